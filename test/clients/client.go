@@ -1,4 +1,5 @@
-// The clients: where they are, and how a run of them is begun without a person.
+// This file describes the clients: how to install them, and how to run them without a
+// person.
 
 package clients
 
@@ -11,25 +12,25 @@ import (
 	"strings"
 )
 
-// client is a client at the version that it was proved with.
+// client is a client at the version with which the tests were run.
 type client struct {
-	name, install string // of the program, and what npm installs
-	script        string // of a program that node runs, below node_modules; "" for one that runs by itself
+	name, install string // name of the program, and the npm package
+	script        string // path below node_modules of a script for node; "" if the program runs by itself
 	tool          func(tool string, input map[string]any) call
 
-	// prepare writes what the client needs to use the model at a URL, and returns
-	// its environment.
+	// prepare writes the files that the client needs to use the model at a URL, and returns
+	// environment variables.
 	prepare func(home, url string) ([]string, error)
 	run     []string // arguments before the prompt
-	resume  []string // arguments after run that go on with the last session
+	resume  []string // arguments after run that continue the last session
 
-	shell func(command string) call // the client's own tool that runs a command
-	free  []string                  // arguments after run that let all tools run unasked
+	shell func(command string) call // call of the client's own tool for running a command
+	free  []string                  // arguments after run that allow all tools without asking
 
-	agent, agentEnds call // how the model starts a sub-agent, and how that ends; without a name if not tested
+	agent, agentEnds call // call that starts a sub-agent, and call that ends it; without a name if not tested
 }
 
-// shellTool returns the client's own tool of a name that runs commands.
+// shellTool returns a function that builds calls of the named tool for running commands.
 func shellTool(name string, more object) func(command string) call {
 	return func(command string) call {
 		input := object{"command": command}
@@ -38,12 +39,12 @@ func shellTool(name string, more object) func(command string) call {
 	}
 }
 
-// prefixed names tools with a prefix.
+// prefixed returns a function that builds calls of tools whose names have a prefix.
 func prefixed(prefix string) func(string, map[string]any) call {
 	return func(tool string, input map[string]any) call { return call{Name: prefix + tool, Input: input} }
 }
 
-// task is the task of a sub-agent. The memory would answer it if a person asked it.
+// task is the task of a sub-agent. If a person asked it, the memory would have an answer.
 const task = "From which pier does the ferry to Bornholm leave at dawn? Look for the timetable."
 
 var clients = []client{
@@ -102,8 +103,8 @@ enabled = false
 		[]string{"--continue"}, shellTool("run_shell_command", object{"is_background": false}), []string{"--approval-mode", "yolo"}, call{}, call{}},
 }
 
-// arguments returns those of a run with a prompt, which goes on with the last session if
-// resumes says so. Those that end in -p take the prompt last.
+// arguments returns the arguments for a run with a prompt. If resumes is set, the run
+// continues the last session. If run ends in -p, the prompt follows it at the end.
 func (c *client) arguments(prompt string, free, resumes bool) []string {
 	run, prints := c.run, ""
 	if run[len(run)-1] == "-p" {
@@ -122,8 +123,8 @@ func (c *client) arguments(prompt string, free, resumes bool) []string {
 	return append(args, prompt)
 }
 
-// command returns the words that start a client which stands below a directory,
-// nil where it does not.
+// command returns the command line of a client that is installed below dir, or nil if it is
+// not.
 func (c *client) command(dir string) []string {
 	modules := filepath.Join(dir, c.name, "node_modules")
 	argv := []string{filepath.Join(modules, ".bin", c.name)}
@@ -136,7 +137,7 @@ func (c *client) command(dir string) []string {
 	return argv
 }
 
-// hint says how to get a client.
+// hint says how to install a client.
 func (c *client) hint(dir string) string {
 	if dir == "" {
 		dir = "$" + clientsEnv
@@ -144,11 +145,11 @@ func (c *client) hint(dir string) string {
 	return "npm install --prefix " + dir + "/" + c.name + " " + c.install + " (Node 22), with " + clientsEnv + " set to that directory"
 }
 
-// clientsEnv is the variable that names the directory of the clients.
+// clientsEnv is the environment variable with the directory of the installed clients.
 const clientsEnv = "OXBOW_CLIENTS"
 
-// required reports whether OXBOW_REQUIRE names a client. It does not by "all":
-// clients are large, and npm has to be reached for them.
+// required reports whether OXBOW_REQUIRE contains the client's name. The value "all" does
+// not include clients, because they are large and have to be downloaded.
 func required(name string) bool {
 	for n := range strings.SplitSeq(os.Getenv("OXBOW_REQUIRE"), ",") {
 		if strings.TrimSpace(n) == name {

@@ -1,7 +1,7 @@
-// A model server that does what a script says, in the APIs that clients speak.
+// This file implements a model server that follows a script, with the APIs that clients use.
 
-// Package clients runs real agents' clients after oxbow setup, against a
-// scripted model on this machine, and looks at what they kept.
+// Package clients runs real agents' clients after "oxbow setup" against a scripted model on
+// this machine, and checks the session that oxbow recorded.
 package clients
 
 import (
@@ -13,44 +13,45 @@ import (
 	"sync"
 )
 
-// marker stands in a prompt: requests without it, for titles and the like, are
-// answered with a word.
+// marker is contained in the prompt. Requests without it, for example for titles, get a
+// one-word answer.
 const marker = "[acceptance of oxbow]"
 
-// step is one call of a tool. When all are made, the model ends with the last
-// result.
+// step is one tool call. After the last step, the model returns the last result as its
+// answer.
 type step struct {
-	tool  string // of oxbow; "" for the client's own tool that runs a command
+	tool  string // oxbow's tool; "" for the client's own tool for running a command
 	input map[string]any
-	shell string // the command
-	own   *call  // a call of another tool of the client
+	shell string // the command to run
+	own   *call  // a call of a different tool of the client
 }
 
-// model answers as a model would that makes the calls of its steps in turn.
+// model is a scripted model that makes the calls of its steps in order.
 type model struct {
 	steps []step
-	name  func(tool string, input map[string]any) call // as the client knows its tools
+	// returns the call by the name that the client uses for the tool
+	name  func(tool string, input map[string]any) call
 	shell func(command string) call
 
-	mu       sync.Mutex // guards the following
-	marker   string     // what the requests have that count
-	requests []string   // bodies of those
-	beside   []string   // bodies of the others, such as those of sub-agents
-	task     string     // what requests of a sub-agent have
-	ends     call       // the call by which a sub-agent ends
+	mu       sync.Mutex // guards the following fields
+	marker   string     // text that identifies requests of the main conversation
+	requests []string   // bodies of the requests with the marker
+	beside   []string   // bodies of other requests, such as those of sub-agents
+	task     string     // text that identifies requests of a sub-agent
+	ends     call       // call with which a sub-agent ends
 }
 
-// call is a call of a tool by the name that the client gave the model.
+// call is a tool call with the tool name that the client gave to the model.
 type call struct {
 	Namespace, Name string
 	Input           map[string]any
 }
 
-// api is one of the APIs: how many results of tools a request has, and how an
-// answer is written.
+// api describes one of the APIs: how to count tool results in a request, and how to write an
+// answer.
 type api struct {
-	path  string // what the path of the request holds
-	count string // what stands once in the body for each result of a tool
+	path  string // text that the path of a request contains
+	count string // text that occurs once in the body for each tool result
 	write func(w io.Writer, n int, text string, c *call)
 }
 
@@ -88,8 +89,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// answer sends a stream of events, or of Gemini the one object where no stream is
-// wanted.
+// answer sends a stream of events. For a Gemini request without streaming, it sends a single
+// object.
 func answer(w http.ResponseWriter, r *http.Request, body, events string) {
 	if strings.HasSuffix(r.URL.Path, ":generateContent") {
 		w.Header().Set("Content-Type", "application/json")
@@ -100,8 +101,7 @@ func answer(w http.ResponseWriter, r *http.Request, body, events string) {
 	_, _ = io.WriteString(w, events)
 }
 
-// next returns the text and the call that come next in the conversation of a
-// request.
+// next returns the next text and the next call for the conversation of a request.
 func (m *model) next(body, result string) (string, *call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,14 +128,14 @@ func (m *model) next(body, result string) (string, *call) {
 	return fmt.Sprintf("step %d", n+1), &c
 }
 
-// reset drops the requests, and counts others from now on.
+// reset drops the recorded requests and sets a new marker.
 func (m *model) reset(marker string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.marker, m.requests = marker, nil
 }
 
-// last returns the last request.
+// last returns the body of the last request, or "".
 func (m *model) last() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +151,7 @@ type object = map[string]any
 func event(w io.Writer, name string, data any) {
 	b, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // values of this file have a form in JSON
+		panic(err) // cannot happen with the values in this file
 	}
 	if name != "" {
 		fmt.Fprintf(w, "event: %s\n", name)

@@ -1,18 +1,18 @@
-// The disk: its numbered operations, and the ways to end them.
+// This file defines the disk: its numbered operations, and the ways to stop it.
 
-// Package crashfs is a disk for tests that loses what was not synced. Ordinary
-// code does not import it.
+// Package crashfs simulates a disk that loses data which was not synced. It is only for
+// tests.
 //
-// A [Disk] is used by one or more processes, each a [vfs.FS] of its own. It
-// numbers every operation that changes something. It can stop at an operation,
-// which is a crash of the machine, end one process, which releases its locks
-// and loses nothing else, or make an operation fail. After that,
-// [Disk.Images] lists the disks that a crash may leave.
+// A [Disk] is used by one or more processes, each a [vfs.FS] of its own. Every operation
+// that changes something has a number. The disk can stop at an operation, which simulates a
+// crash of the machine. It can end one process, which releases the process's locks and loses
+// nothing else. And it can make an operation fail. Afterwards, [Disk.Images] lists the
+// possible contents of the disk after a crash.
 //
 // # The model
 //
-// It is stricter than any real file system: what it does not promise, POSIX
-// does not promise either.
+// The model is stricter than any real file system: it gives no guarantee that POSIX does not
+// give.
 //
 //   - A write or a truncation is pending until a Sync of the file, by any
 //     handle, returns nil. A Sync makes the bytes and the length durable, but
@@ -63,26 +63,26 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The errors of operations after a crash.
+// Errors of operations after a crash.
 var (
 	ErrCrashed = errors.New("the machine has crashed")
 	ErrKilled  = errors.New("the process was killed")
 )
 
-// Kind is a kind of operation, or a set of them joined by or.
+// Kind is a kind of operation, or a bitwise OR of several kinds.
 type Kind uint16
 
-// The kinds of operations that are numbered.
+// Kinds of numbered operations.
 const (
-	Create   Kind = 1 << iota // a new file, also that of a lock
+	Create   Kind = 1 << iota // a new file, including a lock file
 	Write                     // WriteAt
-	Truncate                  // Truncate, and O_TRUNC of a file that exists
+	Truncate                  // Truncate, and opening an existing file with O_TRUNC
 	Sync                      // File.Sync
 	Rename
 	Remove
-	Mkdir // one for each directory that is made
+	Mkdir // one for each directory that is created
 	SyncDir
-	SyncAll // the sync of Process.SyncAfter
+	SyncAll // the sync in Process.SyncAfter
 )
 
 var kindNames = []string{"create", "write", "truncate", "sync", "rename", "remove", "mkdir", "syncdir", "syncall"}
@@ -98,19 +98,19 @@ func (k Kind) String() string {
 	return strings.Join(words, "|")
 }
 
-// Op is one operation that was asked for, done or not.
+// Op is an operation that a process requested, whether it succeeded or not.
 type Op struct {
-	N    int // from 1 up, over the whole disk
-	Proc int // the process, from 1 up
+	N    int // number, from 1, for the whole disk
+	Proc int // number of the process, from 1
 	Kind Kind
 	Name string
-	To   string // the new name of a rename
-	Off  int64  // where a write starts, or the new length of a truncation
-	Len  int    // bytes of a write
-	Err  error  // what it returned
+	To   string // new name, for a rename
+	Off  int64  // offset of a write, or new length for a truncation
+	Len  int    // number of bytes, for a write
+	Err  error  // returned error
 }
 
-// String returns the operation in a line, such as "#7 write a.log @128+64".
+// String describes the operation, such as "#7 write a.log @128+64".
 func (o Op) String() string {
 	var s string
 	switch o.Kind {
@@ -129,33 +129,32 @@ func (o Op) String() string {
 	return s
 }
 
-// Fault makes an operation fail. It hits the first operation numbered At or
-// later that is of one of the Kinds.
+// Fault makes an operation fail. It affects the first operation of one of the Kinds with a
+// number of at least At.
 type Fault struct {
 	At      int
 	Kinds   Kind  // 0 means any
-	Err     error // what it returns, such as syscall.EIO or syscall.ENOSPC
-	Short   int   // bytes that a write still writes, fewer than it has
-	Forever bool  // hit all that follow, too
-	Done    bool  // the operation is done all the same: its error is wrong
+	Err     error // returned error, such as syscall.EIO or syscall.ENOSPC
+	Short   int   // number of bytes that a failing write still writes
+	Forever bool  // also affect all later operations
+	Done    bool  // perform the operation despite the error
 }
 
-// Disk is a disk that loses what was not synced. Its methods, and those of its
-// processes, are safe for concurrent use.
+// Disk simulates a disk that loses data which was not synced. Its methods and those of its
+// processes are safe for concurrent use.
 type Disk struct {
-	mu      sync.Mutex // guards all below
-	live    *vfs.Mem   // what the processes see: the page cache
-	state   state      // what the disk holds, and what is pending
+	mu      sync.Mutex // guards all following fields
+	live    *vfs.Mem   // contents as processes see them (page cache)
+	state   state      // durable contents and pending operations
 	log     []Op
 	stopAt  int // 0 means never
 	stopped bool
 	faults  []Fault
 	procs   int
-	locks   map[uint64]*lock // by the inode that carries them
+	locks   map[uint64]*lock // by the inode of the lock file
 }
 
-// New returns a disk that holds a copy of img, all of it durable. A nil img
-// means an empty disk.
+// New returns a disk with a durable copy of img. If img is nil, the disk is empty.
 func New(img *vfs.Mem) *Disk {
 	live := vfs.NewMem()
 	if img != nil {
@@ -164,7 +163,7 @@ func New(img *vfs.Mem) *Disk {
 	return &Disk{live: live, state: newState(live), locks: make(map[uint64]*lock)}
 }
 
-// Process returns the file system as a new process sees it.
+// Process returns a new process, which is the file system as that process sees it.
 func (d *Disk) Process() *Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,24 +171,24 @@ func (d *Disk) Process() *Process {
 	return &Process{d: d, id: d.procs, held: make(map[*lock]bool)}
 }
 
-// Kill ends a process: its locks are free and its files closed. What it wrote
-// stays in the page cache, pending as before.
+// Kill ends a process: its locks are released and its files are closed. Its writes stay in
+// the page cache, pending as before.
 func (d *Disk) Kill(p *Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p.kill()
 }
 
-// KillAt makes the process end at the operation of that number, if that is its
-// own. See [Disk.StopAt] for what becomes of the operation.
+// KillAt ends the process at operation n, if the process performs that operation. See
+// [Disk.StopAt] for the fate of the operation.
 func (d *Disk) KillAt(p *Process, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p.killAt = n
 }
 
-// StopAt makes the machine crash at the operation of that number: it and all
-// that follows return [ErrCrashed]. 0 means never.
+// StopAt makes the machine crash at operation n: this operation and all later ones return
+// [ErrCrashed]. 0 means never.
 func (d *Disk) StopAt(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -217,38 +216,38 @@ func (d *Disk) Inject(f Fault) {
 	d.faults = append(d.faults, f)
 }
 
-// Mend takes all faults away that have not struck yet or strike forever.
+// Mend removes all remaining faults.
 func (d *Disk) Mend() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = nil
 }
 
-// Ops returns how many operations there were.
+// Ops returns the number of operations so far.
 func (d *Disk) Ops() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.log)
 }
 
-// Log returns the operations so far, in order. The caller must not change it.
+// Log returns the operations so far, in order. The caller must not modify the slice.
 func (d *Disk) Log() []Op {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clip(d.log)
 }
 
-// Live returns a copy of what the processes see, which is what remains when
-// all of them are killed and the machine runs on.
+// Live returns a copy of the contents as processes see them. They remain if all processes
+// are killed and the machine keeps running.
 func (d *Disk) Live() *vfs.Mem {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.live.Clone()
 }
 
-// Clone returns a copy of the disk as it is, with what is pending, as if all
-// processes had been killed: it has none, no locks, no faults, and does not
-// stop. It numbers its operations on from here.
+// Clone returns a copy of the disk with its pending operations, as if all processes had been
+// killed. The copy has no processes, locks or faults, and no stop. It continues the
+// numbering of operations.
 func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -260,9 +259,9 @@ func (d *Disk) Clone() *Disk {
 	}
 }
 
-// do numbers an operation and performs it, or else lets it fail. The caller
-// holds mu and has checked that the process lives. fail, which may be nil,
-// does what is left to do when a fault strikes.
+// do numbers an operation and performs it or lets it fail. The caller holds mu and has
+// checked that the process is alive. If a fault occurs, do calls fail, unless it is nil, for
+// the remaining effects of the failed operation.
 func (p *Process) do(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
 	d := p.d
 	op.N, op.Proc = len(d.log)+1, p.id
@@ -300,7 +299,7 @@ func (p *Process) do(op Op, perform func(op Op) error, fail func(op Op, f Fault)
 	return err
 }
 
-// strike returns the fault that hits the operation, if there is one.
+// strike returns the fault that affects the operation. The bool is false if there is none.
 func (d *Disk) strike(op Op) (Fault, bool) {
 	for i, f := range d.faults {
 		if op.N < f.At || (f.Kinds != 0 && f.Kinds&op.Kind == 0) {
@@ -314,7 +313,7 @@ func (d *Disk) strike(op Op) (Fault, bool) {
 	return Fault{}, false
 }
 
-// ino returns the number of the inode that a name leads to now.
+// ino returns the number of the inode to which a name refers now.
 func (d *Disk) ino(name string) (uint64, error) {
 	info, err := d.live.Stat(name)
 	if err != nil {
@@ -323,8 +322,8 @@ func (d *Disk) ino(name string) (uint64, error) {
 	return info.Sys().(uint64), nil
 }
 
-// entry returns what a change of a name needs: the directory's inode and the
-// last part. The directory exists.
+// entry returns the inode of a name's directory, which must exist, and the last element of
+// the name.
 func (d *Disk) entry(name string) (dir uint64, base string, err error) {
 	dir, err = d.ino(path.Dir(name))
 	return dir, path.Base(name), err

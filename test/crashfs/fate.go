@@ -1,4 +1,4 @@
-// What a crash may do to one write.
+// This file defines the possible effects of a crash on one write.
 
 package crashfs
 
@@ -7,23 +7,23 @@ import (
 	"strconv"
 )
 
-// fate is what became of a pending write or truncation.
+// fate is the effect of a crash on a pending write or truncation.
 type fate struct {
 	form form
-	at   int // where in the write's bytes it is cut, for head, grown and tail
+	at   int // offset in the write's bytes at which it is cut, for head, grown and tail
 }
 
 type form uint8
 
 const (
 	lost  form = iota
-	kept       // all of it
-	head       // the first bytes, and the file ends there
-	grown      // the first bytes, perhaps none, and the whole length
-	tail       // all but the first bytes, and the whole length
+	kept       // completely written
+	head       // only the first bytes were written, and the file ends there
+	grown      // only the first bytes, perhaps none, were written, but the file has its full new length
+	tail       // the first bytes are missing, but the file has its full new length
 )
 
-// text says the fate of the operation op for a label.
+// text describes the fate of the operation op, for a label.
 func (f fate) text(op string) string {
 	switch f.form {
 	case lost:
@@ -41,8 +41,8 @@ func (f fate) text(op string) string {
 	return "kept " + op
 }
 
-// apply does to the bytes of a file what was left of the operation. It changes
-// buf, and may return it.
+// apply applies the surviving part of the operation to the bytes of a file. It modifies buf
+// and may return it.
 func (op *dataOp) apply(buf []byte, f fate) []byte {
 	if f.form == lost {
 		return buf
@@ -64,8 +64,8 @@ func (op *dataOp) apply(buf []byte, f fate) []byte {
 	return buf
 }
 
-// end returns up to where what was left of a write makes its file reach, 0 for
-// what makes no file longer.
+// end returns the minimum length of the file after the surviving part of a write, or 0 if
+// the operation does not extend the file.
 func (op *dataOp) end(f fate) int64 {
 	switch {
 	case f.form == lost || op.op.Kind == Truncate:
@@ -76,11 +76,11 @@ func (op *dataOp) end(f fate) int64 {
 	return op.op.Off + int64(len(op.data))
 }
 
-// resize sets the length, with zeros in what is new.
+// resize changes the length of buf. New bytes are zero.
 func resize(buf []byte, size int64) []byte {
 	old := len(buf)
 	if int(size) <= old {
-		return buf[:size:size] // what follows it may belong to others
+		return buf[:size:size] // limit the capacity, because the bytes after it may be shared
 	}
 	buf = slices.Grow(buf, int(size)-old)[:size]
 	clear(buf[old:])
@@ -88,13 +88,13 @@ func resize(buf []byte, size int64) []byte {
 }
 
 const (
-	sector   = 512 // bytes that a disk writes as one
-	fine     = 256 // writes up to so many bytes are torn at every third
-	edge     = 64  // of longer ones, so many at each end
-	maxSects = 32  // sector boundaries of one write that are tried
+	sector   = 512 // bytes that a disk writes atomically
+	fine     = 256 // writes of at most this many bytes are cut at every third byte
+	edge     = 64  // longer writes are cut at this many bytes at each end
+	maxSects = 32  // maximum number of sector boundaries at which a write is cut
 )
 
-// fates returns in what parts a write may be kept, besides all and nothing.
+// fates returns the ways in which a write may be kept in part.
 func (op *dataOp) fates() []fate {
 	size := len(op.data)
 	if op.op.Kind != Write || size == 0 {
@@ -126,8 +126,8 @@ func (op *dataOp) fates() []fate {
 	return fates
 }
 
-// sectors returns where in the write's bytes a sector of the file begins, at
-// most maxSects of them, spread evenly.
+// sectors returns the offsets in the write's bytes at which a sector of the file begins: at
+// most maxSects, spread evenly.
 func (op *dataOp) sectors() []int {
 	first := sector - int(op.op.Off%sector)
 	count := 0

@@ -1,4 +1,4 @@
-// The open files and the locks of a process.
+// This file implements the open files and the locks of a process.
 
 package crashfs
 
@@ -60,7 +60,7 @@ func (f *file) Truncate(size int64) error {
 	return f.truncate(size)
 }
 
-// truncate is Truncate with the Disk's mu held.
+// truncate is like Truncate, but the caller holds the Disk's mu.
 func (f *file) truncate(size int64) error {
 	return f.p.do(Op{Kind: Truncate, Name: f.name, Off: size}, func(op Op) error {
 		if err := f.mem.Truncate(size); err != nil {
@@ -71,7 +71,7 @@ func (f *file) truncate(size int64) error {
 	}, nil)
 }
 
-// pend notes what is not durable.
+// pend records an operation as pending.
 func (f *file) pend(op *dataOp) {
 	f.node.ops = append(f.node.ops, op)
 	if info, err := f.mem.Stat(); err == nil {
@@ -86,7 +86,7 @@ func (f *file) Sync() error {
 		return err
 	}
 	if err := f.mem.Sync(); err != nil {
-		return err // it is closed
+		return err // the file is closed
 	}
 	return f.p.do(Op{Kind: Sync, Name: f.name},
 		func(Op) error { f.node.sync(); return nil },
@@ -111,7 +111,7 @@ func (f *file) Close() error {
 	return f.close()
 }
 
-// close is Close with the Disk's mu held.
+// close is like Close, but the caller holds the Disk's mu.
 func (f *file) close() error {
 	if i := slices.Index(f.p.files, f); i >= 0 {
 		f.p.files = slices.Delete(f.p.files, i, i+1)
@@ -120,15 +120,15 @@ func (f *file) close() error {
 	return f.mem.Close()
 }
 
-// lock is a lock of a process. Its fields are guarded by the Disk's mu.
+// lock is a lock of a process. The Disk's mu guards its fields.
 type lock struct {
 	p      *Process
 	name   string
-	ino    uint64 // what it holds, 0 for nothing
+	ino    uint64 // inode of the lock file while the lock is held, otherwise 0
 	closed bool
 }
 
-// OpenLock opens the lock file, making it where it is missing.
+// OpenLock opens a lock file, and creates it if necessary.
 func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// file returns the inode that carries the lock now.
+// file returns the inode of the lock file. It creates the file if it is missing.
 func (l *lock) file() (uint64, error) {
 	info, err := l.p.d.live.Stat(l.name)
 	switch {
@@ -207,7 +207,7 @@ func (l *lock) Close() error {
 	return nil
 }
 
-// release frees the lock, if held. The caller holds the Disk's mu.
+// release releases the lock if it is held. The caller holds the Disk's mu.
 func (l *lock) release() {
 	if l.ino != 0 {
 		delete(l.p.d.locks, l.ino)

@@ -1,4 +1,4 @@
-// Lists the disks that a crash may leave.
+// This file enumerates the possible contents of the disk after a crash.
 
 package crashfs
 
@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	allNames  = 6 // up to so many pending changes of names, every subset is tried
+	allNames  = 6 // up to this many pending name changes, every subset is tried
 	allData   = 4 // the same for writes and truncations
-	tornFirst = 8 // of many pending writes, so many from the first on are torn
-	tornLast  = 8 // and so many up to the last
+	tornFirst = 8 // of many pending writes, this many at the beginning are tried in parts
+	tornLast  = 8 // and this many at the end
 )
 
-// Images yields the disks that a crash at this moment may leave, each with a
-// label that says what was lost. It changes nothing on the disk, which may
-// be used meanwhile. Each image is the caller's own.
+// Images yields the possible contents of the disk after a crash at this moment, each with a
+// label that describes the losses. It does not change the disk, which may be used meanwhile.
+// The caller owns each image.
 //
 // It tries every subset of the pending changes of names, and with each of
 // them, of the files that then have a name, every subset of the pending writes
@@ -41,8 +41,8 @@ func (d *Disk) Images(yield func(img *vfs.Mem, label string) bool) {
 	d.Sketches(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
 }
 
-// Sketches is Images for those who look at few of the images: what is yielded
-// is made into an image when that is asked for.
+// Sketches is like Images, but builds an image only if the caller requests it. Use it if you
+// need few of the images.
 func (d *Disk) Sketches(yield func(im *Sketch) bool) {
 	d.mu.Lock()
 	s := d.state.clone()
@@ -68,27 +68,27 @@ func (d *Disk) Sketches(yield func(im *Sketch) bool) {
 	})
 }
 
-// enumerator holds one run of Images.
+// enumerator is one run of Images.
 type enumerator struct {
 	s       *state
 	yield   func(*Sketch) bool
-	seen    map[uint64]bool   // images by hash
-	trees   map[uint64]bool   // trees of names by hash
-	hashes  map[string]uint64 // of files, by inode and fates
+	seen    map[uint64]bool   // hashes of the images so far
+	trees   map[uint64]bool   // hashes of the name trees so far
+	hashes  map[string]uint64 // hashes of file contents, by inode and fates
 	scratch []byte
-	texts   map[*dataOp]string // operations in words
-	wholes  map[*inode][]byte  // files with the one write that is pending
+	texts   map[*dataOp]string // descriptions of operations
+	wholes  map[*inode][]byte  // contents of files with a single pending write
 	key     []byte
-	sketch  Sketch // the one that is yielded
+	sketch  Sketch // the sketch that is being yielded
 }
 
-// Sketch is a disk that a crash may leave. It is valid until the function that
-// it was given to returns.
+// Sketch describes one possible content of the disk. It is valid until the function that
+// received it returns.
 type Sketch struct {
 	e     *enumerator
 	t     *tree
 	fates []fate
-	files []uint64 // hash of each
+	files []uint64 // hash of each file's content
 	sum   uint64
 }
 
@@ -96,22 +96,21 @@ type Sketch struct {
 type place struct {
 	name string
 	node *inode
-	hash uint64 // of name and permissions
-	link int    // the earlier place of the same file, or -1
+	hash uint64 // hash of the name and the permissions
+	link int    // index of an earlier place with the same file, or -1
 	file int    // index into the tree's files, or -1 for a directory
 }
 
-// tree is the names of an image.
+// tree contains the names of an image.
 type tree struct {
 	places []place
 	files  []*inode  // in the order of places
-	ops    []*dataOp // pending on those files, in the order they were made
-	index  [][]int   // for each file, where its operations are in ops
+	ops    []*dataOp // pending operations on these files, oldest first
+	index  [][]int   // indexes into ops, for each file
 	label  string
 }
 
-// names tries one subset of the changes of names with all that may have
-// become of the bytes.
+// names tries one subset of the name changes with all possible fates of the pending bytes.
 func (e *enumerator) names(keep []bool) bool {
 	t, hash := e.tree(keep)
 	if e.trees[hash] {
@@ -158,7 +157,7 @@ func (e *enumerator) names(keep []bool) bool {
 	return true
 }
 
-// tree builds the names that are left, and a hash of what they lead to.
+// tree builds the names that remain, and a hash of what they refer to.
 func (e *enumerator) tree(keep []bool) (tree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
@@ -232,7 +231,7 @@ func (e *enumerator) tree(keep []bool) (tree, uint64) {
 	return t, hash
 }
 
-// image yields one image, unless it came before.
+// image yields one image unless an equal one was yielded before.
 func (e *enumerator) image(t *tree, fates []fate) bool {
 	im := &e.sketch
 	im.e = e
@@ -251,7 +250,7 @@ func (e *enumerator) image(t *tree, fates []fate) bool {
 	return e.yield(im)
 }
 
-// Sum returns what [Sum] returns for the image.
+// Sum returns the result of [Sum] for the image.
 func (im *Sketch) Sum(skip func(name string) bool) uint64 {
 	if skip == nil && im.sum != 0 {
 		return im.sum
@@ -267,12 +266,12 @@ func (im *Sketch) Sum(skip func(name string) bool) uint64 {
 	return h
 }
 
-// Any reports whether fn is true for the name of one of the image's files.
+// Any reports whether fn returns true for the name of any file in the image.
 func (im *Sketch) Any(fn func(name string) bool) bool {
 	return slices.ContainsFunc(im.t.places, func(p place) bool { return p.file >= 0 && fn(p.name) })
 }
 
-// Mem returns the image. It is the caller's own.
+// Mem builds the image. The caller owns it.
 func (im *Sketch) Mem() *vfs.Mem {
 	img := vfs.NewMem()
 	for _, p := range im.t.places {
@@ -287,17 +286,17 @@ func (im *Sketch) Mem() *vfs.Mem {
 			err = img.MkdirAll(p.name, p.node.mode)
 		}
 		if err != nil {
-			panic(err) // the tree's places are all different, parents first
+			panic(err) // cannot happen: the names are unique, and parents come first
 		}
 	}
 	return img
 }
 
-// Label says what was lost.
+// Label describes the losses.
 func (im *Sketch) Label() string { return im.e.label(im.t, im.fates) }
 
-// hash returns the hash of what a file holds after the fates of its operations,
-// which are at those places in fates.
+// hash returns the hash of a file's content after its operations. Their fates are at the
+// given indexes of fates.
 func (e *enumerator) hash(n *inode, index []int, fates []fate) uint64 {
 	e.key = append(e.key[:0], byte(n.ino), byte(n.ino>>8), byte(n.ino>>16), byte(n.ino>>24))
 	e.key = append(e.key, byte(n.ino>>32), byte(n.ino>>40), byte(n.ino>>48), byte(n.ino>>56))
@@ -313,15 +312,15 @@ func (e *enumerator) hash(n *inode, index []int, fates []fate) uint64 {
 	return h
 }
 
-// build makes the bytes of a file after the fates of its operations, in that
-// room unless it is nil. They may be shared with other images: a caller that writes to
-// them copies them first.
+// build returns a file's content after its operations. It uses the memory in room unless
+// room is nil. The result may be shared with other images, so a caller must copy it before
+// writing to it.
 func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []byte {
 	if len(n.ops) == 0 {
 		return slices.Clip(n.base)
 	}
-	// One record appended is what most crashes find pending. All its beginnings
-	// are beginnings of one slice.
+	// Most crashes leave a single appended record pending. All its partial versions are
+	// prefixes of one slice, which is built only once.
 	if op := n.ops[0]; len(n.ops) == 1 && op.op.Kind == Write && op.op.Off == int64(len(n.base)) {
 		f, old := fates[index[0]], len(n.base)
 		whole, ok := e.wholes[n]
@@ -342,7 +341,7 @@ func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []
 	for _, op := range n.ops {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
-	// What follows data's length is zeros, unless a truncation clips it.
+	// The bytes after the length of data are zero unless a truncation removes them.
 	var data []byte
 	if room == nil {
 		data = make([]byte, size)
@@ -363,7 +362,7 @@ func (e *enumerator) build(room *[]byte, n *inode, index []int, fates []fate) []
 	return slices.Clip(data)
 }
 
-// label says what was lost.
+// label describes the losses.
 func (e *enumerator) label(t *tree, fates []fate) string {
 	var b strings.Builder
 	b.WriteString(t.label)
@@ -388,11 +387,11 @@ func (e *enumerator) label(t *tree, fates []fate) string {
 	return b.String()
 }
 
-// subsets calls try with the subsets of n things, all of them or, of more than
-// limit things, some: prefixes, all and none among them, each one lost, each
-// one kept. All comes first and none last, so that the first of several ways to
-// one image is one that loses little. It stops, and returns false, when try
-// returns false.
+// subsets calls try for the subsets of n things. If there are more than limit things, it
+// tries only some subsets: all, none, the prefixes, each thing missing, and each thing
+// alone. The full set comes first and the empty set last, so that of several subsets with
+// the same image the one with the fewest losses comes first. It stops and returns false if
+// try returns false.
 func subsets(n, limit int, try func(keep []bool) bool) bool {
 	keep := make([]bool, n)
 	fill := func(in func(i int) bool) bool {

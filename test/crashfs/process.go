@@ -1,4 +1,4 @@
-// The file system that one process sees.
+// This file implements the file system as one process sees it.
 
 package crashfs
 
@@ -11,15 +11,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Process is one process that uses a [Disk]. Once it was killed or the machine
-// has crashed, all its calls fail with [ErrKilled] or [ErrCrashed].
+// Process is a process that uses a [Disk]. After it was killed or the machine has crashed,
+// all calls fail with [ErrKilled] or [ErrCrashed].
 type Process struct {
 	d      *Disk
 	id     int
-	dead   bool // guarded, as all below, by the Disk's mu
+	dead   bool // guarded, like the following fields, by the Disk's mu
 	killAt int
 	held   map[*lock]bool
-	files  []*file // open
+	files  []*file // open files
 }
 
 var (
@@ -40,8 +40,8 @@ func (p *Process) kill() {
 	p.files = nil
 }
 
-// alive returns the error that all calls of a dead process return. The caller
-// holds the Disk's mu.
+// alive returns the error that calls of a dead process return, or nil if the process is
+// alive. The caller holds the Disk's mu.
 func (p *Process) alive() error {
 	switch {
 	case p.d.stopped:
@@ -52,11 +52,11 @@ func (p *Process) alive() error {
 	return nil
 }
 
-// NextTemp numbers temporary files over the whole disk.
+// NextTemp returns the next number for temporary files, which is unique for the whole disk.
 func (p *Process) NextTemp() uint64 { return p.d.live.NextTemp() }
 
-// OpenFile opens a file. A file that is made counts as one operation, and so
-// does the truncation of one that exists.
+// OpenFile opens a file. Creating a file counts as one operation, and so does truncating an
+// existing one.
 func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 		}
 		return p.opened(f, name), nil
 	}
-	// What O_TRUNC must not be joined with is refused before it counts.
+	// Invalid combinations with O_TRUNC fail before the operation is counted.
 	if flag&(os.O_WRONLY|os.O_RDWR) == 0 || flag&os.O_EXCL != 0 {
 		return p.d.live.OpenFile(name, flag, perm)
 	}
@@ -90,7 +90,7 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 	return f, nil
 }
 
-// create makes and opens a file that is missing.
+// create creates and opens a file that does not exist.
 func (p *Process) create(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	var f *file
 	err := p.do(Op{Kind: Create, Name: name}, func(op Op) error {
@@ -113,7 +113,7 @@ func (p *Process) create(name string, flag int, perm fs.FileMode) (vfs.File, err
 	return f, nil
 }
 
-// made notes a file or directory that was just made.
+// made records a file or directory that was just created.
 func (d *Disk) made(op Op) error {
 	info, err := d.live.Stat(op.Name)
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *Disk) made(op Op) error {
 }
 
 func (p *Process) opened(mem vfs.File, name string) *file {
-	// A Mem's open file always knows its inode.
+	// Stat cannot fail for an open file of a Mem.
 	info, err := mem.Stat()
 	if err != nil {
 		panic(err)
@@ -141,7 +141,7 @@ func (p *Process) opened(mem vfs.File, name string) *file {
 	return f
 }
 
-// Stat describes the file or directory that the name leads to.
+// Stat describes the named file or directory.
 func (p *Process) Stat(name string) (fs.FileInfo, error) {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -161,7 +161,7 @@ func (p *Process) ReadDir(name string) ([]fs.DirEntry, error) {
 	return p.d.live.ReadDir(name)
 }
 
-// MkdirAll makes a directory and those above it, each one operation.
+// MkdirAll creates a directory and its parents. Each counts as one operation.
 func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -187,7 +187,7 @@ func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 func (p *Process) mkdir(name string, perm fs.FileMode) error {
 	_, err := p.d.live.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return p.d.live.MkdirAll(name, perm) // nothing to make: fine, or a file is in the way
+		return p.d.live.MkdirAll(name, perm) // the directory exists, or a file is in the way
 	}
 	return p.do(Op{Kind: Mkdir, Name: name}, func(op Op) error {
 		if err := p.d.live.MkdirAll(name, perm); err != nil {
@@ -197,7 +197,7 @@ func (p *Process) mkdir(name string, perm fs.FileMode) error {
 	}, nil)
 }
 
-// Rename moves a file or directory.
+// Rename renames a file or directory.
 func (p *Process) Rename(oldname, newname string) error {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -212,11 +212,11 @@ func (p *Process) Rename(oldname, newname string) error {
 func (d *Disk) rename(op Op) error {
 	info, err := d.live.Stat(op.Name)
 	if err != nil {
-		return d.live.Rename(op.Name, op.To) // says why not
+		return d.live.Rename(op.Name, op.To) // returns the proper error
 	}
 	ino := info.Sys().(uint64)
 	if there, err := d.ino(op.To); err == nil && there == ino {
-		return d.live.Rename(op.Name, op.To) // two names of one file: nothing changes
+		return d.live.Rename(op.Name, op.To) // both names refer to the same file, so nothing changes
 	}
 	if err := d.live.Rename(op.Name, op.To); err != nil {
 		return err
@@ -268,7 +268,7 @@ func (p *Process) SyncDir(name string) error {
 		return err
 	}
 	if err := p.d.live.SyncDir(name); err != nil {
-		return err // no such directory
+		return err // the directory does not exist
 	}
 	dir, err := p.d.ino(name)
 	if err != nil {
@@ -279,7 +279,7 @@ func (p *Process) SyncDir(name string) error {
 		func(Op, Fault) { p.d.state.failDir(dir) })
 }
 
-// SyncAfter calls write, and then makes all bytes and names durable.
+// SyncAfter calls write and then makes all bytes and names durable.
 func (p *Process) SyncAfter(dir string, write func() error) error {
 	if err := write(); err != nil {
 		return err

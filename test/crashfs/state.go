@@ -1,5 +1,5 @@
-// What a disk holds for good and what is pending: bytes per
-// inode, and names per directory.
+// This file records the durable contents of the disk and the pending changes: bytes of
+// inodes, and names in directories.
 
 package crashfs
 
@@ -13,45 +13,45 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// state is what a crash needs to know.
+// state is the part of the disk that matters in a crash.
 type state struct {
 	root  uint64
 	nodes map[uint64]*inode
-	names []*change // pending, in the order they were made
-	prune int       // number of nodes at which unused ones are dropped
+	names []*change // pending name changes, oldest first
+	prune int       // number of nodes from which on unused nodes are dropped
 }
 
-// inode is a file or directory, whatever names lead to it.
+// inode is a file or directory, independent of its names.
 type inode struct {
 	ino  uint64
 	mode fs.FileMode
 	mod  time.Time
-	open int               // open handles
-	kids map[string]uint64 // the durable names of a directory
+	open int               // number of open handles
+	kids map[string]uint64 // durable names of a directory
 
-	base   []byte    // the durable bytes of a file
-	shared bool      // base may be seen by others: overwrite a copy only
-	ops    []*dataOp // pending: first those of a failed Sync, then the others
+	base   []byte    // durable bytes of a file
+	shared bool      // other states use base too, so it must be copied before writing
+	ops    []*dataOp // pending operations, those of a failed Sync first
 }
 
-// dataOp is a pending write, or a truncation. It is never changed.
+// dataOp is a pending write or truncation. It is immutable.
 type dataOp struct {
-	op     Op     // Off is where a write starts or the new length
-	data   []byte // of a write
-	failed bool   // a Sync failed: no later one makes it durable
+	op     Op     // Off is the offset of a write or the new length
+	data   []byte // bytes of a write
+	failed bool   // a Sync failed, so that no later Sync makes it durable
 }
 
-// change is a pending change of names that is kept or lost as a whole. It is
-// never changed, but for effects that are overtaken.
+// change is a pending change of names that is kept or lost as a whole. It is immutable,
+// except that outdated effects are removed.
 type change struct {
 	op      Op
-	part    string // which part of the operation it is, for messages
+	part    string // which part of the operation it is, for labels
 	effects []effect
-	needs   *change // never kept without that one
-	failed  bool    // a SyncDir failed: no later one makes it durable
+	needs   *change // this change is kept only if needs is kept
+	failed  bool    // a SyncDir failed, so that no later one makes it durable
 }
 
-// effect is a new meaning of a name: ino, or 0 for none.
+// effect is a new meaning of a name: the inode ino, or nothing if ino is 0.
 type effect struct {
 	dir  uint64
 	name string
@@ -66,10 +66,11 @@ func newInode(info fs.FileInfo) *inode {
 	return n
 }
 
-// newState takes all of m as durable.
+// newState returns a state in which all of m is durable.
 func newState(m *vfs.Mem) state {
 	s := state{nodes: make(map[uint64]*inode), prune: 64}
-	// No other state has m, and the names are its own: no call can fail.
+	// None of these calls can fail, because m belongs to no other state and all names are
+	// valid.
 	must := func(err error) {
 		if err != nil {
 			panic(err)
@@ -100,7 +101,7 @@ func newState(m *vfs.Mem) state {
 	return s
 }
 
-// clone copies the state. Bytes are shared until overwritten.
+// clone copies the state. The copies share bytes until one is overwritten.
 func (s *state) clone() state {
 	used := s.reachable(false)
 	c := state{root: s.root, nodes: make(map[uint64]*inode, len(used)), prune: s.prune}
@@ -125,7 +126,7 @@ func (s *state) clone() state {
 	return c
 }
 
-// add keeps a new inode, and drops those that nothing leads to any more.
+// add adds an inode. From time to time it drops inodes without names.
 func (s *state) add(n *inode) {
 	if len(s.nodes) >= s.prune {
 		used := s.reachable(true)
@@ -135,8 +136,8 @@ func (s *state) add(n *inode) {
 	s.nodes[n.ino] = n
 }
 
-// reachable returns the inodes that a durable or pending name leads to from
-// the root, and with open those that are open.
+// reachable returns the inodes that durable or pending names reach from the root. If open is
+// set, it also returns those that are open.
 func (s *state) reachable(open bool) map[uint64]bool {
 	pending := make(map[uint64][]uint64)
 	for _, c := range s.names {
@@ -170,8 +171,8 @@ func (s *state) reachable(open bool) map[uint64]bool {
 	return used
 }
 
-// forget drops the changes in directories that nothing leads to any more: no
-// crash brings them back, and nothing can sync them.
+// forget drops changes in directories that are no longer reachable: no crash can restore
+// them, and nothing can sync them.
 func (s *state) forget() {
 	used := s.reachable(false)
 	s.names = slices.DeleteFunc(s.names, func(c *change) bool {
@@ -181,7 +182,7 @@ func (s *state) forget() {
 
 func (s *state) change(c *change) { s.names = append(s.names, c) }
 
-// touches reports whether the change is of a name in that directory.
+// touches reports whether the change affects a name in that directory.
 func (c *change) touches(dir uint64) bool {
 	return slices.ContainsFunc(c.effects, func(e effect) bool { return e.dir == dir })
 }
@@ -196,7 +197,7 @@ func (s *state) syncDir(dir uint64) {
 	s.forget()
 }
 
-// failDir marks the changes that a failed SyncDir leaves.
+// failDir marks the name changes in a directory as failed, after a failed SyncDir.
 func (s *state) failDir(dir uint64) {
 	for _, c := range s.names {
 		if c.touches(dir) {
@@ -218,7 +219,7 @@ func (s *state) syncAll() {
 	s.forget()
 }
 
-// failAll marks what a failed sync of all leaves.
+// failAll marks all pending operations as failed, after a failed sync.
 func (s *state) failAll() {
 	for _, n := range s.nodes {
 		n.fail()
@@ -228,7 +229,7 @@ func (s *state) failAll() {
 	}
 }
 
-// keep makes one change durable, and before it the one that it needs.
+// keep makes one change durable, after the change that it needs.
 func (s *state) keep(c *change) {
 	i := slices.Index(s.names, c)
 	if i < 0 {
@@ -239,7 +240,7 @@ func (s *state) keep(c *change) {
 		i = slices.Index(s.names, c)
 	}
 	for _, e := range c.effects {
-		// A change of the same name before this one is overtaken.
+		// Earlier pending changes of the same name have no effect any more.
 		for _, old := range s.names[:i] {
 			old.effects = slices.DeleteFunc(old.effects, func(o effect) bool {
 				return o.dir == e.dir && o.name == e.name
@@ -259,7 +260,7 @@ func (n *inode) set(e effect) {
 	}
 }
 
-// fail marks what a failed Sync leaves behind.
+// fail marks the pending operations as failed, after a failed Sync.
 func (n *inode) fail() {
 	for i, op := range n.ops {
 		lost := *op
@@ -268,8 +269,8 @@ func (n *inode) fail() {
 	}
 }
 
-// sync makes what is pending durable, but for what a failed Sync left behind
-// and that was not written again.
+// sync makes the pending operations durable, except those of a failed Sync that were not
+// overwritten since.
 func (n *inode) sync() {
 	if len(n.ops) == 0 || n.ops[len(n.ops)-1].failed {
 		return
@@ -289,7 +290,7 @@ func (n *inode) sync() {
 	n.ops = left
 }
 
-// overwritten returns what is left of pending writes after op.
+// overwritten returns the parts of writes that op does not overwrite.
 func overwritten(writes []*dataOp, op *dataOp) []*dataOp {
 	var left []*dataOp
 	from := op.op.Off
@@ -304,7 +305,7 @@ func overwritten(writes []*dataOp, op *dataOp) []*dataOp {
 	return left
 }
 
-// cut returns the part of a write between two offsets, or nothing.
+// cut returns the part of a write between two offsets. The result is empty if there is none.
 func (op *dataOp) cut(from, to int64) []*dataOp {
 	from, to = max(from, op.op.Off), min(to, op.op.Off+int64(len(op.data)))
 	if from >= to {

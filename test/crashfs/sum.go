@@ -1,4 +1,4 @@
-// The numbers by which images are known.
+// This file computes hashes of images.
 
 package crashfs
 
@@ -10,9 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Sum returns a number for the names, permissions and bytes of m, the same for
-// equal ones in every run. Of the files for which skip, which may be nil, is
-// true, only the name counts.
+// Sum returns a hash of the names, permissions and bytes of m. Equal images have the same
+// hash in every run. For files for which skip returns true, only the name counts. skip may
+// be nil.
 func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
 	var first map[uint64]int // by inode
@@ -43,17 +43,16 @@ func sumName(name string, mode fs.FileMode) uint64 {
 	return mix(sumString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
 }
 
-// The odd numbers that bytes are mixed with: digits of the square roots of 2, 3
-// and 5, after the point.
+// Odd multipliers for mixing bytes: the fractional digits of the square roots of 2, 3 and 5.
 const (
 	root2 = 0x6a09e667f3bcc909
 	root3 = 0xbb67ae8584caa73b
 	root5 = 0x3c6ef372fe94f82b
 )
 
-// sumBytes hashes by folded multiplication, as wyhash does: 16 bytes make two
-// factors, and the halves of their product are joined. A checksum would not do:
-// the files are full of checksums, and those cancel out.
+// sumBytes hashes by folded multiplication, like wyhash: it multiplies two factors made from
+// 16 bytes, and joins the halves of the product. A CRC would not work, because the files
+// contain CRCs, which cancel out.
 func sumBytes(b []byte) uint64 {
 	h, size := uint64(root5), uint64(len(b))
 	for ; len(b) >= 16; b = b[16:] {
@@ -67,7 +66,7 @@ func sumBytes(b []byte) uint64 {
 	return fold(h^root3, size^root5)
 }
 
-// sumString is sumBytes for a short string.
+// sumString is like sumBytes, for a short string.
 func sumString(s string) uint64 {
 	var b [64]byte
 	return sumBytes(append(b[:0], s...))
@@ -78,7 +77,7 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// mix joins two hashes; the order counts.
+// mix combines two hashes. The order matters.
 func mix(a, b uint64) uint64 {
 	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
 	return h ^ h>>32

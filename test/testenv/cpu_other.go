@@ -1,6 +1,6 @@
 //go:build !unix
 
-// Time of the clock, where the system has no processor time.
+// This file measures wall-clock time on systems without processor time.
 
 package testenv
 
@@ -8,5 +8,5 @@ import "time"
 
 var start = time.Now()
 
-// ProcessorTime returns the time since the start.
+// ProcessorTime returns the wall-clock time since the start of the process.
 func ProcessorTime() time.Duration { return time.Since(start) }

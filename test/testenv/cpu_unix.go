@@ -1,6 +1,6 @@
 //go:build unix
 
-// Processor time of the process, where the system has it.
+// This file measures processor time on Unix.
 
 package testenv
 
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ProcessorTime returns what all threads of the process have used of the
-// processors: on a shared machine it varies less than the clock.
+// ProcessorTime returns the processor time that all threads of the process have used. On a
+// shared machine it varies less than the wall-clock time.
 func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,4 +1,4 @@
-// Terminals for tests.
+// This file opens terminals for tests.
 
 package testenv
 
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal opens a terminal: what the person has, and what the program has. The test
-// closes the latter.
+// Terminal opens a pseudo-terminal and returns both ends: the person's and the program's.
+// The test must close the program's end.
 func Terminal(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -1,6 +1,5 @@
-// Package testenv says what the environment asks of tests: the programs that
-// must be there, such as git or node, and how often to repeat. It is for tests
-// only.
+// Package testenv tells tests which programs must be installed, such as git or node, and how
+// often to repeat long tests. It is only for tests.
 package testenv
 
 import (
@@ -12,17 +11,17 @@ import (
 	"testing"
 )
 
-// env is the environment variable that names the programs which must be there:
-// their names with commas between, or "all". Where it names a program that is
-// missing, tests fail; elsewhere they are skipped. So a test run says by its
-// environment, not by what happens to be installed, what it has tested.
+// env is the environment variable with the names of required programs, separated by commas,
+// or "all". If a required program is missing, tests fail. If a program is missing that is
+// not required, tests are skipped. So the environment determines what a test run covers, not
+// the programs that happen to be installed.
 const env = "OXBOW_REQUIRE"
 
-// longEnv is the environment variable that says how much tests that repeat something
-// very often do: 1 for their full counts, 0.5 for half way to them, none for everyday's.
+// longEnv is the environment variable that determines how often tests repeat: 1 for the full
+// counts, 0.5 for half of the way to them. Without it, the everyday counts apply.
 const longEnv = "OXBOW_LONG"
 
-// Long returns a count between everyday and full, as longEnv has it.
+// Long returns a count between everyday and full, as longEnv specifies.
 func Long(everyday, full int) int {
 	share, err := strconv.ParseFloat(cmp.Or(os.Getenv(longEnv), "0"), 64)
 	if err != nil || !(share >= 0 && share <= 1) {
@@ -31,7 +30,7 @@ func Long(everyday, full int) int {
 	return everyday + int(share*float64(full-everyday))
 }
 
-// Rarely skips a test that takes long and finds little: it runs where longEnv is above 0.
+// Rarely skips a slow test that rarely finds an error, unless longEnv is above 0.
 func Rarely(t testing.TB) {
 	t.Helper()
 	if !IsLong() {
@@ -42,8 +41,8 @@ func Rarely(t testing.TB) {
 // IsLong reports whether longEnv is above 0, as it is in .ci/run.
 func IsLong() bool { return Long(0, 1<<20) > 0 }
 
-// Sequential skips a test under -short, with which the race detector is run: what
-// it repeats runs on one goroutine, and without -short.
+// Sequential skips a test in short mode, in which the race detector runs. The test uses a
+// single goroutine, so the detector would find nothing.
 func Sequential(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -51,9 +50,9 @@ func Sequential(t testing.TB) {
 	}
 }
 
-// Program returns the path of the program of that name. Where there is none it
-// ends the test: skipped, or failed when env requires the program. The hint
-// says how to get it, such as "apt install strace".
+// Program returns the path of a program. If the program is missing, it skips the test, or
+// fails it if env requires the program. The hint says how to install it, such as "apt
+// install strace".
 func Program(t testing.TB, name, hint string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -67,7 +66,7 @@ func Program(t testing.TB, name, hint string) string {
 	return ""
 }
 
-// required reports whether the list names the program.
+// required reports whether a list contains the program.
 func required(list, name string) bool {
 	for n := range strings.SplitSeq(list, ",") {
 		n = strings.TrimSpace(n)

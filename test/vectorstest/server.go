@@ -1,5 +1,5 @@
-// Package vectorstest is an endpoint that really embeds, for tests: a bag of words,
-// hashed.
+// Package vectorstest serves real embeddings for tests: each text becomes a vector of hashed
+// word counts.
 package vectorstest
 
 import (
@@ -15,11 +15,11 @@ import (
 	"testing"
 )
 
-// Model is the only one that the endpoint has.
+// Model is the name of the only model that the server has.
 const Model = "bag"
 
-// Bag returns the vector of a text: how often each word stands in it, at a place
-// that its hash gives. It has not length 1, so that clients must see to that.
+// Bag returns the vector of a text: the number of occurrences of each word, at the index
+// that the word's hash determines. The vector is not normalized, so that clients must do it.
 func Bag(text string) []float32 {
 	v := make([]float32, 512)
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
@@ -30,12 +30,12 @@ func Bag(text string) []float32 {
 	return v
 }
 
-// Server is an endpoint.
+// Server is an embedding server.
 type Server struct {
 	*httptest.Server
 
-	// Before, if not nil, may answer instead, and reports whether it did; n
-	// counts the requests from 1.
+	// Before, if not nil, is called for each request and may answer it. It reports whether
+	// it did. n is the number of the request, from 1.
 	Before func(w http.ResponseWriter, n int) bool
 
 	mu    sync.Mutex
@@ -43,7 +43,7 @@ type Server struct {
 	keys  []string
 }
 
-// NewServer starts an endpoint, which stops at the end of the test.
+// NewServer starts a server that stops at the end of the test.
 func NewServer(t testing.TB) *Server {
 	s := new(Server)
 	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
@@ -58,7 +58,7 @@ func (s *Server) Texts() [][]string {
 	return slices.Clone(s.texts)
 }
 
-// Batches returns how many texts each request had.
+// Batches returns the number of texts in each request.
 func (s *Server) Batches() (ns []int) {
 	for _, texts := range s.Texts() {
 		ns = append(ns, len(texts))
@@ -66,7 +66,7 @@ func (s *Server) Batches() (ns []int) {
 	return ns
 }
 
-// Keys returns the header Authorization of each request.
+// Keys returns the Authorization header of each request.
 func (s *Server) Keys() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	var out struct {
 		Data []one `json:"data"`
 	}
-	for i, text := range slices.Backward(in.Input) { // any order will do
+	for i, text := range slices.Backward(in.Input) { // the order of the answers is arbitrary, so use the reverse
 		out.Data = append(out.Data, one{i, Bag(text)})
 	}
 	_ = json.NewEncoder(w).Encode(out)

@@ -1,7 +1,7 @@
-// Writes the table of letters and what they are without marks.
+// This program generates the table of letters and their base letters without marks.
 
-// Command gen writes decompositions.go, from Unicode's canonical decompositions as
-// golang.org/x/text has them.
+// Command gen writes decompositions.go from Unicode's canonical decompositions in
+// golang.org/x/text.
 package main
 
 import (

@@ -27,7 +27,7 @@ const (
 	input  = "testdata/unicode17.txt"
 	output = "tables.go"
 	limit  = 0x110000 // code points
-	page   = 256      // code points of one bitmap
+	page   = 256      // code points in one bitmap
 )
 
 func main() {
@@ -41,7 +41,7 @@ func main() {
 	var version string
 	var alnum, capital [limit]bool
 	var cased, ignorable [][2]int
-	var lower [][2]int // single code points to single ones
+	var lower [][2]int // pairs of single code points
 	sc := bufio.NewScanner(f)
 	for line := 1; sc.Scan(); line++ {
 		kind, rest, _ := strings.Cut(sc.Text(), " ")
@@ -100,8 +100,7 @@ func hex(line int, s string) int {
 	return int(n)
 }
 
-// writeBitmaps writes a set as bitmaps of a page each; equal pages are written
-// once.
+// writeBitmaps writes a set as one bitmap for each page. Equal bitmaps are written once.
 func writeBitmaps(w *bytes.Buffer, name, what string, set *[limit]bool) {
 	type bitmap [page / 64]uint64
 	number := map[bitmap]int{}
@@ -144,8 +143,8 @@ func writeBitmaps(w *bytes.Buffer, name, what string, set *[limit]bool) {
 	fmt.Fprintf(w, "}\n\n")
 }
 
-// writeCases writes runs of equally spaced code points whose lower case is
-// equally far away.
+// writeCases writes runs of equally spaced code points with the same distance to their lower
+// case.
 func writeCases(w *bytes.Buffer, lower [][2]int) {
 	fmt.Fprintf(w, "// lowerRuns holds the code points whose lower case is another single one:\n// first, first+step, … last, each that far away. U+0130 alone becomes two.\n")
 	fmt.Fprintf(w, "var lowerRuns = []lowerRun{\n")

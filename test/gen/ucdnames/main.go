@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The syllables of Hangul are computed, so they have no row in the tables.
+// Hangul syllables are computed, so the tables do not contain them.
 const firstSyllable, lastSyllable = 0xac00, 0xd7a3
 
 func main() {
