@@ -1,7 +1,7 @@
-// The command: which campaign, how much of it, and what is printed.
+// This file is the command line of the program.
 
-// Command torture runs the fault campaigns on the real store code, for as long
-// as one likes. The short form of each runs with go test. From its directory:
+// Command torture runs fault campaigns on the real code of the store, for any length of
+// time. "go test" runs a short form of each. Run it in its directory:
 //
 //	go run . crash  --images 100000000 --procs 2
 //	go run . crash  --images 100000000 --procs 2 --short
@@ -14,20 +14,18 @@
 //	go run . mutants --short
 //	go test ./workload -rapid.checks=100000 -rapid.steps=60
 //
-// crash stops the disk at every operation of seeded scripts, and examines
-// every disk that such a crash may leave, some of them through a second crash
-// while the store recovers. It also ends one process at every operation and
-// lets the other go on. ioerr makes every operation fail, once or for good.
-// flip turns over every bit of small stores, cuts them at every length, and
-// zeroes, duplicates, misplaces and brings back sectors. linear runs goroutines
-// on several openers of one disk, ends some in flight, and lets a checker of
-// linearizability judge the histories. mutants breaks the library and the disk
-// on purpose, in every way that is listed in sabotage.go, and sees that the
-// campaigns notice.
+// crash stops the disk at every operation of scripts made from seeds, and examines every
+// possible disk after such a crash, some of them after a second crash during recovery. It
+// also kills one process at every operation and lets the other continue. ioerr makes every
+// operation fail, once or permanently. flip flips every bit of small stores, truncates them
+// to every length, and zeroes, duplicates, misplaces and restores sectors. linear runs
+// goroutines in several processes, kills some, and checks the histories for linearizability.
+// mutants breaks the library and the disk deliberately, in every way listed in sabotage.go,
+// and checks that the campaigns notice.
 //
-// All of it depends on the seed alone, but for linear and procs, which the
-// scheduler orders. A violation is printed with the command that repeats it;
-// the exit status is then 1.
+// All results depend only on the seed, except those of linear and procs, which also depend
+// on the scheduler. A violation is printed with the command that repeats it, and the exit
+// status is 1.
 package main
 
 import (
@@ -51,8 +49,8 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// campaign is one campaign by its name. seed runs one seed and returns what to
-// count, in the order of counts, and the violation or nil.
+// campaign is a campaign with a name. seed runs one seed and returns the counts, in the
+// order of the field counts, and the violation or nil.
 type campaign struct {
 	name   string
 	counts []string
@@ -63,7 +61,7 @@ type flags struct {
 	procs, deep int
 	plain       bool
 	short       bool
-	setup       workload.Setup // faults of the disk that are put in on purpose
+	setup       workload.Setup // deliberate faults of the disk
 }
 
 var campaigns = []campaign{
@@ -147,14 +145,14 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	f.setup.DiskFault = workload.DiskFault(broken)
-	// What is alive is small and what is thrown away is much.
+	// Little memory is alive and much is garbage, so collect less often.
 	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // but not all that there is
+	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // but do not use all memory
 	p := progress{c: c, out: stderr, start: time.Now(), sums: make([]int, len(c.counts)), show: isTerminal(stderr)}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
-	// An interrupted campaign ends the seeds that it has begun, and says what
-	// it has done; a second interrupt ends it at once.
+	// After an interrupt, a campaign finishes the seeds that it has begun and prints its
+	// counts. A second interrupt ends it at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -190,7 +188,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// progress adds up and, on a terminal, shows how far it is.
+// progress adds up the counts and, on a terminal, shows the progress.
 type progress struct {
 	c     campaign
 	out   io.Writer

@@ -1,6 +1,6 @@
 //go:build unix
 
-// The command procs.
+// This file implements the command procs.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// procsChild is the subcommand by which the campaign starts this program again.
+// procsChild is the subcommand with which the campaign starts this program again.
 const procsChild = "procs-child"
 
 func runProcs(args []string, stdout, stderr io.Writer) int {
@@ -70,8 +70,8 @@ func runProcsChild(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// inScratch calls run with a new directory. It is kept when run reports that
-// something is wrong with what is in it.
+// inScratch calls run with a new directory. The directory is kept if run reports a problem
+// with its contents.
 func inScratch(campaign string, stderr io.Writer, run func(dir string) (clean bool, err error)) int {
 	dir, err := os.MkdirTemp("", "oxbow-"+campaign+"-")
 	if err != nil {

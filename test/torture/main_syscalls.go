@@ -1,6 +1,6 @@
 //go:build linux
 
-// The command syscalls.
+// This file implements the command syscalls.
 
 package main
 
@@ -17,8 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/syscalls"
 )
 
-// syscallsChild is the subcommand by which the campaign starts this program
-// again.
+// syscallsChild is the subcommand with which the campaign starts this program again.
 const syscallsChild = "syscalls-child"
 
 func runSyscalls(args []string, stdout, stderr io.Writer) int {
@@ -46,7 +45,7 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 		rep, err := syscalls.Run(ctx, o, stderr)
 		fmt.Fprintf(stdout, "syscalls: %v\n", rep)
 		if len(rep.Violations) > 0 {
-			// Each names its point in the words of strace, and needs no seed.
+			// The violations name their points in strace's syntax, so no seed is needed.
 			fmt.Fprintln(stdout, "  repeat: cd test/torture && go run . syscalls")
 		}
 		return len(rep.Violations) == 0, err

@@ -1,11 +1,11 @@
-// Campaigns with processes that run on Linux.
+// This file lists the campaigns with processes that run on Linux.
 
 package main
 
 import "io"
 
-// processes are the campaigns that start other processes, by their names, and
-// what they start this program as.
+// processes are the campaigns that start other processes, and the subcommands with which
+// they start this program.
 var processes = map[string]func(args []string, stdout, stderr io.Writer) int{
 	"mutants":     runMutants,
 	"procs":       runProcs,

@@ -1,10 +1,11 @@
 //go:build !unix
 
-// Where there are no signals to kill processes with, there are no such campaigns.
+// This file is for systems without signals for killing processes, which have no such
+// campaigns.
 
 package main
 
 import "io"
 
-// processes are the campaigns that start other processes: none here.
+// processes is empty, because the campaigns that start other processes need signals.
 var processes map[string]func(args []string, stdout, stderr io.Writer) int

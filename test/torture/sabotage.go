@@ -1,6 +1,6 @@
 //go:build unix
 
-// Sabotages: what is broken on purpose, and which campaign must notice.
+// This file lists the deliberate faults, and the campaign that must notice each.
 
 package main
 
@@ -25,15 +25,15 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// sabotage is one promise that the disk or the library does not keep.
+// sabotage is a guarantee that the disk or the library breaks.
 type sabotage struct {
 	name   string
-	disk   string // fault of the disk, or of files and locks for procs
+	disk   string // fault of the disk or, for procs, of files and locks
 	mutant string // fault of the library
-	hunt   string // the campaign that must notice: see hunts, "procs", or "PACKAGE TEST"
+	hunt   string // the campaign that must notice: a key of hunts, "procs", or "PACKAGE TEST"
 }
 
-// hunts are the campaigns that run seeds, each up to the first violation.
+// hunts are the campaigns that run seeds. Each stops at the first violation.
 var hunts = map[string]string{
 	"crash":         "crash --deep 300 --count 40",
 	"crash --short": "crash --deep 300 --count 40 --short",
@@ -42,8 +42,8 @@ var hunts = map[string]string{
 	"linear":        "linear --count 100",
 }
 
-// sabotages are all that there are. What crash must notice, crash --short must
-// notice, too: most disks of the long form are of short texts.
+// sabotages lists all deliberate faults. The campaign "crash --short" must notice everything
+// that crash must notice, because most disks of the long form use short texts, too.
 var sabotages = []sabotage{
 	{"no sync after an append", "no-append-sync", "", "crash"},
 	{"no sync after the cut of a torn tail", "no-cut-sync", "", "crash"},
@@ -106,7 +106,8 @@ var sabotages = []sabotage{
 	{"op ids ignored, processes", "", "op-ids-ignored", "procs"},
 }
 
-// runMutants is the command mutants: every sabotage, and which were noticed.
+// runMutants implements the command mutants: it tries every sabotage and prints which were
+// noticed.
 func runMutants(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	fl.SetOutput(stderr)
@@ -140,13 +141,13 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 	})
 }
 
-// recoveryCampaign is the hunt of the campaign with damaged memories.
+// recoveryCampaign is the hunt that runs the campaign with damaged memories.
 const recoveryCampaign = "./test/torture/recovery TestRecovery"
 
-// ofStore begins a hunt that is a test of the log store.
+// ofStore is the beginning of a hunt that is a test of the log store.
 const ofStore = "./internal/log/logstore "
 
-// planned returns the sabotages with the campaigns of that form.
+// planned returns the sabotages, with their campaigns in the short or the long form.
 func planned(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
@@ -164,15 +165,15 @@ func planned(short bool) []sabotage {
 	return all
 }
 
-// saboteur runs sabotages. Those with processes run alone, after the others:
-// they depend on time.
+// saboteur runs sabotages. Those with processes run one at a time at the end, because they
+// depend on timing.
 type saboteur struct {
 	root, dir, self string
 	out             io.Writer
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the following fields
 	todo   []sabotage
-	built  map[string]func() (string, error) // programs, by the mutants in them
+	built  map[string]func() (string, error) // builds of the program, by mutant
 	missed int
 }
 
@@ -219,7 +220,7 @@ func (r *saboteur) next() (s sabotage, ok bool) {
 	return s, true
 }
 
-// try runs one sabotage and prints what came of it.
+// try runs one sabotage and prints the result.
 func (r *saboteur) try(ctx context.Context, s sabotage) {
 	start := time.Now()
 	noticed, err := r.noticed(ctx, s)
@@ -243,7 +244,7 @@ func (r *saboteur) verdict(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// program returns the path of this program with the mutant in it, built once.
+// program returns the path of this program with the mutant, which is built only once.
 func (r *saboteur) program(ctx context.Context, mutant string) (string, error) {
 	if mutant == "" {
 		return r.self, nil
@@ -262,7 +263,7 @@ func (r *saboteur) program(ctx context.Context, mutant string) (string, error) {
 	return build()
 }
 
-// noticed runs the campaign that must notice the sabotage.
+// noticed runs the campaign that must notice the sabotage, and reports whether it did.
 func (r *saboteur) noticed(ctx context.Context, s sabotage) (bool, error) {
 	if pkg, test, ok := strings.Cut(s.hunt, " Test"); ok {
 		m, err := mutants.Named(s.mutant)
@@ -289,8 +290,8 @@ func (r *saboteur) noticed(ctx context.Context, s sabotage) (bool, error) {
 	return false, err
 }
 
-// processes runs the campaign with processes, of which those that write and
-// read are broken.
+// processes runs the campaign with processes in which the writing and reading processes are
+// broken.
 func (r *saboteur) processes(ctx context.Context, s sabotage, program string) (bool, error) {
 	home, err := os.MkdirTemp(r.dir, "home-")
 	if err != nil {
@@ -300,6 +301,6 @@ func (r *saboteur) processes(ctx context.Context, s sabotage, program string) (b
 		Mutant: []string{program, procsChild}, Writers: 4, Readers: 2,
 		Duration: 20 * time.Second, Every: 100 * time.Millisecond, CompactEvery: 100 * time.Millisecond}
 	rep, err := procs.Run(ctx, o, io.Discard)
-	// Something to complain of in the end only would be no sign of it.
+	// A violation that is found only at the end does not count.
 	return len(rep.Violations) > 0 && rep.Took <= o.Duration, err
 }

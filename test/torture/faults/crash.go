@@ -1,5 +1,5 @@
-// The campaign with crashes: every crash point of a script, and every disk that a
-// crash there may leave.
+// This file implements the crash campaign: it crashes the disk at every operation of a
+// script, and examines every possible content of the disk after each crash.
 
 package faults
 
@@ -11,31 +11,31 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CrashOptions of a campaign. Zero fields mean the default.
+// CrashOptions are the options of the crash campaign. For zero fields, defaults apply.
 type CrashOptions struct {
-	Setup workload.Setup // faults put in on purpose
-	Procs int            // 1 or 2 processes; default 2
-	Deep  int            // of so many images, one is crashed again while it recovers; default 2000, negative: none
-	Plain bool           // no script has small free space or a silent lock file
-	Short bool           // all scripts have small free space and short texts: more disks a second
+	Setup workload.Setup // deliberate faults of the disk
+	Procs int            // number of processes, 1 or 2; default 2
+	Deep  int            // one in this many images is crashed again during recovery; default 2000; negative: never
+	Plain bool           // no script uses small free space or a lock file that loses its note
+	Short bool           // all scripts use small free space and short texts, which tests more disks a second
 }
 
-// shortTexts are at most so many bytes.
+// shortTexts is the maximum length of short texts, in bytes.
 const shortTexts = 300
 
-// CrashTally is what a campaign has done.
+// CrashTally counts the work of a campaign.
 type CrashTally struct {
 	Scripts  int
 	Points   int // operations at which the disk was stopped
-	Images   int // disks that a crash left
-	Distinct int // of them, different in names or bytes, and examined
-	Deep     int // of the images, left by a second crash, during recovery
-	Kills    int // operations at which one process was ended and another went on
-	Based    int // stores on the images that were opened by a snapshot
-	Mixed    int // of the images, with a snapshot of pages of several
+	Images   int // possible disks after a crash
+	Distinct int // different images, by names and bytes, which were examined
+	Deep     int // images after a second crash, during recovery
+	Kills    int // operations at which one process was killed while the other continued
+	Based    int // stores that were opened from a snapshot
+	Mixed    int // images in which the snapshot's pages came from several snapshots
 }
 
-// Add adds the numbers of u.
+// Add adds the counts of u.
 func (t *CrashTally) Add(u CrashTally) {
 	t.Scripts += u.Scripts
 	t.Points += u.Points
@@ -47,19 +47,19 @@ func (t *CrashTally) Add(u CrashTally) {
 	t.Mixed += u.Mixed
 }
 
-// crashRun is one script under examination.
+// crashRun is the examination of one script.
 type crashRun struct {
 	o     CrashOptions
 	s     workload.Script
 	setup workload.Setup
 	tally CrashTally
 	judge *workload.Judge
-	snaps [][]byte // snapshots that images held, the latest few
+	snaps [][]byte // the latest few snapshots found in images
 }
 
-// Crash examines the script of that seed, up to the first violation, which it
-// returns, nil for none. One seed in four is a script for the log alone, whose
-// appends hold several records.
+// Crash examines the script of a seed and returns the first violation, or nil. One seed in
+// four selects a script for the log without a store, in which an append contains several
+// records.
 func Crash(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	if o.Procs == 0 {
 		o.Procs = 2
@@ -92,7 +92,8 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	return r.tally, v
 }
 
-// setupFor makes the images of most scripts small, so that many can be tried.
+// setupFor returns the setup for a seed. Most scripts get small images, so that many can be
+// tried.
 func setupFor(seed uint64, o CrashOptions) workload.Setup {
 	setup := o.Setup
 	setup.Snapshots = workload.SnapshotSeed(seed)
@@ -139,7 +140,7 @@ func inside(spans []int, k int) bool {
 	return false
 }
 
-// point looks at all images of a disk that has stopped.
+// point examines all images of a disk that has stopped at operation k.
 func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Violation {
 	allowed := workload.Allowed(states, w.Acked)
 	var bad *Violation
@@ -159,8 +160,8 @@ func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Vi
 	return bad
 }
 
-// kill ends the process that does operation k and lets the other go on. A write
-// is done in full the first time, by half the second.
+// kill kills the process at operation k and lets the other continue. If the operation is a
+// write, kill tries it twice: once all bytes are written, and once half of them.
 func (r *crashRun) kill(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	for _, half := range []bool{false, true} {
@@ -183,5 +184,5 @@ func (r *crashRun) kill(dry *workload.World, k int) error {
 	return nil
 }
 
-// disk returns a disk that holds the image.
+// disk returns a disk that contains the image.
 func disk(img *vfs.Mem) *crashfs.Disk { return crashfs.New(img) }

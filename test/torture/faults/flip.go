@@ -1,5 +1,5 @@
-// The campaign with damaged files: small stores, and every small damage to their
-// bytes. None may pass in silence.
+// This file implements the damage campaign: it damages small stores at every position. The
+// library must notice all damage that loses data.
 
 package faults
 
@@ -16,16 +16,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// FlipTally is what came of the damage.
+// FlipTally counts the outcomes of the damage.
 type FlipTally struct {
-	Files     int // damaged files looked at
-	Harmless  int // all that was there still is
-	Refused   int // the error names the file, and the place where it has one
-	Torn      int // lacks only what nothing vouches for, and says so
-	Traceless int // lacks only what nothing vouches for, of which no byte is left
+	Files     int // damaged files
+	Harmless  int // all entries were still there
+	Refused   int // the error named the file and, if possible, the offset
+	Torn      int // changes that were not known to be durable were missing, and the store reported a torn tail
+	Traceless int // changes that were not known to be durable were missing, without any trace in the file
 }
 
-// Add adds the numbers of u.
+// Add adds the counts of u.
 func (t *FlipTally) Add(u FlipTally) {
 	t.Files += u.Files
 	t.Harmless += u.Harmless
@@ -34,8 +34,7 @@ func (t *FlipTally) Add(u FlipTally) {
 	t.Traceless += u.Traceless
 }
 
-// Flip damages the stores of that seed, up to the first violation, nil for
-// none.
+// Flip damages the stores of a seed and returns the first violation, or nil.
 func Flip(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
 	setup.Small, setup.NoNote = true, true
 	var all FlipTally
@@ -54,7 +53,7 @@ func Flip(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
 	return all, nil
 }
 
-// damage does to the store's file all that is to be done to it.
+// damage applies every kind of damage to the store's file.
 func (s *flipStore) damage() (FlipTally, *Violation) {
 	var t FlipTally
 	var bad *Violation
@@ -77,10 +76,10 @@ func (s *flipStore) damage() (FlipTally, *Violation) {
 	return t, bad
 }
 
-// tryFunc looks at a damaged file and reports whether to go on.
+// tryFunc examines a damaged file. It returns false to stop.
 type tryFunc func(b []byte, what string, args ...any) bool
 
-// bits turns over every bit, in turn; of the free space, those of some bytes.
+// bits flips every bit of the file. In the free space, it flips only some.
 func (s *flipStore) bits(try tryFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
@@ -102,7 +101,7 @@ func (s *flipStore) bits(try tryFunc) bool {
 	return true
 }
 
-// lengths cuts the file at every length.
+// lengths truncates the file to every length.
 func (s *flipStore) lengths(try tryFunc) bool {
 	for n := range s.file {
 		if (n > s.end+80 && n%61 != 0) || (len(s.file) > 8<<10 && n%7 != 0) {
@@ -115,8 +114,8 @@ func (s *flipStore) lengths(try tryFunc) bool {
 	return true
 }
 
-// sectors zeroes sectors, puts them in the place of others, exchanges them, and
-// brings back what stood there earlier.
+// sectors zeroes sectors, overwrites them with other sectors, exchanges them, and restores
+// earlier contents.
 func (s *flipStore) sectors(size int, try tryFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
@@ -154,7 +153,7 @@ func (s *flipStore) sectors(size int, try tryFunc) bool {
 	return true
 }
 
-// judge opens a damaged file and classes what comes of it.
+// judge opens a damaged file and classifies the outcome.
 func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	mem := vfs.NewMem()
 	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, epoch); err != nil {
@@ -174,8 +173,8 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	}
 	last := stats.Last
 	want, known := s.states[last]
-	// What was before a compaction must not come back, unless all of the file is
-	// as it was then: that is an older copy, which nothing in it can tell.
+	// Changes from before a compaction must not reappear, unless the whole file is as it was
+	// then: the store cannot recognize an older copy of the whole file.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
 	if !known || (last < s.base && !older) {
 		return fmt.Errorf("it ends at change %d, which it never did", last)
@@ -206,8 +205,9 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	return s.keptAside(mem, tail)
 }
 
-// refused judges the refusal of a file: what still has sound records is damaged, no other
-// file, and, of one file in eight, all of these are recovered.
+// refused checks the refusal of a file. A file that still has sound records must be reported
+// as damaged, not as a different kind of file. For one file in eight, all sound records must
+// be recovered.
 func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
 	t.Refused++
 	sound, changes := s.sound(b)
@@ -224,8 +224,8 @@ func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
 	}
 	o := workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random())
 	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
-	// A sector of a larger store may hold a later record whole, after which, where the
-	// sector is moved to the front, those of lower numbers are passed over.
+	// A sector of a larger store may contain a complete later record. If the sector is moved
+	// to the front, recovery skips the records with lower numbers.
 	if err != nil || (rep.Changes < changes && len(b) <= 8<<10) {
 		return fmt.Errorf("%d changes are sound, and %d are recovered: %w", changes, rep.Changes, err)
 	}
@@ -239,8 +239,8 @@ func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
 	return nil
 }
 
-// named reports an error that does not name the file or a place in it. Of a file with
-// sound records, it is to be one of damage.
+// named returns an error unless err names the file and a valid offset. If damaged is set,
+// err must match ErrCorrupt.
 func named(err error, size int, damaged bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		if c.Path != workload.StoreFile || c.Offset < 0 || c.Offset > int64(size) {
@@ -255,8 +255,8 @@ func named(err error, size int, damaged bool) error {
 	return nil
 }
 
-// sound returns how many records are unharmed and in their place, and how many of
-// them are changes.
+// sound returns the number of undamaged records in their original place, and the number of
+// changes among them.
 func (s *flipStore) sound(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
@@ -269,8 +269,7 @@ func (s *flipStore) sound(b []byte) (records, changes int) {
 	return records, changes
 }
 
-// vouched returns the highest change that a record, unharmed and in its place,
-// says is durable.
+// vouched returns the highest change that an undamaged record declares as durable.
 func (s *flipStore) vouched(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
@@ -281,7 +280,7 @@ func (s *flipStore) vouched(b []byte) uint64 {
 	return v
 }
 
-// use makes a change and opens the store again. One file in eight is used so.
+// use makes a change and opens the store again, for one file in eight.
 func (s *flipStore) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
 	s.uses++
 	if s.uses%8 != 0 {
@@ -305,7 +304,7 @@ func (s *flipStore) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error
 	return nil
 }
 
-// keptAside sees, where a change was made, that the tail was kept.
+// keptAside returns an error if a change was made and the torn tail was not kept aside.
 func (s *flipStore) keptAside(mem *vfs.Mem, tail []byte) error {
 	if s.uses%8 != 0 {
 		return nil
@@ -323,7 +322,7 @@ func (s *flipStore) keptAside(mem *vfs.Mem, tail []byte) error {
 	return fmt.Errorf("the tail of %d bytes was cut off and not kept", len(tail))
 }
 
-// span is a record and what it vouches for.
+// span is the range of a record, and the change that it declares as durable.
 type span struct {
 	from, to int
 	durable  uint64

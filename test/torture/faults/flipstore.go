@@ -1,4 +1,4 @@
-// The stores that are damaged.
+// This file builds the stores that are damaged.
 
 package faults
 
@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// kind says how a store came about.
+// kind describes how a store was built.
 type kind struct {
 	name    string
-	changes int // before the compaction, if there is one
-	after   int // behind the compaction; -1: there is none
-	procs   int // that take turns
+	changes int // number of changes before the compaction, or of all if there is none
+	after   int // number of changes after the compaction; -1 without compaction
+	procs   int // number of processes that take turns
 	sealed  bool
-	words   int // of each content
+	words   int // words in each content
 }
 
 var kinds = []kind{
@@ -34,20 +34,20 @@ var kinds = []kind{
 	{"large, compacted", 7, 3, 1, true, 400},
 }
 
-// flipStore is a sound store and all that it ever held.
+// flipStore is a sound store with all its earlier states.
 type flipStore struct {
 	setup    workload.Setup
 	seed     uint64
 	now      time.Time
 	file     []byte
-	end      int                      // where the free space begins
-	older    [][]byte                 // the file after each change
-	states   map[uint64][]oxbow.Entry // by the number of the change
+	end      int                      // beginning of the free space
+	older    [][]byte                 // the file after each earlier change
+	states   map[uint64][]oxbow.Entry // entries by the number of the change
 	last     uint64
-	base     uint64 // the last change before a compaction
+	base     uint64 // last change before a compaction
 	records  []span
-	uses     int // of files that opened
-	recovers int // of files that did not, and have sound records
+	uses     int // number of damaged files that opened
+	recovers int // number of damaged files that did not open and have sound records
 }
 
 var epoch = time.Unix(1776162225, 0).UTC()
@@ -58,7 +58,7 @@ func (s *flipStore) random() io.Reader {
 	return rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8), 1})
 }
 
-// build makes a store.
+// build builds a store.
 func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 	s := &flipStore{setup: setup, seed: seed, now: epoch, states: map[uint64][]oxbow.Entry{0: nil}}
 	r := rand.New(rand.NewPCG(seed, 5))
@@ -116,7 +116,7 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 	return s, err
 }
 
-// note keeps what the store holds now.
+// note records the current state of the store.
 func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
 	es, err := workload.Collect(m)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
 	return nil
 }
 
-// ops returns a change: two entries added, or one changed and one removed.
+// ops returns a change that adds two entries, or that changes one and removes one.
 func ops(r *rand.Rand, turn, words int) []oxbow.Op {
 	text := func() string {
 		var b strings.Builder

@@ -1,5 +1,5 @@
-// The campaign with failing disks: each operation of a script is refused or half
-// done, once or from then on.
+// This file implements the I/O error campaign: each operation of a script fails or is only
+// half done, once or from then on.
 
 package faults
 
@@ -13,24 +13,24 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// ErrorOptions of a campaign.
+// ErrorOptions are the options of the campaign.
 type ErrorOptions struct {
-	Setup  workload.Setup // faults put in on purpose
-	Images int            // crash images looked at after each fault and at the end; default 24
+	Setup  workload.Setup // deliberate faults of the disk
+	Images int            // crash images examined after each fault and at the end; default 24
 }
 
-// ErrorTally is what a campaign has done.
+// ErrorTally counts the work of a campaign.
 type ErrorTally struct {
 	Scripts  int
-	Faults   int // operations made to fail
-	Images   int // crash images looked at
-	Distinct int // of them, different in names or bytes, and examined
-	Rescued  int // syncs that failed and whose change was acknowledged all the same
-	Based    int // stores on the images that were opened by a snapshot
-	Unknown  int // changes whose outcome was named unknown
+	Faults   int // operations that failed
+	Images   int // crash images
+	Distinct int // different images, by names and bytes, which were examined
+	Rescued  int // failed syncs after which the change was nevertheless acknowledged
+	Based    int // stores that were opened from a snapshot
+	Unknown  int // changes with the error ErrUnknownOutcome
 }
 
-// Add adds the numbers of u.
+// Add adds the counts of u.
 func (t *ErrorTally) Add(u ErrorTally) {
 	t.Scripts += u.Scripts
 	t.Faults += u.Faults
@@ -41,8 +41,8 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.Based += u.Based
 }
 
-// Errors makes every operation of the script of that seed fail in every way, up
-// to the first violation, nil for none.
+// Errors makes every operation of a seed's script fail in every way and returns the first
+// violation, or nil.
 func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.Images == 0 {
 		o.Images = 24
@@ -50,7 +50,7 @@ func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	s := workload.New(seed, 2)
 	var steps []workload.Step
 	for _, st := range s.Steps {
-		// One step at a time: what is refused must be clear.
+		// Run one step at a time, so that it is clear which step was refused.
 		if st.In != nil {
 			steps = append(steps, *st.In)
 		}
@@ -86,7 +86,7 @@ func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	return tally(), nil
 }
 
-// faultsOf returns the ways in which an operation is made to fail.
+// faultsOf returns the ways in which an operation can fail.
 func faultsOf(op crashfs.Op) []crashfs.Fault {
 	var fs []crashfs.Fault
 	for _, err := range []error{syscall.EIO, syscall.ENOSPC} {
@@ -121,7 +121,7 @@ func describeFault(f crashfs.Fault) string {
 	return s
 }
 
-// errorRun is one script under examination.
+// errorRun is the examination of one script.
 type errorRun struct {
 	o     ErrorOptions
 	s     workload.Script
@@ -130,7 +130,7 @@ type errorRun struct {
 	judge *workload.Judge
 }
 
-// fault runs the script with that fault, and on after it is mended.
+// fault runs the script with a fault, and continues after the fault is removed.
 func (c *errorRun) fault(f crashfs.Fault) error {
 	w := workload.NewWorld(c.s, c.setup)
 	w.Disk.Inject(f)
@@ -150,14 +150,14 @@ func (c *errorRun) fault(f crashfs.Fault) error {
 	return j.closed()
 }
 
-// errorJudge knows what may be.
+// errorJudge tracks the states that are allowed.
 type errorJudge struct {
 	c      *errorRun
 	w      *workload.World
 	out    workload.Outcomes
-	struck bool    // a fault has been seen at work
+	struck bool    // the fault has occurred
 	failed [2]bool // the process was told of an unknown outcome
-	rich   bool    // the images after the first fault were looked at
+	rich   bool    // the images after the first fault were examined
 }
 
 func (j *errorJudge) step(st workload.Step) error {
@@ -180,7 +180,8 @@ func (j *errorJudge) step(st workload.Step) error {
 		}
 		before := j.out.May
 		j.out.May = next
-		// Whoever made a change knows what was before it.
+		// Only a process that read the last state may make the next change, so let it read
+		// first.
 		if len(before) != len(next) || next[0].Seq() != before[0].Seq() {
 			es, err := j.read(st.Proc)
 			if err != nil {
@@ -207,15 +208,15 @@ func (j *errorJudge) step(st workload.Step) error {
 			}
 		}
 	default:
-		// A process that was told of an unknown outcome changes no more, and
-		// keeps the lock where it could not tell the others.
+		// A process that was told of an unknown outcome refuses further changes. It keeps
+		// the lock if it could not tell the other processes.
 		excused := (j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) || (j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
 		if !hit && !expected(err, wants) && !excused {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
 	}
 	j.out.May = workload.Distinct(j.out.May)
-	// Reads go on, whatever happened, and show nothing that was refused.
+	// Reads must always work, and must not show refused changes.
 	for i := range 2 {
 		es, err := j.read(i)
 		if err != nil {
@@ -251,8 +252,8 @@ func (j *errorJudge) read(i int) ([]oxbow.Entry, error) {
 	return workload.Collect(m)
 }
 
-// mended goes on after the fault is gone: at once in a process that was not
-// told of an unknown outcome, after a restart in one that was.
+// mended continues after the fault is removed: at once in a process that was not told of an
+// unknown outcome, otherwise after a restart.
 func (j *errorJudge) mended() error {
 	step := func(i int) workload.Step {
 		return workload.Step{Kind: workload.Remember, Proc: i, Name: "mended", Text: fmt.Sprintf("by process %d", i)}
@@ -261,7 +262,7 @@ func (j *errorJudge) mended() error {
 		if !j.failed[i] {
 			continue
 		}
-		// It may only work again when another process has made a new file.
+		// This process may only work again after another process has created a new file.
 		if err := j.step(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
@@ -282,14 +283,14 @@ func (j *errorJudge) mended() error {
 	return nil
 }
 
-// images looks at disks that a crash may leave now.
+// images examines possible disks after a crash at this moment.
 func (j *errorJudge) images() error {
 	may := workload.States(j.out.May)
 	n := 0
 	var bad error
 	j.w.Disk.Sketches(func(im *crashfs.Sketch) bool {
-		// The first images are the greatest losses and the least; of the others
-		// some are taken, always the same.
+		// The first images have the most and the least losses. From the others, take a fixed
+		// selection.
 		if n >= j.c.o.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
 			return true
 		}
@@ -303,7 +304,7 @@ func (j *errorJudge) images() error {
 	return bad
 }
 
-// closed sees that nothing is held when all is closed.
+// closed returns an error if files or locks are still open after everything was closed.
 func (j *errorJudge) closed() error {
 	if err := j.w.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)

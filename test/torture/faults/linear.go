@@ -1,6 +1,6 @@
-// The campaign with concurrent calls: goroutines on several openers of one disk,
-// of which some processes end in flight. The calls must look as if each had
-// happened at one moment between its beginning and its end.
+// This file implements the concurrency campaign: goroutines use one disk through several
+// processes, and some processes are killed in the middle of a call. The calls must be
+// linearizable: each must appear to happen at one moment between its beginning and its end.
 
 package faults
 
@@ -22,27 +22,27 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// Sizes of one history.
+// Size of a history.
 const (
 	processes = 3
-	hands     = 2 // goroutines of a process
+	hands     = 2 // goroutines in a process
 	calls     = 16
 	names     = 3
 )
 
-// verdictTime bounds how long the checker looks at one history.
+// verdictTime limits how long the checker examines one history.
 const verdictTime = 20 * time.Second
 
-// LinearTally is what a campaign has done.
+// LinearTally counts the work of a campaign.
 type LinearTally struct {
 	Histories int
 	Calls     int
-	Pending   int // calls whose process was ended before they returned
-	Busy      int // calls refused because the lock was not free in time
-	Based     int // stores that were opened by a snapshot
+	Pending   int // calls of a process that was killed before they returned
+	Busy      int // calls refused because the lock was not available in time
+	Based     int // stores that were opened from a snapshot
 }
 
-// Add adds the numbers of u.
+// Add adds the counts of u.
 func (t *LinearTally) Add(u LinearTally) {
 	t.Histories += u.Histories
 	t.Calls += u.Calls
@@ -51,37 +51,36 @@ func (t *LinearTally) Add(u LinearTally) {
 	t.Based += u.Based
 }
 
-// verb is what a call does to the register of a name.
+// verb is the effect of a call on an entry, which the checker sees as a register.
 type verb int
 
 const (
 	read    verb = iota
-	write        // Remember: whatever was there
-	add          // Add: where nothing was
-	swap         // Update with If: where a certain content was
-	remove       // Forget: where something was
-	compact      // of the whole store; it is in no history
+	write        // Remember, whether or not there is an entry
+	add          // Add, if there is no entry
+	swap         // Update with If, if the entry has a certain content
+	remove       // Forget, if there is an entry
+	compact      // compaction of the whole store; not part of the history
 )
 
 var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 
-// input is a call. Every content that is written is written once, so that it
-// says which version it is.
+// input is a call. Each content is written only once, so that it identifies a version.
 type input struct {
 	verb verb
 	name string
-	old  string // of a swap
+	old  string // for a swap
 	text string
 }
 
-// output is what a call returned.
+// output is the result of a call.
 type output struct {
-	text    string // of a read; "" when there is no entry
+	text    string // result of a read, "" if there is no entry
 	done    bool   // the change was made
-	unknown bool   // the process was ended: either may be
+	unknown bool   // the process was killed, so the change may have been made or not
 }
 
-// register is a register that holds a content, "" for none.
+// register is the checker's model of a register with a content, "" if there is no entry.
 var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
@@ -123,21 +122,21 @@ var register = porcupine.Model{
 	},
 }
 
-// linearRun is one history being made.
+// linearRun is a history that is being recorded.
 type linearRun struct {
 	disk  *crashfs.Disk
 	setup workload.Setup
 	clock atomic.Int64 // orders the beginnings and ends of calls
 	text  atomic.Int64
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the following fields
 	ops   []porcupine.Operation
 	tally LinearTally
 	err   error
 }
 
-// Linear makes the history of that seed and judges it. Two processes are ended
-// while they work, and others take their place. The scheduler has its part in
-// the history, so a seed does not repeat it exactly.
+// Linear records the history of a seed and checks it. Two processes are killed while they
+// work, and are replaced by others. The history also depends on the scheduler, so the same
+// seed does not repeat it exactly.
 func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	setup.Snapshots = workload.SnapshotSeed(seed)
 	r := &linearRun{disk: crashfs.New(nil), setup: setup}
@@ -169,12 +168,11 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	return r.tally, nil
 }
 
-// settled returns the history without the reads that saw, through the file, what
-// another process was about to acknowledge. A change is in the file before the
-// process that makes it shows it, so for that moment others may be ahead of it.
-// What is promised is the rest: a change that was acknowledged before a read
-// began is seen by it, and a change that a process saw of its own is not unseen.
-// Some call must have written a value all the same.
+// settled returns the history without reads that saw a change before the process that made
+// it acknowledged it. A change is in the file slightly before its own process shows it, so
+// other processes may see it earlier. Two guarantees remain: a read sees every change that
+// was acknowledged before the read began, and a process never stops seeing its own change.
+// Every value that a read returned must have been written by some call.
 func settled(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / hands }
 	early := func(got porcupine.Operation) bool {
@@ -190,9 +188,8 @@ func settled(ops []porcupine.Operation) []porcupine.Operation {
 	})
 }
 
-// explain prints the calls about each name whose history alone is not
-// linearizable, in the order in which they began; the checker's own picture
-// needs a browser.
+// explain lists the calls for each name with a history that is not linearizable, in the
+// order in which they began. The checker's own output needs a browser.
 func explain(ops []porcupine.Operation) string {
 	s := ""
 	for _, part := range register.Partition(ops) {
@@ -207,16 +204,16 @@ func explain(ops []porcupine.Operation) string {
 	return s
 }
 
-// process opens the store and lets its goroutines work. When it is ended,
-// another takes its place, once.
+// process opens the store and lets its goroutines work. If it is killed, a new process
+// replaces it, once.
 func (r *linearRun) process(p int, seed uint64, kill int) {
 	for life := range 2 {
 		proc := r.disk.Process()
 		if life == 0 && kill > 0 {
-			// Counted from now: all processes share the numbers.
+			// Count from now, because all processes share the numbers.
 			r.disk.KillAt(proc, r.disk.Ops()+kill)
 		}
-		var mu sync.Mutex // of the clock, guards now
+		var mu sync.Mutex // guards now
 		now := time.Unix(1776162225, 0)
 		clock := func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Millisecond); return now }
 		opts := workload.Options(workload.NewFS(proc, r.setup), clock, &locked{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})})
@@ -264,7 +261,7 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 	}
 }
 
-// locked is a source of random bytes for several goroutines.
+// locked is a source of random bytes that several goroutines can use.
 type locked struct {
 	mu sync.Mutex
 	r  *rand.ChaCha8
@@ -284,7 +281,7 @@ func (r *linearRun) fail(err error) {
 	r.err = errors.Join(r.err, err)
 }
 
-// call makes one call and notes it. It reports whether the process lives.
+// call makes one call and records it. It reports whether the process is still alive.
 func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
 	in := input{name: fmt.Sprintf("n%d", rnd.IntN(names)), text: fmt.Sprintf("text %d", r.text.Add(1))}
@@ -306,7 +303,7 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 	if in.verb == swap {
 		e, err := m.Get(ctx, in.name)
 		if err != nil {
-			in.verb = read // and the read that is noted is another one
+			in.verb = read // the read is recorded as a call of its own
 		}
 		in.old, version = e.Content, e.Version
 	}
@@ -337,7 +334,7 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 		_, err = m.Store().(oxbow.Compactor).Compact(ctx, time.Unix(1<<40, 0), false)
 	}
 	end := r.clock.Add(1)
-	// What a process says when it is dead, out of its memory alone, reaches no caller.
+	// A dead process may still answer from memory, but that answer reaches no caller.
 	if _, dead := proc.Stat("."); dead != nil && err == nil {
 		err = dead
 	}
@@ -351,20 +348,20 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 		out.unknown, end = true, 1<<60
 	case errors.Is(err, oxbow.ErrBusy):
 		r.tally.Busy++
-		return true // it was not made
+		return true // the call changed nothing
 	case err != nil:
 		r.err = errors.Join(r.err, fmt.Errorf("%s %s: %w", verbNames[in.verb], in.name, err))
 		return false
 	}
-	// A read whose caller ended says nothing.
+	// A read of a killed process proves nothing.
 	if in.verb != compact && !(in.verb == read && out.unknown) {
 		r.ops = append(r.ops, porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end})
 	}
 	return !out.unknown
 }
 
-// refused reports whether a change was made, and the error that is none of
-// those by which it is properly refused.
+// refused reports whether a change was made. It returns err unless err is one of the proper
+// errors for a refusal.
 func refused(err error, proper ...error) (bool, error) {
 	for _, p := range proper {
 		if errors.Is(err, p) {
@@ -374,8 +371,7 @@ func refused(err error, proper ...error) (bool, error) {
 	return err == nil, err
 }
 
-// last reads all names when all is over, from what is on the disk, and sees
-// that the store is sound.
+// last reads all names from the disk at the end, and checks the store.
 func (r *linearRun) last(seed uint64) {
 	m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(r.disk.Process(), r.setup), time.Now, rand.NewChaCha8([32]byte{byte(seed)})))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Scripts for the log alone. Stores put several records
-// into one append only when goroutines write at the same time, which no script
-// can repeat; here each append has one to four.
+// This file runs scripts for the log without a store. A store puts several records into one
+// append only if goroutines write at the same time, which no script can repeat. Here, each
+// append has one to four records.
 
 package faults
 
@@ -18,15 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// logRun is one script for a log being run by two processes in turn.
+// logRun is a script for a log that two processes use in turn.
 type logRun struct {
 	r     *rand.Rand
 	now   time.Time
 	setup workload.Setup
 	disk  *crashfs.Disk
 	logs  [2]*wal.Log
-	acked []string // bodies of the records acknowledged
-	fly   []string // of those in the append that is under way
+	acked []string // bodies of the acknowledged records
+	fly   []string // bodies of the records in the current append
 }
 
 func newLogRun(seed uint64, setup workload.Setup, disk *crashfs.Disk) *logRun {
@@ -54,7 +54,7 @@ func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log,
 		Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }})
 }
 
-// run does the appends, until the disk stops.
+// run appends records until the disk stops.
 func (l *logRun) run() error {
 	for range 3 + l.r.IntN(8) {
 		i := l.r.IntN(2)
@@ -113,7 +113,7 @@ func (l *logRun) append(log *wal.Log, bodies []string) error {
 	return err
 }
 
-// readLog reads on to the end.
+// readLog reads all further records.
 func readLog(log *wal.Log) ([]string, error) {
 	news, err := log.Poll()
 	if err != nil {
@@ -134,11 +134,11 @@ func readLog(log *wal.Log) ([]string, error) {
 	return bodies, err
 }
 
-// logSeed examines the log script of that seed.
+// logSeed examines the log script of a seed.
 func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupFor(seed, o)
 	tally := CrashTally{Scripts: 1}
-	judged := map[uint64][]string{} // what an image held
+	judged := map[uint64][]string{} // records of the images, by hash
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
 		tally.Distinct = distinct
@@ -187,7 +187,7 @@ func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	return tally, nil
 }
 
-// may reports records that a crash may not leave.
+// may returns an error for records that no crash can leave.
 func (l *logRun) may(got []string) error {
 	if n := len(got); n < len(l.acked) || n > len(l.acked)+len(l.fly) ||
 		!slices.Equal(got[:len(l.acked)], l.acked) || !slices.Equal(got[len(l.acked):], l.fly[:n-len(l.acked)]) {
@@ -196,9 +196,9 @@ func (l *logRun) may(got []string) error {
 	return nil
 }
 
-// logVerdict examines the log that a crash left: it holds what was acknowledged
-// and the first few, or none, of the records in flight; and it takes more.
-// It returns the records that were in it.
+// logVerdict examines the log after a crash: it must contain the acknowledged records, then
+// the first few or none of the records in flight, and accept further records. It returns the
+// records that it contained.
 func logVerdict(fsys *workload.FS, l *logRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }

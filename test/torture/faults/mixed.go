@@ -1,5 +1,5 @@
-// Snapshots of pages of several: what a disk may show that gives unsynced pages
-// the blocks of a file that was replaced.
+// This file tests snapshots with pages of several snapshots. A disk can show them if it
+// gives unsynced pages the blocks of a replaced file.
 
 package faults
 
@@ -16,13 +16,13 @@ import (
 
 const (
 	snapshotPage  = 4096
-	oldSnapshots  = 4  // that pages are taken from
-	mixedOneOf    = 16 // of so many images with a snapshot, one gets mixed ones
+	oldSnapshots  = 4  // number of old snapshots from which pages are taken
+	mixedOneOf    = 16 // one in this many images with a snapshot is tested with mixed snapshots
 	mixesOfImages = 4
 )
 
-// mix examines an image with other snapshots: an older one, and some whose pages
-// are of several or zeros.
+// mix examines an image with other snapshots: an older one, and some with pages of several
+// snapshots or with zeroed pages.
 func (r *crashRun) mix(im *crashfs.Sketch, allowed []*workload.State) error {
 	sum := im.Sum(workload.IsLock)
 	if sum>>40%mixedOneOf != 0 {
@@ -56,8 +56,8 @@ func (r *crashRun) mix(im *crashfs.Sketch, allowed []*workload.State) error {
 	return nil
 }
 
-// otherSnapshot returns an older snapshot whole for i = 0, else a mix of pages;
-// nil when there is no older one.
+// otherSnapshot returns an older snapshot if i is 0, otherwise a mixture of pages. It
+// returns nil if there is no older snapshot.
 func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snaps) == 0 {
 		return nil

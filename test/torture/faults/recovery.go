@@ -1,4 +1,4 @@
-// The second crash: while a store recovers from the first.
+// This file implements the second crash, while a store recovers from the first.
 
 package faults
 
@@ -15,10 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// inFlight returns what a caller does after a crash: most often, once more
-// what the crash interrupted, with another text of the same length.
-// The record then has the length of the torn one, which is when a torn
-// record that was left in place could come back to life.
+// inFlight returns what a caller does after a crash: usually it repeats the interrupted step
+// with a different text of the same length. The new record then has the length of the torn
+// record. In this case, a torn record that was left in place could become valid again.
 func (r *crashRun) inFlight(acked int, h uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.s.Steps {
@@ -56,7 +55,7 @@ func (r *crashRun) inFlight(acked int, h uint64) workload.Step {
 	return st
 }
 
-// otherText returns another text of the same length.
+// otherText returns a different text of the same length.
 func otherText(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -69,8 +68,8 @@ func otherText(s string) string {
 	}, s)
 }
 
-// again reports whether an image is crashed once more. A record that lacks only
-// its beginning is what could come back to life, so such are taken more often.
+// again reports whether an image is crashed once more. Images with a record that lacks only
+// its beginning are selected more often, because such a record could become valid again.
 func (r *crashRun) again(im *crashfs.Sketch) bool {
 	if r.o.Deep <= 0 {
 		return false
@@ -86,8 +85,8 @@ func (r *crashRun) again(im *crashfs.Sketch) bool {
 	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
 }
 
-// recover lets a store recover on that image and do a step, crashes it at each
-// operation of that, and looks at what is left.
+// recover lets a store recover from an image and do a step, crashes it at each operation,
+// and examines the result.
 func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
@@ -109,7 +108,7 @@ func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.
 		w := workload.Resume(disk(img), r.s, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.Begin(allowed); err == nil {
-			_ = w.Step(st) // a crash is what is wanted; Acked says what was told
+			_ = w.Step(st) // ignore the error: the crash is intended, and Acked counts the acknowledged events
 		}
 		w.Disk.Stop()
 		may := workload.Allowed(dry.States, w.Acked)
@@ -133,7 +132,7 @@ func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.
 	return nil
 }
 
-// torn returns the bytes of a torn tail, nil for none, and where they begin.
+// torn returns the bytes of a torn tail and their offset, or nil if there is none.
 func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
@@ -146,12 +145,12 @@ func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	}
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
 	if err != nil || int64(len(b)) <= stats.Used {
-		return nil, 0, nil // no file, or nothing behind its end
+		return nil, 0, nil // no file, or no bytes after its end
 	}
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// kept reports a torn tail that is neither where it was nor kept aside.
+// kept returns an error if a torn tail is neither in its place nor kept aside.
 func kept(im *crashfs.Sketch, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil

@@ -1,8 +1,8 @@
-// What every campaign reports.
+// This file defines the report of every campaign.
 
-// Package faults holds the campaigns against one store in this process: a disk
-// that crashes (Crash), one that fails (Errors), damaged files (Flip), and
-// goroutines over several openers of one disk (Linear).
+// Package faults has the campaigns that test one store in this process: crashes of the disk
+// (Crash), failing operations (Errors), damaged files (Flip), and goroutines in several
+// processes (Linear).
 package faults
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// Violation is a store that is not as the contract has it.
+// Violation is a broken guarantee of a store.
 type Violation struct {
 	Seed  uint64
-	Where string // the crash, fault or damage that led to it; "" for none
+	Where string // the crash, fault or damage that caused it; may be ""
 	Err   error
-	Steps []workload.Step // of the script, where there is one
+	Steps []workload.Step // steps of the script, if there is one
 }
 
 func (v *Violation) Error() string {
@@ -26,10 +26,10 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("seed %d, %s: %v", v.Seed, v.Where, v.Err)
 }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the broken guarantee.
 func (v *Violation) Unwrap() error { return v.Err }
 
-// crashAt names a crash: the operation, and what the disk lost.
+// crashAt describes a crash by the operation and the losses.
 func crashAt(op int, image string) string {
 	s := fmt.Sprintf("crash at operation %d", op)
 	if image != "" {

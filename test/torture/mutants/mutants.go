@@ -1,8 +1,8 @@
-// The mutants: what each changes, in which file.
+// This file lists the mutants and builds programs with them.
 
-// Package mutants breaks the library on purpose, to prove that a campaign
-// notices. A mutant is a patch of one line, which the go command applies to a
-// copy while it builds: the library itself has no switch for it.
+// Package mutants breaks the library deliberately, to prove that a campaign notices. A
+// mutant is a patch of one line, which the go command applies to a copy during the build.
+// The library itself has no switch for it.
 package mutants
 
 import (
@@ -15,12 +15,12 @@ import (
 	"strings"
 )
 
-// Mutant is a fault in the library: in File, New stands in place of Old.
+// Mutant is a fault in the library: the text New replaces Old in File.
 type Mutant struct {
 	Name, File, Old, New string
 }
 
-// All are the mutants. Old is found exactly once in its file.
+// All lists the mutants. The text Old occurs exactly once in its file.
 var All = []Mutant{
 	{"tail-written-over", "internal/log/wal/tail.go", "func (l *Log) truncateTornTail() error {",
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
@@ -97,7 +97,7 @@ var All = []Mutant{
 	recs, err := d.append(drafts, g.now)`},
 }
 
-// Named returns the mutant of that name.
+// Named returns the mutant with the given name.
 func Named(name string) (Mutant, error) {
 	for _, m := range All {
 		if m.Name == name {
@@ -107,7 +107,7 @@ func Named(name string) (Mutant, error) {
 	return Mutant{}, fmt.Errorf("there is no mutant %q", name)
 }
 
-// patch returns the text with the fault in it.
+// patch returns the text with the fault.
 func (m Mutant) patch(text string) (string, error) {
 	if n := strings.Count(text, m.Old); n != 1 {
 		return "", fmt.Errorf("mutant %s no longer applies: %q is %d times in %s, want once", m.Name, m.Old, n, m.File)
@@ -115,8 +115,8 @@ func (m Mutant) patch(text string) (string, error) {
 	return strings.Replace(text, m.Old, m.New, 1), nil
 }
 
-// Overlay writes the patched file and the overlay for the go command into dir,
-// and returns the overlay's path. Root is the directory of the library.
+// Overlay writes the patched file and an overlay file for the go command into dir, and
+// returns the overlay's path. root is the directory of the library.
 func (m Mutant) Overlay(root, dir string) (string, error) {
 	file := filepath.Join(root, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(file)
@@ -138,8 +138,7 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, b, 0o600)
 }
 
-// Build builds this program with the mutant in it, into dir, and returns its
-// path.
+// Build builds this program with the mutant into dir and returns its path.
 func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	overlay, err := m.Overlay(root, dir)
 	if err != nil {
@@ -154,8 +153,8 @@ func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	return program, nil
 }
 
-// Test runs one test of a package of the library with the mutant in it, and
-// reports whether the test fails, as it must.
+// Test runs one test of a package of the library with the mutant. It reports whether the
+// test fails, as it should.
 func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
 	overlay, err := m.Overlay(root, dir)
 	if err != nil {
@@ -163,7 +162,7 @@ func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed 
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+"$", pkg)
 	cmd.Dir = root
-	if inside, ok := strings.CutPrefix(pkg, "./test/torture/"); ok { // a module of its own
+	if inside, ok := strings.CutPrefix(pkg, "./test/torture/"); ok { // test/torture is a module of its own
 		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(root, "test", "torture"), "./"+inside
 	}
 	out, err := cmd.CombinedOutput()

@@ -1,5 +1,5 @@
-// Command platform is the smallest program that uses a memory: the tests build
-// it for WASI and run it there.
+// Command platform is a minimal program that uses a memory. The tests build it for WASI and
+// run it.
 package main
 
 import (
@@ -21,8 +21,8 @@ func main() {
 
 var errUsage = errors.New("usage: platform remember FILE NAME CONTENT | recall FILE QUERY | check FILE")
 
-// run carries out one command on the memory in a file. Each opens the file
-// again, so that what it prints was read from it.
+// run executes one command on the memory in a file. Each command opens the file again, so
+// that its output was read from the file.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(args) < 2 {
 		return errUsage

@@ -1,7 +1,7 @@
 //go:build unix
 
-// The auditor: it reads the log as it grows, compares it with what was acknowledged,
-// and has old history dropped once it was read.
+// This file implements the auditor: it reads the log as it grows, compares it with the
+// acknowledged changes, and compacts history that it has read.
 
 package procs
 
@@ -18,16 +18,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// slack is how many of the changes that were read a compaction leaves.
+// slack is the number of changes already read that a compaction keeps.
 const slack = 100
 
-// auditor reads the log through a memory of its own, which it never reopens.
+// auditor reads the log with a memory of its own that stays open.
 type auditor struct {
 	run     *run
 	m       *oxbow.Memory
-	done    uint64      // changes read
-	times   []time.Time // of the last changes read, at most slack
-	changes int         // that were asked for, seen
+	done    uint64      // number of changes read
+	times   []time.Time // times of the last changes read, at most slack
+	changes int         // number of changes found that a lane made
 }
 
 func newAuditor(r *run) (*auditor, error) {
@@ -38,8 +38,8 @@ func newAuditor(r *run) (*auditor, error) {
 	return &auditor{run: r, m: m}, nil
 }
 
-// audit reads what is new in the log. What was answered before it began is then
-// settled for good.
+// audit reads the new changes in the log. For changes that were answered before it began,
+// the verdict is final.
 func (a *auditor) audit(ctx context.Context) error {
 	open := a.run.ledger.open()
 	var news []oxbow.Change
@@ -76,8 +76,7 @@ func (a *auditor) audit(ctx context.Context) error {
 	return a.settle(open)
 }
 
-// settle holds the changes that had been answered before the log was read
-// against what was found in it.
+// settle compares the changes that were answered before the log was read with the log.
 func (a *auditor) settle(open map[string]change) error {
 	now := a.run.ledger.open()
 	var tags []string
@@ -99,8 +98,8 @@ func (a *auditor) settle(open map[string]change) error {
 	return nil
 }
 
-// watch audits and compacts until the campaign is over. The compactor is a
-// process of the campaign too, and is killed at its work now and then.
+// watch audits and compacts until the campaign is over. The compactor is a process of the
+// campaign too, and is sometimes killed while it works.
 func (a *auditor) watch(ctx context.Context, rnd *rand.Rand, compactor *proc) {
 	var kills sync.WaitGroup
 	defer kills.Wait()
@@ -121,7 +120,7 @@ func (a *auditor) watch(ctx context.Context, rnd *rand.Rand, compactor *proc) {
 		if len(a.times) < slack {
 			continue
 		}
-		if rnd.IntN(3) == 0 { // a rewrite takes a few milliseconds
+		if rnd.IntN(3) == 0 { // a compaction takes a few milliseconds
 			after := time.Duration(rnd.Int64N(int64(8 * time.Millisecond)))
 			kills.Go(func() {
 				if a.run.wait(ctx, after) && compactor.kill() {
@@ -129,7 +128,7 @@ func (a *auditor) watch(ctx context.Context, rnd *rand.Rand, compactor *proc) {
 				}
 			})
 		}
-		// Everything before the oldest of these was read, so it may go.
+		// Every change before the oldest of these was read, so it may be dropped.
 		ans, retries, err := compactor.ask(ctx, call{Verb: compact, Before: a.times[0]})
 		a.run.retries.Add(int64(retries))
 		switch {
@@ -143,7 +142,7 @@ func (a *auditor) watch(ctx context.Context, rnd *rand.Rand, compactor *proc) {
 	}
 }
 
-// finish holds the store as it is in the end against the ledger.
+// finish compares the final state of the store with the ledger.
 func (a *auditor) finish(ctx context.Context) error {
 	if err := a.audit(ctx); err != nil {
 		return err
@@ -155,7 +154,7 @@ func (a *auditor) finish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening the store in the end: %w", err)
 	}
-	// What killed compactions left is cleared away by the next.
+	// The next compaction removes the remains of killed compactions.
 	c, ok := m.Store().(oxbow.Compactor)
 	if !ok {
 		return errors.Join(oxbow.ErrUnsupported, m.Close())

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Processes are killed and stopped.
+// This file kills and pauses processes.
 
 package procs
 
@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// chaos kills and stops processes at random times until the campaign is over.
-// On average it does something every so often; two in five are stops, of 1 to
-// 200 ms. All that it stopped goes on when it returns.
+// chaos kills and pauses processes at random times until the campaign is over, with a mean
+// interval of every. Two in five actions are pauses of 1 to 200 ms. When it returns, all
+// paused processes have been resumed.
 func (r *run) chaos(ctx context.Context, rnd *rand.Rand, procs []*proc, every time.Duration) {
 	var resumed sync.WaitGroup
 	defer resumed.Wait()
@@ -37,7 +37,7 @@ func (r *run) chaos(ctx context.Context, rnd *rand.Rand, procs []*proc, every ti
 	}
 }
 
-// wait waits that long and reports whether the campaign goes on.
+// wait waits for d and reports whether the campaign continues.
 func (r *run) wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -1,6 +1,7 @@
 //go:build unix
 
-// The child process that uses the library, as a program that embeds it would.
+// This file implements the child process that uses the library as an embedding program
+// would.
 
 package procs
 
@@ -20,12 +21,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// storeFile is the store inside its home, where the real program keeps it too.
+// storeFile is the name of the store in its home, as in the real program.
 const storeFile = "memory.oxbow"
 
-// Child is the whole of a child process that uses the library: it answers the
-// calls that it reads from in, on out, until in ends. The arguments are --home
-// DIR and, to break the store on purpose, --fault NAME (see [Faults]).
+// Child is the main function of a child process that uses the library: it answers the calls
+// that it reads from in, on out, until in ends. The arguments are --home DIR and, to break
+// the store deliberately, --fault NAME (see [Faults]).
 func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	fs := flag.NewFlagSet("child", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -105,13 +106,13 @@ func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer
 		e, err := m.Remember(ctx, oxbow.Entry{Name: c.Name, Content: c.Content, Version: c.If})
 		return answer{Version: e.Version}, err
 	case forget:
-		// No number comes back: the library's answer is only that it is done.
+		// There is no version to return: the library only reports success.
 		return answer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.If})
 	case get:
 		e, err := m.Get(ctx, c.Name)
 		return answer{Version: e.Version, Content: e.Content}, err
 	case glance:
-		// As a program does that is started for one recall.
+		// Open a memory for a single recall, as a short-lived program does.
 		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true}
 		workload.KeepSnapshots(opts)
 		once, err := oxbow.Open(storeFile, opts)

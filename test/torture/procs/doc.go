@@ -1,13 +1,12 @@
-// The campaign with real processes.
+// This file documents the campaign with real processes.
 
-// Package procs is the campaign with real processes: writers and readers of one
-// home, each a process of its own, through standard streams, HTTP and the
-// library, while processes are killed and stopped at random.
+// Package procs is the campaign with real processes: writers and readers of one home use
+// standard streams, HTTP and the library, while processes are killed and paused at random.
 //
-// The campaign drives all of them, so it knows of every change whether it was
-// acknowledged, refused, or under way when its process died. A change whose
-// process died is asked for again, with the same op id, of the process that
-// takes its place. These hold all the time, or are reported as violations:
+// The campaign controls all processes, so it knows for every change whether it was
+// acknowledged, refused, or in progress when its process died. If a process dies, its change
+// is repeated with the same op ID by the process that replaces it. The campaign checks these
+// guarantees, and reports violations:
 //
 //   - an acknowledged change is in the log once, under the number that was
 //     acknowledged; one that was refused is not there, and nothing else is
@@ -17,8 +16,8 @@
 //   - in the end the entries are what the acknowledged changes add up to, and
 //     Check has nothing to say
 //
-// A fault can be put into the processes that use the library, to prove that the
-// campaign would see it: see [Faults]. It needs signals, so it is for Unix.
+// A fault can be put into the processes that use the library, to prove that the campaign
+// would notice: see [Faults]. The campaign needs signals, so it runs on Unix only.
 //
 // From the directory test/torture:
 //

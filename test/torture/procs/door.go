@@ -1,7 +1,7 @@
 //go:build unix
 
-// Calls and answers of a process, the same for each transport, and the transport of
-// the library's child process.
+// This file defines calls and answers, which are the same for each transport, and the
+// transport of child processes.
 
 package procs
 
@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// The verbs of a call.
+// Verbs of a call.
 const (
 	remember = "remember"
 	forget   = "forget"
 	get      = "get"
 	recall   = "recall"
-	glance   = "glance"  // recall by a memory opened for it, of library children only
-	names    = "names"   // all entries, of library children only
-	compact  = "compact" // of library children only
+	glance   = "glance"  // recall with a memory opened for this call; only for children that use the library
+	names    = "names"   // all entries; only for children that use the library
+	compact  = "compact" // only for children that use the library
 )
 
-// call is one thing asked of a process.
+// call is a request to a process.
 type call struct {
 	ID      uint64    `json:"id"`
 	Verb    string    `json:"verb"`
@@ -36,44 +36,44 @@ type call struct {
 	OpID    string    `json:"op_id,omitempty"`
 	If      uint64    `json:"if,omitempty"`
 	Query   string    `json:"query,omitempty"`
-	Before  time.Time `json:"before,omitzero"` // of compact
+	Before  time.Time `json:"before,omitzero"` // for compact
 }
 
-// How a process refuses.
+// Reasons of a refusal.
 const (
 	refusedConflict = "conflict"
 	refusedMissing  = "not found"
 	refusedBusy     = "busy"
 )
 
-// answer is what a process says to a call.
+// answer is the answer of a process to a call.
 type answer struct {
 	ID      uint64            `json:"id"`
-	Version uint64            `json:"version,omitempty"` // of the entry; of forget, the change that did it
-	Content string            `json:"content,omitempty"` // of get
-	Names   map[string]uint64 `json:"names,omitempty"`   // of names, recall and glance: versions by name
-	Refused string            `json:"refused,omitempty"` // one of the words above, or what went wrong
+	Version uint64            `json:"version,omitempty"` // of the entry or, for forget, the number of the change
+	Content string            `json:"content,omitempty"` // for get
+	Names   map[string]uint64 `json:"names,omitempty"`   // for names, recall and glance: versions by name
+	Refused string            `json:"refused,omitempty"` // one of the words above, or an error message
 }
 
-// door is one process that can be asked. Calls may come from several goroutines
-// at once. An error means that the process is gone: the outcome of the call is
-// not known.
+// door is the connection to one process. Several goroutines may use it at the same time. An
+// error means that the process is gone, so that the outcome of the call is not known.
 type door interface {
 	call(ctx context.Context, c call) (answer, error)
 
-	// hangUp tells the process, where its door can, that no more calls come.
+	// hangUp tells the process, if the transport supports it, that no more calls follow.
 	hangUp()
 }
 
-// errGone is the error of a call whose process ended before it answered.
+// errGone is the error of a call if its process ended before answering.
 var errGone = errors.New("the process is gone")
 
-// lines is the door of a child process that runs [Child]: JSON lines both ways.
+// lines is the door of a child process that runs [Child]. Requests and answers are JSON
+// lines.
 type lines struct {
 	mu   sync.Mutex // guards in, next and open
 	in   io.WriteCloser
 	next uint64
-	open map[uint64]chan answer // nil once the process is gone
+	open map[uint64]chan answer // nil after the process is gone
 }
 
 func newLines(in io.WriteCloser, out io.Reader) *lines {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Faults of files and locks that are put in on purpose, to prove that the
-// campaign sees them.
+// This file implements deliberate faults of files and locks, to prove that the campaign
+// notices them.
 
 package procs
 
@@ -20,23 +20,24 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The names of the faults.
+// Names of the faults.
 const (
-	noLock    = "no-lock"    // the lock lets every process in
-	noNote    = "no-note"    // what the lock file says of the log is not kept
-	fcntlLock = "fcntl-lock" // the lock is one of fcntl, and the program also reads the lock file
-	curious   = "curious"    // no fault: the program also reads the lock file
+	noLock    = "no-lock"    // the lock excludes no process
+	noNote    = "no-note"    // the note about the log in the lock file is not kept
+	fcntlLock = "fcntl-lock" // the lock uses fcntl, and the program also reads the lock file
+	curious   = "curious"    // not a fault: the program also reads the lock file
 )
 
-// Faults returns the faults of files and locks that a run can have; each is a
-// name, or several with commas between. The log itself notices much of what goes
-// wrong by the note in the lock file: without it, the campaign is alone. (That fault alone, no-note, breaks no promise.)
+// Faults returns the faults of files and locks that a run can have. Each is a name or
+// several names separated by commas. The log itself notices many faults with the note in the
+// lock file. With no-note, only the campaign can notice them. The fault no-note by itself
+// breaks no guarantee.
 func Faults() []string {
 	return []string{fcntlLock, fcntlLock + "," + noNote, noLock, noLock + "," + noNote}
 }
 
-// faulty returns dir with these faults. Where one needs a process to read the
-// lock file, that goes on until ctx ends.
+// faulty returns dir with the given faults. If a fault needs a process that reads the lock
+// file, that process reads it until ctx ends.
 func faulty(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
 	f := &faultFS{FS: dir, home: home, has: map[string]bool{}}
 	for name := range strings.SplitSeq(faults, ",") {
@@ -52,8 +53,8 @@ func faulty(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, erro
 	return f, nil
 }
 
-// readLockFile opens, reads and closes the file over and over, as a program
-// does that shows who is writing. It must not matter to the lock.
+// readLockFile repeatedly opens, reads and closes the lock file, like a program that shows
+// which process is writing. This must not affect the lock.
 func readLockFile(ctx context.Context, path string) {
 	tick := time.NewTicker(100 * time.Microsecond)
 	defer tick.Stop()
@@ -70,7 +71,7 @@ func readLockFile(ctx context.Context, path string) {
 	}
 }
 
-// faultFS is a directory whose lock is broken.
+// faultFS is a directory with a broken lock.
 type faultFS struct {
 	vfs.FS
 	home string
@@ -102,7 +103,7 @@ func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 	return file, err
 }
 
-// forgetful is a file that takes no note.
+// forgetful is a file that ignores writes.
 type forgetful struct{ vfs.File }
 
 func (forgetful) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
@@ -113,8 +114,8 @@ type openDoor struct{ vfs.Lock }
 func (openDoor) TryLock() (bool, error) { return true, nil }
 func (openDoor) Unlock() error          { return nil }
 
-// posixLock is a lock by fcntl. It belongs to the process, and any close of the
-// same file in that process releases it.
+// posixLock is a lock made with fcntl. It belongs to the process, and is released if the
+// process closes any handle of the same file.
 type posixLock struct {
 	f *os.File
 

@@ -1,6 +1,7 @@
 //go:build unix
 
-// The ledger: of each name, what was acknowledged and what may be under way.
+// This file implements the ledger: for each name, the acknowledged changes and those in
+// progress.
 
 package procs
 
@@ -11,14 +12,14 @@ import (
 	"sync"
 )
 
-// change is one change that a lane asked for.
+// change is a change that a lane requested.
 type change struct {
-	tag     string // its op id, and the first word of its content
+	tag     string // op ID of the change, and the first word of its content
 	name    string
 	verb    string
 	outcome outcome
-	version uint64 // acknowledged; 0 when the answer did not say
-	seq     uint64 // where the log has it, 0 while it was not found there
+	version uint64 // acknowledged version; 0 if the answer did not contain it
+	seq     uint64 // number of the change in the log; 0 until it is found there
 }
 
 type outcome int
@@ -29,35 +30,35 @@ const (
 	refused
 )
 
-// fact is what is known of one name.
+// fact is the known state of one name.
 type fact struct {
-	version uint64 // last acknowledged
-	tag     string // of that change
-	gone    bool   // forgotten, and acknowledged
-	asked   int    // changes asked for so far
-	settled int    // and of these, answered
-	leaving bool   // its removal was asked for
-	shared  bool   // several lanes change it: what is acknowledged may be newer than the change
+	version uint64 // last acknowledged version
+	tag     string // tag of the change with that version
+	gone    bool   // its removal was acknowledged
+	asked   int    // number of requested changes
+	settled int    // number of answered changes
+	leaving bool   // its removal was requested
+	shared  bool   // several lanes change it, so the acknowledged version may be newer than the tag's change
 }
 
-// ledger is safe for concurrent use.
+// ledger records all changes. It is safe for concurrent use.
 type ledger struct {
 	mu      sync.Mutex
 	facts   map[string]*fact
-	changes map[string]*change // by tag; not yet verified in the log
-	recent  []string           // names acknowledged lately, for readers to ask for
-	at      int                // next place in recent
+	changes map[string]*change // by tag; those that are not yet verified in the log
+	recent  []string           // recently acknowledged names, from which readers choose
+	at      int                // next index in recent
 	acks    int
 }
 
-// recentNames is how many names readers choose from.
+// recentNames is the number of names from which readers choose.
 const recentNames = 512
 
 func newLedger() *ledger {
 	return &ledger{facts: map[string]*fact{}, changes: map[string]*change{}}
 }
 
-// ask notes that a change is about to be asked for.
+// ask records that a change is about to be requested.
 func (l *ledger) ask(tag, name, verb string, shared bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +72,7 @@ func (l *ledger) ask(tag, name, verb string, shared bool) {
 	l.changes[tag] = &change{tag: tag, name: name, verb: verb}
 }
 
-// settle notes the answer to a change.
+// settle records the answer to a change.
 func (l *ledger) settle(tag string, o outcome, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +85,8 @@ func (l *ledger) settle(tag string, o outcome, version uint64) {
 	}
 	l.acks++
 	if f.shared {
-		// Others may have been quicker: only that it did not go back is sure.
+		// Other lanes may have changed it since. It is only certain that the version did not
+		// decrease.
 		c.version = 0
 		f.version = max(f.version, version)
 	} else {
@@ -99,14 +101,15 @@ func (l *ledger) settle(tag string, o outcome, version uint64) {
 	l.at = (l.at + 1) % recentNames
 }
 
-// look returns what is known of a name.
+// look returns the known state of a name.
 func (l *ledger) look(name string) fact {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known(name)
 }
 
-// lately returns a name that was acknowledged lately, with what is known of it.
+// lately returns a recently acknowledged name with its known state. The bool is false if
+// there is none.
 func (l *ledger) lately(n int) (string, fact, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +120,8 @@ func (l *ledger) lately(n int) (string, fact, bool) {
 	return name, l.known(name), true
 }
 
-// known is look for callers that hold mu. A name that the ledger does not keep any
-// more was forgotten.
+// known is like look, but the caller holds mu. A name that the ledger no longer contains was
+// forgotten.
 func (l *ledger) known(name string) fact {
 	if f := l.facts[name]; f != nil {
 		return *f
@@ -126,7 +129,7 @@ func (l *ledger) known(name string) fact {
 	return fact{gone: true, leaving: true}
 }
 
-// all returns what is known of every name.
+// all returns the known states of all names.
 func (l *ledger) all() map[string]fact {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +140,7 @@ func (l *ledger) all() map[string]fact {
 	return m
 }
 
-// open returns the changes that are not verified in the log yet.
+// open returns the changes that are not yet verified in the log.
 func (l *ledger) open() map[string]change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +151,8 @@ func (l *ledger) open() map[string]change {
 	return m
 }
 
-// found notes where the log has a change, and says what is wrong with that.
+// found records the number that a change has in the log. It returns an error if the number
+// is wrong.
 func (l *ledger) found(tag, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,7 +169,7 @@ func (l *ledger) found(tag, name string, seq uint64) error {
 	return nil
 }
 
-// foundRemoval is found for a removal, which carries no tag of its own.
+// foundRemoval is like found for a removal, which has no tag.
 func (l *ledger) foundRemoval(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""
@@ -178,8 +182,7 @@ func (l *ledger) foundRemoval(name string, seq uint64) error {
 	return l.found(tag, name, seq)
 }
 
-// drop forgets the changes of these tags, which were verified, and the names
-// that are gone for good.
+// drop removes verified changes from the ledger, and names that were removed for good.
 func (l *ledger) drop(tags []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,14 +195,14 @@ func (l *ledger) drop(tags []string) {
 	}
 }
 
-// live returns the names that must be there when nothing is under way.
+// live returns the names that must exist when no change is in progress.
 func (l *ledger) live() map[string]fact {
 	m := l.all()
 	maps.DeleteFunc(m, func(_ string, f fact) bool { return f.gone || f.version == 0 })
 	return m
 }
 
-// tagOf returns the tag in a content, its first word.
+// tagOf returns the tag in a content, which is its first word.
 func tagOf(content string) string {
 	tag, _, _ := strings.Cut(content, " ")
 	return tag

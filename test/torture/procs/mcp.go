@@ -1,7 +1,7 @@
 //go:build unix
 
-// The transports of the real program: MCP over standard streams and over HTTP, by
-// the client that agents use.
+// This file connects to the real program: with MCP over standard streams and over HTTP,
+// using the client library that agents use.
 
 package procs
 
@@ -17,13 +17,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mcpDoor is a process that speaks the Model Context Protocol.
+// mcpDoor is the connection to a process that speaks the Model Context Protocol.
 type mcpDoor struct {
 	session *mcp.ClientSession
 	closeIn func()
 }
 
-// openStdio shakes hands over the standard streams of a process.
+// openStdio connects to a process over its standard streams.
 func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (door, error) {
 	s, err := client().Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in}, nil)
 	if err != nil {
@@ -32,10 +32,10 @@ func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (door,
 	return &mcpDoor{s, func() { _ = in.Close() }}, nil
 }
 
-// openHTTP shakes hands with the server at that address.
+// openHTTP connects to the server at an address.
 func openHTTP(ctx context.Context, url, token string) (door, error) {
-	// A process of its own connections: a dead server's must not be used
-	// for its successor.
+	// Use a new connection pool, because connections of a dead server must not be used for
+	// its successor.
 	pool := &http.Transport{MaxIdleConnsPerHost: 8}
 	s, err := client().Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
@@ -68,8 +68,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d *mcpDoor) hangUp() { d.closeIn() }
 
-// call implements door. What the protocol reports as an error, and not the tool
-// as a result, is taken for a dead process: whoever asked looks whether it is.
+// call implements door. An error of the protocol, as opposed to a tool result that is an
+// error, is taken to mean that the process is dead. The caller checks whether it is.
 func (d *mcpDoor) call(ctx context.Context, c call) (answer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {
@@ -107,7 +107,7 @@ func text(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// refusal returns the word for an error that a tool reports in a sentence.
+// refusal returns the reason of a refusal for the error text of a tool.
 func refusal(s string) string {
 	switch {
 	case strings.Contains(s, "changed since it was read"):
@@ -120,15 +120,15 @@ func refusal(s string) string {
 	return s
 }
 
-// head matches the line above an entry in an answer, and what stands in the
-// fence below it. Contents here have no fence and no line feed at their end.
+// head matches the line above an entry in an answer, and the text in the fence below it. The
+// contents in this campaign contain no fence and do not end with a line feed.
 var head = regexp.MustCompile("(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: .*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n")
 
-// changed matches the beginning of the answer of a verb that writes: the version
-// of the entry, or the change that forgot it where another did not follow at once.
+// changed matches the beginning of a write verb's answer and captures the version of the
+// entry, or the number of the change that removed it.
 var changed = regexp.MustCompile(`^(?:(?:added|updated|unchanged): "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)|forgotten(?: by change ([0-9]+))?:)`)
 
-// readText reads the answer of a verb.
+// readText parses the answer of a verb.
 func readText(verb, s string) (answer, error) {
 	if verb == remember || verb == forget {
 		m := changed.FindStringSubmatch(s)

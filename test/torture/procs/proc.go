@@ -1,7 +1,7 @@
 //go:build unix
 
-// One process of the campaign and its successors: how it is started, killed,
-// stopped, and ended in order.
+// This file manages one process of the campaign and its successors: how it is started,
+// killed, paused, and ended properly.
 
 package procs
 
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// kind is the door at which a process is asked.
+// kind is the interface through which a process is used.
 type kind int
 
 const (
@@ -33,11 +33,11 @@ const (
 
 func (k kind) String() string { return [...]string{"stdio", "http", "library"}[k] }
 
-// patience is how long one call may take before it counts as hung: the wait for
-// the lock is 5 seconds, and the machine may be busy.
+// patience is the time after which a call counts as hung. The wait for the lock takes up to
+// 5 seconds, and the machine may be busy.
 const patience = 60 * time.Second
 
-// proc is a place in the campaign that one process after the other takes.
+// proc is a role in the campaign, which one process after another takes.
 type proc struct {
 	name  string
 	kind  kind
@@ -45,24 +45,24 @@ type proc struct {
 	argv  []string
 	fatal func(format string, args ...any) // reports a violation
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the following fields
 	gen     int
 	door    door
 	cmd     *exec.Cmd
 	stderr  *tail
-	killed  bool // by us
+	killed  bool // killed by the campaign
 	stopped bool
 	closed  bool
 }
 
-// startProc makes a place and starts its first process.
+// startProc starts the first process of a role.
 func startProc(ctx context.Context, p *proc) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.start(ctx)
 }
 
-// start starts a process. mu is held.
+// start starts a process. The caller holds mu.
 func (p *proc) start(ctx context.Context) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	stderr := &tail{}
@@ -106,7 +106,7 @@ func (p *proc) start(ctx context.Context) error {
 
 var serving = regexp.MustCompile(`serving (http://\S+)`)
 
-// dial waits until the server says where it listens, and shakes hands.
+// dial waits until the server prints its address, and connects to it.
 func (p *proc) dial(ctx context.Context, said <-chan string) (door, error) {
 	select {
 	case line := <-said:
@@ -124,14 +124,14 @@ func (p *proc) dial(ctx context.Context, said <-chan string) (door, error) {
 	}
 }
 
-// current returns the door and the number of the process behind it.
+// current returns the connection and the number of the current process.
 func (p *proc) current() (door, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.door, p.gen
 }
 
-// renew replaces the process of that number, unless another goroutine did so already.
+// renew replaces the process with that number, unless another goroutine has done so.
 func (p *proc) renew(ctx context.Context, gen int, why error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +139,7 @@ func (p *proc) renew(ctx context.Context, gen int, why error) error {
 		return nil
 	}
 	if !p.killed {
-		// The pipe may break before the process can be seen to be dead.
+		// The pipe may break before the exit of the process is visible.
 		state := p.bury()
 		p.fatal("process: %s ended by itself (%v, %v); it said %q", p.name, why, state, p.stderr)
 	} else {
@@ -148,8 +148,7 @@ func (p *proc) renew(ctx context.Context, gen int, why error) error {
 	return p.start(ctx)
 }
 
-// bury sees to it that the process is gone and returns how it ended. mu is
-// held.
+// bury makes sure that the process is gone and returns how it ended. The caller holds mu.
 func (p *proc) bury() error {
 	if p.door != nil {
 		p.door.hangUp()
@@ -158,7 +157,7 @@ func (p *proc) bury() error {
 	return p.cmd.Wait()
 }
 
-// kill ends the process at once, wherever it is.
+// kill kills the process.
 func (p *proc) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,7 +168,7 @@ func (p *proc) kill() bool {
 	return p.cmd.Process.Kill() == nil
 }
 
-// pause stops the process, or lets it go on.
+// pause pauses or resumes the process.
 func (p *proc) pause(stop bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,8 +183,8 @@ func (p *proc) pause(stop bool) bool {
 	return p.cmd.Process.Signal(sig) == nil
 }
 
-// end lets the process end as its client would: by the end of its input, or by
-// SIGTERM for a server. It reports one that does not end well.
+// end lets the process end as its client would: it closes the input or, for a server, sends
+// SIGTERM. It returns an error if the process does not end properly.
 func (p *proc) end() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,7 +217,7 @@ func (p *proc) end() error {
 	}
 }
 
-// destroy kills the process, without asking how it is.
+// destroy kills the process and ignores its state.
 func (p *proc) destroy() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,9 +227,8 @@ func (p *proc) destroy() {
 	}
 }
 
-// ask makes a call until a process answers it: one whose process died is asked
-// again of its successor. Retries counts how often. An error means that the
-// campaign is over.
+// ask repeats a call until a process answers it. If the process dies, it asks the successor.
+// retries is the number of repetitions. An error means that the campaign is over.
 func (p *proc) ask(ctx context.Context, c call) (a answer, retries int, err error) {
 	for {
 		d, gen := p.current()
@@ -262,7 +260,7 @@ func (p *proc) ask(ctx context.Context, c call) (a answer, retries int, err erro
 	}
 }
 
-// tail keeps the end of what a process says, and hands out its first line.
+// tail keeps the last output of a process, and sends its first line to a channel.
 type tail struct {
 	mu   sync.Mutex // guards b
 	b    []byte

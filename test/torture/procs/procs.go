@@ -1,6 +1,6 @@
 //go:build unix
 
-// The run of the campaign: which processes take part, when it ends, and its report.
+// This file runs the campaign: it starts the processes, ends the run, and reports.
 
 package procs
 
@@ -22,31 +22,31 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/mutants"
 )
 
-// Options of a run. Zero fields mean the default where there is one.
+// Options configure a run. For zero fields, defaults apply if there are any.
 type Options struct {
-	// Dir is the home; it must be empty or missing, and is left behind.
+	// Dir is the home. It must be empty or missing, and is not removed afterwards.
 	Dir string
 
-	// Program is the path of the program under test. See [Build].
+	// Program is the path of the tested program. See [Build].
 	Program string
 
-	// Child is the command line that runs [Child], without the arguments.
+	// Child is the command line that runs [Child], without arguments.
 	Child []string
 
-	Duration     time.Duration // until no more changes are asked for; 8 s
-	Writers      int           // processes that write; 8
-	Readers      int           // processes that read; 3
-	Lanes        int           // calls at a time to a process that writes; 2
-	Every        time.Duration // mean time between two kills or stops; 60 ms
-	CompactEvery time.Duration // time between two compactions; 0.5 s
-	Seed         uint64        // of all that is random; 0: 1
+	Duration     time.Duration // how long changes are requested; default 8 s
+	Writers      int           // writing processes; default 8
+	Readers      int           // reading processes; default 3
+	Lanes        int           // concurrent calls to a writing process; default 2
+	Every        time.Duration // mean time between two kills or pauses; default 60 ms
+	CompactEvery time.Duration // time between two compactions; default 0.5 s
+	Seed         uint64        // seed of the random numbers; 0 means 1
 
-	// Fault, one of [Faults], breaks the processes on purpose, which then all
-	// use the library.
+	// Fault is one of [Faults]. It breaks the processes deliberately. All processes then use
+	// the library.
 	Fault string
 
-	// Mutant, if not nil, is the command line of a broken build that runs
-	// [Child] in place of those that write and read.
+	// Mutant, if not nil, is the command line of a broken build of [Child], which the
+	// writing and reading processes run.
 	Mutant []string
 }
 
@@ -73,24 +73,24 @@ func (o Options) orDefault() Options {
 	return o
 }
 
-// Report says what a run did and found.
+// Report is the result of a run.
 type Report struct {
-	Acks        int // changes acknowledged
-	Conflicts   int // changes refused, because another was first
-	Repeats     int // changes asked for again although they were acknowledged
-	Retries     int // calls asked again, because the process had died or the lock was busy
+	Acks        int // acknowledged changes
+	Conflicts   int // changes refused because another change came first
+	Repeats     int // acknowledged changes that were requested again
+	Retries     int // calls repeated because the process had died or the lock was busy
 	Kills       int
 	Stops       int
 	Reads       int
 	Compactions int
-	Changes     int           // read from the log
-	P50, P99    time.Duration // of a change, from question to answer
+	Changes     int           // changes read from the log
+	P50, P99    time.Duration // latency of a change
 	Took        time.Duration
-	Violations  []string // the first of them; each begins with its sort, such as "lost"
-	More        int      // violations beyond those
+	Violations  []string // the first violations; each begins with its kind, such as "lost"
+	More        int      // number of further violations
 }
 
-// String returns the report in one line, and one for each violation.
+// String returns the report in one line, followed by one line for each violation.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %d changes acknowledged, %d conflicts, %d repeats, %d retries, %d kills, %d stops, %d reads, %d compactions; a change took %v (p50), %v (p99); %d violations",
@@ -102,8 +102,7 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// maxViolations is how many violations a report keeps. A run is over with the
-// first.
+// maxViolations is the maximum number of violations in a report. A run ends at the first.
 const maxViolations = 20
 
 // run is the state of a run.
@@ -115,12 +114,12 @@ type run struct {
 
 	retries, repeats, conflicts, kills, stops, reads, compactions atomic.Int64
 
-	mu      sync.Mutex // guards all below
-	found   Report     // its violations only
+	mu      sync.Mutex // guards the following fields
+	found   Report     // only its violations are used
 	stopped bool
 }
 
-// over reports whether no more changes are to be asked for.
+// over reports whether the run should request no more changes.
 func (r *run) over() bool {
 	select {
 	case <-r.stop:
@@ -151,8 +150,8 @@ func (r *run) violate(format string, args ...any) {
 	r.halt()
 }
 
-// report reports each of the errors joined in err as a violation, unless it is
-// only that the run was cancelled.
+// report reports each of the errors joined in err as a violation. It ignores errors that
+// follow from the cancellation of the run.
 func (r *run) report(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
@@ -168,8 +167,8 @@ func (r *run) violated() bool {
 	return len(r.found.Violations) > 0
 }
 
-// Build compiles the program under test into dir and returns its path. It needs
-// the go tool and the module's source.
+// Build compiles the tested program into dir and returns its path. It needs the go command
+// and the module's source.
 func Build(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "oxbow")
 	root, err := mutants.Root()
@@ -177,16 +176,16 @@ func Build(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/oxbow")
-	cmd.Dir = root // its go.mod has what the program needs
+	cmd.Dir = root // this module's go.mod has the requirements of the program
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building oxbow: %w: %s", err, out)
 	}
 	return path, nil
 }
 
-// Run runs the campaign and writes a line about its progress to w now and then.
-// An error means that it could not be run; violations are in the report. When
-// ctx ends, so does the run, without a verdict on what was under way.
+// Run runs the campaign and writes progress lines to w. An error means that the campaign
+// could not run; violations are in the report. When ctx ends, the run ends without a verdict
+// on the calls in progress.
 func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	r := &run{opts: o.orDefault(), ledger: newLedger(), stop: make(chan struct{})}
 	seed := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opts.Seed, n)) }
@@ -214,7 +213,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	}
 	defer func() { _ = auditor.m.Close() }()
 
-	// A violation ends calls under way too: a broken store may not answer.
+	// A violation also ends running calls, because a broken store may not answer.
 	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var acts sync.WaitGroup
@@ -285,7 +284,7 @@ func (r *run) result(start time.Time, a *auditor) Report {
 	return rep
 }
 
-// prepare makes the home and the names that all share.
+// prepare creates the home and the shared names.
 func (r *run) prepare(ctx context.Context) error {
 	if es, err := os.ReadDir(r.opts.Dir); err == nil && len(es) > 0 {
 		return fmt.Errorf("preparing the home: %s is not empty", r.opts.Dir)
@@ -306,7 +305,7 @@ func (r *run) prepare(ctx context.Context) error {
 	return m.Close()
 }
 
-// cast returns the processes that take part, not started yet.
+// cast returns the processes that take part. They are not started yet.
 func (r *run) cast() (writers, readers []*proc, compactor *proc) {
 	n := 0
 	add := func(what string, k kind, fault string) *proc {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// The readers: what they read must be no older than what was acknowledged before,
-// and than what they read before.
+// This file implements the readers: a read must be at least as new as all changes
+// acknowledged before, and as the reader's earlier reads.
 
 package procs
 
@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 )
 
-// reader is one goroutine that reads.
+// reader is a goroutine that reads.
 type reader struct {
 	run  *run
 	p    *proc
@@ -41,7 +41,7 @@ func (r *reader) read(ctx context.Context) {
 	}
 }
 
-// get asks for one entry.
+// get requests one entry.
 func (r *reader) get(ctx context.Context) bool {
 	name, before, ok := r.run.ledger.lately(r.rand.Int())
 	if !ok {
@@ -64,7 +64,7 @@ func (r *reader) get(ctx context.Context) bool {
 	return true
 }
 
-// recall looks for an entry by its name, which no other has in its text.
+// recall searches for an entry by its name, which occurs in no other entry's text.
 func (r *reader) recall(ctx context.Context, verb string) bool {
 	name, before, ok := r.run.ledger.lately(r.rand.Int())
 	if !ok {
@@ -108,8 +108,8 @@ func (r *reader) names(ctx context.Context) bool {
 		r.judge("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// What a change acknowledged later than the read began left, and
-		// which is older than another that the read shows, must be shown.
+		// A change must be visible if it is older than a different change that the read
+		// shows, even if it was acknowledged after the read began.
 		if v := a.Names[name]; !f.gone && !f.shared && f.asked == f.settled && f.version <= last && v != f.version {
 			r.run.violate("hole: %s shows change %d, and of %q version %d, not %d", r.p.name, last, name, v, f.version)
 		}
@@ -117,11 +117,11 @@ func (r *reader) names(ctx context.Context) bool {
 	return true
 }
 
-// judge says what is wrong with what was read of a name. Before is what was
-// known when the read began, after when it had ended.
+// judge checks the result of a read of a name. before and after are the known states when
+// the read began and ended.
 func (r *reader) judge(how, name string, before, after fact, found bool, version uint64) {
 	if before.version == 0 && !before.gone {
-		return // nothing was acknowledged yet
+		return // no change of the name was acknowledged yet
 	}
 	quiet := before.asked == before.settled && after.asked == before.asked
 	switch {

@@ -1,6 +1,6 @@
 //go:build unix
 
-// How long changes took: a sample of bounded size.
+// This file keeps a bounded sample of the durations of changes.
 
 package procs
 
@@ -13,8 +13,8 @@ import (
 
 const sampleSize = 1 << 16
 
-// times is a uniform sample of the durations it was given (Vitter's algorithm
-// R). It is safe for concurrent use.
+// times is a uniform sample of durations (Vitter's algorithm R). It is safe for concurrent
+// use.
 type times struct {
 	mu     sync.Mutex
 	rand   *rand.Rand
@@ -33,8 +33,8 @@ func (t *times) add(d time.Duration) {
 	}
 }
 
-// percentile returns the duration that p of 100 did not exceed, 0 when there
-// is none.
+// percentile returns the duration that p percent of the sample do not exceed, or 0 if the
+// sample is empty.
 func (t *times) percentile(p int) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,7 @@
 //go:build unix
 
-// The writers: each lane makes one change after the other at one process, of names
-// that are its own and of some that all share.
+// This file implements the writers: each lane makes one change after another through one
+// process, to names of its own and to names that all lanes share.
 
 package procs
 
@@ -13,22 +13,23 @@ import (
 	"time"
 )
 
-// Shared names are changed by all lanes, each change for the version it saw.
+// sharedNames is the number of names that all lanes change. They make each change for the
+// version that they read.
 const sharedNames = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// keep is how many names a lane keeps before it forgets more than it adds.
+// keep is the number of names from which on a lane forgets more names than it adds.
 const keep = 40
 
-// lane is one goroutine that writes.
+// lane is a goroutine that writes.
 type lane struct {
 	run  *run
 	id   int
 	p    *proc
 	rand *rand.Rand
-	n    int      // changes asked for
-	own  []string // names that are there
+	n    int      // number of requested changes
+	own  []string // its own names that exist
 	next int      // number of the next name
 }
 
@@ -55,11 +56,11 @@ func (l *lane) write(ctx context.Context) {
 	}
 }
 
-// content returns a text that begins with the tag and holds the name.
+// content returns a text that begins with the tag and contains the name.
 func (l *lane) content(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
-		n = 8000 // more than one page, and than one step of free space
+		n = 8000 // longer than a page and than one step of free space
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", tag, name)
@@ -69,7 +70,7 @@ func (l *lane) content(tag, name string) string {
 	return b.String()
 }
 
-// newCall returns the call of the lane's next change.
+// newCall returns the call for the lane's next change.
 func (l *lane) newCall(verb, name string, at uint64) call {
 	l.n++
 	c := call{Verb: verb, Name: name, OpID: fmt.Sprintf("op%dx%d", l.id, l.n), If: at}
@@ -79,7 +80,7 @@ func (l *lane) newCall(verb, name string, at uint64) call {
 	return c
 }
 
-// change makes one change of a name of the lane's own. Nothing can refuse it.
+// change changes one of the lane's own names, which must not be refused.
 func (l *lane) change(ctx context.Context, verb, name string, at uint64) {
 	c := l.newCall(verb, name, at)
 	l.run.ledger.ask(c.OpID, name, verb, false)
@@ -118,8 +119,7 @@ func (l *lane) change(ctx context.Context, verb, name string, at uint64) {
 	}
 }
 
-// repeat makes the call again, as a client does that lost the answer. It must
-// be told the same.
+// repeat repeats a call, like a client that lost the answer. The answer must be the same.
 func (l *lane) repeat(ctx context.Context, c call, was answer) {
 	a, retries, err := l.p.ask(ctx, c)
 	l.run.retries.Add(int64(retries))
@@ -133,7 +133,7 @@ func (l *lane) repeat(ctx context.Context, c call, was answer) {
 	}
 }
 
-// share changes a name that others change too, for the version that it saw.
+// share changes a shared name for the version that it read.
 func (l *lane) share(ctx context.Context) {
 	name := sharedName(l.rand.IntN(sharedNames))
 	a, _, err := l.p.ask(ctx, call{Verb: get, Name: name})

@@ -1,4 +1,4 @@
-// The campaign: what is damaged, what is called, and what must come of it.
+// This file implements the campaign: the damage, the calls of verbs, and the checks.
 
 // Package recovery damages memories and follows the advice that oxbow gives, to its end.
 //
@@ -34,19 +34,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// Tally counts what came of damaged files.
+// Tally counts the outcomes for damaged files.
 type Tally struct {
-	Files        int // that were damaged
-	Combinations int // verbs that were called of them
-	Harmless     int // files whose entries are what they were
-	Traceless    int // files whose last changes are gone without a byte that says so
-	WentBack     int // files that lack what the lock file says was written
-	Damaged      int // files whose damage check named
-	Hopeless     int // files of which nothing says that they are a memory
+	Files        int // damaged files
+	Combinations int // calls of verbs on damaged files
+	Harmless     int // files with unchanged entries
+	Traceless    int // files that lost their last changes without any trace
+	WentBack     int // files that lack changes that were written according to the lock file
+	Damaged      int // files with damage that check reported
+	Hopeless     int // files that cannot be recognized as memories any more
 	Lost         int // entries outside the damaged records that were not saved
 }
 
-// Add adds the numbers of u.
+// Add adds the counts of u.
 func (t *Tally) Add(u Tally) {
 	t.Files += u.Files
 	t.Combinations += u.Combinations
@@ -58,7 +58,7 @@ func (t *Tally) Add(u Tally) {
 	t.Lost += u.Lost
 }
 
-// Derived files that may lie next to a store, as bits.
+// Files derived from a store that may be next to it, as bits.
 const (
 	withSnapshot = 1 << iota
 	withIndex
@@ -66,11 +66,11 @@ const (
 	derivedSets
 )
 
-// Damage is one damage to a file.
+// Damage is a damage to a file.
 type Damage struct {
 	Kind     string // "changed", "zeroed" or "cut"
-	From, To int    // bytes
-	Derived  int    // what lies next to the file
+	From, To int    // range of bytes
+	Derived  int    // set of derived files next to the file
 }
 
 func (d Damage) String() string {
@@ -78,8 +78,8 @@ func (d Damage) String() string {
 		d.Derived&withSnapshot != 0, d.Derived&withIndex != 0, d.Derived&withLock != 0)
 }
 
-// RecordDamages returns a damage to each record, and damages that take whole records from the
-// end of the file, with all that may lie next to it.
+// RecordDamages returns a damage to each record, and damages that cut whole records off the
+// end of the file, with all combinations of derived files.
 func (s *Store) RecordDamages() (all []Damage) {
 	for i, r := range s.records {
 		all = append(all, Damage{"changed", (r.from + r.to) / 2, (r.from+r.to)/2 + 1, i % derivedSets})
@@ -93,8 +93,8 @@ func (s *Store) RecordDamages() (all []Damage) {
 	return all
 }
 
-// Damages returns damages at every byte. What lies next to the file differs from one to the
-// next, beginning with a set that depends on the seed.
+// Damages returns damages at every byte. The set of derived files changes from one damage to
+// the next; the first set depends on the seed.
 func (s *Store) Damages(seed uint64) []Damage {
 	var all []Damage
 	used := s.Used()
@@ -130,7 +130,7 @@ func (s *Store) damage(d Damage, r *rand.Rand) []byte {
 	return b
 }
 
-// trial is one damaged file and what is known of it.
+// trial is one damaged file and the knowledge about it.
 type trial struct {
 	*Store
 	*Tally
@@ -138,15 +138,15 @@ type trial struct {
 	dir     string
 	damaged []byte
 	derived int
-	kind    string  // of damage
-	at      int     // where it begins
-	whole   entries // of the records that are whole
-	sound   bool    // check finds nothing
-	back    bool    // check finds that it went back, no more
-	seen    entries // what list answers, nil if it fails
+	kind    string  // kind of the damage
+	at      int     // offset of the damage
+	whole   entries // entries of the undamaged records
+	sound   bool    // check finds no problem
+	back    bool    // check finds only that the file went back to an earlier state
+	seen    entries // entries that list returns; nil if it fails
 }
 
-// Try damages the store in that directory, which must be empty, and calls the verbs.
+// Try damages the store in dir, which must be empty, and calls the verbs.
 func (s *Store) Try(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
 	r := rand.New(rand.NewPCG(seed, uint64(d.From)))
 	x := &trial{Store: s, Tally: t, ctx: ctx, dir: dir, damaged: s.damage(d, r), derived: d.Derived, kind: d.Kind, at: d.From}
@@ -169,7 +169,7 @@ func (s *Store) Try(ctx context.Context, dir string, d Damage, seed uint64, t *T
 	return nil
 }
 
-// lay puts the damaged file, and what is to lie next to it, into the directory.
+// lay writes the damaged file and its derived files into the directory.
 func (x *trial) lay() error {
 	left, err := os.ReadDir(x.dir)
 	if err != nil {
@@ -194,7 +194,7 @@ func (x *trial) lay() error {
 	return nil
 }
 
-// check calls check.
+// check calls the verb check.
 func (x *trial) check() (out maintenance.CheckOut, err error) {
 	err = x.with(func(w *verb.Workspace) error {
 		out, err = maintenance.Check(x.ctx, w, maintenance.CheckIn{})
@@ -203,7 +203,7 @@ func (x *trial) check() (out maintenance.CheckOut, err error) {
 	return out, err
 }
 
-// list returns the entries that list answers with, each as get answers it.
+// list returns the entries from the verb list, with the contents from the verb get.
 func (x *trial) list(file string) (es entries, err error) {
 	err = x.withFile(file, func(w *verb.Workspace) error {
 		most := 1000
@@ -224,7 +224,7 @@ func (x *trial) list(file string) (es entries, err error) {
 	return es, err
 }
 
-// contentOf returns the content that get answers with.
+// contentOf returns the content in an answer of get.
 func contentOf(got verb.GetOut) string {
 	if got.Content == nil {
 		return ""
@@ -278,12 +278,12 @@ func (x *trial) look() error {
 		if err == nil && contentOf(got) != want && state < 0 {
 			return fmt.Errorf("get answers %q with %q, want %q or an error", name, contentOf(got), want)
 		}
-		break // one, another in each run
+		break // one entry is enough; it differs between runs
 	}
 	return x.class(state)
 }
 
-// class counts what came of the damage, by the state that list answers with.
+// class counts the outcome by the state that list returns.
 func (x *trial) class(state int) error {
 	switch {
 	case x.back:
@@ -304,8 +304,8 @@ func (x *trial) class(state int) error {
 	return nil
 }
 
-// isLastOfSeal reports whether the damage made the last byte of a commit mark 0: that may be
-// what a crash left of it.
+// isLastOfSeal reports whether the damage zeroed the last byte of a commit mark. A crash can
+// have the same effect.
 func (x *trial) isLastOfSeal() bool {
 	for _, r := range x.records {
 		if x.at == r.to-1 && r.to-r.from == overhead {
@@ -338,7 +338,7 @@ func (x *trial) recover(in maintenance.RecoverIn) (out maintenance.RecoverOut, e
 	return out, err
 }
 
-// judgeRecovered judges what recover did.
+// judgeRecovered checks the result of recover.
 func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	switch {
 	case errors.Is(err, oxbow.ErrRolledBack) && x.back:
@@ -360,7 +360,7 @@ func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	return x.compare(saved, x.whole)
 }
 
-// compare compares what was saved with what must be.
+// compare returns an error if the saved entries are not the wanted ones.
 func (x *trial) compare(have, want entries) error {
 	for name, text := range want {
 		if have[name] != text {
@@ -374,7 +374,8 @@ func (x *trial) compare(have, want entries) error {
 	return nil
 }
 
-// rememberAndFollow writes to the damaged file, and then follows what check prints.
+// rememberAndFollow writes to the damaged file, and then follows the advice that check
+// prints.
 func (x *trial) rememberAndFollow() error {
 	if err := x.lay(); err != nil {
 		return err
@@ -416,7 +417,7 @@ func (x *trial) remember(text string) error {
 	})
 }
 
-// follow follows what check prints.
+// follow follows the advice that check prints.
 func (x *trial) follow() error {
 	if err := x.lay(); err != nil {
 		return err
@@ -424,10 +425,10 @@ func (x *trial) follow() error {
 	return x.followTo(x.whole)
 }
 
-// mostCommands is how many commands lead to a sound memory.
+// mostCommands is the maximum number of commands to get a sound memory.
 const mostCommands = 3
 
-// followTo does what check prints until the memory is sound, and has the entries wanted.
+// followTo follows the advice of check until the memory is sound and has the wanted entries.
 func (x *trial) followTo(want entries) error {
 	for commands := 0; ; {
 		out, err := x.check()
@@ -458,7 +459,7 @@ func (x *trial) followTo(want entries) error {
 	return x.compare(have, want)
 }
 
-// obey does what a remedy says, and returns how many commands that took.
+// obey executes a remedy and returns the number of commands.
 func (x *trial) obey(remedy string) (commands int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {
@@ -474,7 +475,7 @@ func (x *trial) obey(remedy string) (commands int, err error) {
 		if _, err := x.recover(maintenance.RecoverIn{}); err != nil {
 			return 1, err
 		}
-		_, err := x.recover(maintenance.RecoverIn{Replace: true}) // which recover prints
+		_, err := x.recover(maintenance.RecoverIn{Replace: true}) // the command that recover suggests
 		return 2, err
 	case strings.Contains(remedy, "nothing to do"):
 		return 0, x.remember("a text of later")
@@ -484,7 +485,7 @@ func (x *trial) obey(remedy string) (commands int, err error) {
 	return 0, fmt.Errorf("the remedy %q is no command", remedy)
 }
 
-// replace calls recover --replace, and uses what is there then.
+// replace calls recover --replace and uses the resulting memory.
 func (x *trial) replace() error {
 	if err := x.lay(); err != nil {
 		return err
@@ -511,8 +512,8 @@ func (x *trial) replace() error {
 	return x.compare(have, copyWith(x.whole, newEntry, "after the recovery"))
 }
 
-// isHopeless reports whether too little is left of the file to know it for a memory: the
-// header is damaged, no lock file says the identity, and no two records are whole.
+// isHopeless reports whether the file cannot be recognized as a memory any more: the header
+// is damaged, no lock file has the identity, and no two records are undamaged.
 func (x *trial) isHopeless() bool {
 	n := 0
 	for _, r := range x.records {
@@ -524,8 +525,7 @@ func (x *trial) isHopeless() bool {
 	return !header && (n == 0 || (n < 2 && x.derived&withLock == 0))
 }
 
-// isTraceless reports whether only the end of the file is missing, and nothing that is left
-// says that it was there.
+// isTraceless reports whether only the end of the file is missing, without any trace of it.
 func (x *trial) isTraceless() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize

@@ -1,4 +1,4 @@
-// The stores that are damaged, and what their records add up to.
+// This file builds the stores that are damaged, and computes the entries of their records.
 
 package recovery
 
@@ -27,11 +27,11 @@ import (
 const (
 	storeFile  = "memory.oxbow"
 	headerSize = 96
-	overhead   = 72 // of a record
+	overhead   = 72 // bytes of a record in addition to its body
 	newEntry   = "new"
 )
 
-// entries are the contents of entries, by name.
+// entries maps names to contents.
 type entries map[string]string
 
 func copyWith(es entries, name, text string) entries {
@@ -43,21 +43,21 @@ func copyWith(es entries, name, text string) entries {
 // Kinds are the kinds of stores.
 var Kinds = []string{"plain", "compacted", "compacted and written since", "redacted", "redacted and compacted"}
 
-// Store is a sound store, all of it in memory.
+// Store is a sound store, entirely in memory.
 type Store struct {
 	file    []byte
-	beside  map[string][]byte // the files next to it
+	beside  map[string][]byte // files next to it
 	records []record
-	states  []entries // that it ever had, from the first state that its log has
+	states  []entries // all its states, starting with the first in its log
 }
 
-// Used returns how many bytes of the file are used.
+// Used returns the number of bytes of the file that are in use.
 func (s *Store) Used() int { return s.records[len(s.records)-1].to }
 
 // now returns the entries of the sound store.
 func (s *Store) now() entries { return s.states[len(s.states)-1] }
 
-// stateOf returns the number of the last state with those entries, -1 for none.
+// stateOf returns the index of the last state with these entries, or -1.
 func (s *Store) stateOf(es entries) int {
 	for i := len(s.states) - 1; i >= 0; i-- {
 		if maps.Equal(s.states[i], es) {
@@ -74,19 +74,19 @@ type record struct {
 	base     bool
 }
 
-// op is what a record says of an entry.
+// op is the effect of a record on an entry.
 type op struct {
 	id            uint64
 	name, content string
 	removed       bool
 }
 
-// isIn reports whether the record is whole in a damaged file.
+// isIn reports whether the record is undamaged in a damaged file.
 func (r record) isIn(damaged, sound []byte) bool {
 	return r.to <= len(damaged) && bytes.Equal(damaged[r.from:r.to], sound[r.from:r.to])
 }
 
-// Build makes a store of a kind in an empty directory, with about that many entries.
+// Build builds a store of a kind in an empty directory, with about count entries.
 func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	path := filepath.Join(dir, storeFile)
 	var d *logstore.DB
@@ -121,7 +121,7 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	default:
 		return nil, fmt.Errorf("there is no kind %q", kind)
 	}
-	for _, step := range steps { // each in a process of its own, which leaves a commit mark
+	for _, step := range steps { // each step runs like a process of its own, which leaves a commit mark
 		var err error
 		d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
 			Room: cache.NewBudget(1 << 20), KeepFiles: true, SnapshotLeast: 1, FreeStep: 4096, FreeReserve: 1024})
@@ -142,7 +142,7 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	return read(dir)
 }
 
-// read reads a store that was made in a directory.
+// read reads the store that was built in a directory.
 func read(dir string) (*Store, error) {
 	s := &Store{beside: map[string][]byte{}}
 	var err error
@@ -152,7 +152,7 @@ func read(dir string) (*Store, error) {
 	}
 	for _, end := range []string{".snap", ".idx", ".lock"} {
 		b, err := os.ReadFile(filepath.Join(dir, storeFile+end))
-		if err != nil && end != ".idx" { // a small store has an empty one, if any
+		if err != nil && end != ".idx" { // a small store may have no index file
 			return nil, err
 		}
 		s.beside[storeFile+end] = b
@@ -175,7 +175,7 @@ func read(dir string) (*Store, error) {
 	return s, nil
 }
 
-// readRecords reads the records of the file, by the page docs/format.md.
+// readRecords reads the records of the file, according to docs/format.md.
 func (s *Store) readRecords() error {
 	le := binary.LittleEndian
 	for at := headerSize; at+overhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
@@ -214,7 +214,7 @@ func (s *Store) readRecords() error {
 	return nil
 }
 
-// wholeEntries returns what the records add up to that are whole in a damaged file.
+// wholeEntries returns the entries of the records that are undamaged in a damaged file.
 func (s *Store) wholeEntries(damaged []byte) entries {
 	all := replay{}
 	for _, r := range s.records {
@@ -225,7 +225,7 @@ func (s *Store) wholeEntries(damaged []byte) entries {
 	return all.entries()
 }
 
-// replay is the entries that records add up to, by ID.
+// replay contains the entries that records add up to, by ID.
 type replay map[uint64]op
 
 func (p replay) add(r record) {
@@ -246,10 +246,10 @@ func (p replay) entries() entries {
 	return es
 }
 
-// with calls fn with the store of the trial, as a command does.
+// with calls fn with the trial's store, opened as a command does.
 func (x *trial) with(fn func(w *verb.Workspace) error) error { return x.withFile(storeFile, fn) }
 
-// withFile is with for a file of that name.
+// withFile is like with, for a different file name.
 func (x *trial) withFile(file string, fn func(w *verb.Workspace) error) (err error) {
 	path := filepath.Join(x.dir, file)
 	var open []*oxbow.Memory

@@ -1,6 +1,6 @@
 //go:build linux
 
-// The verdict on one store: whether it holds what it should.
+// This file checks whether a store has the contents that it should have.
 
 package syscalls
 
@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// judge opens the store in the home after a session of which the child said so
-// much.
+// judge opens the store in the home after a session and checks it. said is the output of the
+// child.
 func judge(ctx context.Context, home, said string, p Point, rep *Report) error {
 	var done []bool
-	var open []int // steps that may or may not be done
+	var open []int // steps that may or may not have been done
 	whole := said[:strings.LastIndexByte(said, '\n')+1]
 	for line := range strings.Lines(whole) {
 		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -54,8 +54,8 @@ func judge(ctx context.Context, home, said string, p Point, rep *Report) error {
 	return errors.Join(examine(ctx, m, done, open), m.Close())
 }
 
-// examine compares the entries with those that may be there, changes the store
-// once more, and checks it.
+// examine compares the entries with the allowed ones, changes the store once more, and
+// checks it.
 func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
 	have, err := contents(ctx, m)
 	if err != nil {
@@ -75,7 +75,7 @@ func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) erro
 	if _, err := m.Remember(ctx, oxbow.Entry{Name: "after", Content: "after all"}); err != nil {
 		return fmt.Errorf("remembering afterwards: %w", err)
 	}
-	// What a killed compaction left is cleared away by the next.
+	// The next compaction removes the remains of a killed compaction.
 	c, ok := m.Store().(oxbow.Compactor)
 	if !ok {
 		return oxbow.ErrUnsupported
@@ -109,7 +109,7 @@ func contents(ctx context.Context, m *oxbow.Memory) (map[string]string, error) {
 	return all, nil
 }
 
-// sizes lists names and how long their contents are.
+// sizes lists names with the lengths of their contents.
 func sizes(m map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// The session: its steps, what each does to a store, and what the entries are
-// afterwards.
+// This file defines the session: its steps, their effects on the store, and the resulting
+// entries.
 
 package syscalls
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// storeFile is the store inside its home.
+// storeFile is the name of the store in its home.
 const storeFile = "memory.oxbow"
 
 // step is one step of the session.
@@ -27,12 +27,12 @@ type step struct {
 	what string
 	do   func(ctx context.Context, m *oxbow.Memory) error
 
-	// model does the same to a map of contents by name. Before is what was
-	// there before the last step that changed something.
+	// model applies the step to a map of contents by name. before is the map before the
+	// last step that changed something.
 	model func(now, before map[string]string) map[string]string
 }
 
-// remembering returns a step that remembers a text of that many bytes.
+// remembering returns a step that remembers a text of about size bytes.
 func remembering(name string, size int) step {
 	content := strings.Repeat(name+" is remembered. ", size/16+1)
 	return step{
@@ -61,8 +61,8 @@ func forgetting(name string) step {
 
 func same(now, _ map[string]string) map[string]string { return now }
 
-// session returns the steps. The first opens the store and the last closes it;
-// both are done by [Child].
+// session returns the steps. The first opens the store and the last closes it. [Child]
+// handles these two itself.
 func session() []step {
 	batch := step{
 		what: "batch",
@@ -98,7 +98,7 @@ func session() []step {
 		},
 		model: same,
 	}
-	recall := step{ // what is written after it is analyzed while it is synced
+	recall := step{ // the batch before it is analyzed while it is synced
 		what: "recall",
 		do: func(ctx context.Context, m *oxbow.Memory) error {
 			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})
@@ -129,17 +129,17 @@ func after(done []bool) map[string]string {
 	return now
 }
 
-// What the child says of a step.
+// Outcomes of a step that the child prints.
 const (
 	saidDone    = "done"
-	saidRefused = "refused" // and not done
+	saidRefused = "refused" // not done
 	saidUnknown = "unknown" // done or not
 )
 
-// Child is the whole of the child process: it carries out the session on the
-// store in that home and writes a line to out after each step.
+// Child is the main function of the child process: it runs the session on the store in a
+// home and writes a line to out after each step.
 func Child(ctx context.Context, home string, out io.Writer) error {
-	// All system calls of one thread can be counted.
+	// Keep all system calls in one thread, so that they can be counted.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	say := func(err error) error {

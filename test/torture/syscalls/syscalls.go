@@ -1,6 +1,6 @@
 //go:build linux
 
-// The run of the campaign: which calls there are, and what is done at each.
+// This file runs the campaign: it finds the system calls and tries a fault at each.
 
 package syscalls
 
@@ -18,30 +18,30 @@ import (
 	"time"
 )
 
-// Options of a run.
+// Options configure a run.
 type Options struct {
-	Dir    string        // where the stores are made, and removed again
+	Dir    string        // directory in which stores are created and removed
 	Strace string        // path of strace
-	Child  []string      // command line that runs [Child], without the home, which follows
-	Budget time.Duration // after which no other point is tried; 0: no limit
-	Limit  int           // points tried at most; 0: no limit
-	Seed   uint64        // of the order in which points are tried
+	Child  []string      // command line that runs [Child]; the home is appended
+	Budget time.Duration // time after which no further point is tried; 0: no limit
+	Limit  int           // maximum number of points; 0: no limit
+	Seed   uint64        // seed for the order of the points
 }
 
-// Report says what a run did and found.
+// Report is the result of a run.
 type Report struct {
-	Points     int // that there are
+	Points     int // number of points that exist
 	Tried      int
-	Killed     int // times that the process was killed
-	Failed     int // times that a call was made to fail
-	Missed     int // points that the process did not come by again
+	Killed     int // number of times that the process was killed
+	Failed     int // number of times that a call failed
+	Missed     int // points that the process did not reach
 	Refused    int // steps refused after a call failed
-	Unknown    int // steps of unknown outcome
+	Unknown    int // steps with an unknown outcome
 	Took       time.Duration
-	Violations []string // each with the point
+	Violations []string // each with its point
 }
 
-// String returns the report in one line, and one for each violation.
+// String returns the report in one line, followed by one line for each violation.
 func (r Report) String() string {
 	s := fmt.Sprintf("%v: %d of %d points tried: killed %d times, %d calls failed, %d points missed; %d steps refused, %d of unknown outcome; %d violations",
 		r.Took.Round(100*time.Millisecond), r.Tried, r.Points, r.Killed, r.Failed, r.Missed, r.Refused, r.Unknown, len(r.Violations))
@@ -51,23 +51,23 @@ func (r Report) String() string {
 	return s
 }
 
-// The calls at which the process is killed, and those that are made to fail.
-// Those that a machine does not have, strace is asked to pass over.
+// System calls at which the process is killed, and system calls that are made to fail.
+// strace ignores those that the machine does not have.
 var (
 	killed = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
 	failed = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2", "unlinkat", "mkdirat"}
 	errnos = []string{"EIO", "ENOSPC"}
 )
 
-// Point is one place where something is done to the process.
+// Point is a system call at which the process is disturbed.
 type Point struct {
 	Call  string // system call
-	N     int    // the how manyth of this call, from 1
-	Errno string // with which it fails; "" kills the process instead
+	N     int    // number of the call among those of its kind, from 1
+	Errno string // error with which it fails; "" kills the process instead
 	On    bool   // all later calls fail too
 }
 
-// String returns the point as strace's option inject has it.
+// String returns the point in the syntax of strace's option inject.
 func (p Point) String() string {
 	if p.Errno == "" {
 		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.N)
@@ -79,8 +79,8 @@ func (p Point) String() string {
 	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.N, on)
 }
 
-// Run tries all points, or as many as Budget and Limit allow. It writes progress to
-// w. An error means that the campaign could not be run.
+// Run tries all points, or as many as Budget and Limit allow. It writes progress to w. An
+// error means that the campaign could not run.
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
 	defer func() { rep.Took = time.Since(start) }()
@@ -111,8 +111,8 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 
 var traced = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
-// points runs the session once, undisturbed, and returns a point for each call
-// that its thread made.
+// points runs the session once without a disturbance, and returns a point for each system
+// call of its thread.
 func (o Options) points(ctx context.Context) ([]Point, error) {
 	home, err := os.MkdirTemp(o.Dir, "count")
 	if err != nil {
@@ -127,7 +127,7 @@ func (o Options) points(ctx context.Context) ([]Point, error) {
 		return nil, fmt.Errorf("running the session: %d of its %d steps were done: %s", lines, len(session()), said)
 	}
 	threads := map[string]map[string]int{}
-	var counts map[string]int // of the thread that the session is bound to: it made most
+	var counts map[string]int // calls of the session's thread, which made the most
 	for _, m := range traced.FindAllStringSubmatch(trace, -1) {
 		if threads[m[1]] == nil {
 			threads[m[1]] = map[string]int{}
@@ -163,11 +163,11 @@ func sum(counts map[string]int) int {
 	return n
 }
 
-// strace runs the session under strace and returns what the child said and what
-// strace saw. The error of a child that was killed or failed is left out.
+// strace runs the session under strace and returns the child's output and strace's output.
+// It ignores the exit status of a child that was killed or failed.
 func (o Options) strace(ctx context.Context, home string, calls []string, inject string) (said, trace string, err error) {
 	file := filepath.Join(home, "trace")
-	// The question mark: do not mind a call that this machine does not have.
+	// The question mark tells strace to ignore calls that this machine does not have.
 	args := []string{"-f", "-qq", "-o", file, "-e", "trace=?" + strings.Join(calls, ",?")}
 	if inject != "" {
 		args = append(args, "-e", "inject=?"+inject)
@@ -191,7 +191,7 @@ func (o Options) strace(ctx context.Context, home string, calls []string, inject
 	return string(out), string(b), nil
 }
 
-// try runs the session with something done to it at that point.
+// try runs the session with a disturbance at a point.
 func (o Options) try(ctx context.Context, p Point, rep *Report) error {
 	home, err := os.MkdirTemp(o.Dir, "try")
 	if err != nil {

@@ -1,5 +1,4 @@
-// Faults of the disk that are put in on purpose, to prove that the campaigns
-// notice.
+// This file defines deliberate faults of the disk, to prove that the campaigns notice them.
 
 package workload
 
@@ -10,26 +9,25 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DiskFault is one promise that a file system does not keep.
+// DiskFault is a guarantee that a file system breaks.
 type DiskFault int
 
-// The promises. Which call of the store a dropped sync belongs to is known by
-// the name and by the call before it.
+// Disk faults. The name and the previous call determine the purpose of a sync.
 const (
 	Healthy      DiskFault = iota
 	NoAppendSync           // the sync after an appended record does nothing
-	NoCutSync              // the sync after the cut of a torn tail
-	NoNewSync              // the sync of a new file before its rename
-	NoLostSync             // the sync of a torn tail kept aside
-	NoNameSync             // the sync of the store's directory
-	NoLostName             // the sync of the directory that keeps torn tails
-	EarlySync              // a sync says yes and is done before the next write
-	NoLock                 // the lock lets everybody in
+	NoCutSync              // the sync after the truncation of a torn tail does nothing
+	NoNewSync              // the sync of a new file before its rename does nothing
+	NoLostSync             // the sync of a torn tail that was kept aside does nothing
+	NoNameSync             // the sync of the store's directory does nothing
+	NoLostName             // the sync of the directory with torn tails does nothing
+	EarlySync              // a sync succeeds at once and is only done before the next write
+	NoLock                 // the lock excludes nobody
 	PlainRename            // a rename removes the old file first
 	NoTruncate             // a truncation does nothing
 )
 
-// BrokenNames are the names of the promises, in order.
+// DiskFaultNames are the names of the disk faults, in order.
 var DiskFaultNames = []string{"", "no-append-sync", "no-cut-sync", "no-new-sync", "no-lost-sync", "no-name-sync",
 	"no-lost-name", "early-sync", "no-lock", "plain-rename", "no-truncate"}
 
@@ -51,14 +49,14 @@ func (b DiskFault) dropsDir(name string) bool {
 	return (b == NoNameSync && name == ".") || (b == NoLostName && name != ".")
 }
 
-// settle does the syncs that were promised.
+// settle does the syncs that were postponed.
 func (f *FS) settle() error {
 	f.mu.Lock()
 	late := f.late
 	f.late = nil
 	f.mu.Unlock()
 	for _, file := range late {
-		// A file that was closed meanwhile stays as it is.
+		// Ignore the error: the file may have been closed meanwhile.
 		_ = file.Sync()
 	}
 	return nil

@@ -1,6 +1,5 @@
-// The file system that a store under test gets: it counts calls and open handles,
-// stops between two calls to let another process in, and breaks the promises
-// that its setup names.
+// This file implements the file system for a tested store: it counts calls and open handles,
+// pauses between two calls to let another process run, and has the faults of its setup.
 
 package workload
 
@@ -16,63 +15,62 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// StoreFile is the name of the store's file on every disk of the campaigns.
+// StoreFile is the name of the store's file in all campaigns.
 const StoreFile = "m.oxbow"
 
-// IsLock reports whether it is the name of a lock file. What that says differs
-// from one process that runs a campaign to the next.
+// IsLock reports whether name is that of a lock file. Its content differs between runs of a
+// campaign.
 func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
 
-// IsOwn reports whether it is the name of a file whose bytes are of one script
-// alone, as all are but lock files: the others begin with a random identity.
-// Disks without such a file are found in many scripts.
+// IsOwn reports whether the content of the named file depends on the script. This is true of
+// all files except lock files, because they begin with a random identity. Disks without such
+// a file occur in many scripts.
 func IsOwn(name string) bool { return !IsLock(name) }
 
-// IsSnapshot reports whether it is the name of the store's snapshot.
+// IsSnapshot reports whether name is that of the store's snapshot.
 func IsSnapshot(name string) bool { return name == StoreFile+".snap" }
 
-// SnapshotSeed reports whether the script of that seed writes snapshots: three
-// of four do.
+// SnapshotSeed reports whether the script of a seed writes snapshots. Three of four do.
 func SnapshotSeed(seed uint64) bool { return seed%16/4 != 3 }
 
-// IsLost reports whether it is the name of a torn tail that was kept aside.
+// IsLost reports whether name is that of a torn tail that was kept aside.
 func IsLost(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
-// Setup says in what the store under test differs from one in real use. The
-// zero Setup is a healthy store.
+// Setup describes how the tested store differs from a store in real use. The zero Setup is a
+// healthy store.
 type Setup struct {
-	DiskFault DiskFault // faults of the file system below it
-	Small     bool      // free space in small steps: see FS.FreeSpace
-	NoNote    bool      // what is written into the lock file goes nowhere
+	DiskFault DiskFault // fault of the file system below
+	Small     bool      // free space grows in small steps: see FS.FreeSpace
+	NoNote    bool      // writes to the lock file are discarded
 	Snapshots bool      // each close after a change writes the store's snapshot
 }
 
-// FS is a file system with a hook before every call that changes something or
-// touches a lock. It is safe for concurrent use but for Before, which is set
-// while no process uses it.
+// FS is a file system with a hook before every call that changes something or uses a lock.
+// It is safe for concurrent use, except that Before must only be set while no process uses
+// it.
 type FS struct {
 	vfs.FS
 	setup Setup
 
-	// Before is called, if not nil, before each such call.
+	// Before, if not nil, is called before each such call.
 	Before func()
 
-	// Hide, if not nil, says which files cannot be opened.
+	// Hide, if not nil, reports whether a file cannot be opened.
 	Hide func(name string) bool
 
-	mu    sync.Mutex // guards all below
-	files int        // open
-	locks int        // open
-	late  []vfs.File // syncs that were promised, not done: see EarlySync
+	mu    sync.Mutex // guards the following fields
+	files int        // open files
+	locks int        // open locks
+	late  []vfs.File // files with a postponed sync: see EarlySync
 	full  bool       // see SetFull
 }
 
-// NewFS returns a file system over fsys, with the faults of the setup.
+// NewFS returns a file system on top of fsys, with the faults of the setup.
 func NewFS(fsys vfs.FS, s Setup) *FS { return &FS{FS: fsys, setup: s} }
 
-// FreeSpace returns the sizes of a log's free space, 0 for the default. Most
-// bytes of a small store are free space. An image of it costs time per byte, so
-// most campaigns take small steps; the code is the same.
+// FreeSpace returns the sizes of a log's free space, or 0 for the defaults. With the
+// defaults, most bytes of a small store are free space, and the time for an image grows with
+// its size. So most campaigns use small steps, which run the same code.
 func (f *FS) FreeSpace() (step, reserve int64) {
 	if f.setup.Small {
 		return 1 << 10, 512
@@ -80,8 +78,7 @@ func (f *FS) FreeSpace() (step, reserve int64) {
 	return 0, 0
 }
 
-// NextTemp implements [vfs.TempNumberer], so that a script run twice makes the
-// same names.
+// NextTemp implements [vfs.TempNumberer], so that each run of a script uses the same names.
 func (f *FS) NextTemp() uint64 {
 	if t, ok := f.FS.(vfs.TempNumberer); ok {
 		return t.NextTemp()
@@ -89,22 +86,22 @@ func (f *FS) NextTemp() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// Open returns how many files and locks are open.
+// Open returns the number of open files and locks.
 func (f *FS) Open() (files, locks int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.files, f.locks
 }
 
-// SetFull makes the disk full, or not any more: what is there can be written
-// over, but nothing new is made and no file grows.
+// SetFull makes the disk full or not. On a full disk, existing bytes can be overwritten, but
+// no file can be created or extended.
 func (f *FS) SetFull(full bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.full = full
 }
 
-// noRoom returns the error of a full disk where the call would need room.
+// noRoom returns the error of a full disk if the call needs room.
 func (f *FS) noRoom(op, name string, need bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -269,7 +266,7 @@ func (l *tappedLock) Unlock() error {
 	l.fs.before()
 	err := l.Lock.Unlock()
 	if l.fs.setup.DiskFault == NoLock && errors.Is(err, fs.ErrInvalid) {
-		return nil // it was never taken
+		return nil // the lock was never acquired
 	}
 	return err
 }

@@ -1,5 +1,5 @@
-// The model: entries in a map, and what each change did, so that it can be
-// undone. It is written from the contract of the store, not from its code.
+// This file implements the model of a store: entries in a map, and the effect of each
+// change, so that it can be undone. It follows the contract of the store, not its code.
 
 package workload
 
@@ -12,18 +12,18 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Model is what a store must hold. The zero Model is an empty store.
+// Model is the expected content of a store. The zero Model is an empty store.
 type Model struct {
-	entries map[string]oxbow.Entry // by name; never changed in place
-	ids     uint64                 // given so far
-	seq     uint64                 // of the last change
-	first   uint64                 // the last change that a compaction made
-	changes []change               // those that can be undone, oldest first
+	entries map[string]oxbow.Entry // by name; never modified in place
+	ids     uint64                 // number of IDs assigned so far
+	seq     uint64                 // number of the last change
+	first   uint64                 // number of the last change that was a compaction
+	changes []change               // changes that can be undone, oldest first
 	opIDs   map[string]bool
 }
 
-// change is what one change did to each name: the entry before it, nil for
-// none.
+// change is the effect of one change on each name: the entry before and after it, nil if
+// there is none.
 type change struct {
 	seq    uint64
 	before map[string]*oxbow.Entry
@@ -42,16 +42,17 @@ func (m *Model) Clone() *Model {
 // Seq returns the number of the last change.
 func (m *Model) Seq() uint64 { return m.seq }
 
-// IDs returns how many IDs were given.
+// IDs returns the number of IDs assigned so far.
 func (m *Model) IDs() uint64 { return m.ids }
 
-// Entries returns what there is, by ID. Times and sources are not modelled.
+// Entries returns the entries in the order of their IDs. Times and sources are not part of
+// the model.
 func (m *Model) Entries() []oxbow.Entry {
 	return slices.SortedFunc(maps.Values(m.entries), func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Apply makes the changes, all of them or, when it returns an error, none.
-// An op id that was seen before makes none and is no error.
+// Apply makes the changes. If it returns an error, it makes none. If the op ID was used
+// before, it makes none and returns nil.
 func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
 	if opID != "" && m.opIDs[opID] {
 		return nil
@@ -75,7 +76,7 @@ func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
 	return nil
 }
 
-// begin notes what there is before a change.
+// begin returns the entries before a change.
 func (m *Model) begin() map[string]oxbow.Entry {
 	if m.entries == nil {
 		m.entries = map[string]oxbow.Entry{}
@@ -83,7 +84,7 @@ func (m *Model) begin() map[string]oxbow.Entry {
 	return maps.Clone(m.entries)
 }
 
-// end notes what the change did to the names it touched.
+// end records the effect of the change on the names in ops.
 func (m *Model) end(before map[string]oxbow.Entry, ops ...oxbow.Op) {
 	c := change{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
 	for _, op := range ops {
@@ -143,7 +144,7 @@ func (m *Model) op(op oxbow.Op) error {
 	return nil
 }
 
-// Remember adds or changes an entry as [oxbow.Memory.Remember] does.
+// Remember adds or changes an entry like [oxbow.Memory.Remember].
 func (m *Model) Remember(name, text string) error {
 	if e, ok := m.entries[name]; ok {
 		return m.Apply("", oxbow.Update{Name: name, Content: text, Aliases: e.Aliases, Labels: e.Labels})
@@ -151,8 +152,7 @@ func (m *Model) Remember(name, text string) error {
 	return m.Apply("", oxbow.Add{Name: name, Content: text})
 }
 
-// Undoable returns the last change that an undo would not conflict with, 0 for
-// none.
+// Undoable returns the last change that can be undone without a conflict, or 0.
 func (m *Model) Undoable() uint64 {
 	if n := len(m.changes); n > 0 {
 		return m.changes[n-1].seq
@@ -160,8 +160,7 @@ func (m *Model) Undoable() uint64 {
 	return 0
 }
 
-// Revert undoes the change, which must be the one that Undoable returned. The
-// undo can itself be undone.
+// Revert undoes the change that Undoable returned. The undo can itself be undone.
 func (m *Model) Revert(seq uint64) error {
 	n := len(m.changes)
 	if n == 0 || m.changes[n-1].seq != seq {
@@ -184,9 +183,8 @@ func (m *Model) Revert(seq uint64) error {
 	return nil
 }
 
-// Compacted notes a compaction: one change that touches no entry. What was
-// before it is not undone any more, so that it does not matter how much of the
-// history was dropped.
+// Compacted records a compaction, which is a change that affects no entry. Changes before it
+// can no longer be undone, so it does not matter how much of the history was dropped.
 func (m *Model) Compacted() {
 	m.seq++
 	m.first = m.seq

@@ -1,5 +1,5 @@
-// Single steps on a disk that fails, where the judge, not the run, says what must
-// come of it.
+// This file runs single steps on a failing disk. The caller decides which outcomes are
+// allowed.
 
 package workload
 
@@ -11,14 +11,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Outcomes is what a store may hold after steps of which some have an unknown
+// Outcomes are the possible contents of a store after steps, some of which have an unknown
 // outcome. It begins with one model.
 type Outcomes struct {
 	May []*Model
 }
 
-// Try does a step and nothing else. undo is the change that a Revert undoes. It
-// returns the number of the change that a compaction made.
+// Try does only the step. undo is the change that a Revert undoes. For a compaction, it
+// returns the number of the change.
 func (w *World) Try(st Step, undo uint64) (uint64, error) {
 	if st.Kind == Batch && st.OpID != "" {
 		w.last = &st
@@ -26,7 +26,7 @@ func (w *World) Try(st Step, undo uint64) (uint64, error) {
 	return w.call(st, undo)
 }
 
-// Undoable returns the change that every model could undo, 0 for none.
+// Undoable returns the change that every model could undo, or 0.
 func (o *Outcomes) Undoable() uint64 {
 	undo := o.May[0].Undoable()
 	for _, m := range o.May {
@@ -37,8 +37,8 @@ func (o *Outcomes) Undoable() uint64 {
 	return undo
 }
 
-// After returns the models as the step would leave them, those only for which
-// it is no error, and the errors that the others expect.
+// After returns the models after the step, for those models in which it succeeds, and the
+// errors that the other models expect.
 func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wants []error) {
 	for _, m := range o.May {
 		n := m.Clone()
@@ -55,7 +55,7 @@ func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wa
 	return next, wants
 }
 
-// Fit returns the models that the entries agree with.
+// Fit returns the models that match the entries.
 func Fit(ms []*Model, es []oxbow.Entry) []*Model {
 	var fit []*Model
 	for _, m := range ms {
@@ -66,7 +66,7 @@ func Fit(ms []*Model, es []oxbow.Entry) []*Model {
 	return fit
 }
 
-// Distinct returns the models without repeats.
+// Distinct returns the models without duplicates.
 func Distinct(ms []*Model) []*Model {
 	var ds []*Model
 	for _, m := range ms {
@@ -79,7 +79,7 @@ func Distinct(ms []*Model) []*Model {
 	return ds
 }
 
-// Differs says in what the entries differ from each model.
+// Differs returns the differences between the entries and each model.
 func Differs(ms []*Model, es []oxbow.Entry) error {
 	var errs []error
 	for _, m := range ms {
@@ -88,7 +88,7 @@ func Differs(ms []*Model, es []oxbow.Entry) error {
 	return errors.Join(errs...)
 }
 
-// States returns the models as states whose times are not known.
+// States returns the models as states with unknown times.
 func States(ms []*Model) []*State {
 	var ss []*State
 	for _, m := range ms {
@@ -100,7 +100,7 @@ func States(ms []*Model) []*State {
 // Collect returns all entries of a store.
 func Collect(s oxbow.Store) ([]oxbow.Entry, error) { return collect(s) }
 
-// Close closes the stores of all processes. They are not used again.
+// Close closes the stores of all processes, which must not be used any more.
 func (w *World) Close() error {
 	var errs []error
 	for _, p := range w.procs {

@@ -1,4 +1,4 @@
-// What happens after a crash, or after the end of one process.
+// This file continues a script after a crash, or after the death of one process.
 
 package workload
 
@@ -12,14 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
-// KillAt ends process i at operation n of the disk.
+// KillAt kills process i at operation n of the disk.
 func (w *World) KillAt(i, n int) {
 	w.killAt = n
 	w.Disk.KillAt(w.procs[i].fs.FS.(*crashfs.Process), n)
 }
 
-// Survive lets process i go on after the other was killed. It must be in one of
-// the allowed states and stay in use, and so must one that is started then.
+// Survive lets process i continue after the other was killed. Its store must be in one of
+// the allowed states and must work, and so must the store of a newly started process.
 func (w *World) Survive(i int, allowed []*State) error {
 	m, err := w.Memory(i)
 	if err != nil {
@@ -37,8 +37,8 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
-	// A compaction by a third process comes between: it replaces the file that
-	// the survivor has open, with whatever stands behind its end.
+	// In between, a third process compacts: it replaces the file that the survivor has open,
+	// including the bytes after its end.
 	third := NewFS(w.Disk.Process(), w.setup)
 	m3, err := oxbow.Open(StoreFile, Options(third, w.clock.tick, w.rand))
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if d := differ(es, want); d != "" {
 		return fmt.Errorf("a third process: %s", d)
 	}
-	// And what is on the disk is what they say.
+	// The disk must contain the same.
 	fresh, err := oxbow.Open(StoreFile, Options(NewFS(w.Disk.Process(), w.setup), w.clock.tick, w.rand))
 	if err != nil {
 		return fmt.Errorf("a new process: open: %w", err)
@@ -79,19 +79,19 @@ func (w *World) Survive(i int, allowed []*State) error {
 	return nil
 }
 
-// Resume returns a world of one process that finds that disk.
+// Resume returns a world with one process that opens the store on a disk.
 func Resume(d *crashfs.Disk, s Script, setup Setup) *World {
 	w := &World{Script: s, Disk: d, setup: setup, model: &Model{}}
-	// An hour later, with fractions of nine digits: the lengths of records then
-	// depend on what is in them alone.
+	// The clock starts an hour later, with fractions of nine digits, so that the lengths of
+	// records depend only on their contents.
 	w.clock = &clock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
 	w.rand = seeded(^s.Seed)
 	w.procs = []*proc{{fs: NewFS(d.Process(), setup)}}
 	return w
 }
 
-// Begin opens the store and sees which of the allowed states it is in. The
-// error may be that of a crash.
+// Begin opens the store and checks that it is in one of the allowed states. The error may be
+// that of a crash.
 func (w *World) Begin(allowed []*State) error {
 	m, err := w.Memory(0)
 	if err != nil {

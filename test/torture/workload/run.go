@@ -1,5 +1,5 @@
-// The run of a script: on a disk that may crash, by real stores, with a clock and
-// random numbers that are the same each time.
+// This file runs scripts: on a disk that may crash, with real stores, and with a clock and
+// random numbers that are the same in each run.
 
 package workload
 
@@ -17,46 +17,46 @@ import (
 	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
-// State is what the store held after an event: a step that was done, refused
-// or found nothing to do.
+// State is the content of the store after an event. An event is a step that was done, was
+// refused, or had nothing to do.
 type State struct {
 	Model   *Model
-	Entries []oxbow.Entry // as the store gave them, times and all
+	Entries []oxbow.Entry // as returned by the store, including times
 	Inner   bool          // the event happened in the middle of another step
-	Busy    bool          // it was refused because another process had the lock
+	Busy    bool          // the step was refused because another process had the lock
 }
 
-// World is a script being run on a disk.
+// World is a script that runs on a disk.
 type World struct {
 	Script Script
 	Disk   *crashfs.Disk
-	Acked  int // events that are over
+	Acked  int // number of completed events
 
-	// Record makes the run compare each event with the model, and keep the
-	// states. Without it a run only goes through the same motions.
+	// Record makes the run compare each event with the model, and keep the states. Without
+	// it, a run only performs the same operations.
 	Record bool
-	States []*State // the first is that before all events
-	InIn   []int    // numbers of operations done in the middle of another step, as from, to pairs
+	States []*State // the first is the state before all events
+	InIn   []int    // ranges of operations in the middle of another step, as pairs of first and last
 
 	setup      Setup
 	procs      []*proc
 	model      *Model
 	clock      *clock
 	rand       io.Reader
-	last       *Step // the last Batch that carried an op id
-	compacting bool  // the step in whose middle another is done is a compaction
+	last       *Step // last Batch with an op ID
+	compacting bool  // the outer step of a nested step is a compaction
 
-	killAt int // the operation at which a process is ended, 0 for none
+	killAt int // operation at which a process is killed, or 0
 }
 
 // proc is one process.
 type proc struct {
 	fs  *FS
-	mem *oxbow.Memory // nil: not open
+	mem *oxbow.Memory // nil if not open
 }
 
-// clock goes mostly forward. Its fractions of a second have any number of
-// digits, as they have in life.
+// clock runs mostly forward. Its fractions of a second have varying numbers of digits, as in
+// real use.
 type clock struct {
 	r   *rand.Rand
 	now time.Time
@@ -94,13 +94,13 @@ func seeded(seed uint64) io.Reader {
 	return rand.NewChaCha8(key)
 }
 
-// options returns the options of a store of this world.
+// options returns the options of a store in this world.
 func (w *World) options(p *proc) *oxbow.Options {
 	return Options(p.fs, w.clock.tick, w.rand)
 }
 
-// Options returns options with which nothing waits: a lock that another has is
-// refused at once.
+// Options returns options without waiting: a lock that another process holds is refused at
+// once.
 func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options {
 	o := &oxbow.Options{FS: fsys, Clock: clock, Rand: random, LockWait: 1,
 		Source: oxbow.Source{Door: "torture"}}
@@ -113,38 +113,37 @@ func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options 
 	return o
 }
 
-// KeepSnapshots makes each close after a change write the snapshot, and keeps few of
-// the entries that are read.
+// KeepSnapshots makes each close after a change write the snapshot, and limits the cache to
+// few entries.
 func KeepSnapshots(o *oxbow.Options) {
 	o.Cache = &oxbow.Cache{Bytes: 2 << 10}
 	setOption(o, "snapshotLeast", 1)
 }
 
-// KeepSnapshotsOpen makes a store write the snapshot after nearly each change, beside
-// what it does.
+// KeepSnapshotsOpen makes a store write the snapshot in the background after nearly each
+// change.
 func KeepSnapshotsOpen(o *oxbow.Options) { setOption(o, "tailLeast", 1) }
 
-// CompactEarly makes a store compact by itself after a few changes.
+// CompactEarly makes a store compact itself after a few changes.
 func CompactEarly(o *oxbow.Options) {
 	o.KeepChanges = 3
 	setOption(o, "compactLeast", 1)
 }
 
-// setOption sets an unexported size of the options, which is for tests alone.
-// It panics when the options have no such field any more.
+// setOption sets an unexported field of the options that only tests use. It panics if the
+// options no longer have the field.
 func setOption(o *oxbow.Options, name string, n int64) {
 	f := reflect.ValueOf(o).Elem().FieldByName(name)
 	*(*int64)(f.Addr().UnsafePointer()) = n
 }
 
-// FromSnapshot reports whether the store began from its snapshot and still
-// rests on it.
+// FromSnapshot reports whether the store was opened from its snapshot and still uses it.
 func FromSnapshot(m *oxbow.Memory) bool {
 	state := reflect.ValueOf(m.Store()).Elem().FieldByName("st").Elem()
 	return !state.FieldByName("base").IsNil()
 }
 
-// Memory returns the open store of a process, opening it when need be.
+// Memory returns the open store of a process. It opens the store if necessary.
 func (w *World) Memory(i int) (*oxbow.Memory, error) {
 	p := w.procs[i]
 	if p.mem == nil {
@@ -160,8 +159,8 @@ func (w *World) Memory(i int) (*oxbow.Memory, error) {
 // FS returns the file system of a process.
 func (w *World) FS(i int) *FS { return w.procs[i].fs }
 
-// Run does all steps, or those until the disk stops or a process is killed. The
-// error says what was not as the contract has it; a crash is none.
+// Run does all steps, or stops when the disk stops or a process is killed. The error is a
+// broken guarantee; a crash is not an error.
 func (w *World) Run() error {
 	for i := range w.procs {
 		if _, err := w.Memory(i); err != nil {
@@ -179,12 +178,12 @@ func (w *World) Run() error {
 	return nil
 }
 
-// over reports whether the error is that of a call whose caller ended.
+// over reports whether err is that of a call of a process that has died.
 func over(err error) bool {
 	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
 }
 
-// unless returns err, or nil when it is that of a crash.
+// unless returns err, or nil if err is that of a crash.
 func (w *World) unless(err error) error {
 	if over(err) {
 		return nil
@@ -192,7 +191,7 @@ func (w *World) unless(err error) error {
 	return err
 }
 
-// Step does one step, and the one in its middle.
+// Step does one step, and the step nested in it.
 func (w *World) Step(st Step) error {
 	st = w.settle(st)
 	if st.In == nil || st.Kind == Revert {
@@ -204,7 +203,7 @@ func (w *World) Step(st Step) error {
 	fired := false
 	fs.Before = func() {
 		calls++
-		// The calls that follow a crash are those of an error's path.
+		// Calls after a crash only belong to error handling.
 		dead := w.Disk.Stopped() || (w.killAt > 0 && w.Disk.Ops() >= w.killAt)
 		if calls != st.At || fired || dead {
 			return
@@ -231,8 +230,8 @@ func (w *World) Step(st Step) error {
 	return nil
 }
 
-// settle says of a Retry what it does again: a batch in the middle of it comes
-// too late for that.
+// settle fills in what a Retry repeats. A batch in the middle of the Retry comes too late
+// for that.
 func (w *World) settle(st Step) Step {
 	if st.Kind == Retry && st.OpID == "" && w.last != nil {
 		st.OpID, st.Ops = w.last.OpID, w.last.Ops
@@ -240,11 +239,11 @@ func (w *World) settle(st Step) Step {
 	return st
 }
 
-// between lets the other process read in the middle of a step: it sees what was
-// before, or what is after.
+// between lets the other process read in the middle of a step. It must see the state before
+// or after the step.
 func (w *World) between(st Step) error {
 	if !w.Record {
-		// A read may move the reader on; it is done in every run.
+		// A read may update the reader's state, so do it in every run.
 		if m, err := w.Memory(st.In.Proc); err == nil {
 			_, _ = collect(m)
 		}
@@ -266,7 +265,7 @@ func (w *World) between(st Step) error {
 	return nil
 }
 
-// event does one step and, when recording, holds it against the model.
+// event does one step and, if Record is set, compares it with the model.
 func (w *World) event(st Step, inner bool) error {
 	st = w.settle(st)
 	if st.Kind == Batch && st.OpID != "" {
@@ -281,7 +280,7 @@ func (w *World) event(st Step, inner bool) error {
 		return err
 	}
 	if !w.Record {
-		// The model is followed for the sake of what Revert undoes.
+		// Update the model, because it determines what Revert undoes.
 		if err == nil {
 			w.follow(st, seq)
 		}
@@ -297,8 +296,8 @@ func (w *World) event(st Step, inner bool) error {
 		}
 		busy = true
 	case w.compacting && st.Kind == Revert && errors.Is(err, oxbow.ErrNotFound):
-		// It looked for the change before it asked for the lock, and saw the
-		// compaction, under way as it is, which has dropped that.
+		// The step looked for the change before it took the lock, and saw that the running
+		// compaction had already dropped it.
 		busy = true
 	default:
 		want := w.expectRevert(next, st, undo)
@@ -313,8 +312,7 @@ func (w *World) event(st Step, inner bool) error {
 	return w.record(st, inner, busy)
 }
 
-// call makes the call of a step. It returns the number of the change of a
-// compaction.
+// call makes the call of a step. For a compaction, it returns the number of the change.
 func (w *World) call(st Step, undo uint64) (uint64, error) {
 	m, err := w.Memory(st.Proc)
 	if err != nil {
@@ -353,8 +351,7 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 	return 0, err
 }
 
-// expect applies a step to a model and returns the error that the store is to
-// return.
+// expect applies a step to a model and returns the error that the store should return.
 func (w *World) expect(m *Model, st Step) error { return w.expectRevert(m, st, m.Undoable()) }
 
 func (w *World) expectRevert(m *Model, st Step, undo uint64) error {
@@ -377,7 +374,7 @@ func (w *World) expectRevert(m *Model, st Step, undo uint64) error {
 	return nil
 }
 
-// follow applies to the model a step that was acknowledged.
+// follow applies an acknowledged step to the model.
 func (w *World) follow(st Step, seq uint64) {
 	if st.Kind == Compact {
 		if seq != 0 {
@@ -387,20 +384,20 @@ func (w *World) follow(st Step, seq uint64) {
 		return
 	}
 	next := w.model.Clone()
-	// What changes nothing leaves the very same model behind.
+	// A step that changes nothing keeps the same model.
 	if w.expect(next, st) == nil && next.seq != w.model.seq {
 		w.model = next
 	}
 }
 
-// everybody lets the processes read after an event, and calls fn with what each
-// sees. After every other event only the one that acted does, so that others
-// have something to catch up with. Reading moves a store on, so it is done
-// alike in all runs of a script.
+// everybody lets the processes read after an event, and calls fn with what each sees. After
+// every second event, only the process that acted reads, so that the others have something
+// to catch up with. A read changes the state of a store, so all runs of a script read in the
+// same way.
 func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.Acked)+w.Script.Seed)%2 == 0
 	for i, p := range w.procs {
-		// In the middle of another step, its process must not be asked.
+		// In the middle of another step, its process must not be used.
 		if p.mem == nil || (i != st.Proc && (inner || !all)) {
 			continue
 		}
@@ -412,12 +409,12 @@ func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, 
 	return nil
 }
 
-// record holds what is read against the model, and keeps it.
+// record compares the results of reads with the model, and keeps them.
 func (w *World) record(st Step, inner, busy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &State{Model: w.model, Inner: inner, Busy: busy}
-	// In the middle of another step, that step's record may show, unless this
-	// one was done: then the other has not begun to write.
+	// In the middle of another step, that step's record may be visible, unless the nested
+	// step was done: then the outer step has not begun to write.
 	lax := inner && last.Model == w.model
 	err := w.everybody(st, inner, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
@@ -445,16 +442,15 @@ func (w *World) record(st Step, inner, busy bool) error {
 	return nil
 }
 
-// Allowed returns the states that a crash may leave when so many events were
-// over: those so far, or with the step in flight. acked counts in States of a
+// Allowed returns the states that a crash may leave after acked events: the state after
+// these events, or that after the step in flight. acked is an index into the States of a
 // recorded run of the same script.
 func Allowed(states []*State, acked int) []*State {
 	allowed := []*State{states[acked]}
 	if acked+1 < len(states) {
 		next := states[acked+1]
 		allowed = append(allowed, next)
-		// A step in the middle of another that did nothing: the outer one may
-		// have been in flight before it.
+		// If a nested step did nothing, the outer step may have been in flight before it.
 		if next.Inner && next.Model == states[acked].Model && acked+2 < len(states) {
 			allowed = append(allowed, states[acked+2])
 		}
@@ -473,7 +469,7 @@ func collect(s oxbow.Store) ([]oxbow.Entry, error) {
 	return es, nil
 }
 
-// differs says where entries are not those of the model, "" when they are.
+// differs describes the first difference between the entries and the model, or returns "".
 func (m *Model) differs(got []oxbow.Entry) string {
 	want := m.Entries()
 	for i, e := range got {
@@ -490,7 +486,7 @@ func (m *Model) differs(got []oxbow.Entry) string {
 	return ""
 }
 
-// alike compares all that the model knows of.
+// alike compares the fields that the model contains.
 func alike(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Version == b.Version && a.Content == b.Content &&
 		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)

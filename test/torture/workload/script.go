@@ -1,8 +1,8 @@
-// Scripts: what processes do to a store, one step after the other, made from a
-// seed.
+// This file makes scripts from seeds. A script is the sequence of steps that processes do
+// with a store.
 
-// Package workload runs seeded scripts on a store, over a file system that can
-// fail, and knows by a plain model what the store must hold after each step.
+// Package workload runs scripts made from seeds on a store, over a file system that can
+// fail. A simple model determines the expected content of the store after each step.
 package workload
 
 import (
@@ -13,38 +13,38 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Kind is what a step does.
+// Kind is the kind of a step.
 type Kind int
 
-// The kinds of steps.
+// Kinds of steps.
 const (
-	Remember Kind = iota // one entry, new or changed
-	Batch                // several changes in one Apply, some under an op id
-	Forget               // one entry
-	Revert               // the last change that can be undone
-	Compact              // all history dropped, or the older part
-	Reopen               // closed and opened again
-	Retry                // the last Apply that carried an op id, again
+	Remember Kind = iota // add or change one entry
+	Batch                // several changes in one Apply, sometimes with an op ID
+	Forget               // remove one entry
+	Revert               // undo the last change that can be undone
+	Compact              // drop all history, or the older half
+	Reopen               // close and open again
+	Retry                // repeat the last Apply with an op ID
 )
 
 var kindNames = [...]string{"remember", "batch", "forget", "revert", "compact", "reopen", "retry"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Step is one call to a store by one process.
+// Step is one call of a store by one process.
 type Step struct {
 	Kind Kind
 	Proc int
-	Name string     // of the entry, for Remember and Forget
-	Text string     // its content
-	Ops  []oxbow.Op // of a Batch; of a Retry once it is begun
-	OpID string     // likewise; of a Batch it may be empty
-	Half bool       // Compact keeps the newer half
-	In   *Step      // another process's step, done in the middle of this one
-	At   int        // In comes before this call of the step to its file system, from 1
+	Name string     // name of the entry, for Remember and Forget
+	Text string     // content of the entry
+	Ops  []oxbow.Op // for a Batch, and for a Retry that has begun
+	OpID string     // like Ops; may be empty for a Batch
+	Half bool       // Compact keeps the newer half of the history
+	In   *Step      // step of another process in the middle of this step
+	At   int        // In happens before this step's call number At of its file system, from 1
 }
 
-// String returns the step in a line.
+// String describes the step in one line.
 func (s Step) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%c: %v", 'A'+rune(s.Proc), s.Kind)
@@ -67,14 +67,14 @@ func (s Step) String() string {
 	return b.String()
 }
 
-// Script is what happens to one disk.
+// Script is the sequence of steps on one disk.
 type Script struct {
 	Seed  uint64
 	Procs int
 	Steps []Step
 }
 
-// New returns the script of that seed: 3 to 12 steps by so many processes.
+// New returns the script of a seed: 3 to 12 steps by procs processes.
 func New(seed uint64, procs int) Script {
 	r := rand.New(rand.NewPCG(seed, 0x0b0))
 	s := Script{Seed: seed, Procs: procs}
@@ -90,7 +90,7 @@ func New(seed uint64, procs int) Script {
 	return s
 }
 
-// Short cuts all texts of the script to so many bytes.
+// Short cuts all texts of the script to at most most bytes.
 func (s *Script) Short(most int) {
 	for i := range s.Steps {
 		for st := &s.Steps[i]; st != nil; st = st.In {
@@ -109,8 +109,7 @@ func (s *Script) Short(most int) {
 	}
 }
 
-// generator makes steps that mostly can be done: it keeps a rough account of
-// what names there are.
+// generator makes steps that usually succeed. It roughly tracks which names exist.
 type generator struct {
 	r    *rand.Rand
 	have map[string]bool
@@ -176,7 +175,7 @@ func (g *generator) labels() []oxbow.Label {
 	return []oxbow.Label{{Key: "project", Value: fmt.Sprintf("p%d", g.r.IntN(3))}}
 }
 
-// text returns a content of 10 bytes to 5 kB, now and then 70 kB.
+// text returns a content of 10 bytes to 5 kB, sometimes of 70 kB.
 func (g *generator) text() string {
 	n := 10 + g.r.IntN(90)
 	switch g.r.IntN(40) {

@@ -1,5 +1,5 @@
-// The verdict on what a crash left: a store that holds what was acknowledged, and
-// that can be used.
+// This file checks the store after a crash: it must contain all acknowledged changes, and
+// must be usable.
 
 package workload
 
@@ -16,36 +16,35 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Judge examines the disks that crashes of one script left. It knows again what
-// it has examined: an image that comes twice is opened once. What it held is
-// then looked up among what may be now.
+// Judge examines the disks that crashes of one script left. It recognizes images that it has
+// examined before, does not open them again, and only checks whether their state is still
+// allowed.
 type Judge struct {
-	Images   int // examined or known again
-	Distinct int // examined: different in names or bytes, and found in this script alone
-	Based    int // stores that were opened by a snapshot, of all that were examined
+	Images   int // all images, including those recognized
+	Distinct int // images that were examined, which differ in names or bytes
+	Based    int // examined stores that were opened from a snapshot
 
 	seed  uint64
 	setup Setup
-	found map[uint64]*State        // what an image held, by its number
-	ends  map[uint64][]oxbow.Entry // what a disk held on which a verdict ended
+	found map[uint64]*State        // state of each image, by its hash
+	ends  map[uint64][]oxbow.Entry // final entries of each disk after an examination, by its hash
 }
 
-// NewJudge returns a judge of stores with that setup. seed makes the clock and
-// the random numbers of what it does to them.
+// NewJudge returns a judge of stores with that setup. The seed determines the clock and the
+// random numbers of its own changes.
 func NewJudge(seed uint64, setup Setup) *Judge {
 	return &Judge{seed: seed, setup: setup, found: map[uint64]*State{}, ends: map[uint64][]oxbow.Entry{}}
 }
 
-// Verdict examines an image: the store opens; it holds one of the allowed
-// states; it takes three more changes; and what is opened then shows the
-// changes, and finds nothing wrong in its own check. Half of the stores are
-// closed before they are opened again, which leaves a seal. It returns the state
-// that the store was in, and whether it saw the image for the first time.
+// Verdict examines an image: the store must open, be in one of the allowed states, and
+// accept three more changes. When it is opened again, it must contain these changes and pass
+// its own check. Half of the stores are closed before they are opened again, which leaves a
+// commit mark. It returns the state of the store, and whether the image is new.
 func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first bool, err error) {
 	j.Images++
 	sum := im.Sum(nil)
 	if st := j.found[sum]; st != nil {
-		// It was found to be sound before. But that state may be too old by now.
+		// The image is known to be sound, but its state may be too old by now.
 		if slices.ContainsFunc(allowed, func(a *State) bool { return a.Model == st.Model }) {
 			return st, false, nil
 		}
@@ -63,7 +62,7 @@ func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first 
 	return st, true, nil
 }
 
-// Examine is [Judge.Verdict] for a disk that no crash of the run itself left.
+// Examine is like [Judge.Verdict] for a disk that was not left by a crash of the run itself.
 func (j *Judge) Examine(img *vfs.Mem, allowed []*State) error {
 	j.Images++
 	j.Distinct++
@@ -103,8 +102,8 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
-	// Torn tails that were kept aside are what most disks differ in by now. They
-	// cannot be opened from here on, so that one examination speaks for all.
+	// At this point, most disks differ only in torn tails that were kept aside. They are
+	// hidden from here on, so that one examination is enough for all such disks.
 	sum := crashfs.Sum(img, IsLost)
 	end, ok := j.ends[sum]
 	if !ok {
@@ -120,7 +119,7 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	return st, nil
 }
 
-// end opens the store, checks it, and returns what it holds.
+// end opens the store, checks it, and returns its entries.
 func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	fsys := NewFS(img, j.setup)
 	fsys.Hide = IsLost
@@ -149,8 +148,8 @@ func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	return got, nil
 }
 
-// harmless tells what a crash may rightly leave behind: a file that an
-// interrupted rewrite did not get to rename.
+// harmless reports whether a crash may cause the problem: an interrupted rewrite leaves a
+// file that it did not rename.
 func harmless(p oxbow.Problem) bool {
 	return p.Offset == -1 && strings.HasPrefix(p.What, "a rewrite was interrupted and left ")
 }
@@ -164,8 +163,7 @@ func lastOf(m *oxbow.Memory) (uint64, error) {
 	return stats.Last, nil
 }
 
-// match returns the state that a store is in which holds these entries and whose
-// last change is that one.
+// match returns the allowed state that has these entries and this last change.
 func match(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
 	var why []string
 	for _, st := range allowed {
