@@ -1,6 +1,6 @@
-// Package keydir writes the tables that say where a log holds what its keys lead to:
-// rows of what changed, merged with those of the tables before. It holds the rows that
-// changed in memory, and reads the others page by page.
+// Package keydir writes the tables of a snapshot, which map keys to positions in a log. It
+// merges new rows in memory with the rows of the previous tables, which are read page by
+// page.
 package keydir
 
 import (
@@ -15,28 +15,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// Tables in the order of the file.
+// The tables, in the order of the file.
 const (
 	Entries = iota // by ID: ID, version, offset, times of creation and version
-	Names          // rising: hash, ID
-	Aliases        // rising: hash, ID
-	Removed        // rising: hash, change
+	Names          // ascending: hash, ID
+	Aliases        // ascending: hash, ID
+	Removed        // ascending: hash, change
 	Changes        // offsets
 	OpIDs          // bytes
 	Sums           // bytes
 	Heads          // by ID: number of a form, size
-	Newest         // rows of Entries, the version that was written last first
-	Forms          // bytes: texts, rising, each after its length
+	Newest         // rows of Entries, the most recently written version first
+	Forms          // bytes: texts, ascending, each after its length
 	Tables
 )
 
-// RowSize is the bytes of a row, by table.
+// RowSize is the size of a row in bytes, by table.
 var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1}
 
-// errTables is what tables before have that do not fit together.
+// errTables is the error of base tables that are inconsistent.
 var errTables = errors.New("its tables do not fit together")
 
-// Row is a row of the entries, and of the heads.
+// Row is a row of Entries and the corresponding row of Heads.
 type Row struct {
 	ID, Version      uint64
 	Offset           int64
@@ -44,30 +44,31 @@ type Row struct {
 	Form, Size       uint32
 }
 
-// Key is a row of the names, aliases or removed names.
+// Key is a row of Names, Aliases or Removed.
 type Key struct{ Hash, Number uint64 }
 
 func (a Key) compare(b Key) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
 }
 
-// Rows are rows over those of a base that still hold. The rows of an ID are in either.
+// Rows are new rows and the rows of a base that are still valid. The rows of an entry are
+// either new or in the base.
 type Rows struct {
 	Entries                 []Row
 	Names, Aliases, Removed []Key
 	Changes                 []int64
 	OpIDs, Sums             []byte
 
-	Base   *pagefile.Reader   // nil for none
-	Hidden func(row int) bool // whether a row of the entries of the base does not hold
-	Gone   map[uint64]bool    // the IDs of those
-	Again  map[Key]bool       // rows of the removed names of the base that do not hold
+	Base   *pagefile.Reader   // previous tables; may be nil
+	Hidden func(row int) bool // whether a row of Entries in the base is not valid any more
+	Gone   map[uint64]bool    // IDs of the hidden rows
+	Again  map[Key]bool       // rows of Removed in the base that are not valid any more
 
 	forms   []string
 	numbers map[string]uint32
 }
 
-// Form returns the number of a form, which counts from 0: it is made a form if it is none.
+// Form returns the number of a form, counting from 0. A new form gets the next number.
 func (r *Rows) Form(text string) uint32 {
 	n, ok := r.numbers[text]
 	if !ok {
@@ -80,8 +81,9 @@ func (r *Rows) Form(text string) uint32 {
 	return n
 }
 
-// WriteFile writes a file, after a page that head returns, with the number of rows or
-// bytes of each table. Forms of the base have been given their numbers by Form.
+// WriteFile writes the tables. The first page is the result of head, which gets the number
+// of rows or bytes of each table. The caller must have passed the forms of the base to
+// Form, in order.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
 	for _, keys := range [][]Key{r.Names, r.Aliases, r.Removed} {
@@ -114,14 +116,16 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 		}
 		table()
 		w.Close()
-		if _, err := out.Write(nil); err != nil { // it stays; a flush here would make a write of each small table
+		// bufio reports earlier errors again; a flush here would cause a write for each
+		// small table
+		if _, err := out.Write(nil); err != nil {
 			return err
 		}
 	}
 	return cmp.Or(r.err(), out.Flush())
 }
 
-// based returns how many rows the base has in a table.
+// based returns the number of rows of the base in a table.
 func (r *Rows) based(table int) int {
 	if r.Base == nil {
 		return 0
@@ -129,7 +133,7 @@ func (r *Rows) based(table int) int {
 	return r.Base.Count(table)
 }
 
-// fail notes that the base is of no use.
+// fail marks the base as unusable.
 func (r *Rows) fail() {
 	if r.Base != nil {
 		r.Base.Fail(errTables)
@@ -143,14 +147,14 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// merge calls fn with each row of a table of the base, and add with each of n other
-// rows, from 0, before the first row of the table that before lets follow it.
+// merge iterates over a table of the base and calls fn for each row. It calls add for each
+// of n other rows, before the first row of the table for which before returns true.
 func (r *Rows) merge(table, n int, before func(next, i int, row []byte) bool, fn func(i int, row []byte), add func(next int)) {
 	next := 0
 	i := 0
 	size := RowSize[table]
 	if r.Base != nil {
-		_ = r.Base.Each(table, func(rows []byte) { // the base keeps the error
+		_ = r.Base.Each(table, func(rows []byte) { // ignore the error: the base keeps it
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
 				for ; next < n && before(next, i, rows[:size]); next++ {
 					add(next)
@@ -164,11 +168,11 @@ func (r *Rows) merge(table, n int, before func(next, i int, row []byte) bool, fn
 	}
 }
 
-// each calls fn with each row of a table of the base.
+// each calls fn for each row of a table of the base.
 func (r *Rows) each(table int, fn func(i int, row []byte)) { r.merge(table, 0, nil, fn, nil) }
 
-// holds returns a row of the names, aliases or removed names of the base, and whether it
-// holds.
+// holds decodes a row of Names, Aliases or Removed of the base, and reports whether it is
+// still valid.
 func (r *Rows) holds(table int, row []byte) (Key, bool) {
 	k := Key{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 	if table == Removed {
@@ -177,7 +181,8 @@ func (r *Rows) holds(table int, row []byte) (Key, bool) {
 	return k, !r.Gone[k.Number]
 }
 
-// count returns how many rows a table of keys gets.
+// count returns the number of rows of the new table: the given keys and the valid rows of
+// the base.
 func (r *Rows) count(table int, keys []Key) int {
 	n := len(keys)
 	r.each(table, func(_ int, row []byte) {
@@ -188,7 +193,7 @@ func (r *Rows) count(table int, keys []Key) int {
 	return n
 }
 
-// formOf returns the number of the form in a row of the heads of the base.
+// formOf returns the form number in a row of Heads of the base.
 func (r *Rows) formOf(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.forms) {
@@ -198,8 +203,8 @@ func (r *Rows) formOf(row []byte) uint32 {
 	return n
 }
 
-// usedForms returns the table of the forms that rows have, and the place in it of each
-// form by its number.
+// usedForms returns the table of the forms that are in use, and for each form number its
+// index in that table.
 func (r *Rows) usedForms() (table []byte, places []uint32) {
 	has := make([]bool, max(1, len(r.forms)))
 	for _, e := range r.Entries {
@@ -228,13 +233,15 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 	return table, places
 }
 
-// writer writes the tables of rows, one after the other.
+// writer writes the tables one after the other.
 type writer struct {
 	*Rows
 	*pagefile.Writer
-	numbers []uint32 // by form: its place in the table
-	at      []uint32 // of each of Rows.Entries, its place in the table
-	places  []uint32 // of each entry of the base, the same; of a hidden one, of the next
+	numbers []uint32 // by form number: its index in the table
+	at      []uint32 // for each element of Rows.Entries: its index in the table
+	// for each row of Entries in the base: its index in the new table or, if it is hidden,
+	// that of the next row
+	places []uint32
 }
 
 func (w *writer) entries() {
@@ -286,10 +293,10 @@ func (w *writer) heads() {
 	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
 }
 
-// newest writes rows by the time of the version, the last first, of the same time the
-// greatest ID first.
+// newest writes the rows ordered by the time of the version, latest first. Rows with equal
+// times are ordered by ID, greatest first.
 func (w *writer) newest() {
-	order := make([]uint32, len(w.at)) // of w.Entries
+	order := make([]uint32, len(w.at)) // indexes of w.Entries
 	for i := range order {
 		order[i] = uint32(len(order) - 1 - i)
 	}

@@ -1,4 +1,4 @@
-// Backup: a copy of a store while others write.
+// This file copies a store while others write to it.
 
 package logstore
 
@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Backup copies the store to a new file, as it is at one moment, while others
-// go on writing. The copy is durable when Backup returns. An existing file is
-// fs.ErrExist unless replace is set. It returns the number of the last change
-// in the copy. A path inside Options.FS is meant where that is set.
+// Backup copies the store, in its state at one moment, to a new file. Others can continue
+// to write during the copy. When Backup returns, the copy is durable. If the file exists
+// and replace is not set, the error matches fs.ErrExist. Backup returns the number of the
+// last change in the copy. If Options.FS is set, path is a path in that file system.
 func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
 	log, err := d.toCopy(ctx, false)
 	if err != nil {
@@ -35,9 +35,9 @@ func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, err
 	return log.Seq(), d.describe(log.CopyTo(fsys, name, replace))
 }
 
-// BackupTo checks the store as [DB.Check] does, and then writes what it read to
-// w: a file of these bytes is what [DB.Backup] makes. Of a damaged store nothing
-// is written. The report is of what was written.
+// BackupTo checks the store like [DB.Check] and then writes a copy of it to w, with the
+// same bytes as the file that [DB.Backup] creates. If the store is damaged, BackupTo writes
+// nothing. The report describes the store as it was written.
 func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, error) {
 	log, err := d.toCopy(ctx, true)
 	if err != nil {
@@ -51,8 +51,8 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 	return rep, d.describe(err)
 }
 
-// toCopy opens the log a second time. The log only grows, and a rewrite makes another
-// file: what is read of it is one state of the store. The caller closes it.
+// toCopy opens the log a second time. Reading it returns one state of the store, because
+// the log only grows and a rewrite creates a new file. The caller must close it.
 func (d *DB) toCopy(ctx context.Context, verify bool) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
@@ -67,8 +67,7 @@ func (d *DB) toCopy(ctx context.Context, verify bool) (*wal.Log, error) {
 	return log, nil
 }
 
-// locate returns the file system that holds the path and the name in it. The
-// directory must be there.
+// locate returns the file system of a path and the name in it. The directory must exist.
 func locate(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
 	if opts.FS != nil {
 		return opts.FS, path, func() {}, nil

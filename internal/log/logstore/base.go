@@ -1,4 +1,5 @@
-// The base of a log: records of the entries that it begins with.
+// This file writes the base of a log, the records with the entries that the log begins
+// with.
 
 package logstore
 
@@ -9,33 +10,32 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// baseBytes is about how many bytes of entries share one record of a base. A longer entry
-// has a record of its own. Damage costs the entries of the record that it hits, and each
-// record takes 72 bytes more: with entries of 20 bytes, a base grows by 14 % over one of
-// large records, with a record for each entry by 104 %.
+// baseBytes is the approximate size of the entries that share one record of a base. Longer
+// entries have a record of their own. Damage destroys all entries of a record, and each
+// record needs 72 additional bytes: for entries of 20 bytes, a base is 14 % larger than
+// with large records. With one record for each entry, it would be 104 % larger.
 const baseBytes = 1 << 10
 
-// seenPerRecord is how many op ids one record of a base holds.
+// seenPerRecord is the number of op IDs in one record of a base.
 const seenPerRecord = 256
 
-// baseWriter makes the records of a base. No record is needed to read another.
+// baseWriter creates the records of a base. Each record can be read without the others.
 type baseWriter struct {
 	emit   func(b []byte, ops []put) error
-	hash   hash.Hash // of all bodies together
+	hash   hash.Hash // hash over all bodies
 	nextID uint64
-	seen   []seenID // not written yet
-	ops    []put    // not written yet
-	size   int      // about the bytes of ops
+	seen   []seenID // op IDs that are not written yet
+	ops    []put    // entries that are not written yet
+	size   int      // approximate size of ops in bytes
 }
 
-// newBaseWriter returns a writer of a base after which the next entry gets that ID, and the
-// op ids are seen.
+// newBaseWriter returns a writer for a base with this next ID and these op IDs.
 func newBaseWriter(nextID uint64, seen []seenID, emit func(b []byte, ops []put) error) *baseWriter {
 	return &baseWriter{emit: emit, hash: sha256.New(), nextID: nextID, seen: seen}
 }
 
-// add adds an entry, without the secrets that its source has. The sources of changes in the
-// log cannot be changed, because the chain of hashes covers them.
+// add adds an entry. It removes secrets from the entry's source. The sources of changes in
+// the log cannot be cleaned in the same way, because the chain of hashes covers them.
 func (w *baseWriter) add(e *store.Entry) error {
 	if err := w.writeSeen(); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (w *baseWriter) add(e *store.Entry) error {
 	return nil
 }
 
-// isLargeGroup reports whether a record of a base has several entries that would not share
-// one now: before 2026-12, entries of 1 MiB shared one.
+// isLargeGroup reports whether a record of a base has more entries than are grouped now:
+// before 2026-12, entries of up to 1 MiB shared a record.
 func isLargeGroup(ops []put) bool {
 	size := 0
 	for i := range ops {
@@ -66,7 +66,7 @@ func isLargeGroup(ops []put) bool {
 	return len(ops) > 1 && size > baseBytes
 }
 
-// writeSeen writes the op ids, and the ID of the next entry, in records before the entries.
+// writeSeen writes the op IDs and the next ID in records before the entries.
 func (w *baseWriter) writeSeen() error {
 	for len(w.seen) > 0 {
 		n := min(len(w.seen), seenPerRecord)
@@ -90,7 +90,7 @@ func (w *baseWriter) write(v *body) error {
 	return w.emit(b, v.ops)
 }
 
-// close ends the base with the ID of the next entry, and returns its hash.
+// close completes the base with the next ID and returns its hash.
 func (w *baseWriter) close() (sum [32]byte, err error) {
 	if err := w.writeSeen(); err != nil {
 		return sum, err
@@ -107,7 +107,7 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	return sum, err
 }
 
-// writeStateAsBase calls emit with the records of a base of the entries of a state, and
+// writeStateAsBase calls emit for each record of a base with the entries of a state. It
 // returns the hash of the base.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
 	w := newBaseWriter(st.nextID, st.seenIDs(), func(b []byte, _ []put) error { return emit(b) })

@@ -1,5 +1,5 @@
-// Batches: changes on top of the state that are not durable yet. Each can be
-// rolled back.
+// This file implements batches, which stage changes that are not durable yet. Each change
+// can be rolled back.
 
 package logstore
 
@@ -11,29 +11,29 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// batch is a state with changes on top that are not durable yet.
+// batch is a state with staged changes that are not durable yet.
 type batch struct {
 	st     *state
-	names  map[string]*store.Entry // staged entries; nil: staged as removed
+	names  map[string]*store.Entry // staged entries; nil if the entry is removed
 	gone   map[string]uint64
-	opIDs  map[string]seenID // by their keys
+	opIDs  map[string]seenID // staged op IDs, by their keys
 	nextID uint64
-	seq    uint64 // the number that the change being staged will get
+	seq    uint64 // number of the change that is being staged
 	now    time.Time
 
-	undo []rollbackStep // takes back the change being staged
+	undo []rollbackStep // steps to roll back the change that is being staged
 }
 
-// rollbackStep is what the batch held for a name before.
+// rollbackStep is the previous value for a name in the batch.
 type rollbackStep struct {
 	name   string
 	entry  *store.Entry
-	staged bool // else the batch did not have the name
+	staged bool // the batch had a staged entry with this name
 	gone   uint64
 	nextID uint64
 }
 
-// stage stages one change, all of it or nothing.
+// stage stages one change completely or not at all.
 func (g *batch) stage(build func(g *batch) (*body, error)) (*body, error) {
 	g.undo = g.undo[:0]
 	v, err := build(g)
@@ -55,7 +55,7 @@ func (g *batch) rollback() {
 	g.undo = g.undo[:0]
 }
 
-// commit ends the change that was just staged: it cannot be rolled back alone.
+// commit completes the staged change, which cannot be rolled back any more.
 func (g *batch) commit(opID string) {
 	if opID != "" {
 		g.opIDs[store.OpIDKey(opID)] = seenID{opID, g.seq}
@@ -63,8 +63,8 @@ func (g *batch) commit(opID string) {
 	g.seq++
 }
 
-// seen returns the change that has the op id, 0 for none. The id of another call is
-// [store.ErrOpIDUsed].
+// seen returns the number of the earlier change with this op ID, or 0 if there is none. If
+// another call has used the ID, the error is [store.ErrOpIDUsed].
 func (g *batch) seen(opID string) (uint64, error) {
 	if opID == "" {
 		return 0, nil
@@ -80,7 +80,7 @@ func (g *batch) seen(opID string) (uint64, error) {
 	return was.seq, nil
 }
 
-// get returns the entry of that name, nil when there is none.
+// get returns the entry with this name, or nil if there is none.
 func (g *batch) get(name string) *store.Entry {
 	if e, ok := g.names[name]; ok {
 		return e
@@ -88,7 +88,7 @@ func (g *batch) get(name string) *store.Entry {
 	return g.st.find(name)
 }
 
-// touched returns the last change that touched the name.
+// touched returns the number of the last change to an entry with this name.
 func (g *batch) touched(name string) uint64 {
 	if e, ok := g.names[name]; ok {
 		if e != nil {
@@ -99,11 +99,11 @@ func (g *batch) touched(name string) uint64 {
 	return g.st.touched(name)
 }
 
-// put stages an entry, as the change being staged leaves it.
+// put stages an entry in the state after the current change.
 func (g *batch) put(verb store.Verb, e *store.Entry) put {
 	p := put{verb: verb, prev: g.touched(e.Name), entry: e}
 	g.set(e.Name, e)
-	e.Version = g.seq // until the change is applied, which gives it again
+	e.Version = g.seq // temporary; apply sets the version again
 	g.nextID = max(g.nextID, e.ID+1)
 	return p
 }
@@ -124,8 +124,8 @@ func (g *batch) set(name string, e *store.Entry) {
 	}
 }
 
-// owner returns the name of an entry, other than the one named but, that has the
-// word as its name or alias.
+// owner returns the name of an entry, other than but, that has the word as its name or
+// alias.
 func (g *batch) owner(word, but string) (name string, ok bool) {
 	if word != but && g.get(word) != nil {
 		return word, true
@@ -143,7 +143,7 @@ func (g *batch) owner(word, but string) (name string, ok bool) {
 	return "", false
 }
 
-// body stages the changes of one call.
+// body stages the ops of one call.
 func (g *batch) body(ops []store.Op) (*body, error) {
 	v := new(body)
 	for _, op := range ops {
@@ -159,7 +159,7 @@ func (g *batch) body(ops []store.Op) (*body, error) {
 	return v, g.st.failed()
 }
 
-// op stages one change of the seam.
+// op stages one op.
 func (g *batch) op(op store.Op) (put, error) {
 	name := op.Target()
 	old := g.get(name)
@@ -211,14 +211,14 @@ func (g *batch) op(op store.Op) (put, error) {
 	return g.put(verb, &e), nil
 }
 
-// takeName takes the name of an entry that a change makes from the aliases of other entries.
+// takeName removes the name of a new entry from the aliases of other entries.
 func (g *batch) takeName(v *body, name string, owner func(word, but string) (string, bool)) {
 	for _, form := range store.NameForms(name) {
 		g.takeWord(v, form, name, owner)
 	}
 }
 
-// takeWord takes one spelling of the entry's name from the aliases of other entries.
+// takeWord removes one spelling of the name from the aliases of other entries.
 func (g *batch) takeWord(v *body, word, name string, owner func(word, but string) (string, bool)) {
 	for {
 		other, ok := owner(word, word)
@@ -228,9 +228,10 @@ func (g *batch) takeWord(v *body, word, name string, owner func(word, but string
 		e := g.get(other).Clone()
 		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == word })
 		if i := slices.IndexFunc(v.ops, func(p put) bool { return p.entry.Name == other }); i >= 0 {
-			v.ops[i].entry.Aliases = e.Aliases // this change made it
+			v.ops[i].entry.Aliases = e.Aliases // the same change has created the other entry
 			continue
 		}
-		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.put(store.VerbAlias, &e)) // the last version stays that of the call
+		// insert it before the last op, because callers expect their own version last
+		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.put(store.VerbAlias, &e))
 	}
 }

@@ -1,5 +1,5 @@
-// The examination of a store: the whole file, its
-// chain, and the state in memory against it.
+// This file checks a store: it reads the whole file, verifies the chain, and compares the
+// result with the state in memory.
 
 package logstore
 
@@ -30,11 +30,11 @@ func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	return rep, err
 }
 
-// CheckEntries is Check, and returns the entries that the store answers with, too.
+// CheckEntries is like Check, and also returns the entries that the store answers with.
 //
-// Other processes may write, compact or redact meanwhile. What a first look finds wrong may
-// be a write under way, so it is reported only if a second look finds it too, during which
-// no process can change the files.
+// Other processes may write, compact or redact during the check. A problem that the first
+// pass finds may therefore be an unfinished write. It is reported only if a second pass,
+// during which no process can change the files, finds it too.
 func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entry, error) {
 	look, err := d.checkOnce(ctx)
 	if err == nil && look.isSound() {
@@ -52,34 +52,34 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 		case lerr != nil || quiet, err == nil && look.isSound():
 			return look.report, look.entries, cmp.Or(lerr, err)
 		case look.agreesWith(before) && (err == nil) == (beforeErr == nil):
-			// Another process has had the lock all the time, and did not write.
+			// Another process has held the lock all the time, but did not write.
 			return look.report, look.entries, err
 		}
 	}
 	return look.report, nil, cmp.Or(err, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy))
 }
 
-// checkTries is how often a store is examined again while another process has the lock.
+// checkTries is the maximum number of further passes if another process holds the lock.
 const checkTries = 10
 
-// checkLook is what one examination of a store found.
+// checkLook is the result of one pass.
 type checkLook struct {
 	report   store.CheckReport
-	entries  []*store.Entry // that the store answers with, nil if the log is damaged
-	compared bool           // with the state of the log at the same change
+	entries  []*store.Entry // the entries that the store answers with; nil if the log is damaged
+	compared bool           // the entries were compared with the log at the same change
 }
 
-// isSound reports whether nothing is wrong.
+// isSound reports whether the pass found no problem.
 func (c checkLook) isSound() bool { return c.compared && len(c.report.Problems) == 0 }
 
-// agreesWith reports whether two examinations found the same.
+// agreesWith reports whether two passes had the same result.
 func (c checkLook) agreesWith(o checkLook) bool {
 	return c.compared == o.compared && c.report.Last == o.report.Last && slices.Equal(c.report.Problems, o.report.Problems)
 }
 
 // withWritersWaiting calls fn while no process can write, compact or redact, and reports
-// whether that is so. If a process keeps the lock for longer than a writer waits, or if no
-// process has written to the store here, fn is called all the same.
+// whether that is certain. It is not if another process holds the lock for longer than a
+// writer waits, or if there is no lock file. fn is called anyway.
 func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err error) {
 	defer func() {
 		if err == nil {
@@ -88,15 +88,15 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err
 	}()
 	name := wal.LockName(d.name)
 	if _, err := d.fs.Stat(name); err != nil {
-		return false, nil // a check creates no lock file
+		return false, nil // a check must not create a lock file
 	}
 	lock, err := d.fs.OpenLock(name)
 	if err != nil {
-		return false, nil // it may not be written here
+		return false, nil // the lock file is not writable
 	}
 	quiet, _, err = vfs.AcquireLock(ctx, lock, d.opts.LockWait)
 	if err != nil && ctx.Err() == nil {
-		quiet, err = false, nil // the file system has no locks
+		quiet, err = false, nil // the file system does not support locks
 	}
 	examine := fn
 	fn = func() {
@@ -109,10 +109,11 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err
 	return quiet, err
 }
 
-// checkOnce examines the store without a lock.
+// checkOnce makes one pass without a lock.
 func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	look.report.Path = d.path
-	meta, _ := wal.ReadLockMeta(d.fs, d.name) // first: a change that is appended after it is no loss
+	// read this first, because a later change must not look like a lost change
+	meta, _ := wal.ReadLockMeta(d.fs, d.name)
 	have, herr := d.listing(ctx, store.Filter{})
 	if have != nil {
 		defer have.close()
@@ -159,7 +160,7 @@ func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	return look, err
 }
 
-// checkDerived says what is wrong with the snapshot, and with what others make.
+// checkDerived checks the snapshot and the derived files of others.
 func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, err error) {
 	var snapshot []store.Problem
 	var serr error
@@ -173,8 +174,8 @@ func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, 
 	return append(snapshot, ps...), errors.Join(serr, err)
 }
 
-// examine reads the whole log into p and compares it with what the lock file said before.
-// Damage is a problem, no error.
+// examine reads the whole log into p and compares it with the lock file. Damage is reported
+// as a problem, not as an error.
 func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *placing) (store.CheckReport, error) {
 	rep, err := d.readThrough(ctx, log, p)
 	if !log.Exists() {
@@ -207,7 +208,7 @@ func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *pl
 	return rep, nil
 }
 
-// mendDamage says what to do about a damaged log.
+// mendDamage is the advice for a damaged log.
 const mendDamage = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"
 
 // damageProblem returns the problem of a damaged log.
@@ -222,11 +223,11 @@ func damageProblem(c *store.CorruptError) store.Problem {
 	return store.Problem{Offset: c.Offset, What: what, Mend: mendDamage}
 }
 
-// readThrough reads the log into p, up to the first damage, which is its error.
+// readThrough reads the log into p. It returns an error at the first damage.
 func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().Base + 1}
 	base := sha256.New()
-	var vouched []byte // the hash of the base, by the last compaction
+	var vouched []byte // hash of the base, as recorded by the last compaction
 	var at int64
 	if !log.Exists() {
 		return rep, nil
@@ -281,7 +282,7 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 	return rep, err
 }
 
-// compareStates says where the state in memory is not that of the file.
+// compareStates returns a problem if the entries in memory differ from those in the file.
 func compareStates(have, want []*store.Entry) []store.Problem {
 	if len(have) != len(want) {
 		return []store.Problem{{Offset: -1, What: fmt.Sprintf("%d entries are answered from, %d are in the file", len(have), len(want)),
@@ -296,9 +297,9 @@ func compareStates(have, want []*store.Entry) []store.Problem {
 	return nil
 }
 
-// staleFiles finds the temporary files of interrupted rewrites of the log. Those of a
-// derived file may be in the making, by this process too, and the next
-// one that is made removes them.
+// staleFiles finds temporary files of interrupted rewrites of the log. Temporary files of
+// derived files are ignored, because a process may be writing them, and the next write
+// removes them.
 func (d *DB) staleFiles() []store.Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))
@@ -322,8 +323,8 @@ func (d *DB) staleFiles() []store.Problem {
 	return ps
 }
 
-// recentFile reports whether a file was written to in the last minute, as that of
-// a compaction under way is.
+// recentFile reports whether a file was changed in the last minute, like that of a running
+// compaction.
 func (d *DB) recentFile(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute

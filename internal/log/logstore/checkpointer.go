@@ -1,6 +1,6 @@
-// When the snapshot is written: at a checkpoint, while the store is open, so that a
-// process need not keep all that it wrote and read since it opened it, and, where
-// that takes an instant, as it is closed.
+// This file decides when a snapshot is written: at a checkpoint, in the background while
+// the store is open, so that the process does not have to keep everything it wrote and read
+// in memory, and at Close if this takes only a few milliseconds.
 
 package logstore
 
@@ -11,36 +11,36 @@ import (
 )
 
 const (
-	// A snapshot is worth writing when at least this many ops, and a share of the
-	// entries more, are not in the one that is there: so reading on costs little, and
-	// writing is rare.
+	// A snapshot is written if at least snapshotLeast ops, plus one snapshotShare-th of the
+	// number of entries, are newer than the existing one. So starting from it stays fast,
+	// and snapshots are written rarely.
 	snapshotLeast = 1000
 	snapshotShare = 256
 
-	// rowsAtClose is how many rows a snapshot may have that is made while the store is
-	// closed: a few milliseconds.
+	// rowsAtClose is the maximum number of rows of a snapshot that is written at Close.
+	// This takes a few milliseconds.
 	rowsAtClose = 8192
 
-	// While a store is open, a snapshot is written when the log after the last has
-	// [Options.TailLeast] bytes, and as many for each entry as a snapshot takes, up to a
-	// most: so in all a few times as many bytes are written as without, and what a process
-	// keeps of the log, some times its bytes, does not grow with the store.
+	// While a store is open, a snapshot is written if the log after the last snapshot has
+	// at least [Options.TailLeast] bytes and tailEntry bytes for each entry, or tailMost
+	// bytes. So the total written bytes grow only by a constant factor, and the memory use
+	// for the end of the log does not grow with the store.
 	tailMost  = 256 << 20
 	tailEntry = 80
 )
 
-// tailBound returns how many bytes the log after a snapshot of n entries has at most when
-// the next is written, where that is at least so many.
+// tailBound returns the size of the log after a snapshot of n entries at which the next
+// snapshot is written. It is at least least.
 func tailBound(least int64, n int) int64 { return max(least, min(tailMost, tailEntry*int64(n))) }
 
-// checkpointer decides when a process makes a snapshot. It makes one at a time.
+// checkpointer decides when a process writes a snapshot. It writes one at a time.
 type checkpointer struct {
 	opts    Options
-	livesOn func() // is called, with no lock held, when the process is taken to live on
+	livesOn func() // called without locks once the process is expected to run for long
 
-	mu     ctxmutex.Mutex // held while this process makes a snapshot next to changes
-	tailAt atomic.Int64   // the length of the log at which the state gets a later snapshot as its base
-	calls  atomic.Int64   // of this process, as far as it was not taken to live on
+	mu     ctxmutex.Mutex // held while this process writes a snapshot in the background
+	tailAt atomic.Int64   // length of the log at which the next snapshot becomes the base of the state
+	calls  atomic.Int64   // number of calls until the process is expected to run for long
 }
 
 // called counts a call.
@@ -50,8 +50,8 @@ func (c *checkpointer) called() {
 	}
 }
 
-// worth reports whether much has changed since the snapshot: so many ops, of a store of
-// so many entries.
+// worth reports whether a snapshot is worth writing, for a number of ops since the last
+// snapshot and a number of entries.
 func (c *checkpointer) worth(ops, entries int) bool {
 	least := snapshotLeast + entries/snapshotShare
 	if c.opts.SnapshotLeast > 0 {
@@ -60,19 +60,19 @@ func (c *checkpointer) worth(ops, entries int) bool {
 	return ops >= least
 }
 
-// instant reports whether a snapshot of so many rows, for which so many bytes of the log
-// are read, is made in some milliseconds.
+// instant reports whether a snapshot with this many rows, for which this many bytes of the
+// log are read, takes only a few milliseconds.
 func (c *checkpointer) instant(rows int, read int64) bool {
 	return rows <= rowsAtClose && read <= quickBytes
 }
 
-// rest notes where in the log the snapshot ends that a state of so many entries rests on.
+// rest records the position in the log of the snapshot that the state uses.
 func (c *checkpointer) rest(end int64, entries int) {
 	c.tailAt.Store(end + tailBound(c.opts.TailLeast, entries))
 }
 
-// shortenTail calls renew in another goroutine when the log, which has that length, has
-// grown long after the snapshot. What goes wrong is left to a time when it has grown again.
+// shortenTail calls renew in another goroutine if the log has grown long after the
+// snapshot. Errors are ignored: renew is called again when the log has grown further.
 func (c *checkpointer) shortenTail(length int64, renew func()) {
 	if length < c.tailAt.Load() || c.opts.ReadOnly || !c.mu.TryLock() {
 		return

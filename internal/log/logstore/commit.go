@@ -1,6 +1,6 @@
-// Group commit: changes are staged on top of the state, appended to the log in
-// one piece, synced, and only then visible and acknowledged. Concurrent writers
-// share one sync.
+// This file implements group commit: changes are staged on top of the state, appended to
+// the log together, and synced. Only then are they visible and acknowledged. Concurrent
+// writers share one sync.
 
 package logstore
 
@@ -37,10 +37,10 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	if r.written != nil {
 		return changeOf(r.seq, r.hash, r.written), nil
 	}
-	// An earlier call with the same op id made the change.
+	// An earlier call with the same op ID made the change.
 	rec, v, ok, err := d.record(r.seq)
 	if !ok || err != nil {
-		return store.Change{Seq: r.seq}, nil // the change was made, whatever is left of its record
+		return store.Change{Seq: r.seq}, nil // succeed, because the change was made, even if its record cannot be read
 	}
 	return changeOf(r.seq, rec.Chain, v), nil
 }
@@ -61,7 +61,8 @@ func (d *DB) applyOps(ctx context.Context, ops []store.Op) (*commitRequest, erro
 	return d.request(ctx, func(g *batch) (*body, error) { return g.body(ops) })
 }
 
-// DryRun implements [store.DryRunner]: a change has its bound, however small its ops are.
+// DryRun implements [store.DryRunner]. It also returns the error for a change that is too
+// large for a record.
 func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
@@ -109,15 +110,15 @@ func (d *DB) request(ctx context.Context, build func(g *batch) (*body, error)) (
 	return r, r.err
 }
 
-// leadCommit commits all queued requests, r among them.
+// leadCommit commits all queued requests, including r.
 func (d *DB) leadCommit(r *commitRequest) {
 	d.writerMu.Lock()
 	batch := d.queue.take()
 	err := errPanic
 	defer func() {
 		if err != nil && err == r.ctx.Err() && !r.finished() {
-			// Only this caller was cancelled, and nothing was tried: the other
-			// requests stay queued.
+			// Only this caller was canceled, and nothing was tried. The other requests stay
+			// queued.
 			r.finish(0, err)
 		} else {
 			for _, o := range batch {
@@ -131,7 +132,8 @@ func (d *DB) leadCommit(r *commitRequest) {
 	}()
 	err = d.locked(r.ctx, func() error {
 		err := d.commitAll(batch)
-		if errors.Is(err, errSnapshot) { // nothing was written: the log says what the snapshot could not
+		// nothing was written; read the state from the log instead of the damaged snapshot
+		if errors.Is(err, errSnapshot) {
 			err = d.reload(false)
 			if err == nil {
 				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).finished))
@@ -141,15 +143,15 @@ func (d *DB) leadCommit(r *commitRequest) {
 	})
 }
 
-// alone runs fn as locked does, when no other goroutine writes.
+// alone calls fn like locked, when no other goroutine of this process writes.
 func (d *DB) alone(ctx context.Context, fn func() error) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	return d.locked(ctx, fn)
 }
 
-// locked runs fn with the lock between processes and the log to itself, and
-// everything read that others wrote. writerMu is held.
+// locked calls fn with the lock between processes and with exclusive access to the log,
+// after reading the changes of other processes. writerMu must be held.
 func (d *DB) locked(ctx context.Context, fn func() error) error {
 	if err := d.ready(ctx); err != nil {
 		return err
@@ -171,7 +173,8 @@ func (d *DB) locked(ctx context.Context, fn func() error) error {
 	return d.describe(fn())
 }
 
-// startAppending reads what others wrote. catching is held, and released.
+// startAppending reads the changes of other processes. It releases catching, which must be
+// held.
 func (d *DB) startAppending() error {
 	defer d.catching.Unlock()
 	if d.broken != nil {
@@ -182,15 +185,14 @@ func (d *DB) startAppending() error {
 	return err
 }
 
-// commitAll stages the requests, appends those that can be applied, and makes
-// them visible. A request that cannot be applied does not hinder the others. Its
-// error may follow from a change staged before it (an entry of that name, an
-// operation ID that was used) that is not durable yet and may never be. So the
-// error is returned when that change is durable.
+// commitAll stages the requests, appends the valid ones, and makes them visible. An invalid
+// request does not affect the others. Its error may be the consequence of an earlier change
+// in the batch (such as an entry with the same name or an op ID that was used) that may
+// never become durable. Therefore the error is returned only when that change is durable.
 func (d *DB) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)
-	if isFar(nanoseconds(g.now)) { // which a record has no number for
+	if isFar(nanoseconds(g.now)) { // a record cannot store such a time
 		return &store.InvalidError{Field: "clock", Value: g.now.Format(time.RFC3339), Reason: "is not of the years 1678 to 2262"}
 	}
 	drafts, later, err := d.stageAll(g, batch)
@@ -199,7 +201,7 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	}
 	recs, err := d.append(drafts, g.now)
 	if err != nil {
-		return err // locked describes it
+		return err // locked describes the error
 	}
 	d.show(recs, drafts)
 	for i, rec := range recs {
@@ -217,9 +219,9 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	return nil
 }
 
-// stageAll stages the requests, and returns what is to be appended. It finishes
-// the requests without a change, but for those after the first change: these are
-// finished by later, which is called when the changes are durable.
+// stageAll stages the requests and returns the drafts to append. Requests without a change
+// are finished at once, or, after the first draft, by later, which must be called when the
+// drafts are durable.
 func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, later []func(), err error) {
 	drafts = make([]draft, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
@@ -249,7 +251,7 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 		v.source = sourceWithoutSecrets(v.source)
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
-			// Those after it are staged on top, and are not refused.
+			// The requests after it do not depend on it and are staged normally.
 			g.rollback()
 			answer(r, 0, err)
 			continue
@@ -260,21 +262,21 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 	return drafts, later, nil
 }
 
-// withoutSecrets returns a change's note without passwords and keys. A note tells what a
-// caller asked for in the caller's own words: a label, a path, an entry's name. Every note
-// is written here, whichever interface and verb it came through. Nobody is asked, because
-// a note is no text that anybody wants to keep.
+// withoutSecrets returns a change's note without passwords and keys. A note repeats what a
+// caller asked for, such as a label, a path or an entry's name. All interfaces and verbs
+// write their notes here. Secrets are removed without asking, because nobody needs them in
+// a note.
 func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	var marks *secret.Redactor // without a key: a note's marks need no tags
+	var marks *secret.Redactor // a redactor without a key, because the marks in a note need no tags
 	clean, _ := marks.Redact(note)
 	return clean
 }
 
-// sourceWithoutSecrets returns a source without passwords and keys. They can be in the path
-// of an imported file, and in the names that a client claims for itself.
+// sourceWithoutSecrets returns a source without passwords and keys. The path of an imported
+// file or a name that a client claims may contain them.
 func sourceWithoutSecrets(s store.Source) store.Source {
 	for _, text := range sourceFields(&s) {
 		*text = withoutSecrets(*text)
@@ -282,7 +284,7 @@ func sourceWithoutSecrets(s store.Source) store.Source {
 	return s
 }
 
-// show applies durable changes to the state, and publishes them.
+// show applies durable changes to the state and publishes them.
 func (d *DB) show(recs []wal.Record, drafts []draft) {
 	deltas := make([]store.Delta, 0, len(drafts))
 	d.mu.Lock()
@@ -295,21 +297,21 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 	d.mu.Unlock()
 	d.publish(deltas)
 	if failed != nil {
-		_ = d.reload(false) // the next reader gets its error
+		_ = d.reload(false) // ignore the error: the next reader gets it
 	}
 }
 
-// draft is a change that was staged, on its way into the log.
+// draft is a change that was staged and will be appended to the log.
 type draft struct {
 	request *commitRequest
 	body    *body
-	enc     *encoder // holds its bytes; nil before they were made
+	enc     *encoder // its encoded bytes; nil until encode is called
 }
 
-// smallBody is a size, in bytes by body.size, of which a record can hold many.
+// smallBody is a size in bytes, as estimated by body.size, that always fits into a record.
 const smallBody = 1 << 20
 
-// encoders are there to be used again. Large ones are not kept.
+// encoders are reused, except large ones.
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 func (f *draft) encode() {
@@ -319,7 +321,7 @@ func (f *draft) encode() {
 	}
 }
 
-// tooLarge returns the error of a change that is more than a record can hold.
+// tooLarge returns an error if the change does not fit into a record.
 func (f *draft) tooLarge() error {
 	if f.body.size() <= smallBody {
 		return nil
@@ -343,7 +345,7 @@ func (f *draft) release() {
 func (d *DB) append(drafts []draft, at time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
-			p.entry.Version = 0 // the batch is not read any more, and the record says it
+			p.entry.Version = 0 // the record has the number, and the batch is not used any more
 		}
 	}
 	encodeAll(drafts)
@@ -358,7 +360,7 @@ func (d *DB) append(drafts []draft, at time.Time) ([]wal.Record, error) {
 	return d.log.AppendWhile(d.ahead(entriesWritten(drafts)), recs...)
 }
 
-// entriesWritten yields the entries that drafts leave.
+// entriesWritten yields the entries that the drafts write.
 func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 	return func(yield func(*store.Entry) bool) {
 		for i := range drafts {
@@ -371,10 +373,10 @@ func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 	}
 }
 
-// encodeAll makes the bytes of all drafts, which is most of the work of a
-// change (the hash is), and so with all processors where there are many.
+// encodeAll encodes all drafts. This is most of the work of a change, because of the hash,
+// so many drafts are encoded by all processors.
 func encodeAll(drafts []draft) {
-	const few = 4 // by one processor: to wake another costs as much
+	const few = 4 // number of drafts that one processor encodes, because starting another costs as much
 	var next atomic.Int64
 	work := func() {
 		for {
@@ -393,7 +395,7 @@ func encodeAll(drafts []draft) {
 	wg.Wait()
 }
 
-// source returns the source of the changes made with the context.
+// source returns the source of changes made with the context.
 func (d *DB) source(ctx context.Context) store.Source {
 	s, ok := store.SourceFrom(ctx)
 	if !ok {
@@ -410,7 +412,7 @@ func onlyRemoves(v *body) bool {
 	return !slices.ContainsFunc(v.ops, func(p put) bool { return p.verb != store.VerbRemove })
 }
 
-// newBatch returns a batch with nothing on top of the state. writerMu is held.
+// newBatch returns an empty batch on top of the state. writerMu must be held.
 func (d *DB) newBatch() *batch {
 	g := d.spare
 	d.spare = nil
@@ -424,7 +426,7 @@ func (d *DB) newBatch() *batch {
 	return g
 }
 
-// keepBatch keeps a batch for the next commit, unless it has become large.
+// keepBatch keeps a batch for the next commit unless it is large.
 func (d *DB) keepBatch(g *batch) {
 	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
 		return

@@ -1,5 +1,5 @@
-// The queue of group commit: requests wait in it, and one of their callers, the
-// leader, commits them all.
+// This file implements the queue of group commit. The caller of one of the waiting requests
+// is the leader, who commits all of them.
 
 package logstore
 
@@ -15,16 +15,16 @@ type commitRequest struct {
 	ctx   context.Context
 	build func(g *batch) (*body, error)
 
-	// wake receives when the request is finished, or when its caller is the
-	// next leader. It has room for one value, so that sending never blocks.
+	// wake receives a value when the request is finished, or when its caller becomes the
+	// leader. It is buffered, so that sending never blocks.
 	wake chan struct{}
 	done bool // seq and err are set
 	seq  uint64
 	err  error
 
-	// The following are set before done, if this request made the change.
-	written *body    // what the change wrote; its entries are shared with the state
-	hash    [32]byte // of the chain up to the change
+	// If this request made the change, these are set before done.
+	written *body    // the body that was written; its entries are shared with the state
+	hash    [32]byte // hash of the chain up to the change
 }
 
 func newCommitRequest(ctx context.Context, build func(g *batch) (*body, error)) *commitRequest {
@@ -41,14 +41,14 @@ func (r *commitRequest) finish(seq uint64, err error) {
 
 func (r *commitRequest) finished() bool { return r.done }
 
-// commitQueue is the requests that wait. The caller of the first request in an
-// empty queue becomes the leader. It commits what is queued, and then hands the
-// lead to the caller of the next request.
+// commitQueue has the requests that wait. The caller of the first request in an empty queue
+// becomes the leader. It commits all queued requests and then makes the caller of the next
+// request the leader.
 type commitQueue struct {
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards all fields below
 	waiting []*commitRequest
 	leading bool // there is a leader
-	last    int  // how many were committed together last
+	last    int  // size of the last batch
 }
 
 // enqueue appends the request and reports whether its caller is the leader.
@@ -67,9 +67,9 @@ func (q *commitQueue) take() []*commitRequest {
 	last := q.last
 	q.mu.Unlock()
 	if last > 1 {
-		// The callers of the last batch return at about the same time, often with
-		// their next change. Without a yield, batches of one change alternate
-		// with batches of all others.
+		// The callers of the last batch return at about the same time, often with their
+		// next change. Without a yield, batches with one change would alternate with
+		// batches of all others.
 		runtime.Gosched()
 	}
 	q.mu.Lock()
@@ -79,8 +79,8 @@ func (q *commitQueue) take() []*commitRequest {
 	return batch
 }
 
-// handOff puts the unfinished requests of a batch back, and makes the caller of
-// the first queued request the leader.
+// handOff puts the unfinished requests of a batch back into the queue, and makes the caller
+// of the first queued request the leader.
 func (q *commitQueue) handOff(batch []*commitRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,24 +1,29 @@
-// Compaction: the log written again, to begin at a later change with the entries
-// of that time. It runs while this process and others read and write:
+// This file implements compaction, which rewrites the log so that it begins at a later
+// change, the horizon, with the entries at that time. This process and others can read and
+// write during a compaction:
 //
-//  1. Survey. The log is read once, as a reader does, without a lock. What is kept
-//     of each entry is a row of 24 bytes: where its version at the horizon is, the
-//     last change that is dropped, and which version is the last.
-//  2. Copy. The entries of the horizon, by ID, and the changes after it go into a
-//     new file, which is made durable in steps of 4 MiB, so that the syncs of
-//     writers do not wait. A snapshot of the new file is made of the same pass.
-//  3. Follow. What was appended meanwhile is copied, until little is left.
-//  4. Replace. Under the lock between processes the rest is copied. When the chain
-//     at the end is that of the log, the copy is the log, whatever was torn or
-//     rolled back on the way; a change says that it is a compaction and holds the
-//     hash of the entries that were kept, so that the chain vouches for them; the
-//     file is synced and renamed over the log, its directory synced. If another
-//     process replaced the log, the work is thrown away and done again.
+// 1. Survey. The log is read once without a lock. For each entry, the survey keeps a row of
+// 24 bytes. The survey finds the versions at the horizon, the last change that is dropped,
+// and the last version of each entry.
 //
-// The old file stays as it was until the rename, so that a crash leaves one or the
-// other, and each holds all that was acknowledged. Readers find, as ever, that the
-// name leads to another file: they begin at the new snapshot, and their index goes
-// on where it was, since a compaction changes no entry.
+// 2. Copy. The entries at the horizon, by ID, and the later changes are written to a new
+// file. It is synced in steps of 4 MiB, so that writers do not have to wait long for their
+// own syncs. A snapshot of the new file is written as well.
+//
+// 3. Follow. Changes that were appended in the meantime are copied until only a few are
+// left.
+//
+// 4. Replace. The rest is copied while the lock between processes is held. If the chain of
+// the copied changes has the same end as the log, the copy is complete, regardless of torn
+// or rolled back writes. A change is added that records the compaction and the hash of the
+// base, so that the chain covers the entries that were kept. The file is synced and renamed
+// over the log, and the directory is synced. If another process has replaced the log, the
+// compaction starts again.
+//
+// The old file is not changed before the rename, so that after a crash there is one or the
+// other file, each with all acknowledged changes. Readers notice that the name refers to a
+// new file. They read the new snapshot and continue to use their index, since a compaction
+// does not change entries.
 
 package logstore
 
@@ -42,27 +47,27 @@ import (
 )
 
 const (
-	// aheadBytes is how many bytes of entries are kept that stood in a record
-	// which was read for another.
+	// aheadBytes is the maximum size of entries that are cached because they were in a
+	// record that was read for another entry.
 	aheadBytes = 32 << 20
-	// fewChanges are copied in little time.
+	// fewChanges is a number of changes that can be copied quickly.
 	fewChanges = 256
-	// entryBytes is what an entry takes in the log in addition to its content, about.
+	// entryBytes is the approximate size of an entry in the log in addition to its content.
 	entryBytes = 256
 )
 
-// compaction is a log on its way to take the place of the one that it is made of.
+// compaction is the state of a compaction.
 type compaction struct {
 	*survey
 	d       *DB
-	log     *wal.Log // another reader of the old one
+	log     *wal.Log // a second reader of the old log
 	out     *wal.Rewriter
 	sum     [32]byte // hash of the base
 	rows    *keydir.Rows
 	sums    *summary
 	snap    string  // name of the new snapshot
-	st      *state  // what the new file adds up to, from its snapshot on
-	offsets []int64 // of the changes after the snapshot
+	st      *state  // state of the new file, based on its snapshot
+	offsets []int64 // offsets of the changes after the snapshot
 }
 
 // beginCompaction surveys the log.
@@ -79,12 +84,13 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 	return c, nil
 }
 
-// nothing reports whether there is nothing to drop, and the log needs no other form.
+// nothing reports whether no compaction is needed: there is nothing to drop, there are no
+// damaged parts, and the base has the current form.
 func (c *compaction) nothing() bool {
 	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0 && !c.grouped
 }
 
-// keptBytes returns how many bytes the changes after the horizon take.
+// keptBytes returns the size of the changes after the horizon.
 func (c *compaction) keptBytes() int64 {
 	if len(c.kept) == 0 {
 		return 0
@@ -92,7 +98,7 @@ func (c *compaction) keptBytes() int64 {
 	return c.log.End() - c.kept[0]
 }
 
-// writeBase calls emit with the records of the base and what they hold.
+// writeBase calls emit for each record of the base, with the entries in it.
 func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
 	w := newBaseWriter(c.first.nextID, c.first.seen, emit)
 	reader := c.log.NewReader()
@@ -134,15 +140,15 @@ func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
 	return err
 }
 
-// emit writes a record to the new log, and says how far the compaction is: to write is the second
-// half of its work.
+// emit writes a record to the new log and reports progress. Writing counts as the second
+// half of the work.
 func (c *compaction) emit(r wal.Record) (offset int64, err error) {
 	offset, err = c.out.Emit(r)
 	c.tell(progress.State{Unit: progress.Bytes, Done: offset, Part: min(1, .5+float64(offset)/float64(c.size)/2)})
 	return offset, err
 }
 
-// copy writes the base and the changes after it into a new file, and its snapshot.
+// copy writes the base, the later changes and the snapshot of the new log.
 func (c *compaction) copy() (err error) {
 	c.out, err = c.log.Rewriter(c.horizon, c.chain)
 	if err != nil {
@@ -190,7 +196,7 @@ func (c *compaction) copy() (err error) {
 	return c.writeSnapshot()
 }
 
-// place notes the offset of what ops put, as far as it is the last version.
+// place records the offset of each entry that the ops write in its last version.
 func (c *compaction) place(ops []put, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
@@ -208,7 +214,7 @@ func (c *compaction) place(ops []put, offset int64) {
 	}
 }
 
-// writeSnapshot writes the snapshot of the new file as it is now, and opens it.
+// writeSnapshot writes the snapshot of the new file in its current state, and opens it.
 func (c *compaction) writeSnapshot() error {
 	for key, seq := range c.gone {
 		c.rows.Removed = append(c.rows.Removed, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
@@ -240,7 +246,7 @@ func (c *compaction) writeSnapshot() error {
 	return c.st.load(s)
 }
 
-// follow copies what was appended to the log since it was read last.
+// follow copies the changes that were appended to the log since the last read.
 func (c *compaction) follow() error {
 	return c.log.Read(func(r *wal.Record) error {
 		if r.Type == wal.Seal {
@@ -266,7 +272,7 @@ func (c *compaction) add(r wal.Record) error {
 	return err
 }
 
-// catchUp follows until little is left.
+// catchUp follows until only a few changes are left.
 func (c *compaction) catchUp() error {
 	for range 100 {
 		was := c.log.Seq()
@@ -274,11 +280,11 @@ func (c *compaction) catchUp() error {
 			return cmp.Or(err, c.out.Flush())
 		}
 	}
-	return errReplaced // it grows faster than it is copied
+	return errReplaced // the log grows faster than it is copied
 }
 
-// finish puts the new file in the place of the log, and returns the number of the
-// change that says so. The lock and logmu are held.
+// finish replaces the log by the new file. It returns the number of the change that records
+// the compaction. The lock and logmu must be held.
 func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 	d := c.d
 	if place, err := c.log.Place(); err != nil || place != wal.Same {
@@ -307,19 +313,19 @@ func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 	end := d.log.End()
 	rerr := d.log.Replace(c.out)
 	if rerr != nil && d.log.End() == end {
-		_ = d.dropFile(d.snapshotName(), true) // it is of the new file
+		_ = d.dropFile(d.snapshotName(), true) // the snapshot belongs to the new file
 		return 0, rerr
 	}
-	// The new file is in place, though, after an error, perhaps not for good.
+	// The new file is in place. After an error, the rename may not be durable.
 	if err := d.log.Jump(c.offsets[len(c.offsets)-1], mark.Seq, mark.Chain, c.out.End()); err != nil {
-		return mark.Seq, errors.Join(rerr, d.reload(false)) // it is made again from the log
+		return mark.Seq, errors.Join(rerr, d.reload(false)) // the state is read from the log again
 	}
 	d.setState(c.st, c.offsets)
 	c.st, c.out = nil, nil
 	return mark.Seq, rerr
 }
 
-// close removes what is of no use now.
+// close removes the files that are not needed any more.
 func (c *compaction) close() {
 	if c == nil {
 		return
@@ -352,8 +358,8 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (rep store
 	return rep, err
 }
 
-// compactSelf compacts in another goroutine when most of the log is dead. logmu
-// is held exclusively. What goes wrong is left to the next time.
+// compactSelf starts a compaction in another goroutine if most of the log is not needed.
+// Errors are ignored: it is tried again later. logmu must be held exclusively.
 func (d *DB) compactSelf() {
 	d.compactor.start(d.log.End(), d.base, d.log.Seq(), d.mustHold, func(ctx context.Context, drops dropFunc) bool {
 		rep, _ := d.compact(ctx, drops, false, false)
@@ -361,8 +367,8 @@ func (d *DB) compactSelf() {
 	})
 }
 
-// mustHold returns about how many bytes of the log are entries, and changes that are not
-// dropped. logmu is held.
+// mustHold returns the approximate size of the entries and of the changes that must be
+// kept, in bytes. logmu must be held.
 func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	var failed error
 	dropped := sort.Search(int(d.log.Seq()-d.base), func(i int) bool {
@@ -392,8 +398,9 @@ func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	return n, nil
 }
 
-// overtaken returns err, or that another process replaced the log, which may be
-// why: it clears new files away. After [wal.ErrUnknown] this process replaced it.
+// overtaken returns errReplaced if another process has replaced the log, because this may
+// be the cause of err. Otherwise it returns err. After [wal.ErrUnknown], it was this
+// process that replaced the log.
 func (c *compaction) overtaken(err error) error {
 	if err == nil || c == nil || errors.Is(err, wal.ErrUnknown) {
 		return err
@@ -404,7 +411,7 @@ func (c *compaction) overtaken(err error) error {
 	return err
 }
 
-// compact does a compaction. With hold, writers are locked out from the beginning.
+// compact compacts the log. If hold is set, writers are locked out from the beginning.
 func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep store.CompactReport, err error) {
 	var c *compaction
 	defer func() { c.close() }()
@@ -447,7 +454,8 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 	})
 }
 
-// dropStale removes each derived file, unless it is of use after a compaction. The lock is held.
+// dropStale removes each derived file that is not valid after the compaction. The lock must
+// be held.
 func (d *DB) dropStale(s *survey) error {
 	for _, k := range d.opts.Derived {
 		f := d.Derived(k.Suffix)
@@ -458,7 +466,7 @@ func (d *DB) dropStale(s *survey) error {
 	return nil
 }
 
-// stays reports whether the file is of use after a compaction.
+// stays reports whether the file is valid after the compaction.
 func (f Derived) stays(is DerivedFiles, s *survey) bool {
 	file, err := f.Open()
 	if err != nil {
@@ -468,9 +476,8 @@ func (f Derived) stays(is DerivedFiles, s *survey) bool {
 	return is.Keep(file, s.horizon, s.has)
 }
 
-// durableMark makes the record of a change that rewrote the log. It goes into the new
-// file with what it vouches for, so that there is no moment in which nothing
-// does.
+// durableMark creates the record of a change that rewrote the log. It is written to the new
+// file together with the base whose hash it has, so that the base is never without it.
 func (d *DB) durableMark(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &body{base: sum, source: d.source(ctx), note: note}
 	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}

@@ -1,8 +1,8 @@
-// Compaction by itself: when it begins, and how a store that is closed ends it.
+// This file decides when a store compacts automatically, and how Close ends a compaction.
 //
-// A process that was given what history to keep ([Options.KeepChanges],
-// [Options.KeepFor]) compacts by itself when the log is more than twice as long as
-// that and the entries, and 1 MiB: so little is copied for each byte that is freed.
+// A process with a limit for the history ([Options.KeepChanges], [Options.KeepFor])
+// compacts if the log is more than twice as long as the entries and the history to keep,
+// plus 1 MiB. So the work of copying is small compared with the space that is freed.
 
 package logstore
 
@@ -19,34 +19,34 @@ import (
 )
 
 const (
-	// quickBytes is a log that is compacted in some milliseconds, and quickTime how
-	// long a close waits for that.
+	// quickBytes is the size of a log that can be compacted in a few milliseconds.
+	// quickTime is how long Close waits for that.
 	quickBytes = 8 << 20
 	quickTime  = 50 * time.Millisecond
-	// compactTries is how often a compaction begins again, the last time under
-	// the lock.
+	// compactTries is the maximum number of attempts of a compaction. The last one holds
+	// the lock from the beginning.
 	compactTries = 3
 )
 
-// errReplaced is a compaction of a log that another process replaced meanwhile.
+// errReplaced is returned if another process replaced the log during the compaction.
 var errReplaced = errors.New("another process replaced the log meanwhile")
 
-// dropFunc reports whether a change is dropped, if all before it are.
+// dropFunc reports whether a change is dropped if all changes before it are dropped.
 type dropFunc func(r *wal.Record) bool
 
-// compactor decides when a store compacts by itself. Of a process, one compaction runs at
-// a time.
+// compactor decides when a store compacts automatically. A process runs one compaction at a
+// time.
 type compactor struct {
 	opts Options
 
 	mu      ctxmutex.Mutex                     // held while this process compacts
-	checkAt atomic.Int64                       // the length of the log at which it is to be looked at again
-	stop    atomic.Pointer[context.CancelFunc] // ends the last that began by itself
+	checkAt atomic.Int64                       // length of the log at which the decision is made again
+	stop    atomic.Pointer[context.CancelFunc] // cancels the last automatic compaction
 }
 
-// start calls compact in another goroutine when most of the log is dead. The log has that
-// length and the changes after base up to last; mustHold returns about how many bytes are
-// not dead. Compact reports whether it changed the log.
+// start calls compact in another goroutine if most of the log is not needed. length is the
+// length of the log, whose changes are those after base up to last. mustHold returns the
+// approximate number of bytes that are needed. compact reports whether it changed the log.
 func (c *compactor) start(length int64, base, last uint64, mustHold func(dropFunc) (int64, error), compact func(context.Context, dropFunc) bool) {
 	keep := uint64(c.opts.KeepChanges)
 	if c.opts.KeepChanges <= 0 || length < c.checkAt.Load() || last-base <= keep {
@@ -78,8 +78,8 @@ func (c *compactor) start(length int64, base, last uint64, mustHold func(dropFun
 	}()
 }
 
-// run calls compact when no other compaction runs, and again after errReplaced, the last
-// time with hold.
+// run calls compact when no other compaction is running. After errReplaced it calls compact
+// again, the last time with hold.
 func (c *compactor) run(ctx context.Context, compact func(hold bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
 		return err
@@ -92,8 +92,7 @@ func (c *compactor) run(ctx context.Context, compact func(hold bool) error) erro
 	}
 }
 
-// end waits for a compaction that takes little time, by the length of the log, and else
-// stops it.
+// end waits for a running compaction if the log is short, and otherwise cancels it.
 func (c *compactor) end(length int64) {
 	stop := c.stop.Load()
 	if stop == nil {

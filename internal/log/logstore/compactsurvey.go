@@ -1,4 +1,4 @@
-// What a compaction keeps, from one reading of the log.
+// This file surveys the log to find out what a compaction has to keep.
 
 package logstore
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// nameKey is the beginning of the SHA-256 of a name.
+// nameKey is the first half of the SHA-256 hash of a name.
 type nameKey [16]byte
 
 func keyOf(name string) nameKey {
@@ -22,33 +22,33 @@ func keyOf(name string) nameKey {
 	return nameKey(h[:])
 }
 
-// placedVersion is a version of an entry, and the offset of its record.
+// placedVersion is a version of an entry and the offset of its record.
 type placedVersion struct {
 	id, version uint64
-	offset      int64 // -1: it is in the new file
+	offset      int64 // -1 if the version is already in the new file
 }
 
-// survey is what a log holds, as far as a compaction must know.
+// survey collects the data for a compaction.
 type survey struct {
 	ctx      context.Context
 	drops    dropFunc
-	horizon  uint64          // the last change that is dropped, or the base
-	chain    [32]byte        // at the horizon
-	versions int             // up to the horizon
-	frozen   bool            // the horizon was passed
+	horizon  uint64          // the last dropped change, or the base
+	chain    [32]byte        // chain at the horizon
+	versions int             // number of versions up to the horizon
+	frozen   bool            // the horizon was reached
 	base     []placedVersion // the entries at the horizon, by ID
-	first    *body           // what else the base must say
+	first    *body           // the other data of the base
 
-	live map[nameKey]placedVersion // the entries after the last change, until it is settled
-	last []placedVersion           // the same then, by ID; base where nothing is kept
+	live map[nameKey]placedVersion // the entries after the last change, until settle
+	last []placedVersion           // the same by ID, after settle; equal to base if no change is kept
 	gone map[nameKey]uint64        // names removed after the horizon
-	ids  *state                    // op ids and the next ID
+	ids  *state                    // op IDs and the next ID
 	kept []int64                   // offsets of the changes after the horizon
 
 	grouped bool // a record of the base is a large group of entries
 
 	tell func(progress.State)
-	size int64 // bytes of the log
+	size int64 // size of the log in bytes
 }
 
 func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *survey {
@@ -92,7 +92,8 @@ func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	return nil, s.ctx.Err()
 }
 
-// freeze keeps what there is as that of the horizon, if it is passed.
+// freeze records the current entries as those at the horizon if passed is set for the first
+// time.
 func (s *survey) freeze(passed bool) bool {
 	if !passed || s.frozen {
 		return passed
@@ -102,8 +103,8 @@ func (s *survey) freeze(passed bool) bool {
 	return true
 }
 
-// settle ends the survey after the last change: a row of an entry takes a third of what it
-// does in a map.
+// settle ends the survey after the last change. It converts the map of entries to rows,
+// which need a third of the memory.
 func (s *survey) settle() {
 	if s.frozen {
 		s.last = s.byID()
@@ -114,7 +115,7 @@ func (s *survey) settle() {
 	s.live = nil
 }
 
-// byID returns the entries that there are now, by ID.
+// byID returns the current entries by ID.
 func (s *survey) byID() []placedVersion {
 	all := slices.AppendSeq(make([]placedVersion, 0, len(s.live)), maps.Values(s.live))
 	slices.SortFunc(all, placedVersion.compare)

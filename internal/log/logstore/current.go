@@ -1,4 +1,4 @@
-// The state of now, and the last changes that led to it.
+// This file has the current state and the last changes.
 
 package logstore
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// current is the state of now. mu guards it: shared to look, exclusive to change it, for
-// which logmu is held exclusively, too. So the holder of logmu may look without mu.
+// current is the current state, guarded by mu. To change it, both mu and logmu must be held
+// exclusively. So the holder of logmu may read it without mu.
 type current struct {
 	mu     sync.RWMutex
 	st     *state
@@ -19,7 +19,7 @@ type current struct {
 	closed bool
 }
 
-// ready returns an error when ctx is done or the store closed.
+// ready returns an error if ctx is done or the store is closed.
 func (c *current) ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (c *current) ready(ctx context.Context) error {
 	return nil
 }
 
-// with calls fn with the state, and returns it.
+// with calls fn with the state, and returns the state.
 func (c *current) with(fn func(st *state)) *state {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -43,20 +43,20 @@ func (c *current) with(fn func(st *state)) *state {
 // mostRecent is the number of deltas that are kept in memory for [DB.Since].
 const mostRecent = 4096
 
-// recent is the last position of the state and the deltas that led there.
+// recent has the current position and the deltas that led to it.
 type recent struct {
 	pos   store.Position // "" while the log has no file
 	steps []step
-	size  int // deltas in steps
+	size  int // number of deltas in steps
 }
 
-// step is the deltas between two positions: before and that of the next step.
+// step has the deltas between the position before and that of the next step.
 type step struct {
 	before store.Position
 	deltas []store.Delta
 }
 
-// add moves the position to p.
+// add sets the position to p.
 func (r *recent) add(p store.Position, deltas []store.Delta) {
 	if p == r.pos {
 		return
@@ -74,8 +74,7 @@ func (r *recent) add(p store.Position, deltas []store.Delta) {
 	r.steps = slices.Clone(r.steps[n:])
 }
 
-// since returns the steps that follow p, and false where they are not in
-// memory.
+// since returns the steps after p, and false if they are not in memory.
 func (r *recent) since(p store.Position) ([]step, bool) {
 	if p == r.pos {
 		return nil, true

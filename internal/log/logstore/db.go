@@ -1,4 +1,5 @@
-// The store: one append-only log, and the entries that it adds up to.
+// This file implements DB: it reads the log, follows the changes of other processes, and
+// answers reads.
 
 package logstore
 
@@ -18,43 +19,49 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DB is the store in one file.
+// DB is a store in one file.
 //
-// Locks are taken in this order: that of compactor or checkpointer, writerMu, the lock
-// between processes, catching, logmu, mu. Under logmu the first two are only tried.
+// Locks must be acquired in this order: the locks of compactor or checkpointer, writerMu,
+// the lock between processes, catching, logmu, mu. While logmu is held, only TryLock may be
+// used for the first two.
 type DB struct {
 	fs   vfs.FS
-	name string // in fs
-	path string // for people
+	name string // name of the log in fs
+	path string // path for messages
 	opts Options
 
-	writerMu ctxmutex.Mutex // held by the goroutine that commits for all
-	queue    commitQueue    // what waits to be committed
-	spare    *batch         // for the next commit; guarded by writerMu
+	writerMu ctxmutex.Mutex // held by the leader of a group commit
+	queue    commitQueue    // changes that wait to be committed
+	spare    *batch         // a batch for reuse; guarded by writerMu
 
 	sharedLog
 	current
 
-	closing    context.Context // is done when the store is being closed
+	closing    context.Context // done when the store is being closed
 	endWaiting context.CancelFunc
 
 	compactor    compactor
 	checkpointer checkpointer
 
-	ahead func(es iter.Seq[*store.Entry]) func() // returns what to do while the entries of changes become durable, nil for nothing; logmu is held exclusively
-	grown func(ours bool)                        // is called after changes, by this process or read, with logmu held exclusively
+	// ahead is called with the entries of changes, with logmu held exclusively. The
+	// function that it returns, if not nil, is called while the changes become durable.
+	ahead func(es iter.Seq[*store.Entry]) func()
+	// called after changes by this process (ours) or others, with logmu held exclusively
+	grown func(ours bool)
 
 	watchers watch.List[store.Event]
-	idle     *time.Timer // seals the last change; nil when Options.SealAfter is 0
+	idle     *time.Timer // timer to seal the last change; nil if Options.SealAfter is 0
 }
 
 func (d *DB) logOptions() wal.Options {
 	return wal.Options{Step: d.opts.FreeStep, Reserve: d.opts.FreeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
-		ReadOnly: d.opts.ReadOnly, Digest: digestBody, AtPath: d.opts.FS == nil} // a file system of the caller's is where the caller says
+		// if the caller passed a file system, the log does not have to be at its path in
+		// the operating system
+		ReadOnly: d.opts.ReadOnly, Digest: digestBody, AtPath: d.opts.FS == nil}
 }
 
-// tail reads what follows the position of the log into the state. logmu is
-// held exclusively.
+// tail reads the records after the current position of the log into the state. logmu must
+// be held exclusively.
 func (d *DB) tail() ([]store.Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,13 +70,13 @@ func (d *DB) tail() ([]store.Delta, error) {
 	return deltas, err
 }
 
-// applier takes in the changes of a log, and returns what each did.
+// applier applies the changes of a log and returns the deltas.
 type applier interface {
 	applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
 }
 
-// replay reads on in log, into st, up to and including the change last (0: all
-// there is). note, if not nil, is called with the offset of each change.
+// replay reads the rest of the log into st, up to and including the change last, or to the
+// end if last is 0. note, if not nil, is called with the offset of each change.
 func (d *DB) replay(log *wal.Log, st applier, note func(int64), last uint64) ([]store.Delta, error) {
 	var deltas []store.Delta
 	err := log.Read(func(r *wal.Record) error {
@@ -102,14 +109,13 @@ func (d *DB) replay(log *wal.Log, st applier, note func(int64), last uint64) ([]
 	return deltas, nil
 }
 
-// formError is for a record whose checksum holds and whose body is unknown.
+// formError returns the error for a record with a correct checksum but an unknown body.
 func (d *DB) formError(r *wal.Record, err error) error {
 	return fmt.Errorf("%w: change %d of %s at byte %d: %v; a newer oxbow may have written it: update this one",
 		store.ErrVersion, r.Seq, d.path, r.Offset, err)
 }
 
-// refresh makes the state hold all that was acknowledged, to any caller, before
-// the call.
+// refresh updates the state with all changes that were acknowledged before the call.
 func (d *DB) refresh() error {
 	if !d.look() {
 		return nil
@@ -131,8 +137,8 @@ func (d *DB) refresh() error {
 	return d.catchUp()
 }
 
-// inPlace returns an error when the directory that was opened is not at its path any
-// more, and the log, which notices that itself, has no file yet.
+// inPlace returns an error if the directory is not at its path any more and the log has no
+// file yet. If the log has a file, it notices this itself.
 func (d *DB) inPlace() error {
 	if dir, ok := d.fs.(*vfs.OS); ok && d.opts.FS == nil && !d.log.Exists() && dir.Moved() {
 		return d.describe(wal.ErrVanished)
@@ -140,7 +146,7 @@ func (d *DB) inPlace() error {
 	return nil
 }
 
-// catchUp reads what others wrote. logmu is held exclusively.
+// catchUp reads the changes of other processes. logmu must be held exclusively.
 func (d *DB) catchUp() error {
 	for range 100 {
 		news, err := d.log.Poll()
@@ -159,8 +165,8 @@ func (d *DB) catchUp() error {
 			if d.log.End() > end {
 				continue
 			}
-			// A write under way, not acknowledged yet, or one that was never
-			// finished. It must not hide that the file was replaced since.
+			// There is an unfinished write, or the rest of an interrupted write. The file
+			// may have been replaced all the same, so check that.
 			news, err = d.log.Place()
 		}
 		if err != nil {
@@ -180,12 +186,13 @@ func (d *DB) catchUp() error {
 	return fmt.Errorf("%w: %s is being replaced over and over", store.ErrBusy, d.path)
 }
 
-// reload reads the file that the name leads to now: from its snapshot on, if it
-// may, else from its start. What watchers have goes on where the new file holds the
-// change that was the last; else they begin again. logmu is held exclusively.
+// reload reads the file that the name now refers to, starting from its snapshot if
+// bySnapshot is set. If the new file contains the last change that watchers know, they
+// receive the changes since then. Otherwise they receive a reset. logmu must be held
+// exclusively.
 func (d *DB) reload(bySnapshot bool) error {
 	if d.closed {
-		return store.ErrClosed // nothing would close what is opened here
+		return store.ErrClosed // nothing would close the files that are opened here
 	}
 	id, seq := d.log.Header().ID, d.log.Seq()
 	had := d.log.Exists()
@@ -196,13 +203,13 @@ func (d *DB) reload(bySnapshot bool) error {
 	if err != nil {
 		d.breaks(err)
 		if d.broken == nil && d.st.failed() != nil {
-			d.broken = err // there is no state to go on from
+			d.broken = err // no usable state is left
 		}
 		return err
 	}
 	if had && d.log.Header().ID == id && d.log.Seq() < seq {
-		// A process that goes on from here would write other changes under the
-		// numbers of those that are missing.
+		// If a process continued from here, it would write other changes with the numbers
+		// of the missing ones.
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
 		return d.broken
 	}
@@ -217,7 +224,7 @@ func (d *DB) reload(bySnapshot bool) error {
 	return nil
 }
 
-// restart makes watchers begin again.
+// restart sends a reset to the watchers.
 func (d *DB) restart() {
 	d.mu.Lock()
 	d.recent = recent{pos: d.recent.pos}
@@ -225,8 +232,8 @@ func (d *DB) restart() {
 	d.watchers.Send(store.Event{Reset: true})
 }
 
-// readAll returns what the log adds up to, and the offsets of the changes after the
-// snapshot, or after the base. logmu is held exclusively.
+// readAll reads the log. It returns the state, and the offsets of the changes after the
+// snapshot or base. logmu must be held exclusively.
 func (d *DB) readAll(bySnapshot bool) (*state, []int64, error) {
 	var offsets []int64
 	note := func(off int64) { offsets = append(offsets, off) }
@@ -252,8 +259,8 @@ func (d *DB) readAll(bySnapshot bool) (*state, []int64, error) {
 	return st, offsets, err
 }
 
-// continued returns what changed since the last position, if the file, with that
-// state, goes on from there. The old state is of no use afterwards.
+// continued returns the changes since the last position if the history of the file contains
+// that position. The old state must not be used afterwards.
 func (d *DB) continued(st *state, offsets []int64) ([]store.Delta, bool) {
 	was, ok := logpos.Decode(d.recent.pos)
 	h := d.log.Header()
@@ -289,7 +296,7 @@ func (d *DB) continued(st *state, offsets []int64) ([]store.Delta, bool) {
 	return deltas, err == nil
 }
 
-// follower is a state that takes in changes, but none that rewrote the log.
+// follower is a state that refuses changes that rewrote the log.
 type follower struct{ *state }
 
 // applyRecord implements applier.
@@ -300,15 +307,14 @@ func (f follower) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	return f.state.applyRecord(r, v)
 }
 
-// setState makes st, which was read from all of the log, the state. logmu is held
-// exclusively.
+// setState sets a state that was read from the whole log. logmu must be held exclusively.
 func (d *DB) setState(st *state, offsets []int64) {
 	d.epoch.Add(1)
 	d.rest(st, offsets)
 }
 
-// rest makes st the state, which says the same as the one before or was read from all
-// of the log. logmu is held exclusively.
+// rest sets the state to st, which must be equivalent to the previous state or was read
+// from the whole log. logmu must be held exclusively.
 func (d *DB) rest(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -326,8 +332,8 @@ func (d *DB) rest(st *state, offsets []int64) {
 	d.recent.add(d.position(), nil)
 }
 
-// read calls fn with the fresh state, and again where the snapshot turned out to
-// be damaged. fn must not keep it.
+// read calls fn with the current state, and again if its snapshot turns out to be damaged.
+// fn must not keep the state.
 func (d *DB) read(ctx context.Context, fn func(st *state)) error {
 	for {
 		if err := d.Refresh(ctx); err != nil {
@@ -343,7 +349,7 @@ func (d *DB) read(ctx context.Context, fn func(st *state)) error {
 	}
 }
 
-// replace reads all of the log in place of a state whose snapshot is damaged.
+// replace reads the state from the whole log, because the snapshot of st is damaged.
 func (d *DB) replace(st *state) error {
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
@@ -353,7 +359,7 @@ func (d *DB) replace(st *state) error {
 	return d.reload(false)
 }
 
-// publish sends the deltas, if there are any, to the watchers.
+// publish sends the deltas to the watchers.
 func (d *DB) publish(deltas []store.Delta) {
 	if len(deltas) > 0 {
 		d.watchers.Send(store.Event{Changes: deltas})
@@ -381,8 +387,8 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 	return e, err
 }
 
-// EntryByID returns the entry of that ID, nil for none, as it was when the store
-// was read last.
+// EntryByID returns the entry with this ID, or nil if there is none. It does not read
+// changes of other processes.
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
@@ -396,10 +402,10 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	}
 }
 
-// describe turns the errors of the log into errors of package store, with the path.
+// describe converts errors of the log to errors of package store.
 func (d *DB) describe(err error) error { return describe(d.path, err) }
 
-// position returns the position of the log. logmu and mu are held.
+// position returns the position of the log. logmu and mu must be held.
 func (d *DB) position() store.Position {
 	if !d.log.Exists() {
 		return ""
@@ -413,7 +419,7 @@ func (d *DB) position() store.Position {
 	return store.Position(p.Encode())
 }
 
-// another opens the log a second time, for reading from its start.
+// another opens the log a second time to read it from its start.
 func (d *DB) another(verify bool) (*wal.Log, error) {
 	o := d.logOptions()
 	o.ReadOnly, o.Verify = true, verify
@@ -424,7 +430,7 @@ func (d *DB) another(verify bool) (*wal.Log, error) {
 // snapshotName returns the name of the snapshot.
 func (d *DB) snapshotName() string { return d.name + SnapshotSuffix }
 
-// openSnapshot opens the snapshot, which opens the log once more, for reading.
+// openSnapshot opens the snapshot and a second reader of the log.
 func (d *DB) openSnapshot() (*snapshot, error) {
 	return openSnapshot(d.fs, d.snapshotName(), d.opts.Room, func() (*wal.Log, error) { return d.another(false) })
 }

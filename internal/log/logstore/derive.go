@@ -1,4 +1,5 @@
-// Files that are made from the log, next to readers and writers.
+// This file writes files that are derived from the log, while others read and write the
+// store.
 
 package logstore
 
@@ -16,20 +17,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrDerived says that a file that is made from the log was not made, or not used,
-// errUnfit that it is not, or not any more, that of the log, errBusy that a process
-// writes. It is made at the next occasion.
+// ErrDerived is the error if a derived file was not written or cannot be used. errUnfit
+// means that the log has changed, and errBusy that another process is writing. The file is
+// written at the next opportunity.
 var (
 	ErrDerived = errors.New("a file that is made from the log was not made")
 	errUnfit   = fmt.Errorf("%w: the store has changed", ErrDerived)
 	errBusy    = fmt.Errorf("%w: a process writes to the store", ErrDerived)
 )
 
-// derive makes the file of that name, which write writes, of the log of an epoch. Begin
-// calls its argument with the lock between processes, to make an empty file, and so does
-// end, to give it its name: meanwhile others read and write. It is not synced: the
-// checks of a file that a crash damages fail. A redaction meanwhile removes what there
-// is of it.
+// derive creates the derived file name for the log of an epoch. begin and end call their
+// argument with the lock between processes: first to create an empty temporary file, then
+// to rename it. In between, write writes the content while others read and write the store.
+// The file is not synced, because its checksums reveal the damage of a crash. A redaction
+// in the meantime removes the temporary file.
 func (d *DB) derive(name string, epoch uint64, begin, end func(fn func() error) error, write func(f vfs.File) error) error {
 	var f vfs.File
 	var temp string
@@ -64,13 +65,13 @@ func (d *DB) derive(name string, epoch uint64, begin, end func(fn func() error) 
 		err = cerr
 	}
 	if !named {
-		_ = d.fs.Remove(temp) // another process may have done so
+		_ = d.fs.Remove(temp) // ignore the error: another process may have removed it
 	}
 	return err
 }
 
-// stillOf returns an error when the log was read again since an epoch. The lock between
-// processes is held.
+// stillOf returns an error if the log was read again since the epoch. The lock between
+// processes must be held.
 func (d *DB) stillOf(epoch uint64) error {
 	if err := d.refresh(); err != nil {
 		return err
@@ -81,8 +82,8 @@ func (d *DB) stillOf(epoch uint64) error {
 	return nil
 }
 
-// nameFile gives f, the name of which is temp, that name, unless another process
-// removed it. The lock between processes is held.
+// nameFile renames f from temp to name, unless another process has removed it. The lock
+// between processes must be held.
 func (d *DB) nameFile(f vfs.File, temp, name string) error {
 	named, err := d.fs.Stat(temp)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,9 +98,9 @@ func (d *DB) nameFile(f vfs.File, temp, name string) error {
 	return d.fs.Rename(temp, name)
 }
 
-// dropFile removes what an interrupted writing left of a file that is made from
-// the log, and with all the file too, and their bytes as far as the file system
-// lets it. The caller has the lock between processes.
+// dropFile removes temporary files of a derived file and, if all is set, the file itself.
+// It truncates each file first, so that its bytes are removed even if others have it open.
+// The lock between processes must be held.
 func (d *DB) dropFile(name string, all bool) error {
 	dir := path.Dir(d.name)
 	files, err := d.fs.ReadDir(dir)
@@ -126,8 +127,8 @@ func (d *DB) dropFile(name string, all bool) error {
 	return nil
 }
 
-// withoutWriters calls fn if no process writes, compacts or redacts, and locks
-// writers out meanwhile; else it returns errBusy. Others read meanwhile.
+// withoutWriters calls fn if no process writes, compacts or redacts, and locks out writers
+// during the call. Otherwise it returns errBusy. Readers are not affected.
 func (d *DB) withoutWriters(fn func() error) error {
 	if !d.writerMu.TryLock() {
 		return errBusy
@@ -136,7 +137,7 @@ func (d *DB) withoutWriters(fn func() error) error {
 	return d.withoutOthers(context.Background(), fn)
 }
 
-// betweenWrites is withoutWriters after what this process writes now.
+// betweenWrites is like withoutWriters, but waits for writes of this process.
 func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 	if err := d.writerMu.LockContext(ctx); err != nil {
 		return err
@@ -145,13 +146,13 @@ func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 	return d.withoutOthers(ctx, fn)
 }
 
-// withoutOthers calls fn if no other process writes. writerMu is held.
+// withoutOthers calls fn if no other process writes. writerMu must be held.
 func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
 	if _, err := d.fs.Stat(d.name); err != nil {
-		return nil // there is no log
+		return nil // without a log, nothing is written
 	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {

@@ -1,4 +1,4 @@
-// A file that is made from the log by others than the store, such as an index.
+// This file provides access to derived files that other packages write, such as an index.
 
 package logstore
 
@@ -10,31 +10,31 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A Derived is a file that is made from the log, next to it. It may be removed at any
+// A Derived is a file next to the log that is derived from it. It may be removed at any
 // time.
 type Derived struct {
 	d      *DB
-	suffix string // of its name, after the log's
+	suffix string // suffix of its name after the name of the log
 }
 
-// Derived returns the file with that suffix.
+// Derived returns the file with this suffix.
 func (d *DB) Derived(suffix string) Derived { return Derived{d, suffix} }
 
 func (f Derived) name() string { return f.d.name + f.suffix }
 
-// Path returns the path of the file for people.
+// Path returns the path of the file for messages.
 func (f Derived) Path() string { return f.d.path + f.suffix }
 
 // Open opens the file for reading.
 func (f Derived) Open() (vfs.File, error) { return f.d.fs.OpenFile(f.name(), os.O_RDONLY, 0) }
 
-// Exists reports whether there is a file, of whatever form.
+// Exists reports whether the file exists, in any format.
 func (f Derived) Exists() bool {
 	_, err := f.d.fs.Stat(f.name())
 	return err == nil
 }
 
-// MakeEmpty makes an empty file, unless there is one of any form, or a process writes.
+// MakeEmpty creates an empty file, unless the file exists or a process is writing.
 func (f Derived) MakeEmpty() error {
 	return f.d.withoutWriters(func() error {
 		if f.Exists() {
@@ -44,17 +44,17 @@ func (f Derived) MakeEmpty() error {
 	})
 }
 
-// Make makes the file, which write writes, of the log of an epoch, next to readers and
-// writers. It waits for no other process: if one writes, or the log was written again
-// meanwhile, there is no file, and the error is [ErrDerived].
+// Make creates the file for the log of an epoch, with write writing the content, while
+// others read and write the store. It does not wait for other processes: if one is writing,
+// or if the log was rewritten, the error matches [ErrDerived].
 func (f Derived) Make(ctx context.Context, epoch uint64, write func(vfs.File) error) error {
 	between := func(fn func() error) error { return f.d.betweenWrites(ctx, fn) }
 	return f.d.derive(f.name(), epoch, between, between, write)
 }
 
-// Begin makes an empty file to be adopted later, and returns its name, if no process
-// writes and check, which is called when all that others wrote was read, returns nil. A
-// redaction that comes later removes it.
+// Begin creates an empty temporary file, which can be adopted later, and returns its name.
+// It fails if a process is writing, or if check, which is called after the changes of other
+// processes were read, returns an error. A later redaction removes the file.
 func (f Derived) Begin(check func() error) (file vfs.File, temp string, err error) {
 	err = f.d.withoutWriters(func() error {
 		err := f.d.refresh()
@@ -72,8 +72,9 @@ func (f Derived) Begin(check func() error) (file vfs.File, temp string, err erro
 	return file, temp, err
 }
 
-// Adopt makes a file that Begin made the derived file, if no process writes and finish,
-// which is called when all that others wrote was read, returns nil. Else it removes it.
+// Adopt makes a file of Begin the derived file. It fails if a process is writing, or if
+// finish, which is called after the changes of other processes were read, returns an error.
+// The file is then removed.
 func (f Derived) Adopt(file vfs.File, temp string, finish func() error) error {
 	err := errBusy
 	if ferr := f.d.withoutWriters(func() error {
@@ -94,23 +95,25 @@ func (f Derived) Adopt(file vfs.File, temp string, finish func() error) error {
 	return err
 }
 
-// Discard removes a file that Begin made.
-func (f Derived) Discard(temp string) { _ = f.d.fs.Remove(temp) } // another process may have done so
+// Discard removes a file of Begin.
+// ignore the error: another process may have removed it
+func (f Derived) Discard(temp string) { _ = f.d.fs.Remove(temp) }
 
-// Nameless returns an empty file that has lost its name: no crash leaves anything of it,
-// and a redaction in another process, which cannot know of it, need not. The name is one
-// that a sweep removes.
+// Nameless returns an empty file without a name, so that neither a crash nor a redaction in
+// another process has to remove it. Until its name is removed, the name is that of a
+// temporary file.
 func (f Derived) Nameless() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.d.fs, f.name(), 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.d.fs.Remove(temp); err != nil {
-		return nil, errors.Join(err, file.Close(), f.d.fs.Remove(temp)) // a system may want it closed first
+		// some systems can remove the file only after it was closed
+		return nil, errors.Join(err, file.Close(), f.d.fs.Remove(temp))
 	}
 	return file, nil
 }
 
-// drop removes the file, with all, and what an interrupted writing left of it. The lock
-// between processes is held.
+// drop removes the temporary files of the derived file and, if all is set, the file itself.
+// The lock between processes must be held.
 func (f Derived) drop(all bool) error { return f.d.dropFile(f.name(), all) }

@@ -1,4 +1,4 @@
-// The errors of a log as errors of a store.
+// This file converts errors of package wal to errors of package store.
 
 package logstore
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// describe turns the errors of a log into errors of package store, with the path of the
+// describe converts an error of a log to an error of package store, with the path of the
 // store.
 func describe(path string, err error) error {
 	var c *wal.CorruptError

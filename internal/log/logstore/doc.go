@@ -1,13 +1,13 @@
-// Package logstore is the default store: entries in one append-only log of changes, with
-// all history.
+// Package logstore is the default store. It keeps entries in one append-only log of
+// changes, with the complete history.
 //
-// A change is a record of package wal ([DB.Apply]; record.go has its format). The state
-// that the log adds up to is a snapshot, the rows of which are read when they are needed,
-// and the changes after it. Concurrent changes share one sync. A compaction writes the log
-// again from a change on, next to readers and writers; a redaction takes contents out of
-// all of it.
+// A change is a record of package wal ([DB.Apply]; see record.go for its format). The
+// current state consists of a snapshot, whose rows are read when they are needed, and the
+// changes after it. Concurrent changes share one sync. A compaction rewrites the log from a
+// later change on, while others read and write it. A redaction removes contents from the
+// whole log.
 //
-// What others make of the log, such as an index, are files next to it ([DB.Derived]): the
-// store names them when they are whole, and removes them when what they were made of is
-// gone. It does not know what is in them.
+// Other packages can store derived files next to the log, such as an index ([DB.Derived]).
+// The store renames such a file when it is complete, and removes it when it is not valid
+// any more. It does not interpret the content.
 package logstore

@@ -1,4 +1,5 @@
-// Heads: what a snapshot holds of an entry whose record is not read.
+// This file encodes heads, the parts of entries that a snapshot contains, so that the
+// record of the entry does not have to be read.
 
 package logstore
 
@@ -13,22 +14,22 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// errSnapshot is a snapshot that cannot be used. The log is read instead.
+// errSnapshot is the error of a snapshot that cannot be used. The log is read instead.
 var errSnapshot = errors.New("the snapshot cannot be used")
 
-// headKeys are the keys of the labels that a snapshot has: those that profiles
-// choose and rank by, and that have few values.
+// headKeys are the keys of the labels in a snapshot: those that profiles select and rank by
+// and that have few values.
 var headKeys = []string{store.LabelConfidence, "covered", "pinned", "process", "profile", store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint, store.LabelUnvouched}
 
-// A form is what many entries have in common: a kind, and labels of headKeys.
+// A form is a kind and a set of labels with headKeys, which many entries share.
 type form struct {
-	text   string // as a snapshot has it
+	text   string // encoded form in a snapshot
 	kind   store.Kind
 	labels []store.Label
 }
 
-// encodeForm returns the form of an entry as bytes: the kind (1 byte), then for
-// each label the length of its key (uvarint) and the key, and the same of its value.
+// encodeForm returns the encoded form of an entry: the kind (1 byte), then for each label
+// its key and value, each after its length (uvarint).
 func encodeForm(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {
@@ -39,12 +40,12 @@ func encodeForm(e *store.Entry) string {
 	return string(b)
 }
 
-// appendText appends a text and, before it, its length.
+// appendText appends the length of a text and the text.
 func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// cutText returns the text that b begins with, and what stands after it.
+// cutText returns the text at the start of b, and the rest of b.
 func cutText(b []byte) (text string, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {
@@ -53,7 +54,7 @@ func cutText(b []byte) (text string, rest []byte, err error) {
 	return string(b[size : size+int(n)]), b[size+int(n):], nil
 }
 
-// decodeForms reads section 10 of a snapshot.
+// decodeForms decodes section 10 of a snapshot.
 func decodeForms(b []byte) (fs []form, err error) {
 	for len(b) > 0 {
 		var text string
@@ -87,8 +88,8 @@ func decodeForm(text string) (f form, err error) {
 	return f, err
 }
 
-// inForm reports whether a form has the labels that a term of that key selects by,
-// where values are the values of the term.
+// inForm reports whether forms contain the labels that a filter term with this key and
+// these values selects by.
 func inForm(key string, values []string) bool {
 	switch key {
 	case "kind":
@@ -99,8 +100,8 @@ func inForm(key string, values []string) bool {
 	return slices.Contains(headKeys, key)
 }
 
-// byHead returns the part of a filter that a head decides, and whether it is all
-// of it.
+// byHead returns the part of a filter that can be evaluated with heads, and whether that is
+// the whole filter.
 func byHead(f store.Filter) (part store.Filter, all bool) {
 	for _, t := range f.Terms {
 		if inForm(t.Key, t.Values) {
@@ -114,8 +115,7 @@ func byHead(f store.Filter) (part store.Filter, all bool) {
 	return part, len(part.Terms) == len(f.Terms) && part.After.Equal(f.After) && part.Before.Equal(f.Before)
 }
 
-// nanoseconds returns a time in nanoseconds since 1970, cut off at the ends of
-// the range.
+// nanoseconds returns a time in nanoseconds since 1970, limited to the range of int64.
 func nanoseconds(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):
@@ -126,5 +126,5 @@ func nanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// isFar reports whether nanoseconds may have cut off a time.
+// isFar reports whether nanoseconds may have limited the time.
 func isFar(ns int64) bool { return ns == math.MinInt64 || ns == math.MaxInt64 }

@@ -1,4 +1,4 @@
-// Heads of entries, read from a snapshot.
+// This file reads heads of entries from a snapshot.
 
 package logstore
 
@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// ViewHeads calls fn with the heads of the entries; see package heads. It returns false
-// where the snapshot has not what is asked, or cannot be read: the log has it.
+// ViewHeads calls fn with the heads of the entries; see package heads. It returns false if
+// the snapshot lacks one of the keys or cannot be read. The caller must then read the
+// entries.
 func (d *DB) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error) (ok bool, err error) {
 	if slices.ContainsFunc(keys, func(key string) bool { return !inForm(key, nil) }) {
 		return false, nil
@@ -25,7 +26,7 @@ func (d *DB) ViewHeads(ctx context.Context, keys, names []string, fn func(all it
 	defer l.close()
 	all := func(yield func(store.Head, error) bool) { l.heads(ctx, names, yield) }
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
-		if len(ids) == 0 { // so it is without a base
+		if len(ids) == 0 { // the store may have no snapshot
 			return nil, nil
 		}
 		es := l.base.entriesOf(ids)
@@ -77,8 +78,8 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(store.He
 	}
 }
 
-// headOf makes e the head of the entry of a row, and returns the bytes of its content.
-// Its time of creation may be cut off.
+// headOf sets e to the head of the entry in a row and returns the size of its content. far
+// reports that its creation time may be limited to the range of int64.
 func (s *snapshot) headOf(row int, e *store.Entry) (size int, far bool) {
 	number, bytes := s.form(row)
 	f := &s.forms()[number]

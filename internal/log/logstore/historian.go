@@ -1,4 +1,5 @@
-// The history of a store: the log read backwards, and earlier states.
+// This file implements the history of a store: it reads changes from the log, and rebuilds
+// earlier states.
 
 package logstore
 
@@ -16,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// record reads the change of that number from the log. A number that the log
-// does not hold is ok = false.
+// record reads the change with this number from the log. ok is false if the log does not
+// have it.
 func (d *DB) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	for {
 		d.mu.RLock()
@@ -33,7 +34,7 @@ func (d *DB) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	}
 }
 
-// recordOnce is record, or errSnapshot.
+// recordOnce is like record, but returns errSnapshot if the snapshot cannot be read.
 func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -53,7 +54,7 @@ func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) 
 	return r, v, true, nil
 }
 
-// offsetOf returns where the record of a change is. logmu is held.
+// offsetOf returns the offset of the record of a change. logmu must be held.
 func (d *DB) offsetOf(seq uint64) (offset int64, ok bool, err error) {
 	if seq > d.from {
 		i := seq - d.from - 1
@@ -68,8 +69,8 @@ func (d *DB) offsetOf(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.failed()
 }
 
-// placeOf returns the offset of the record of a change, 0 for the base, or else
-// what it was last. logmu is held.
+// placeOf returns the offset of the record of a change, or 0 for the base. If it is
+// unknown, it returns last, the previous offset. logmu must be held.
 func (d *DB) placeOf(seq uint64, last int64) int64 {
 	if seq == d.base {
 		return 0
@@ -80,8 +81,8 @@ func (d *DB) placeOf(seq uint64, last int64) int64 {
 	return last
 }
 
-// EntryAsOf returns the entry of that ID as the change of its version left it,
-// nil when the log does not hold it any more. Last is where its record was.
+// EntryAsOf returns the given version of the entry with this ID, or nil if the log does not
+// have it any more. last is the previous offset of its record.
 func (d *DB) EntryAsOf(id, version uint64, last int64) *store.Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -120,7 +121,7 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 				return
 			}
 			if !ok {
-				return // compacted meanwhile
+				return // dropped by a compaction in the meantime
 			}
 			if !yield(changeOf(seq, r.Chain, v), nil) {
 				return
@@ -129,7 +130,7 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 	}
 }
 
-// changeOf returns the change that a record holds. The entries of the body are stamped.
+// changeOf returns the change in a record. The entries of the body must be stamped.
 func changeOf(seq uint64, hash [32]byte, v *body) store.Change {
 	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source, Note: v.note, Reverts: v.reverts}
 	for _, p := range v.ops {
@@ -177,9 +178,9 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 	}
 }
 
-// versionsIn returns what the change of that number, or the base when that is
-// where it ended up, says of the name, in order. What was erased says no name: it
-// is of the entry of that ID, 0 where it is not known.
+// versionsIn returns the versions of the name that change seq wrote, in order. If the
+// change was merged into the base, it searches the base. Erased versions have no name: they
+// match if they belong to the entry with this ID, unless the ID is 0.
 func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.record(seq)
 	if err != nil {
@@ -206,7 +207,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 	return vs, err
 }
 
-// eachBase calls fn with the entries of the log's base.
+// eachBase calls fn for each entry in the base of the log.
 func (d *DB) eachBase(fn func(offset int64, p put)) error {
 	log, err := d.another(false)
 	if err != nil {
@@ -238,8 +239,8 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 		return 0, err
 	}
 	first, last := d.span()
-	// Clocks step back now and then; the last change before t is meant, and
-	// a search by halves finds it where they do not.
+	// Clocks are sometimes set back. The last change before t is wanted, and a binary
+	// search finds it if the clock was not set back around t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
 		r, _, _, err := d.record(first + uint64(i))
@@ -264,7 +265,7 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 	return &view{st: st}, err
 }
 
-// holds returns an error where the log does not say what there was after that change.
+// holds returns an error if the log does not have the state after change seq.
 func (d *DB) holds(seq uint64) error {
 	first, last := d.span()
 	if seq > last {
@@ -276,7 +277,7 @@ func (d *DB) holds(seq uint64) error {
 	return nil
 }
 
-// replayTo reads the log from its start into st, up to the change of that number.
+// replayTo reads the log from its start into st, up to change seq.
 func (d *DB) replayTo(seq uint64, st applier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil
@@ -296,7 +297,7 @@ func (d *DB) stateAt(seq uint64) (*state, error) {
 	return st, err
 }
 
-// view is a state that does not change any more.
+// view is a read-only store with a fixed state.
 type view struct{ st *state }
 
 func (v *view) Get(_ context.Context, name string) (store.Entry, error) { return v.st.get(name) }
@@ -311,6 +312,6 @@ func (v *view) Apply(context.Context, ...store.Op) error {
 
 func (v *view) Close() error { return nil }
 
-// Watch and Refresh make a view a [store.Watcher] without events.
+// Watch and Refresh implement [store.Watcher], without events.
 func (v *view) Watch(func(store.Event)) (stop func()) { return func() {} }
 func (v *view) Refresh(context.Context) error         { return nil }

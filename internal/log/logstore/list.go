@@ -1,4 +1,4 @@
-// Reading the entries of a store: all, some, the newest, their number.
+// This file lists the entries of a store and counts them.
 
 package logstore
 
@@ -15,21 +15,21 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// fewRows is the part of the entries, as one in so many, from which on they are
-// read like all: the log from its start, with few calls.
+// fewRows limits how many entries are read separately: fewer than 1 in 16. If more are
+// needed, the log is read sequentially with few system calls.
 const fewRows = 16
 
-// listing is the entries of a state at one moment.
+// listing has the entries of a state at one moment.
 type listing struct {
 	base   *snapshot
 	hidden bitmap
-	rows   []int // of base, rising; nil for all
+	rows   []int // selected rows of base, ascending; nil means all
 	order  []*store.Entry
-	seq    uint64 // the last change
+	seq    uint64 // number of the last change
 	reader *wal.Reader
 }
 
-// listing returns the entries that a filter may select. The caller closes it.
+// listing returns the entries that a filter may select. The caller must close it.
 func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error) {
 	err = d.read(ctx, func(st *state) {
 		p, _ := logpos.Decode(d.recent.pos)
@@ -43,7 +43,7 @@ func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error
 
 func (l *listing) close() { l.base.release() }
 
-// narrow leaves out rows that the filter cannot select.
+// narrow excludes rows that the filter certainly does not select.
 func (l *listing) narrow(f store.Filter) {
 	if l.base == nil {
 		return
@@ -63,8 +63,8 @@ func (l *listing) narrow(f store.Filter) {
 	}
 }
 
-// named returns the rows of the entries that have one of the words as a name or an
-// alias, and of such as have the same hash.
+// named returns the rows of the entries that have one of the words as a name or alias.
+// Because it compares hashes, it may return additional rows.
 func (l *listing) named(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
@@ -78,8 +78,8 @@ func (l *listing) named(words []string) []int {
 	return slices.Compact(rows)
 }
 
-// selects returns the test whether a filter that heads decide selects the entry of
-// a row.
+// selects returns a function that reports whether a filter selects the entry of a row. It
+// must be possible to evaluate the filter with heads.
 func (s *snapshot) selects(f store.Filter) func(row int) bool {
 	forms := s.forms()
 	ok := make([]bool, len(forms))
@@ -105,7 +105,8 @@ func (s *snapshot) selects(f store.Filter) func(row int) bool {
 	}
 }
 
-// all yields the entries in order of ID; nil, last, when one cannot be read.
+// all yields the entries in order of ID. If an entry cannot be read, it yields nil and
+// ends.
 func (l *listing) all(yield func(*store.Entry) bool) {
 	order := l.order
 	for row := range l.baseRows() {
@@ -129,7 +130,7 @@ func (l *listing) all(yield func(*store.Entry) bool) {
 	}
 }
 
-// read returns the entry of a row, nil when it cannot be read.
+// read returns the entry of a row, or nil if it cannot be read.
 func (l *listing) read(row int) *store.Entry {
 	if l.rows != nil && len(l.rows) < l.base.len()/fewRows {
 		return l.base.entry(row)
@@ -170,7 +171,7 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 	}
 }
 
-// entries returns all entries of a listing without a filter.
+// entries returns all entries of the listing.
 func (l *listing) entries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
 		err = yerr
@@ -193,7 +194,7 @@ func (d *DB) yieldListed(ctx context.Context, l *listing, f store.Filter, yield 
 	if stopped || l.base.failed() == nil {
 		return
 	}
-	// The log has what the snapshot could not give.
+	// The snapshot could not be read, so read the remaining entries from the log.
 	st, err := d.stateAt(l.seq)
 	if err != nil {
 		yield(store.Entry{}, err)
@@ -211,13 +212,13 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return store.Stats{}, err
 	}
-	d.logmu.RLock() // log and state change only with it
+	d.logmu.RLock() // log and state change only while it is held
 	defer d.logmu.RUnlock()
 	chain := d.log.Chain()
 	return store.Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
 }
 
-// Summary sums up the entries, without reading all of them.
+// Summary returns statistics of the entries, without reading all of them.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.read(ctx, func(st *state) {
 		sum := st.summary()
@@ -256,7 +257,7 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	return out, err
 }
 
-// written is an entry and when its version was written.
+// written is an entry's ID and the time when its version was written.
 type written struct {
 	at int64
 	id uint64
@@ -266,15 +267,15 @@ func (a written) compare(b written) int {
 	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
 }
 
-// Newest is [store.Newest], and reads no others than the page, if the filter is by kind,
-// project, tag or time of creation.
+// Newest is like [store.Newest]. It reads only the entries of the page if the filter has
+// only conditions on kind, project, tag and creation time.
 func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (page []store.Entry, total int, err error) {
 	if _, all := byHead(f); !all {
 		return store.Newest(ctx, d, f, offset, limit)
 	}
 	err = d.read(ctx, func(st *state) {
 		page, total = nil, 0
-		var best []written // the first of all, in order
+		var best []written // the newest entries so far, in order
 		most := offset + limit
 		add := func(w written) {
 			i, _ := slices.BinarySearchFunc(best, w, written.compare)
@@ -289,7 +290,7 @@ func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (pag
 				add(written{e.Updated.UnixNano(), e.ID})
 			}
 		}
-		found := 0 // in the base
+		found := 0 // number of rows in the base
 		for row := range st.newestRows(f) {
 			found++
 			if found <= most {
@@ -311,8 +312,8 @@ func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (pag
 	return page, total, err
 }
 
-// newestRows yields the rows of the base that a filter selects which heads decide,
-// the versions that were written last first.
+// newestRows yields the rows of the base that a filter selects, most recently written
+// first. It must be possible to evaluate the filter with heads.
 func (st *state) newestRows(f store.Filter) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		selects := func(int) bool { return true }

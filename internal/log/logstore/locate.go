@@ -1,4 +1,4 @@
-// Where the log holds what a derived file has, and the state that one is made of.
+// This file locates versions and positions in the log, for derived files.
 
 package logstore
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// PlaceOf returns a position with the offset that its record has now, or [store.ErrPosition] if
-// it is not in the history of the log.
+// PlaceOf returns the position with the current offset of its record. If the position is
+// not in the history of the log, the error matches [store.ErrPosition].
 func (d *DB) PlaceOf(p logpos.Position) (logpos.Position, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -34,21 +34,22 @@ func (d *DB) PlaceOf(p logpos.Position) (logpos.Position, error) {
 	return p, fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 }
 
-// Versions is a list of versions of entries, and of where the log holds them.
+// Versions is a list of versions of entries and the offsets of their records.
 type Versions interface {
 	Len() int
 	Version(i int) (id, version uint64)
-	SetOffset(i int, offset int64) // of the record
+	SetOffset(i int, offset int64) // sets the offset of the record
 }
 
-// Locate sets the offsets of versions to where the log holds them now. A version that it
-// does not hold is an error. A writer waits for a part of them at most.
+// Locate sets the offsets of the versions to the current offsets of their records. It
+// returns an error if the log does not have one of them. It works in parts, so that writers
+// wait only for one part.
 func (d *DB) Locate(ctx context.Context, vs Versions) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
 		d.logmu.RLock()
 		to := vs.Len()
-		if d.base == 0 { // else each part would read the base of the log
+		if d.base == 0 { // otherwise each part would read the base
 			to = min(to, from+part)
 		}
 		err := d.locatePart(vs, from, to)
@@ -62,9 +63,10 @@ func (d *DB) Locate(ctx context.Context, vs Versions) error {
 	return nil
 }
 
-// locatePart is Locate of the versions from one on to another. logmu is held.
+// locatePart is like Locate, for the versions from from (inclusive) to to (exclusive).
+// logmu must be held.
 func (d *DB) locatePart(vs Versions, from, to int) error {
-	before := map[uint64]int{} // of an earlier change, by ID
+	before := map[uint64]int{} // indexes of the versions that are in the base, by ID
 	for i := from; i < to; i++ {
 		id, version := vs.Version(i)
 		off, ok, err := d.offsetOf(version)
@@ -101,13 +103,15 @@ func (d *DB) locatePart(vs Versions, from, to int) error {
 // Moment is a state of the log.
 type Moment struct {
 	Position logpos.Position
-	Exists   bool   // the log has a file, and so a position
-	NextID   uint64 // of the entry that is added next
-	Epoch    uint64 // another when the log was read again: what was made of it before may be what was erased
+	Exists   bool   // the log has a file and so a position
+	NextID   uint64 // ID of the next new entry
+	// number that changes when the log is read again; derived data of an earlier epoch may
+	// contain redacted texts
+	Epoch uint64
 }
 
-// Moment returns the state of now, after it called fn: all changes up to it have been
-// sent to the watchers then, and none after it.
+// Moment returns the current state after calling fn. When fn is called, watchers have
+// received exactly the changes up to this state.
 func (d *DB) Moment(fn func()) Moment {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -118,16 +122,15 @@ func (d *DB) Moment(fn func()) Moment {
 	return Moment{p, ok, d.st.nextID, d.epoch.Load()}
 }
 
-// Size returns the bytes of the log, and how many entries there are, as far as the log was
-// read.
+// Size returns the size of the log in bytes and the number of entries, as of the last read.
 func (d *DB) Size() (bytes int64, entries int) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	return d.log.End(), d.st.len()
 }
 
-// SnapshotSeq returns the last change of the snapshot that the state rests on, 0 where
-// it rests on none.
+// SnapshotSeq returns the number of the last change in the snapshot that the state uses, or
+// 0 if it uses none.
 func (d *DB) SnapshotSeq() uint64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -1,4 +1,4 @@
-// Opening and closing a store.
+// This file opens and closes stores.
 
 package logstore
 
@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Open opens the store in the file of that path. A missing file is an empty store;
-// the first change makes it, and the directories above it. Errors match [store.ErrCorrupt],
-// [store.ErrVersion], [store.ErrNotStore] or errors of package io/fs.
+// Open opens the store in the file with this path. If the file does not exist, the store is
+// empty, and the first change creates the file and its parent directories. Errors match
+// [store.ErrCorrupt], [store.ErrVersion], [store.ErrNotStore] or errors of package io/fs.
 func Open(path string, o Options) (*DB, error) {
 	if o.FS != nil {
 		return openDB(o.FS, path, path, o)
@@ -35,8 +35,8 @@ func Open(path string, o Options) (*DB, error) {
 	return openDB(fsys, filepath.Base(abs), path, o)
 }
 
-// openDir returns the operating system's directory of that path, making it
-// unless only reading is wanted.
+// openDir opens a directory of the operating system. It creates the directory unless
+// readOnly is set.
 func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	if !readOnly {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -46,17 +46,17 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	return vfs.Dir(dir)
 }
 
-// Ahead makes fn what is called, with the lock of the log, with the entries of changes. What
-// it returns, if not nil, is called while the changes become durable.
+// Ahead sets a function that is called with the entries of changes while the log is locked.
+// The function that it returns, if not nil, is called while the changes become durable.
 func (d *DB) Ahead(fn func(entries iter.Seq[*store.Entry]) func()) { d.ahead = fn }
 
-// EndWaiting ends what waits for another process, or is done in the background.
+// EndWaiting cancels waits for other processes and work in the background.
 func (d *DB) EndWaiting() { d.endWaiting() }
 
-// Room returns the room for entries that were read.
+// Room returns the memory budget for entries that were read.
 func (d *DB) Room() *cache.Budget { return d.opts.Room }
 
-// openDB opens the store in that file and reads it.
+// openDB opens the store in this file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.orDefault()
 	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}, writerMu: ctxmutex.New(),
@@ -86,8 +86,8 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	return d, nil
 }
 
-// start reads the log: from the snapshot on, if there is one that fits, else from
-// its start.
+// start reads the log, from the snapshot on if there is a valid one, otherwise from its
+// start.
 func (d *DB) start() error {
 	st, offsets, err := d.readAll(true)
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *DB) start() error {
 	return nil
 }
 
-// seal writes the commit mark of the last change, unless a commit is under way.
+// seal writes a seal after the last change, unless a commit is running.
 func (d *DB) seal() {
 	if !d.writerMu.TryLock() {
 		return
@@ -115,7 +115,7 @@ func (d *DB) seal() {
 func (d *DB) Close() error {
 	if d.ready(context.Background()) == nil {
 		d.endWaiting()
-		length, _ := d.Size() // waits for a compaction that begins; no later one does
+		length, _ := d.Size() // also waits for a compaction that is starting; no other can start later
 		d.compactor.end(length)
 		d.logmu.RLock()
 		instant := d.broken == nil && d.instantSnapshot()
@@ -124,7 +124,7 @@ func (d *DB) Close() error {
 			_ = d.keepSnapshot(context.Background())
 		}
 	}
-	d.checkpointer.mu.Lock() // a snapshot that is being written ends early, and removes its file
+	d.checkpointer.mu.Lock() // a snapshot that is being written ends early and removes its file
 	defer d.checkpointer.mu.Unlock()
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
@@ -147,8 +147,7 @@ func (d *DB) Close() error {
 	return err
 }
 
-// Create makes the file of an empty store, so that it can be seen. It does
-// nothing when there is one.
+// Create creates the file of an empty store. If the file exists, it does nothing.
 func (d *DB) Create(ctx context.Context) error {
 	return d.alone(ctx, d.log.Create)
 }

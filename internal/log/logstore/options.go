@@ -1,4 +1,4 @@
-// How a log store is opened.
+// This file defines the options of a log store.
 
 package logstore
 
@@ -16,54 +16,53 @@ import (
 
 // Options change how a store is opened. Clock and Rand must be set.
 type Options struct {
-	FS       vfs.FS // nil for the operating system's
+	FS       vfs.FS // nil means the file system of the operating system
 	Clock    func() time.Time
 	Rand     io.Reader
-	Source   store.Source // of changes whose context carries none
+	Source   store.Source // source of changes whose context has none
 	LockWait time.Duration
-	Room     *cache.Budget // of entries that were read
+	Room     *cache.Budget // memory budget for entries that were read
 
-	SealAfter   time.Duration // a seal is written so long after the last change; 0 for never
-	KeepChanges int           // the history that a compaction by itself leaves, in changes; 0 for no such compaction
-	KeepFor     time.Duration // the same, in time
+	SealAfter   time.Duration // time after the last change when a seal is written; 0 means never
+	KeepChanges int           // number of changes that automatic compactions keep; 0 means no automatic compactions
+	KeepFor     time.Duration // minimum time for which automatic compactions keep changes
 	ReadOnly    bool
-	KeepFiles   bool           // what is made from the log is written, also by a store that is read-only
-	Derived     []DerivedFiles // that others make
-	LivesOn     int64          // calls after which a process is taken to live on; 0 for never
+	KeepFiles   bool           // write derived files even if the store is read-only
+	Derived     []DerivedFiles // derived files of other packages
+	LivesOn     int64          // number of calls after which the process is expected to run for long; 0 means never
 
-	// Sizes in bytes, 0 for the default. Tests set others.
-	FreeStep, FreeReserve int64 // of the log's free space
-	CompactLeast          int64 // that a log may have beyond what it must
-	TailLeast             int64 // of the log after the snapshot that make another worth writing
+	// Sizes in bytes; 0 means the default. Tests set other values.
+	FreeStep, FreeReserve int64 // sizes of the free space at the end of the log
+	CompactLeast          int64 // minimum number of unneeded bytes before an automatic compaction
+	TailLeast             int64 // minimum size of the log after a snapshot before the next snapshot
 
-	SnapshotLeast int64 // changes that make a snapshot worth writing, 0 for the default
+	SnapshotLeast int64 // minimum number of changes before a snapshot is written; 0 means the default
 }
 
-// DerivedFiles are the files of a suffix that are made from the log by others than the
-// store.
+// DerivedFiles describe the derived files with one suffix, which another package writes.
 type DerivedFiles struct {
 	Suffix string
 
-	// Keep reports whether a file is of use after a compaction: whether it needs no
-	// change before the horizon, and has only versions of entries that the log holds.
-	// The others are removed.
+	// Keep reports whether a file stays valid after a compaction: it must not need a change
+	// before the horizon, and may have only versions of entries that the log still has.
+	// Otherwise the file is removed.
 	Keep func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
-	// Check says what is wrong with the file of a log that is in order.
+	// Check returns the problems of the file. The log is known to be sound.
 	Check func(ctx context.Context, f CheckedFile) ([]store.Problem, error)
 }
 
-// CheckedFile is a file that is checked against the log, all of which was read.
+// CheckedFile is a derived file to be checked, with access to the log's content.
 type CheckedFile interface {
-	Path() string // for people
+	Path() string // path for messages
 	Open() (vfs.File, error)
 
-	// PlaceOf returns a position with the offset that its record has now, or
-	// [store.ErrPosition] if it is not in the history of the log.
+	// PlaceOf returns the position with the current offset of its record. If the position
+	// is not in the history of the log, the error matches [store.ErrPosition].
 	PlaceOf(p logpos.Position) (logpos.Position, error)
 
-	// EntriesAt returns the entries, in order of ID, after the change of a position,
-	// and the ID that the next one gets.
+	// EntriesAt returns the entries after the change at a position, in order of ID, and the
+	// ID of the next new entry.
 	EntriesAt(p logpos.Position) (entries []*store.Entry, nextID uint64, err error)
 }
 

@@ -1,5 +1,5 @@
-// Places in large records: where the op of each entry lies in a record that was checked,
-// so that one entry is read without the rest.
+// This file stores the positions of entries in large records, so that one entry can be read
+// without the rest of the record.
 
 package logstore
 
@@ -14,26 +14,26 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// placesLeast is the bytes of a body from which on places are kept. Less is read, and
-// checked, in the time that one call takes.
+// placesLeast is the minimum size of a body for which positions are stored. A smaller body
+// can be read and checked as a whole in the time of one system call.
 const placesLeast = 8 << 10
 
-// opPlaces are the places of a record.
+// opPlaces has the positions of the entries in a record.
 type opPlaces struct {
-	offset int64 // of the record
+	offset int64 // offset of the record
 	seq    uint64
-	source store.Source // its time is that of the record
-	ops    []opPlace    // by row, rising
+	source store.Source // its Time is the time of the record
+	ops    []opPlace    // in ascending order of rows
 }
 
-// opPlace is where in a body the op lies that left the entry of a row as it is.
+// opPlace is the position in a body of the op that wrote the entry of a row.
 type opPlace struct {
 	row, at, size uint32
-	sum           uint32 // of its bytes, when the record was checked
+	sum           uint32 // checksum of its bytes, computed when the record was checked
 }
 
-// placesOf returns the places of a record that was checked, nil for a small one. Places of
-// entries that no row of rowOf leads to are left out: all places are no more than the rows.
+// placesOf returns the positions in a record that was checked, or nil for a small record.
+// Entries without a row are left out, so that there are at most as many positions as rows.
 func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces {
 	if len(r.Body) < placesLeast {
 		return nil
@@ -42,7 +42,7 @@ func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces
 	err := wire.EachPart(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0:
-			return wire.ErrShort // it is read as a whole
+			return wire.ErrShort // the record must be read as a whole
 		case fieldSource:
 			return wire.Each(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
@@ -60,14 +60,15 @@ func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces
 		return nil
 	}
 	p.source.Time = time.Unix(0, r.Time).UTC()
-	slices.Reverse(p.ops) // of several versions in one record, the last counts
+	slices.Reverse(p.ops) // if a record has several versions of an entry, the last one is kept
 	slices.SortStableFunc(p.ops, func(a, b opPlace) int { return cmp.Compare(a.row, b.row) })
-	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPlace) bool { return a.row == b.row })) // without the room to grow
+	// clone to release spare capacity
+	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPlace) bool { return a.row == b.row }))
 	return p
 }
 
-// entry returns the entry of a row, nil where its place is not kept, or where its bytes
-// are not those that were checked.
+// entry returns the entry of a row. It returns nil if its position is unknown or if its
+// bytes have changed since they were checked.
 func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPlace, row uint32) int { return cmp.Compare(o.row, row) })
 	if !ok {
@@ -82,7 +83,7 @@ func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
 		return nil
 	}
 	e := v.entry
-	if e.Version == 0 { // else it is of a base, and says so itself
+	if e.Version == 0 { // otherwise the entry is part of a base and has these fields
 		e.Version = p.seq
 		e.Updated = p.source.Time
 		e.Source = p.source

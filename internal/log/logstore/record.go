@@ -1,49 +1,48 @@
-// The bodies of the log's records: how a change and its
-// entries become bytes. The framing around them is that of internal/log/wal.
+// This file encodes changes and entries as the bodies of the log's records. Package wal
+// defines the framing around them.
 //
-// Bodies are in the wire format of protocol buffers
-// (https://protobuf.dev/programming-guides/encoding), so that common tools can
-// print them: varints (wire type 0) and length-delimited bytes (wire type 2),
-// nothing else. A field that is empty or 0 is left out. Unknown fields are
-// refused: what a program does not know it must not drop.
+// Bodies have the wire format of protocol buffers
+// (https://protobuf.dev/programming-guides/encoding), so that common tools can print them.
+// Only varints (wire type 0) and length-delimited bytes (wire type 2) are used. Empty
+// fields and zeros are omitted. Unknown fields are refused, because a program must not lose
+// data that it does not know.
 //
 // Body of a change (record type 1) and of a base record (type 128):
 //
-//	 1  source    message, who made the change
-//	 2  op        message, repeated, in the order applied
-//	 3  op id     bytes, the caller's id that makes a retry harmless
-//	 4  note      string, why
-//	 5  reverts   varint, repeated, the changes that this one undid
-//	 6  base      32 bytes: SHA-256 of the base section that a compaction made
-//	15  erased    message, in the place of an op whose content was erased
-//	16  next id   varint, base records only: the ID that the next entry gets
+//	1  source    message, author of the change
+//	2  op        message, repeated, in the order in which they are applied
+//	3  op id     bytes, the caller's ID that makes a retry harmless
+//	4  note      string, reason of the change
+//	5  reverts   varint, repeated, the changes that this one undid
+//	6  base      32 bytes: SHA-256 of the base that a compaction wrote
+//	15  erased    message, in place of an op whose content was erased
+//	16  next id   varint, base records only: ID of the next new entry
 //	17  seen id   message, base records only, repeated: 1 op id, 2 its change
 //
-// Op: what an entry is after the change. A removal has only verb, id, name,
-// kind and prev.
+// Op: an entry after the change. A removal has only verb, id, name, kind and prev.
 //
-//	 1  verb      varint: 1 add, 2 update, 3 alias, 4 label, 5 remove, 6 restore
-//	 2  id        varint
-//	 3  name      string
-//	 4  kind      varint, the number of the Kind
-//	 5  content   string
-//	 6  alias     string, repeated
-//	 7  label     message, repeated: 1 key, 2 value
-//	 8  created   varint, zigzag, seconds since 1970
-//	 9  created   varint, nanoseconds within the second
-//	10  prev      varint, the last change before this one that touched the name
+//	1  verb      varint: 1 add, 2 update, 3 alias, 4 label, 5 remove, 6 restore
+//	2  id        varint
+//	3  name      string
+//	4  kind      varint, the number of the Kind
+//	5  content   string
+//	6  alias     string, repeated
+//	7  label     message, repeated: 1 key, 2 value
+//	8  created   varint, zigzag, seconds since 1970
+//	9  created   varint, nanoseconds within the second
+//	10  prev      varint, the previous change to an entry with this name
 //	11  version   varint, base records only: the change that wrote this version
 //	12  updated   varint, zigzag, base records only: its time, nanoseconds
 //	13  source    message, base records only: its source
 //
-// Source: 1 door, 2 actor, 3 session, 4 profile, 5 ref, 6 claimed client,
-// 7 claimed agent, all strings.
+// Source: 1 door, 2 actor, 3 session, 4 profile, 5 ref, 6 claimed client, 7 claimed agent,
+// all strings.
 //
 // Erased: 1 SHA-256 of the op's bytes, 2 id, 3 verb, 10 prev.
 //
-// The digest that the chain takes of a body is SHA-256 over its fields, with
-// each op, erased or not, replaced by the byte 2 and the SHA-256 of the op's
-// bytes. So content can be erased and the chain still holds.
+// The chain covers a digest of the body. It is the SHA-256 over its fields, in which each
+// op, erased or not, is replaced by the byte 2 and the SHA-256 of the op's bytes. So an op
+// can be erased without breaking the chain.
 
 package logstore
 
@@ -66,8 +65,8 @@ import (
 // typeChange is the record type of a change.
 const typeChange = 1
 
-// compactionNote begins the note of the change that a compaction adds. It has no
-// ops, as those that a redaction or a recovery adds.
+// compactionNote is the prefix of the note of the change that a compaction adds. Like the
+// changes that a redaction or recovery adds, it has no ops.
 const compactionNote = "compaction: "
 
 // Field numbers of a body.
@@ -97,8 +96,8 @@ type body struct {
 	seen    []seenID
 }
 
-// stamp says of the entries of a change which it was and when, where they do not say so
-// themselves, as those of a base do.
+// stamp sets the version, time and source of the entries of a change. Entries of a base
+// have them already.
 func (v *body) stamp(seq uint64, at time.Time) {
 	v.source.Time = at
 	for _, p := range v.ops {
@@ -110,8 +109,8 @@ func (v *body) stamp(seq uint64, at time.Time) {
 	}
 }
 
-// put is an op of the log: an entry as the change leaves it, or, when the verb
-// is remove, takes it away.
+// put is an op in the log: an entry after the change or, if the verb is remove, the entry
+// that is removed.
 type put struct {
 	verb   store.Verb
 	entry  *store.Entry
@@ -119,28 +118,27 @@ type put struct {
 	erased bool
 }
 
-// seenID is an op id and the change that carried it.
+// seenID is an op ID and the number of its change.
 type seenID struct {
 	id  string
 	seq uint64
 }
 
-// encodeBody returns the bytes of a body and their digest, as digestBody makes
-// it.
+// encodeBody returns the bytes of a body and their digest, which is that of digestBody.
 func encodeBody(v *body) ([]byte, [32]byte) {
 	var c encoder
 	c.encode(v)
 	return c.body, c.digest
 }
 
-// encoder holds the bytes of one body, and their digest, until it encodes the
-// next in the same memory.
+// encoder has the bytes and the digest of one body, until it encodes another body in the
+// same memory.
 type encoder struct {
 	body   []byte
 	digest [sha256.Size]byte
 
 	op  []byte
-	sum []byte // what the digest is made from
+	sum []byte // input of the digest
 }
 
 func (c *encoder) encode(v *body) {
@@ -167,7 +165,7 @@ func (c *encoder) encode(v *body) {
 	c.digest = sha256.Sum256(sum)
 }
 
-// size is about how many bytes the body takes, and seldom less.
+// size returns the approximate size of the encoded body, which is seldom too low.
 func (v *body) size() int {
 	n := 256 + len(v.note) + len(v.base) + 10*len(v.reverts)
 	for i := range v.ops {
@@ -176,7 +174,7 @@ func (v *body) size() int {
 	return n
 }
 
-// appendBase appends the bytes of a base record's body.
+// appendBase appends the encoded body of a base record.
 func appendBase(b []byte, v *body) []byte {
 	for i := range v.ops {
 		b = wire.AppendBytes(b, fieldOp, appendPut(nil, &v.ops[i], true))
@@ -188,7 +186,7 @@ func appendBase(b []byte, v *body) []byte {
 	return b
 }
 
-// size is about how many bytes the op takes, and seldom less.
+// size returns the approximate size of the encoded op, which is seldom too low.
 func (p *put) size() int {
 	n := 64 + len(p.entry.Name) + len(p.entry.Content)
 	for _, a := range p.entry.Aliases {
@@ -230,7 +228,8 @@ func appendPut(b []byte, p *put, base bool) []byte {
 	return b
 }
 
-// sourceFields are the texts of a source, in the order of their fields, from 1.
+// sourceFields returns the texts of a source in the order of their fields, which count from
+// 1.
 func sourceFields(s *store.Source) [7]*string {
 	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent}
 }
@@ -242,7 +241,7 @@ func appendSource(b []byte, s *store.Source) []byte {
 	return b
 }
 
-// decodeBody reads the body of a record; its strings share one copy of data.
+// decodeBody decodes the body of a record. Its strings share one copy of data.
 func decodeBody(data []byte) (*body, error) {
 	v := new(body)
 	err := wire.Each(string(data), func(f wire.Field) error {
@@ -334,7 +333,7 @@ func decodePut(f wire.Field) (put, error) {
 		err = errors.New("an op without verb, id or name")
 	}
 	if p.verb != store.VerbRemove {
-		e.Created = text.NearestTime(time.Unix(sec, int64(nsec))) // others were not always refused
+		e.Created = text.NearestTime(time.Unix(sec, int64(nsec))) // older versions did not always refuse other times
 	}
 	e.Source.Time = e.Updated
 	return p, err
@@ -383,7 +382,7 @@ func decodeSource(f wire.Field) (store.Source, error) {
 	return s, err
 }
 
-// digestBody makes the digest that the chain takes of a body.
+// digestBody returns the digest of a body for the chain.
 func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	h := sha256.New()
 	err := wire.Each(string(data), func(f wire.Field) error {
@@ -410,9 +409,9 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// eachWanted calls fn with the fields of a body, but for the ops whose entries are
-// not wanted, nil for all: of a large record, little is copied. The strings of an op
-// share a copy with the strings of no other.
+// eachWanted calls fn with the fields of a body, except ops whose entries are not wanted. A
+// nil want means all. So little of a large record is copied. The strings of different ops
+// do not share memory.
 func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachPart(body, func(num, from, at, end int) error {
 		if num == fieldOp && want != nil && !want(opID(body[at:end])) {
@@ -422,7 +421,7 @@ func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) er
 	})
 }
 
-// opID returns the ID of the entry that an op is about, 0 where there is none.
+// opID returns the ID of the entry in an op, or 0 if there is none.
 func opID(op []byte) uint64 {
 	for len(op) > 0 {
 		tag, n := binary.Uvarint(op)
@@ -446,8 +445,8 @@ var errStop = errors.New("stop")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// decodeEntries returns the entries of a record that are wanted, nil for all, as its
-// ops leave them.
+// decodeEntries returns the entries of a record as its ops write them. A nil want means
+// all.
 func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, error) {
 	var es []*store.Entry
 	var source store.Source
@@ -466,7 +465,7 @@ func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, er
 	})
 	source.Time = time.Unix(0, r.Time).UTC()
 	for _, e := range es {
-		if e.Version == 0 { // else it is of a base, and says so itself
+		if e.Version == 0 { // otherwise the entry is part of a base and has these fields
 			e.Version = r.Seq
 			e.Updated = source.Time
 			e.Source = source

@@ -1,5 +1,4 @@
-// What an opened index reads of its snapshot later on: the terms that are asked
-// for, or all of them.
+// This file reads terms of an open snapshot, when a query needs them or all at once.
 
 package index
 
@@ -18,12 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// fail notes that the snapshot cannot be read. The index is of no use any more.
+// fail records an error of reading the snapshot. The index must not be used afterwards.
 func (img *image) fail(err error) { img.docs.Fail(err) }
 
-// find returns the term of that text.
+// find returns the term with this text.
 func (img *image) find(text string) (*imageTerm, bool) {
-	lo, hi := 0, len(img.blocks) // the last block whose first term is not above text
+	lo, hi := 0, len(img.blocks) // the last block whose first term is not greater than text
 	for lo < hi {
 		if half := (lo + hi) / 2; img.blocks[half].first <= text {
 			lo = half + 1
@@ -49,7 +48,7 @@ func (img *image) find(text string) (*imageTerm, bool) {
 	return &ts[lo], true
 }
 
-// term returns the term of that number.
+// term returns the term with this number.
 func (img *image) term(n int) *imageTerm {
 	if ts := img.block(n / blockTerms); n%blockTerms < len(ts) {
 		return &ts[n%blockTerms]
@@ -57,7 +56,7 @@ func (img *image) term(n int) *imageTerm {
 	return new(imageTerm) // the block cannot be read
 }
 
-// load returns a term with its postings, which are kept.
+// load returns a term with its postings, and caches them.
 func (img *image) load(text string) (found, bool) {
 	t, ok := img.find(text)
 	if !ok {
@@ -75,8 +74,8 @@ func (img *image) load(text string) (found, bool) {
 	return *f, true
 }
 
-// read makes the postings of a term those of f. The long ones become columns as
-// they are decoded: together they take several times as much memory as the columns.
+// read reads the postings of a term into f. A long list is converted to columns while it is
+// decoded, because the whole list would need several times the memory.
 func (img *image) read(t *imageTerm, f *found) error {
 	if err := img.docs.Err(); err != nil {
 		return err
@@ -104,8 +103,8 @@ func (img *image) read(t *imageTerm, f *found) error {
 	return err
 }
 
-// mayBegin returns between which numbers, half-open, the terms with that prefix
-// are.
+// mayBegin returns the range of the numbers of terms that may have this prefix. last is
+// exclusive.
 func (img *image) mayBegin(prefix string) (first, last int) {
 	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].first >= prefix })
 	from := max(at-1, 0)
@@ -116,7 +115,7 @@ func (img *image) mayBegin(prefix string) (first, last int) {
 	return from * blockTerms, min(to*blockTerms, img.terms)
 }
 
-// block returns the terms of a block, which are kept.
+// block returns the terms of a block, and caches them.
 func (img *image) block(i int) []imageTerm {
 	k := &img.blocks[i]
 	if ts := k.terms.Load(); ts != nil {
@@ -143,11 +142,12 @@ func (img *image) readBlock(k *block) ([]imageTerm, error) {
 	return readTerms(b, k)
 }
 
-// readTerms reads the entries of a block. All but the last block have
-// [blockTerms] of them; how many the last one has shows where its texts end.
+// readTerms decodes the terms of a block. All blocks except the last have [blockTerms]
+// terms. In the last block, the terms end where the sum of the text lengths reaches the end
+// of the block.
 func readTerms(b []byte, k *block) ([]imageTerm, error) {
 	le := binary.LittleEndian
-	n, texts := 0, 0 // entries, and the bytes of their texts
+	n, texts := 0, 0 // number of terms so far, and total size of their texts
 	for n < blockTerms && (n+1)*entrySize <= len(b) && n*entrySize+texts < len(b) {
 		texts += int(min(le.Uint32(b[n*entrySize:]), math.MaxInt32))
 		n++
@@ -171,7 +171,7 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 		size := le.Uint32(e)
 		t.text, rest = rest[:size], rest[size:]
 		at += int64(t.size)
-		// Each posting has a byte at least.
+		// each posting has at least one byte
 		if at > end || t.df == 0 || t.df > t.size || (i == 0 && t.text != k.first) || (i > 0 && t.text <= ts[i-1].text) {
 			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errSnapshot)
 		}
@@ -182,14 +182,14 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 	return ts, nil
 }
 
-// lists is the bytes of the lists of a block.
+// lists are the bytes of the posting lists of a block.
 type lists struct {
 	block int
 	b     []byte
 }
 
-// decodeAt appends the postings of the term of that number to list. It reads all
-// the lists of its block: those of the next terms are asked for next.
+// decodeAt appends the postings of the term with this number to list. It reads all lists of
+// the term's block, because the next terms are usually requested next.
 func (img *image) decodeAt(n int, list []posting) []posting {
 	t, i := img.term(n), n/blockTerms
 	if t.df == 0 || img.docs.Err() != nil {
@@ -208,8 +208,8 @@ func (img *image) decodeAt(n int, list []posting) []posting {
 	return img.decodeBytes(t, last.b[t.at-k.lists:], list)
 }
 
-// decodeBytes appends the postings of a term, with the list of which b begins, to list: all
-// of them, or none when they cannot be read.
+// decodeBytes appends the postings of a term to list. Its encoded list is at the start of
+// b. If the list cannot be read, nothing is appended.
 func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting {
 	before := len(list)
 	r, err := img.list(t, b)
@@ -224,41 +224,41 @@ func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting 
 	return list
 }
 
-// image is the terms of a snapshot that was opened.
+// image has the terms of an open snapshot.
 type image struct {
 	r      io.ReaderAt
 	docs   *pagefile.Reader
-	sum    uint32   // check of the rows of docs
-	lens   []uint32 // of the documents
-	sc     scale    // of the impacts
+	sum    uint32   // checksum of the rows in docs
+	lens   []uint32 // lengths of the documents
+	sc     scale    // scale of the impacts
 	terms  int
 	blocks []block
-	last   atomic.Pointer[lists] // of the block that was read last as a whole
+	last   atomic.Pointer[lists] // lists of the block that was read last
 
-	blocksOfTimes atomic.Pointer[[]timeBlock] // once they were read
+	blocksOfTimes atomic.Pointer[[]timeBlock] // nil until they are read
 }
 
 // block is a part of the dictionary.
 type block struct {
 	first string // its first term
-	lists int64  // offset of its lists in the snapshot
-	size  uint32 // bytes of its lists
-	rest  uint32 // bytes of its terms
+	lists int64  // offset of its posting lists in the snapshot
+	size  uint32 // size of its posting lists in bytes
+	rest  uint32 // size of its terms in bytes
 	check uint32
-	terms atomic.Pointer[[]imageTerm] // once they were read
+	terms atomic.Pointer[[]imageTerm] // nil until they are read
 }
 
 // imageTerm is a term of a snapshot.
 type imageTerm struct {
 	text  string
 	df    uint32
-	at    int64 // offset of its list
+	at    int64 // offset of its posting list
 	size  uint32
 	check uint32
-	found atomic.Pointer[found] // once its list was read
+	found atomic.Pointer[found] // nil until its posting list is read
 }
 
-// found is a term as a query needs it.
+// found is a term with its postings in one segment.
 type found struct {
 	postings
 	df   int
@@ -268,18 +268,18 @@ type found struct {
 
 const (
 	footSize   = 32
-	entrySize  = 16 // bytes of a term, without its text
-	blockSize  = 24 // bytes of a block in the table, without its first term
+	entrySize  = 16 // size of a term in bytes, without its text
+	blockSize  = 24 // size of a block's row in the table, without its first term
 	blockTerms = 64
 )
 
-// errSnapshot is matched by the errors that say that a snapshot is damaged.
+// errSnapshot is the error of damaged snapshots.
 var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// piece returns n bytes of r, which has size of them, from that offset on, with room for
-// listMargin more.
+// piece reads n bytes of r at this offset. size is the size of r. The result has a spare
+// capacity of listMargin bytes.
 func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	if n < 0 || off < 0 || n > size-off {
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
@@ -294,7 +294,7 @@ func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// checked returns the bytes of a piece that ends with its check, without it.
+// checked reads a piece that ends with its checksum, and returns it without the checksum.
 func checked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	b, err := piece(r, off, n, size)
 	if err != nil {

@@ -1,4 +1,4 @@
-// The index: how changes become the next searcher.
+// This file implements Index, which applies changes and publishes searchers.
 
 package index
 
@@ -9,35 +9,35 @@ import (
 	"sync/atomic"
 )
 
-// Index is an inverted index. It is safe for concurrent use: readers take its
-// [Index.Searcher], and changes publish the next one.
+// Index is an inverted index. It is safe for concurrent use: readers use the current
+// [Index.Searcher], and each change publishes a new one.
 type Index struct {
 	params Params
 	seed   maphash.Seed
 
 	current atomic.Pointer[Searcher]
 
-	mu      sync.Mutex // held by a change
-	merging [2][]view  // in the background, small segments and large ones; nothing else merges them
+	mu      sync.Mutex // held while a change is applied
+	merging [2][]view  // views that are being merged in the background: small segments and large segments
 	merger  sync.WaitGroup
 }
 
-// New returns an empty index. It panics when K1 is negative, B is outside
-// [0, 1], or either is not a number.
+// New returns an empty index. It panics if K1 is negative, B is outside of [0, 1], or
+// either is NaN.
 func New(p Params) *Index {
 	x := &Index{params: p.orDefault(), seed: maphash.MakeSeed()}
 	x.current.Store(&Searcher{params: x.params, seed: x.seed})
 	return x
 }
 
-// Searcher returns the index as it stands after the last change.
+// Searcher returns the state of the index after the last change.
 func (x *Index) Searcher() *Searcher { return x.current.Load() }
 
-// Wait waits until no merging is under way.
+// Wait waits until no merge is running.
 func (x *Index) Wait() { x.merger.Wait() }
 
-// Apply makes some changes at once: readers see all of them, or none. It keeps
-// the data of the documents and, for some time, the texts of their terms.
+// Apply makes several changes at once: readers see all of them or none. The index keeps the
+// Data of the documents and, for some time, the texts of their terms.
 func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -46,10 +46,10 @@ func (x *Index) Apply(changes ...Change) {
 	}
 }
 
-// Put puts a document, in the place of the one of its ID if there is one.
+// Put adds a document, or replaces the document with the same ID.
 func (x *Index) Put(d Document) { x.Apply(Change{ID: d.ID, Document: &d}) }
 
-// Delete deletes the document of that id, if there is one.
+// Delete deletes the document with this ID, if there is one.
 func (x *Index) Delete(id uint64) { x.Apply(Change{ID: id}) }
 
 // lastOfEach returns the last change of each document.
@@ -73,8 +73,8 @@ func lastOfEach(changes []Change) []Change {
 	return some
 }
 
-// next returns the searcher after changes of documents that differ: few are put
-// into the memtable, many are a segment of their own.
+// next returns the searcher after changes of different documents. A few changes are added
+// to the memtable. Many changes become a new segment.
 func (x *Index) next(now *Searcher, changes []Change) *Searcher {
 	to := now.with(slices.Clone(now.views))
 	terms := 0
@@ -100,7 +100,7 @@ func (x *Index) next(now *Searcher, changes []Change) *Searcher {
 	return to
 }
 
-// extend makes the changes in the memtable of a searcher in the making.
+// extend applies the changes to the memtable of a searcher that is not published yet.
 func (x *Searcher) extend(changes []Change) {
 	at := slices.IndexFunc(x.views, func(v view) bool { return v.mem != nil && !v.mem.full() })
 	s, m := &segment{rising: true}, memtable{}
@@ -136,17 +136,16 @@ func (x *Searcher) extend(changes []Change) {
 	}
 }
 
-// grown returns another version of the segment of a memtable, to which documents
-// may be added.
+// grown returns a copy of a memtable's segment, to which documents can be added.
 func (s *segment) grown() *segment {
 	return &segment{ids: s.ids, updated: s.updated, created: s.created, lens: s.lens, data: s.data, rising: s.rising, counted: s.counted, total: s.total}
 }
 
-// removeAll takes the documents of changes out of a searcher in the making, and
-// calls lose with their terms.
+// removeAll removes the changed documents from a searcher that is not published yet. It
+// calls lose for each of their terms.
 func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint64)) {
-	owned := map[*segment]bool{}    // whose bits are copied
-	wanted := map[*segment][]bool{} // documents whose terms are not known, by number
+	owned := map[*segment]bool{}    // segments whose deletion bits were already copied
+	wanted := map[*segment][]bool{} // documents whose terms are unknown, by number
 	for _, c := range changes {
 		v, number, ok := x.locate(c.ID)
 		if !ok {
@@ -180,15 +179,15 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 	}
 }
 
-// NeedsOld reports whether a change of that document without its [Change.Old]
-// reads all postings of a large segment.
+// NeedsOld reports whether a change of this document without [Change.Old] has to read all
+// postings of a large segment.
 func (x *Searcher) NeedsOld(id uint64) bool {
 	v, _, ok := x.locate(id)
 	return ok && v.mem == nil
 }
 
-// settle publishes the searcher, and merges what is worth it in the background.
-// When that is late, full memtables are merged at once. x.mu is held.
+// settle publishes the searcher and starts merges in the background. If too many full
+// memtables are waiting, it merges them first. x.mu must be held.
 func (x *Index) settle(now *Searcher) {
 	if full := toMerge(now.views, x.busy(), false); len(full) > mostFull && full[0].mem != nil {
 		if s := now.merge(full); s != nil {
@@ -206,15 +205,15 @@ func (x *Index) settle(now *Searcher) {
 	}
 }
 
-// busy returns the views that are being merged. x.mu is held.
+// busy returns the views that are being merged. x.mu must be held.
 func (x *Index) busy() []view { return slices.Concat(x.merging[:]...) }
 
-// with returns the searcher with other views of the same documents.
+// with returns a searcher with other views of the same documents.
 func (x *Searcher) with(views []view) *Searcher {
 	return &Searcher{params: x.params, seed: x.seed, views: views, live: x.live, total: x.total}
 }
 
-// mergeLater merges some views in the background. x.mu is held.
+// mergeLater merges views in the background. x.mu must be held.
 func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 	x.merging[lane] = merged
 	x.merger.Go(func() {
@@ -222,19 +221,19 @@ func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.merging[lane] = nil
-		// It is of no use when the snapshot could not be read, or Compact was
-		// called meanwhile.
+		// Discard the result if the snapshot could not be read, or if Compact was called in
+		// the meantime.
 		if now := x.current.Load(); now.Err() == nil && holdsAll(now.views, merged) {
 			to := now.with(replace(now.views, merged, s))
-			if now.Err() == nil { // what was deleted meanwhile could be read
+			if now.Err() == nil { // the documents that were deleted in the meantime could be read
 				x.settle(to)
 			}
 		}
 	})
 }
 
-// Compact merges all segments into one without deletions, of documents whose ids
-// rise, and returns the searcher of it.
+// Compact merges all segments into one segment without deleted documents, ordered by ID. It
+// returns the new searcher.
 func (x *Index) Compact() *Searcher {
 	x.mu.Lock()
 	defer x.mu.Unlock()

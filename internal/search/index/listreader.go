@@ -1,5 +1,5 @@
-// How the list of a term is read from a snapshot: its bytes become postings, or columns,
-// some at a time, in loops that do one thing each.
+// This file decodes posting lists of a snapshot into postings or columns. It decodes some
+// postings at a time, in separate simple loops.
 
 package index
 
@@ -11,38 +11,40 @@ import (
 	"sync"
 )
 
-// someRead is how many postings are decoded at a time: what is made of them stays in the
-// processor's nearest cache.
+// someRead is the number of postings that are decoded at a time. The decoded values fit
+// into the processor's L1 cache.
 const someRead = 512
 
-// lenOnes is how many lengths of documents [listReader] has impacts for.
+// lenOnes is the number of document lengths for which a [listReader] caches impacts.
 const lenOnes = 4096
 
-// listReader decodes a list.
+// listReader decodes a posting list.
 type listReader struct {
 	img  *image
-	b    []byte // what is left of it, and listMargin bytes more
-	left uint32 // postings
-	next uint64 // the least number that the next one may have
+	b    []byte // the rest of the list and listMargin more bytes
+	left uint32 // number of postings that are left
+	next uint64 // smallest possible document number of the next posting
 
 	// The postings that were decoded last.
 	numbers [someRead]uint32
 	tfs     [someRead]uint16
 	impacts [someRead]uint8
 
-	ones  []uint8        // impacts of a TF of One, by dl, 0 for those that were not asked for; empty for a short list
-	table [lenOnes]uint8 // room for ones
+	// impacts for a TF of One, by document length, or 0 if not computed yet; empty for a
+	// short list
+	ones  []uint8
+	table [lenOnes]uint8 // memory for ones
 }
 
-// listMargin is how many bytes of whatever sort follow a list in memory: so many may be
-// read at once wherever a posting begins.
+// listMargin is the number of bytes that must follow a list in memory, with any content,
+// because the decoder may read that many bytes from the start of any posting.
 const listMargin = 8
 
-// listReaders are there to be used again: one has some 8 kB.
+// listReaders are reused, because a reader has some 8 kB.
 var listReaders = sync.Pool{New: func() any { return new(listReader) }}
 
-// list returns a reader of the list of a term, with which b begins, to be given back to
-// listReaders.
+// list returns a reader for the posting list of a term at the start of b. The caller must
+// release it.
 func (img *image) list(t *imageTerm, b []byte) (*listReader, error) {
 	r := listReaders.Get().(*listReader)
 	r.img = img
@@ -60,13 +62,13 @@ func (img *image) list(t *imageTerm, b []byte) (*listReader, error) {
 	return r, nil
 }
 
-// release gives the reader back.
+// release puts the reader back into listReaders.
 func (r *listReader) release() {
 	r.img, r.b = nil, nil
 	listReaders.Put(r)
 }
 
-// some decodes the next postings, and returns how many.
+// some decodes the next postings and returns their number.
 func (r *listReader) some() (n int, err error) {
 	n = int(min(r.left, someRead))
 	if err := r.decode(n); err != nil {
@@ -91,12 +93,12 @@ func (r *listReader) some() (n int, err error) {
 	return n, nil
 }
 
-// longOrTF has the bits that are 0 in eight bytes that are eight postings: no distance goes
-// on in the next byte, and no TF follows.
+// longOrTF masks the bits that are 0 in eight bytes that encode eight postings: no distance
+// has a second byte, and no TF follows.
 const longOrTF = 0x8181818181818181
 
-// decode sets the numbers and TFs of the next n postings. Most take one or two bytes, and
-// which of both follows no order that a processor foresees: it makes no difference here.
+// decode decodes the document numbers and TFs of the next n postings. Most have one or two
+// bytes in an unpredictable order, so the code has no branch that depends on it.
 func (r *listReader) decode(n int) error {
 	b := r.b
 	next := r.next
@@ -171,7 +173,7 @@ func (r *listReader) postings(list []posting) ([]posting, error) {
 	return list, nil
 }
 
-// columns puts all postings into columns that are empty, and returns the largest impact.
+// columns adds all postings to empty columns and returns the largest impact.
 func (r *listReader) columns(w *columns) (most uint8, err error) {
 	for r.left > 0 {
 		n, err := r.some()
@@ -187,7 +189,7 @@ func (r *listReader) columns(w *columns) (most uint8, err error) {
 	return most, nil
 }
 
-// pushAll is push of several postings.
+// pushAll adds several postings, like push.
 func (w *columns) pushAll(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.impacts = append(w.impacts, impacts...)
 	from := len(w.docs)

@@ -1,5 +1,5 @@
-// MaxScore: the search for the best alone. By what a posting gives at most,
-// documents that cannot be among them are passed over.
+// This file implements MaxScore, a search that finds only the best documents. It skips
+// documents whose maximum possible score is too low.
 
 package index
 
@@ -10,20 +10,20 @@ import (
 	"slices"
 )
 
-// best offers the documents of the view that may be among the best. The terms are
-// gone through from the one that can give most to the one that can give least,
-// and postings whose impact, with all that the weaker terms may give, does not
-// reach the worst of the best so far are passed over. It ends when all the
-// terms left together do not reach it (Turtle and Flood's MaxScore, 1995).
+// best adds the best documents of the view to the heap. It processes terms in descending
+// order of their maximum contribution. A posting is skipped if its impact, plus the maximum
+// contributions of all weaker terms, does not reach the lowest of the best scores so far.
+// The search ends when all remaining terms together do not reach it (MaxScore of Turtle and
+// Flood, 1995).
 //
-// Until then scores are estimates in single precision, by the query's norm, and
-// bounds have the slack that their errors need. The scores of what is left in the
-// end are added up over all terms in their order, so that they are those of scan
-// to the last bit.
+// Until then, scores are estimates in single precision, divided by the query's norm. Bounds
+// have slack for rounding errors. Finally, the scores of the remaining candidates are
+// computed in double precision over all terms in order, so that they are identical to those
+// of scan.
 //
-// It reports false when it is better to add up all postings: in a small view,
-// for weights that single precision does not hold, or because too many candidates
-// turn out not to be accepted. Nothing was added to the best then.
+// best returns false, without changing the heap, if adding up all postings is better: for a
+// small view, for weights outside of the range of single precision, or if too many
+// candidates are not accepted.
 func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	if !(q.norm > leastNorm && q.norm < mostNorm) {
 		return false
@@ -47,7 +47,7 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	case b.few(postings):
 		b.among()
 	case postings <= fewPostings && len(v.lens) <= 2*window:
-		return false // to choose among so few would cost more
+		return false // choosing among so few postings costs more than adding them up
 	default:
 		b.allTerms()
 	}
@@ -59,19 +59,20 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	return true
 }
 
-// Single precision holds estimates of queries whose terms all give at least
-// leastPart of what the query gives, of sums between leastNorm and mostNorm.
+// Estimates in single precision are possible if each term contributes at least leastPart of
+// the query's norm, and the norm is between leastNorm and mostNorm.
 const (
 	leastPart = 1e-20
 	leastNorm = 1e-280
 	mostNorm  = 1e280
-	tiny      = 1e-30 // added to the length of a document, lest nothing be divided by nothing
-	roundings = 16    // of what a term gives, at most
+	tiny      = 1e-30 // added to document lengths to avoid 0/0
+	roundings = 16    // maximum number of rounding errors in the contribution of a term
 )
 
-// ofTen returns what ten documents of the view are known to reach, by the one term that
-// gives them most, 0 where more are wanted or some may not count. An impact is rounded up,
-// and says too much where lengths count for more than when it was made.
+// ofTen returns an estimate that at least ten documents of the view reach by their
+// strongest single term. It returns 0 if more documents are wanted or if some of them may
+// not be hits. Because impacts are rounded up, it uses the next lower value. It is reduced
+// if document lengths count more now than when the impacts were computed.
 func (b *maxScore) ofTen() float32 {
 	v, least := b.view, 0.0
 	if b.limit > ten || !b.filter.all || b.ask.Accept != nil || b.ask.Factor != nil || v.gone > 0 {
@@ -88,38 +89,40 @@ func (b *maxScore) ofTen() float32 {
 	return float32(least)
 }
 
-// Batches of candidates grow from firstBatch to batchSize: the first lift the
-// threshold for the others.
+// firstBatch is the size of the first batch of candidates. Batches grow up to batchSize.
+// The first small batches raise the threshold for the later ones.
 const firstBatch = 32
 
-// fewPostings are added up in less time than it takes to begin otherwise.
+// fewPostings is the number of postings that can be added up faster than a MaxScore search
+// can start.
 const fewPostings = 400
 
-// worthOfRefusal is how many postings can be added up in the time that a
-// candidate takes which is not allowed.
+// worthOfRefusal is the number of postings that can be added up in the time that a refused
+// candidate costs.
 const worthOfRefusal = 32
 
-// Of a term with more than strongFrom postings the strongest are taken first, from
-// 7/8 of the largest impact on: they lift the threshold for the others.
+// strongFrom is the minimum number of postings of a term for which the strongest postings,
+// with at least 7/8 of the largest impact, are processed first. They raise the threshold
+// for the others.
 const strongFrom = 512
 
-// maxScore is one search for the best.
+// maxScore is the state of one search.
 type maxScore struct {
 	*query
 	view  *view
 	ask   *Query
 	limit int
 
-	threshold float32  // what an estimate has to reach; it only rises
-	slack     float32  // what an estimate may be less than a score, as a factor
-	near      []uint32 // the bits of the largest estimates so far, rising, at most limit
-	kept      []kept   // that reached the threshold
-	c0, c1    float32  // k is c0 + c1·dl
-	size      int      // of the next batch
-	budget    int      // refusals that may still come
+	threshold float32  // minimum estimate of a candidate; only increases
+	slack     float32  // factor below 1 by which an estimate may be lower than the score
+	near      []uint32 // the largest estimates so far as float bits, ascending, at most limit
+	kept      []kept   // candidates that reached the threshold
+	c0, c1    float32  // the k of a candidate is c0 + c1·dl
+	size      int      // size of the next batch
+	budget    int      // number of refused candidates that are still allowed
 }
 
-// allTerms goes through the terms.
+// allTerms processes the terms in order.
 func (b *maxScore) allTerms() {
 	for place, i := range b.order {
 		c := &b.cursors[i]
@@ -143,18 +146,18 @@ func (b *maxScore) allTerms() {
 	}
 }
 
-// minImpact returns the least impact that a posting of the term needs, above
-// impactSteps when none has it.
+// minImpact returns the lowest impact that a posting of the term needs to reach the
+// threshold. It is above impactSteps if no posting can reach it.
 func (b *maxScore) minImpact(c *cursor, place int) int {
 	need := math.Ceil((float64(b.threshold) - b.rest[place+1]) / c.unit)
 	return int(min(max(need, 1), impactSteps+1))
 }
 
-// bothShare is the part of all documents that meets the conditions below which
-// to look for those that hold a term is less work than to compare impacts.
+// bothShare is a share of all documents. If fewer meet the conditions of the query, it is
+// faster to look up which of them have the term than to compare impacts.
 const bothShare = 0.15
 
-// candidate returns the candidate that holds the term so often.
+// candidate returns the candidate for a posting of the term.
 func (b *maxScore) candidate(c *cursor, doc uint32, tf uint16) candidate {
 	f, k := float32(tf), b.c0+b.c1*float32(b.view.lens[doc])
 	return candidate{doc, c.part * f / (f + k), k}
@@ -175,11 +178,11 @@ const (
 	everyByte = 0x0101010101010101
 	topBits   = 0x80 * everyByte
 
-	// gatherBits moves the lowest bit of each byte to the highest byte, in a product.
+	// multiplying by gatherBits moves the lowest bits of all bytes to the highest byte
 	gatherBits = 0x0102040810204080
 )
 
-// scoreColumns takes the postings with an impact from minImpact to below above.
+// scoreColumns processes the postings with an impact of at least minImpact and below above.
 func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	w := c.cols
 	upper, end := uint32(0), w.upTo(0)
@@ -225,13 +228,12 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	}
 }
 
-// reach writes to the batch the indexes, from i on, of the impacts from minImpact to
-// below above, until there are as many as the next batch is to have. It returns how
-// many there are, and the index that is next.
+// reach collects the indexes, from i on, of impacts that are at least minImpact and below
+// above, until the batch is full. It returns their number and the next index.
 //
-// Those that reach minImpact carry into the top bits of their bytes. The blocks that
-// have some are listed first, without a branch that depends on an impact: few have,
-// and no processor foresees which.
+// An impact of at least minImpact overflows into the top bit of its byte. The blocks that
+// have such an impact are collected first, without a branch that depends on impacts,
+// because few blocks have one and a branch would be mispredicted.
 func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*everyByte, uint64(0x80-above)*everyByte
@@ -262,8 +264,8 @@ func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int)
 	return n, i
 }
 
-// scoreFiltered is scoreColumns for conditions that few documents meet: it looks at
-// those alone that hold the term.
+// scoreFiltered is like scoreColumns, for conditions that few documents meet. It examines
+// only documents that meet the conditions and have the term.
 func (b *maxScore) scoreFiltered(c *cursor, place int) {
 	n := 0
 	for i, set := range b.filter.set {
@@ -280,8 +282,8 @@ func (b *maxScore) scoreFiltered(c *cursor, place int) {
 	b.complete(place, b.batch[:n])
 }
 
-// complete takes candidates, to which no term before that after place has more to
-// give, through those, and offers what is left.
+// complete adds the contributions of the terms after place to the candidates, drops those
+// that cannot reach the threshold, and offers the rest.
 func (b *maxScore) complete(place int, some []candidate) {
 	for next := place + 1; next < len(b.order) && len(some) > 0; next++ {
 		if need := b.threshold - float32(b.rest[next]); need > 0 {
@@ -301,7 +303,7 @@ func (b *maxScore) complete(place int, some []candidate) {
 	}
 }
 
-// addTo adds what a term gives to candidates.
+// addTo adds the contributions of the term to the candidates.
 func (c *cursor) addTo(some []candidate) {
 	part, w := c.part, c.cols
 	switch {
@@ -352,7 +354,7 @@ func (c *cursor) addTo(some []candidate) {
 	}
 }
 
-// offer keeps a candidate if it is alive and allowed, and was not met before in a
+// offer keeps a candidate if it is not deleted, is accepted, and was not already found by a
 // term before place.
 func (b *maxScore) offer(place int, x candidate) {
 	if b.view.isDeleted(x.doc) {
@@ -367,7 +369,7 @@ func (b *maxScore) offer(place int, x candidate) {
 		b.budget--
 		return
 	}
-	if b.ask.Factor != nil { // which lifts no score
+	if b.ask.Factor != nil { // a factor never increases a score
 		x.sum *= float32(b.ask.Factor(b.view.ids.at(x.doc)))
 		if x.sum < b.threshold {
 			return
@@ -377,10 +379,10 @@ func (b *maxScore) offer(place int, x candidate) {
 	b.push(x.sum)
 }
 
-// push takes an estimate among the largest, which lift the threshold. It goes through
-// all of them, without a branch that depends on one.
+// push adds an estimate to the largest ones, and raises the threshold. It always processes
+// all of them, to avoid unpredictable branches.
 func (b *maxScore) push(sum float32) {
-	bits := math.Float32bits(sum) // which rise as estimates do, since none is below 0
+	bits := math.Float32bits(sum) // the bits of non-negative floats have the same order as the floats
 	if len(b.near) < b.limit {
 		b.near = slices.Insert(b.near, 0, 0)
 	} else if bits <= b.near[0] {
@@ -397,8 +399,8 @@ func (b *maxScore) push(sum float32) {
 	}
 }
 
-// rescore adds those that were kept to the best if their scores are good enough.
-// It goes through the terms in their order, and each through all of them.
+// rescore computes the scores of the candidates that were kept, and adds the good ones to
+// the best. It processes one term after the other for all candidates.
 func (b *maxScore) rescore(best *topK) {
 	n, rest := 0, max(b.s.rest, leastRest)
 	for _, x := range b.kept {
@@ -423,11 +425,12 @@ func (b *maxScore) rescore(best *topK) {
 	}
 }
 
-// leastRest in the place of a rest of 0 makes what a term gives to a document that
-// does not hold it 0, whatever the length, and changes no other bit.
+// leastRest replaces a rest of 0, so that the contribution of a term with TF 0 is 0 and not
+// NaN. It is too small to change any other score.
 const leastRest = 1e-300
 
-// rescore adds what a term gives to documents: this is scale.score, by hand.
+// rescore adds the contributions of the term to the candidates. It is scale.score, inlined
+// by hand.
 func (c *cursor) rescore(some []kept) {
 	gain := c.gain
 	switch w := c.cols; {
@@ -456,14 +459,14 @@ func (c *cursor) rescore(some []kept) {
 	}
 }
 
-// few reports whether those that meet the conditions are so few that they alone
-// should be looked at, all of them, among so many postings of the terms.
+// few reports whether so few documents meet the conditions that it is faster to examine all
+// of them than to process the postings.
 func (b *maxScore) few(postings int) bool {
 	w := &b.filter
 	return !w.all && w.n*fewShare <= len(b.view.lens) && w.n*len(b.cursors) <= postings*lookUpWorth
 }
 
-// among takes those that meet the conditions, and no others, through all terms.
+// among scores the documents that meet the conditions, and no others.
 func (b *maxScore) among() {
 	n := 0
 	complete := func() {

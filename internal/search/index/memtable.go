@@ -1,5 +1,5 @@
-// The memtable: the terms of the documents that were put last, in a hash table
-// that grows while it is read.
+// This file implements the memtable, a hash table with the terms of the newest documents.
+// It grows while it is being read.
 
 package index
 
@@ -8,51 +8,50 @@ import (
 	"sync/atomic"
 )
 
-// memtable is the terms of a segment that still grows. Each of its versions
-// shares the arrays of the one before: a version has what lies below its own
-// lengths, and an addition writes above those. Chains go from what was added
-// last to what was added first, so a reader passes over what its version does not
-// have yet. When an array is full, the next version has larger ones.
+// memtable has the terms of a segment that still grows. All versions of it share their
+// arrays. A version uses the elements below its own lengths, and additions are written
+// above those. Chains start with the newest element, so a reader skips elements that are
+// newer than its version. If an array is full, the next version gets larger arrays.
 //
 //	slots      hash ──► newest term ──► the term before it in the slot ──► …
 //	terms      its text ─► newest posting ──► the posting before it ──► …
 //	postings   {document, tf}, or that a document of another segment lost the term
 type memtable struct {
-	slots    []uint32 // terms, plus 1; a power of two of them
+	slots    []uint32 // term number plus 1, or 0; the length is a power of two
 	terms    []memTerm
 	postings []memPosting
-	ends     []uint32 // by document number: where its postings end
+	ends     []uint32 // end of each document's postings, by document number
 }
 
 type memTerm struct {
 	text string
 	hash uint64
-	next uint32 // in the slot, plus 1
-	last uint32 // posting, plus 1
+	next uint32 // next older term in the slot, plus 1
+	last uint32 // newest posting, plus 1
 }
 
 type memPosting struct {
 	term   uint32
-	doc    uint32 // or lostPosting
-	before uint32 // of the term, plus 1
+	doc    uint32 // document number or lostPosting
+	before uint32 // next older posting of the term, plus 1
 	tf     uint16
 }
 
-// lostPosting stands for a document that was deleted from another segment.
+// lostPosting is the document number for a document that was deleted from another segment.
 const lostPosting = math.MaxUint32
 
-// A memtable of as many documents or postings is full. With the changes of one
-// more call it has less than 64 documents, the bits of which are one word.
+// A memtable with this many documents or postings is full. Even with the changes of one
+// more call it has less than 64 documents, whose bits fit into one word.
 const (
 	memDocs     = 32
 	memPostings = 1 << 14
-	memLeast    = 512 // postings that the first arrays have room for
+	memLeast    = 512 // initial capacity for postings
 )
 
-// full reports whether the memtable is to become a segment of its own.
+// full reports whether the memtable must be converted to a segment.
 func (m *memtable) full() bool { return len(m.ends) >= memDocs || len(m.postings) >= memPostings }
 
-// find returns the number of the term of that text and hash.
+// find returns the number of the term with this text and hash.
 func (m *memtable) find(text string, hash uint64) (uint32, bool) {
 	if len(m.slots) == 0 {
 		return 0, false
@@ -66,7 +65,7 @@ func (m *memtable) find(text string, hash uint64) (uint32, bool) {
 	return 0, false
 }
 
-// each calls fn with the postings of a term, the newest first.
+// each calls fn with the postings of a term, newest first.
 func (m *memtable) each(n uint32, fn func(p *memPosting)) {
 	postings := m.postings[:cap(m.postings)]
 	for i := atomic.LoadUint32(&m.terms[n].last); i > 0; i = postings[i-1].before {
@@ -76,7 +75,8 @@ func (m *memtable) each(n uint32, fn func(p *memPosting)) {
 	}
 }
 
-// count returns how many documents hold the term, and how many lost it.
+// count returns the number of documents that have the term, and the number of those that
+// lost it.
 func (m *memtable) count(n uint32) (df, lost int) {
 	m.each(n, func(p *memPosting) {
 		if p.doc == lostPosting {
@@ -88,9 +88,9 @@ func (m *memtable) count(n uint32) (df, lost int) {
 	return df, lost
 }
 
-// appendPostings appends the postings of a term, rising by document number, to
-// list, and returns how many documents lost it. The impact is the largest that
-// there is.
+// appendPostings appends the postings of a term to list, in ascending order of documents.
+// It also returns the number of documents that lost the term. All impacts are set to the
+// maximum.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
 	from := len(list)
 	m.each(n, func(p *memPosting) {
@@ -106,7 +106,7 @@ func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost i
 	return list, lost
 }
 
-// termsOf calls fn with the numbers of the terms that a document holds.
+// termsOf calls fn with the number of each term of a document.
 func (m *memtable) termsOf(number uint32, fn func(n uint32)) {
 	from := uint32(0)
 	if number > 0 {
@@ -119,8 +119,8 @@ func (m *memtable) termsOf(number uint32, fn func(n uint32)) {
 	}
 }
 
-// add adds a posting to the version in the making: of a document, the number of
-// which is the largest so far, or of lostPosting.
+// add adds a posting to a version that is not published yet. Doc is the largest document
+// number so far, or lostPosting.
 func (m *memtable) add(text string, hash uint64, doc uint32, tf uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
 		m.grow()
@@ -133,7 +133,7 @@ func (m *memtable) add(text string, hash uint64, doc uint32, tf uint16) {
 	}
 	t := &m.terms[n]
 	if t.last > 0 && doc != lostPosting {
-		if p := &m.postings[t.last-1]; p.doc == doc { // it comes twice
+		if p := &m.postings[t.last-1]; p.doc == doc { // the term occurs twice in the document
 			p.tf = uint16(min(uint32(p.tf)+uint32(tf), math.MaxUint16))
 			return
 		}
@@ -142,14 +142,14 @@ func (m *memtable) add(text string, hash uint64, doc uint32, tf uint16) {
 	atomic.StoreUint32(&t.last, uint32(len(m.postings)))
 }
 
-// link puts a term first in its slot.
+// link inserts a term at the start of its slot's chain.
 func (m *memtable) link(n uint32) {
 	slot := &m.slots[int(m.terms[n].hash)&(len(m.slots)-1)]
 	m.terms[n].next = *slot
 	atomic.StoreUint32(slot, n+1)
 }
 
-// grow gives the version in the making arrays of twice the room.
+// grow doubles the capacity of the arrays of a version that is not published yet.
 func (m *memtable) grow() {
 	room := max(memLeast, 2*cap(m.postings))
 	m.postings = append(make([]memPosting, 0, room), m.postings...)

@@ -1,4 +1,4 @@
-// Merging segments: when, which, and how.
+// This file merges segments.
 
 package index
 
@@ -10,18 +10,20 @@ import (
 	"slices"
 )
 
-// Segments of a class have like sizes, each class eight times those of the one
-// before. As many as fanIn are merged into one, fewer of the large ones. A
-// memtable is of class 0, and becomes a segment when it is full. A segment of
-// which too many documents are deleted is merged with all that are smaller, which
-// hold what was lost by that.
+// Segments are classified by size. Each class has segments up to eight times as large as
+// those of the class before. fanIn segments of a class are merged into one, or fanInLarge
+// for large classes. A memtable has class 0 and is converted to a segment when it is full.
+// If a segment has too many deleted documents, it is merged with all smaller segments,
+// because these have the counts of lost terms.
 const (
-	classBits    = 3
-	fanIn        = 4
-	fanInLarge   = 3  // of segments of largeClass and above: they hold most terms twice
-	largeClass   = 4  // from this class on they are merged in a lane of their own, which smaller ones do not wait for
-	mostFull     = 8  // memtables that wait; a change merges more itself
-	leastDeleted = 64 // documents of a segment that is written again; and 3 in 10
+	classBits  = 3
+	fanIn      = 4
+	fanInLarge = 3 // for segments of largeClass and above, which share most of their terms
+	// minimum class of segments that are merged separately, so that small segments do not
+	// wait for them
+	largeClass   = 4
+	mostFull     = 8  // maximum number of waiting full memtables; with more, a change merges them itself
+	leastDeleted = 64 // minimum number of deleted documents before a segment is rewritten; they must also be 3 in 10
 )
 
 func (v *view) class() int {
@@ -31,9 +33,8 @@ func (v *view) class() int {
 	return max(1, bits.Len(uint(v.live()+len(v.terms)/256))/classBits)
 }
 
-// toMerge returns the views to merge in the lane of small or of large segments,
-// nil for none. A memtable that is not full and what is being merged are left
-// alone.
+// toMerge returns the views that should be merged next, among small or large segments, or
+// nil. It ignores memtables that are not full and views that are already being merged.
 func toMerge(views, merging []view, large bool) (some []view) {
 	var byClass [24][]view
 	for _, v := range views {
@@ -66,25 +67,27 @@ func toMerge(views, merging []view, large bool) (some []view) {
 	return nil
 }
 
-// holds reports whether the segment of v is among those of the views.
+// holds reports whether views contains the segment of v.
 func holds(views []view, v view) bool {
 	return slices.ContainsFunc(views, func(w view) bool { return w.segment == v.segment })
 }
 
-// holdsAll reports whether all segments of some are among those of the views.
+// holdsAll reports whether views contains the segments of all of some.
 func holdsAll(views, some []view) bool {
 	return !slices.ContainsFunc(some, func(v view) bool { return !holds(views, v) })
 }
 
-// merge returns a segment of what is not deleted of some views. To count a term
-// right, what the views lost is kept as far as it was lost from other segments.
-// When the snapshot cannot be read, the error is that of x, and it returns nil.
+// merge returns a segment with the documents of the views that are not deleted. It keeps
+// the counts of terms that were lost from other segments. If the snapshot cannot be read,
+// it returns nil, and x.Err returns the error.
 func (x *Searcher) merge(views []view) *segment {
 	b, sc := x.newBuilder(), x.scale()
 	s := b.s
 	views = slices.Clone(views)
-	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) }) // so that the ids rise, if they can
-	numbers := make([][]uint32, len(views))                                                            // by view: old document numbers to new
+	// so that IDs are ascending if possible
+	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) })
+	// by view: new number of each document
+	numbers := make([][]uint32, len(views))
 	for i := range views {
 		numbers[i] = b.adoptDocs(&views[i])
 	}
@@ -94,7 +97,7 @@ func (x *Searcher) merge(views []view) *segment {
 	}
 	s.terms = make([]term, 0, largest+largest/2)
 	s.dict.grow(cap(s.terms))
-	terms := make([][]uint32, len(views)) // by view: old term numbers to new
+	terms := make([][]uint32, len(views)) // by view: new number of each term
 	var room []posting
 	for i := range views {
 		terms[i] = b.adoptTerms(&views[i], &room)
@@ -112,14 +115,14 @@ func (x *Searcher) merge(views []view) *segment {
 			}
 		}
 	}
-	if x.Err() != nil { // lists are missing that were counted
+	if x.Err() != nil { // some posting lists could not be read
 		return nil
 	}
 	l.finish(sc.slope)
 	return s
 }
 
-// firstID returns the id of the first document, 0 for none.
+// firstID returns the ID of the first document, or 0 if there is none.
 func (s *segment) firstID() uint64 {
 	if len(s.lens) == 0 {
 		return 0
@@ -127,11 +130,11 @@ func (s *segment) firstID() uint64 {
 	return s.ids.at(0)
 }
 
-// dropped is the new number of what is not there any more.
+// dropped is the new number of documents and terms that are not kept.
 const dropped = math.MaxUint32
 
-// adoptDocs adds the documents of a view that are not deleted, and returns their
-// new numbers.
+// adoptDocs adds the documents of a view that are not deleted. It returns their new
+// numbers.
 func (b *builder) adoptDocs(v *view) []uint32 {
 	s := b.s
 	numbers := make([]uint32, len(v.lens))
@@ -157,8 +160,7 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 	return numbers
 }
 
-// adoptTerms adds the terms of a view, counts their postings and what was lost,
-// and returns their new numbers.
+// adoptTerms adds the terms of a view with their counts. It returns their new numbers.
 func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	numbers := make([]uint32, v.numTerms())
 	for n := range numbers {
@@ -189,8 +191,8 @@ func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	return numbers
 }
 
-// replace returns views with those of some segments replaced by the one that
-// they were merged into. What was deleted from those since is deleted from it.
+// replace returns views with the merged views replaced by the segment into. Documents that
+// were deleted since the merge started are deleted from the result.
 func replace(views, merged []view, into *segment) []view {
 	next := view{segment: into}
 	rest := make([]view, 0, len(views))
@@ -214,8 +216,8 @@ func replace(views, merged []view, into *segment) []view {
 			}
 		}
 	}
-	// Large segments first: what they hold most often raises the threshold for
-	// the others.
+	// Large segments come first, because the scores of their documents raise the threshold
+	// of a search early.
 	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.live() - a.live() })
 	return slices.Insert(rest, at, next)
 }

@@ -1,4 +1,5 @@
-// Where a term stands: a list of postings or, in many documents, columns.
+// This file stores the documents of a term: as a list of postings or, if there are many, in
+// columns.
 
 package index
 
@@ -8,58 +9,58 @@ import (
 	"slices"
 )
 
-// A posting says that a term stands tf sixteenths of a time in a document, and
-// the most that this may give.
+// A posting is a document that has a term, with the term's frequency in sixteenths and the
+// maximum of its contribution.
 type posting struct {
 	doc    uint32
 	tf     uint16
 	impact uint8 // see scale.impact
 }
 
-// postings is where a term stands. They never change once they are made.
+// postings are the documents of a term. They are immutable.
 type postings struct {
-	list []posting // rising by document number; nil when there are columns
-	cols *columns  // instead of list, or nil
+	list []posting // in ascending order of documents; nil if there are columns
+	cols *columns  // used instead of list; may be nil
 }
 
-// columns is the postings of a term that stands in many documents. The impacts
-// lie close together: most of a search is to look for large ones.
+// columns store the postings of a term that many documents have. The impacts are stored
+// together, because a search mostly looks for large impacts.
 //
 //	index      0    1    2    3  …
-//	impacts   90   12   55   31  …   filled up with zeros to a multiple of impactBlock
-//	docs       3   17   64    2  …   the lower half of the numbers: 65,538 is 2
+//	impacts   90   12   55   31  …   padded with zeros to a multiple of impactBlock
+//	docs       3   17   64    2  …   lower half of document numbers: 65,538 is 2
 //	tfs       16   16   32   16  …
 //
-//	starts    by number >> shift: the index of the first posting from there on
+//	starts    by number >> shift: index of the first posting from that number on
 //
-// A document is looked up by starts. The postings of a term that stands in at
-// least one document in bitsShare have a bit for each document, too; in at least
-// one in denseShare they have, instead of tfs, a byte for each document.
+// A document is looked up with starts. If at least one in bitsShare documents has the term,
+// there is also a bit for each document. If at least one in denseShare has it, there is a
+// byte for each document instead of tfs.
 type columns struct {
 	impacts []uint8
 	docs    []uint16
 	tfs     []uint16
-	starts  []uint32 // of all documents, and the number of postings
-	shift   uint8    // at most 16; 6 when there are bits and tfs
+	starts  []uint32 // covers all documents; the last element is the number of postings
+	shift   uint8    // at most 16; 6 if there are bits and tfs
 	bits    []uint64
-	dense   []uint8   // the TF of each document by unit, 0 when it does not hold the term
-	tenth   uint8     // the impact of the tenth of the strongest postings
-	unit    uint16    // of dense: One when all TFs are multiples of it, else 1
-	large   []posting // those whose TF is at least largeTF units, which is what dense says then
+	dense   []uint8   // TF of each document in units, or 0 if it does not have the term
+	tenth   uint8     // impact of the tenth-strongest posting
+	unit    uint16    // unit of dense: One if all TFs are multiples of One, otherwise 1
+	large   []posting // postings with a TF of at least largeTF units, for which dense has largeTF
 }
 
 const (
-	columnsLeast = 64  // postings that a term with columns has at least, more than ten
+	columnsLeast = 64  // minimum number of postings for columns; must be greater than ten
 	ten          = 10  // see columns.tenth
 	bitsShare    = 32  // see columns
 	denseShare   = 8   // see columns
-	slotPostings = 4   // about so many postings of a term without bits are between two of its starts
+	slotPostings = 4   // approximate number of postings between two elements of starts, for a term without bits
 	largeTF      = 255 // see columns.large
-	impactBlock  = 32  // so many impacts are compared at a time
+	impactBlock  = 32  // number of impacts that are compared at a time
 )
 
-// newPostings returns the postings of a list, which is theirs from now on, among
-// so many documents.
+// newPostings returns the postings of a list in a segment with docs documents. It may keep
+// the list.
 func newPostings(list []posting, docs int) postings {
 	if len(list) < columnsLeast {
 		return postings{list: list}
@@ -75,7 +76,7 @@ func newPostings(list []posting, docs int) postings {
 	return postings{cols: w}
 }
 
-// newColumns makes room for so many postings among so many documents.
+// newColumns returns empty columns with capacity for the postings.
 func newColumns(postings, docs int) *columns {
 	w := &columns{impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)), docs: make([]uint16, 0, postings+lanes)}
 	switch {
@@ -98,7 +99,7 @@ func newColumns(postings, docs int) *columns {
 	return w
 }
 
-// push appends a posting of a larger number than all before.
+// push appends a posting. Document numbers must ascend.
 func (w *columns) push(p posting) {
 	w.starts[p.doc>>w.shift]++
 	w.impacts, w.docs = append(w.impacts, p.impact), append(w.docs, uint16(p.doc))
@@ -115,14 +116,15 @@ func (w *columns) push(p posting) {
 	}
 }
 
-// finish is called after the last push. Until then starts counts postings.
+// finish completes the columns after the last push. Until then, starts has counts of
+// postings.
 func (w *columns) finish() {
 	sum := uint32(0)
 	for i, n := range w.starts {
 		w.starts[i] = sum
 		sum += n
 	}
-	var with [impactSteps + 1]int // postings, by impact
+	var with [impactSteps + 1]int // number of postings with each impact
 	for _, i := range w.impacts {
 		with[i]++
 	}
@@ -133,8 +135,8 @@ func (w *columns) finish() {
 	w.impacts = w.impacts[:cap(w.impacts)]
 }
 
-// upTo returns the index after that of the last posting of a document with the
-// upper half of that number.
+// upTo returns the index after the last posting whose document number has the same upper
+// half as number.
 func (w *columns) upTo(number uint32) int {
 	return int(w.starts[min(int(number>>16+1)<<(16-w.shift), len(w.starts)-1)])
 }
@@ -150,15 +152,15 @@ func (w *columns) find(number uint32) (int, bool) {
 	return int(at), ok
 }
 
-// findLow returns where between two indexes a number is, and whether it is there. It
-// compares some at a time, without a branch on each.
+// findLow searches for low between two indexes of docs, and returns its index and whether
+// it was found. It compares several numbers at a time, to avoid branches.
 func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 	pattern := uint64(low) * everyPair
 	for {
 		some := docs[at : at+lanes]
 		a := uint64(some[0]) | uint64(some[1])<<16 | uint64(some[2])<<32 | uint64(some[3])<<48
 		b := uint64(some[4]) | uint64(some[5])<<16 | uint64(some[6])<<32 | uint64(some[7])<<48
-		a, b = a^pattern, b^pattern // two bytes of zeros are what is looked for
+		a, b = a^pattern, b^pattern // two zero bytes mark the number that was searched
 		a, b = (a-everyPair)&^a&topOfPairs, (b-everyPair)&^b&topOfPairs
 		bit := bits.TrailingZeros64(a)
 		if a == 0 {
@@ -172,12 +174,12 @@ func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 }
 
 const (
-	lanes      = 8 // so many numbers are compared at a time; docs has room for as many more
+	lanes      = 8 // number of numbers that are compared at a time; docs has spare capacity for as many
 	everyPair  = 0x0001000100010001
 	topOfPairs = 0x8000 * everyPair
 )
 
-// tf returns how often the term stands in a document, 0 when it does not.
+// tf returns the frequency of the term in a document, or 0.
 func (w *columns) tf(number uint32) uint16 {
 	if w.dense != nil {
 		return w.denseTF(number)
@@ -188,7 +190,7 @@ func (w *columns) tf(number uint32) uint16 {
 	return 0
 }
 
-// denseTF is tf where a byte says it.
+// denseTF is like tf, for columns with dense.
 func (w *columns) denseTF(number uint32) uint16 {
 	tf := uint16(w.dense[number])
 	if tf < largeTF {
@@ -197,14 +199,14 @@ func (w *columns) denseTF(number uint32) uint16 {
 	return w.largeTF(number)
 }
 
-// largeTF is denseTF of one of the large.
+// largeTF returns the frequency for a document in large.
 func (w *columns) largeTF(number uint32) uint16 {
 	at, _ := slices.BinarySearchFunc(w.large, number, func(p posting, number uint32) int { return int(int64(p.doc) - int64(number)) })
 	return w.large[at].tf
 }
 
-// at returns the posting of an index. upper is a number that is not larger than
-// the document's, of which the upper half counts, and becomes the document's.
+// at returns the posting with this index. The upper half of *upper must not be greater than
+// that of the document's number, and is set to it.
 func (w *columns) at(index int, upper *uint32) posting {
 	for index >= w.upTo(*upper) {
 		*upper += 1 << 16
@@ -218,7 +220,7 @@ func (w *columns) at(index int, upper *uint32) posting {
 	return p
 }
 
-// setBits sets the bits of all documents that hold the term.
+// setBits sets the bits of all documents that have the term.
 func (w *columns) setBits(set []uint64) {
 	for i, held := range w.bits {
 		set[i] |= held
@@ -242,7 +244,7 @@ func (t *postings) count() int {
 	return len(t.list)
 }
 
-// all returns the postings, rising: the list, or what it wrote to the room.
+// all returns the postings in order. They may be stored in room.
 func (t *postings) all(room *[]posting) []posting {
 	if t.cols == nil {
 		return t.list
@@ -254,7 +256,7 @@ func (t *postings) all(room *[]posting) []posting {
 	return *room
 }
 
-// tf returns how often the term stands in a document, 0 when it does not.
+// tf returns the frequency of the term in a document, or 0.
 func (t *postings) tf(number uint32) uint16 {
 	if t.cols != nil {
 		return t.cols.tf(number)
@@ -265,8 +267,8 @@ func (t *postings) tf(number uint32) uint16 {
 	return 0
 }
 
-// find returns the index of the posting of a document in the list, or of
-// another when there is none. It has no branch that depends on what it reads.
+// find returns the index of a document's posting in the list. If there is none, it returns
+// another index. It has no branch that depends on the list's content.
 func (t *postings) find(number uint32) int {
 	from := 0
 	for n := len(t.list); n > 1; {
@@ -277,7 +279,7 @@ func (t *postings) find(number uint32) int {
 	return from
 }
 
-// window is how many document numbers are scored at a time: so few that their
-// sums stay in the processor's nearest cache, and so many that going from term
-// to term costs little. It is a multiple of 64.
+// window is the number of documents that are scored together. Their sums must fit into the
+// processor's L1 cache, and the cost of switching between terms must stay small. It is a
+// multiple of 64.
 const window = 1 << 11

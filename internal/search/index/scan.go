@@ -1,5 +1,5 @@
-// What one search works with, and the plain way to score: all postings of the
-// query's terms.
+// This file has the working memory of a search, and a simple scoring method that adds up
+// all postings of the query's terms.
 
 package index
 
@@ -10,39 +10,39 @@ import (
 	"sync"
 )
 
-// query is the scratch of one search.
+// query is the working memory of one search.
 type query struct {
 	x       *Searcher
 	s       scale
-	terms   []QueryTerm // distinct, sorted, of a weight above 0
-	hashes  []uint64    // of their texts
-	gains   []float64   // what each gives
-	norm    float64     // the sum of gains: bounds and estimates of scores are parts of it
-	numbers []uint32    // of the terms in a segment, plus 1, as far as the first of a hash is right
+	terms   []QueryTerm // distinct, sorted, with weights above 0
+	hashes  []uint64    // hashes of the terms' texts
+	gains   []float64   // gain of each term; see scale.gain
+	norm    float64     // sum of the gains; estimates of scores and their bounds are divided by it
+	numbers []uint32    // candidates for the terms' numbers in a segment, plus 1
 	dfs     []int
-	found   []found   // by view and term
-	alone   []posting // of terms that have no more; never moved
-	cursors []cursor  // of a view, in the order of terms, without those that it has not
-	order   []int     // indexes of cursors, those that can give most first
-	rest    []float64 // by place in order: the most that the terms from there on give together, by norm
+	found   []found   // postings by view and term
+	alone   []posting // memory for single postings; never reallocated, because found refers to it
+	cursors []cursor  // the terms that a view has, in order of terms
+	order   []int     // indexes of cursors in descending order of their maximum contribution
+	rest    []float64 // by position in order: maximum contribution of the terms from there on, divided by norm
 	heap    []ranked
 	filter  filterSet
 	batch   [batchSize + impactBlock]candidate
 	near    []uint32 // see maxScore
 	kept    []kept
-	acc     [window]float64 // all zero outside scan
+	acc     [window]float64 // all zero outside of scan
 	busy    bool
 }
 
-// cursor is one term of a query in a view.
+// cursor is one term of a query in one view.
 type cursor struct {
 	postings
-	df       int     // postings
-	from, to int     // indexes of the postings of the window of a scan
-	gain     float64 // what the term gives
-	part     float32 // gain by norm
-	unit     float64 // what a posting gives for each step of its impact, at most, by norm
-	most     float64 // the most that the term gives to any document, by norm
+	df       int     // number of postings
+	from, to int     // range of the postings in the current window of a scan
+	gain     float64 // gain of the term
+	part     float32 // gain divided by norm
+	unit     float64 // maximum contribution of a posting for each step of its impact, divided by norm
+	most     float64 // maximum contribution of the term, divided by norm
 }
 
 var queries = sync.Pool{New: func() any { return new(query) }}
@@ -78,9 +78,8 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 	return q
 }
 
-// findTerms looks up the terms in a view. Most of the time goes into waiting for
-// memory: what does not depend on each other is read in loops of their own, so
-// that the reads overlap.
+// findTerms looks up the terms in a view. Most of the time is spent waiting for memory, so
+// independent reads are in separate loops that overlap.
 func (q *query) findTerms(v *view, found []found) {
 	for k, hash := range q.hashes {
 		q.numbers[k] = v.dict.first(hash)
@@ -99,8 +98,8 @@ func (q *query) findTerms(v *view, found []found) {
 
 func (q *query) hash(text string) uint64 { return q.x.hash(text) }
 
-// release gives the scratch back, without references to strings or lists. A
-// caller's function that panicked has left sums there: that one is dropped.
+// release puts the query back into the pool, without references to strings or lists. If a
+// callback panicked, acc is not zero, so the query is dropped instead.
 func (q *query) release() {
 	if q.busy {
 		return
@@ -113,7 +112,7 @@ func (q *query) release() {
 	queries.Put(q)
 }
 
-// open makes the cursors of a view.
+// open sets the cursors for view i.
 func (q *query) open(i int) *view {
 	v := &q.x.views[i]
 	q.cursors, q.order = q.cursors[:0], q.order[:0]
@@ -136,21 +135,21 @@ func (q *query) open(i int) *view {
 	return v
 }
 
-// scan computes the scores of all documents of a view that hold a term of the
-// query, and visits those that reach a threshold, each once. Visit returns the
-// threshold from there on, which is above 0 and never falls; the first one is
-// least. Deleted documents may be visited.
+// scan computes the score of each document in a view that has a term of the query. It calls
+// visit once for each document whose score reaches a threshold, which is least at first.
+// visit returns the new threshold, which must be above 0 and must not decrease. Deleted
+// documents may be visited.
 //
-// A window of documents is scored term after term, in the order of the terms:
+// Documents are scored in windows. Within a window, the terms are processed in order:
 //
 //	numbers       0 …… 2047 │ 2048 …… 4095 │ …
-//	"apple"       ▪   ▪  ▪▪ │              │      postings, rising
+//	"apple"       ▪   ▪  ▪▪ │              │      postings, ascending
 //	"pear"          ▪    ▪  │      ▪       │
-//	acc           ·········   one sum per number of the window, then the next
+//	acc           ·········   one sum per document of the window
 func (v *view) scan(q *query, least float64, visit func(number uint32, score float64) float64) {
 	for first := 0; first < len(v.lens); first += window {
 		lens := v.lens[first:min(first+window, len(v.lens))]
-		met := 0 // postings
+		met := 0 // number of postings in the window
 		for i := range q.cursors {
 			c := &q.cursors[i]
 			c.from = c.to
@@ -178,13 +177,13 @@ func (v *view) scan(q *query, least float64, visit func(number uint32, score flo
 				if q.acc[at] >= least {
 					least = visit(uint32(first+at), q.acc[at])
 				}
-				q.acc[at] = 0 // so that the next term's posting is not a second visit
+				q.acc[at] = 0 // the document must not be visited again for the next term
 			}
 		}
 	}
 }
 
-// inWindow returns which of the documents of its window a posting is of.
+// inWindow returns the index in its window of a posting's document.
 func (c *cursor) inWindow(index int) int {
 	if c.cols != nil {
 		return int(c.cols.docs[index] % window)
@@ -192,7 +191,7 @@ func (c *cursor) inWindow(index int) int {
 	return int(c.list[index].doc % window)
 }
 
-// addList adds what the term gives to the documents of the window.
+// addList adds the contributions of the term to the sums of the window.
 func (q *query) addList(c *cursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.s.rest
@@ -202,15 +201,15 @@ func (q *query) addList(c *cursor, first int, lens []uint32) {
 		if at >= len(lens) {
 			break
 		}
-		// This is scale.score, by hand: the compiler does not keep its parts
-		// in registers.
+		// This is scale.score, inlined by hand, because the compiler does not keep its
+		// parts in registers.
 		f := float64(p.tf)
 		q.acc[at%window] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
 		c.to++
 	}
 }
 
-// addColumns is addList for a term that has columns.
+// addColumns is like addList, for a term with columns.
 func (q *query) addColumns(c *cursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.s.rest
@@ -233,22 +232,22 @@ func (q *query) addColumns(c *cursor, first int, lens []uint32) {
 	}
 }
 
-// candidate is a document that holds one term and none that can give more, unless
-// it was met there before.
+// candidate is a document that has a certain term. Terms with a greater maximum
+// contribution either do not have it or have found it already.
 type candidate struct {
 	doc uint32  // at first, the index of a posting of the term
-	sum float32 // what the terms so far give, see query.norm
+	sum float32 // sum of the contributions so far, divided by query.norm
 	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
 }
 
-// batchSize is how many candidates are taken through the terms at a time. One
-// waits for memory while others are looked up.
+// batchSize is the number of candidates that are processed together, so that their memory
+// accesses overlap.
 const batchSize = 256
 
 // kept is a document that may be among the best.
 type kept struct {
 	doc   uint32
-	sum   float32 // the estimate of its score
-	score float64 // what the terms so far give, in their order
-	k     float64 // as that of a candidate
+	sum   float32 // estimate of its score
+	score float64 // sum of the terms' contributions so far, in the order of terms
+	k     float64 // like candidate.k
 }

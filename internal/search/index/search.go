@@ -1,4 +1,4 @@
-// The questions that rank.
+// This file implements the searches that rank documents.
 
 package index
 
@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Search returns the documents with the highest scores, at most ask.Limit: higher
-// scores first, then newer ones, then smaller ids.
+// Search returns at most ask.Limit documents with the highest scores. Equal scores are
+// ordered by larger Updated, then by smaller ID.
 func (x *Searcher) Search(ask Query) []Hit {
 	if ask.Limit <= 0 || x.live == 0 {
 		return nil
@@ -25,10 +25,10 @@ func (x *Searcher) Search(ask Query) []Hit {
 	return best.hits()
 }
 
-// For more than many hits the threshold comes too late to be of use.
+// many is the maximum limit for MaxScore. With more hits, its threshold rises too late.
 const many = 200
 
-// searchView offers the documents of a view to the best.
+// searchView adds the hits of one view to the best.
 func (q *query) searchView(ask *Query, i int, best *topK) {
 	v := q.open(i)
 	if len(q.cursors) == 0 {
@@ -46,7 +46,7 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || (ask.Accept != nil && !ask.Accept(c.id())) {
 			return best.least
 		}
-		if ask.Factor != nil { // which lifts no score, so what was not wanted is not wanted now
+		if ask.Factor != nil { // a factor never increases a score, so an unwanted hit stays unwanted
 			c.score *= ask.Factor(c.id())
 		}
 		if best.wants(c) {
@@ -56,8 +56,8 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 	})
 }
 
-// Count returns the number of documents with a score above 0 that the query
-// accepts, whatever its limit.
+// Count returns the number of documents with a score above 0 that the query accepts. It
+// ignores the limit.
 func (x *Searcher) Count(ask Query) int {
 	q := newQuery(x, ask.Terms)
 	defer q.release()
@@ -80,15 +80,15 @@ func (x *Searcher) Count(ask Query) int {
 	return n
 }
 
-// newest is a document and its rank among the newest.
+// newest is a document and the values by which Newest orders it.
 type newest struct {
 	updated int64
 	id      uint64
 }
 
-// Newest returns the ids of the documents that the query accepts, whatever its
-// terms: at most ask.Limit, those with the largest Updated first, of equals the
-// largest id. Documents without terms are among them.
+// Newest returns the IDs of at most ask.Limit documents that the query accepts, with the
+// largest Updated first, then with the largest ID. It ignores the terms of the query and
+// includes documents without terms.
 func (x *Searcher) Newest(ask Query) []uint64 {
 	limit := ask.Limit
 	if limit <= 0 {
@@ -101,7 +101,8 @@ func (x *Searcher) Newest(ask Query) []uint64 {
 		v := &x.views[i]
 		f.fill(v, &ask, x.hash)
 		updated, ids := v.updated.all(), v.ids.all()
-		for n := len(ids) - 1; n >= 0; n-- { // what was put last is likely to be the newest
+		// start with the documents added last, because they are probably the newest
+		for n := len(ids) - 1; n >= 0; n-- {
 			d := newest{updated[n], ids[n]}
 			if (len(best) == limit && order(best[limit-1], d) < 0) || v.isDeleted(uint32(n)) || !f.contains(uint32(n)) ||
 				(ask.Accept != nil && !ask.Accept(d.id)) {

@@ -1,48 +1,45 @@
-// Package index ranks documents by the words of a query. It knows documents and
-// terms: what a document is, and how its text became terms, is the caller's
-// business.
+// Package index ranks documents by the words of a query. A document is a set of terms. The
+// caller decides what a document represents and how its text is converted to terms.
 //
-// The score of a document is the sum, over the distinct terms of the query in
-// sorted order, of
+// The score of a document is the sum, over the distinct terms of the query in sorted order,
+// of
 //
-//	idf · tf·(k1+1) / (tf + k1·(1 − b + b·dl/avgdl))
+//	weight · idf · tf·(k1+1) / (tf + k1·(1 − b + b·dl/avgdl))
 //	idf = ln((N − df + 0.5)/(df + 0.5) + 1)
 //
-// times the weight of the term in the query, where tf is how often the term
-// stands in the document, df how many documents hold it, dl the number of terms
-// in the document, avgdl the mean of dl, and N the number of documents. This is
-// Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework:
-// BM25 and Beyond", 2009) with Lucene's idf, which is never negative, and in
-// which a term's [Prior] counts. N, df and
-// avgdl are those of the moment of the query, so a score is the same, to the
-// last bit, after any history of changes that led to the same documents.
+// where weight is the term's weight in the query, tf the number of occurrences of the term
+// in the document, df the number of documents with the term, dl the number of terms in the
+// document, avgdl the average of dl, and N the number of documents. This is Okapi BM25
+// (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009)
+// with Lucene's idf, which is never negative. A term's [Prior] is added to N and df. N, df
+// and avgdl are those at the time of the query, so a score is identical to the last bit for
+// any history of changes that led to the same documents.
 //
-// The shape:
+// # Structure
 //
 //	Index ──► Searcher ──► views: a segment each, and which of its documents are deleted
-//	               N, avgdl
+//	N, avgdl
 //
 //	segment       dictionary   hash of a text ──► number of a term
-//	              terms        number ──► its text, df, lost, and {document number, tf, impact} or,
-//	                           of a term of more documents than one, a list of those, rising by number
-//	              documents    number ──► id, times, dl
+//	terms        number ──► text, df, lost, and {document number, tf, impact} or,
+//	if several documents have the term, a list of them, by number
+//	documents    number ──► ID, times, dl
 //
-// Segments never change. A change of many documents makes a segment of them and,
-// since it deletes the old versions of those from other segments, of the terms
-// lost by that: df is the sum over the segments of df − lost. A change of few
-// makes the next version of the memtable (memtable.go), which becomes a segment
-// when it is full. Segments of a like size are merged in the background. Readers
-// hold a searcher, which never changes either; an atomic pointer publishes the
-// next one. So readers wait for no lock, and for no merge.
+// Segments are immutable. A change of many documents creates a new segment. It also deletes
+// the old versions from other segments, and the new segment counts how often terms were
+// lost by that, so that df is the sum of df − lost over all segments. A change of few
+// documents creates a new version of the memtable (memtable.go), which is converted to a
+// segment when it is full. Segments of similar size are merged in the background. Readers
+// use a searcher, which is immutable too. The next searcher is published by an atomic
+// pointer. So readers never wait for a lock or a merge.
 //
-// The impact of a posting is one byte that says how much it gives at most. A
-// search reads little more than the impacts of a common term, and looks up the
-// other terms in those documents only that can still be among the best
-// (maxscore.go). In a small segment it adds up all postings (scan.go). Both give
-// the same scores to the last bit.
+// The impact of a posting is one byte with an upper bound of its contribution. A search
+// mostly reads the impacts of a frequent term, and looks up the other terms only for
+// documents that can still be among the best (maxscore.go). In a small segment it adds up
+// all postings (scan.go). Both methods return identical scores.
 //
-// An index can be written as a snapshot and opened from one (snapshot.go): a
-// segment whose terms are read when they are asked for.
+// An index can be written to a snapshot and opened from it (snapshot.go). It then has a
+// segment whose terms are read when they are needed.
 package index
 
 import (
@@ -51,21 +48,21 @@ import (
 	"slices"
 )
 
-// Searcher is an index as it stands between two changes. It never changes, and
-// is safe for concurrent use.
+// Searcher is the immutable state of an index between two changes. It is safe for
+// concurrent use.
 type Searcher struct {
 	params Params
 	seed   maphash.Seed
 	views  []view
-	live   int    // N: documents with terms that are not deleted
-	total  uint64 // sum of dl over those
+	live   int    // N: number of documents with terms that are not deleted
+	total  uint64 // sum of dl over these documents
 }
 
 // Len returns the number of documents with terms, the N of the formula.
 func (x *Searcher) Len() int { return x.live }
 
-// Err returns the error that kept the searcher from reading the snapshot that
-// it was opened from. What was found counts for nothing then.
+// Err returns the error if the searcher could not read the snapshot that it was opened
+// from. Results of the searcher must then be discarded.
 func (x *Searcher) Err() error {
 	for i := range x.views {
 		if img := x.views[i].image; img != nil {
@@ -77,8 +74,8 @@ func (x *Searcher) Err() error {
 	return nil
 }
 
-// Check reads all of the snapshot that the searcher was opened from, and returns what
-// is wrong with it.
+// Check reads the whole snapshot that the searcher was opened from, and returns an error if
+// it is damaged.
 func (x *Searcher) Check() error {
 	var room []posting
 	for i := range x.views {
@@ -99,7 +96,7 @@ func (x *Searcher) Check() error {
 	return x.Err()
 }
 
-// Size returns the number of documents, those without terms among them.
+// Size returns the number of documents, including those without terms.
 func (x *Searcher) Size() int {
 	n := 0
 	for i := range x.views {
@@ -110,12 +107,12 @@ func (x *Searcher) Size() int {
 
 func (x *Searcher) scale() scale { return x.params.scale(x.live, x.total) }
 
-// IDF returns what a term counts that so many documents hold.
+// IDF returns the idf of a term that df documents have.
 func (x *Searcher) IDF(df int, p Prior) float64 { return x.scale().idf(df, p) }
 
 func (x *Searcher) hash(text string) uint64 { return maphash.String(x.seed, text) }
 
-// locate returns where the document of that id is.
+// locate returns the view and number of the document with this ID.
 func (x *Searcher) locate(id uint64) (v *view, number uint32, ok bool) {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
@@ -126,8 +123,8 @@ func (x *Searcher) locate(id uint64) (v *view, number uint32, ok bool) {
 	return nil, 0, false
 }
 
-// Data returns what the caller put with the document of that id, nil for nothing and
-// for one of a snapshot, and whether there is such a document.
+// Data returns the Data that the caller set for the document with this ID. It is nil for
+// documents of a snapshot. ok is false if there is no such document.
 func (x *Searcher) Data(id uint64) (data any, ok bool) {
 	v, n, ok := x.locate(id)
 	if !ok {
@@ -143,9 +140,8 @@ func (s *segment) dataOf(number uint32) any {
 	return s.data[number]
 }
 
-// Documents yields the ids of all documents, those without terms among them, in
-// no particular order, and the data that was put with each, nil for that of a
-// snapshot.
+// Documents yields the IDs of all documents, including those without terms, in no
+// particular order, and their Data, which is nil for documents of a snapshot.
 func (x *Searcher) Documents() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {
@@ -159,7 +155,7 @@ func (x *Searcher) Documents() iter.Seq2[uint64, any] {
 	}
 }
 
-// DF returns the number of documents that hold the term.
+// DF returns the number of documents with the term.
 func (x *Searcher) DF(term string) int {
 	hash, df := x.hash(term), 0
 	for i := range x.views {
@@ -168,7 +164,7 @@ func (x *Searcher) DF(term string) int {
 	return df
 }
 
-// IDs returns the ids, rising, of the documents that hold the term.
+// IDs returns the IDs of the documents with the term, in ascending order.
 func (x *Searcher) IDs(term string) []uint64 {
 	var ids []uint64
 	var room []posting
@@ -187,8 +183,8 @@ func (x *Searcher) IDs(term string) []uint64 {
 	return ids
 }
 
-// Terms yields each term that begins with the prefix, and the number of
-// documents that hold it. The order means nothing.
+// Terms yields each term with this prefix, and the number of documents that have it, in no
+// particular order.
 func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for i := range x.views {
@@ -204,7 +200,7 @@ func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 						seen = seen || (j < i && x.views[j].knows(t.text, hash))
 					}
 					if seen {
-						continue // it was yielded
+						continue // already yielded
 					}
 				}
 				if df > 0 && !yield(t.text, df) {
@@ -215,7 +211,7 @@ func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// knows reports whether the segment has a term of that text.
+// knows reports whether the segment has a term with this text.
 func (s *segment) knows(text string, hash uint64) bool {
 	if s.image != nil {
 		_, ok := s.image.find(text)

@@ -1,4 +1,4 @@
-// A segment: documents and their postings, which never change.
+// This file implements segments, which have documents and their postings and are immutable.
 
 package index
 
@@ -9,47 +9,47 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// segment is documents, the terms that they hold, and how many times terms were
-// lost by deletions from older segments. It never changes; what a query reads
-// of a snapshot is kept by atomic pointers.
+// segment has documents and their terms, and counts how often terms were lost by deletions
+// from older segments. It is immutable, except that data read from a snapshot is cached in
+// atomic pointers.
 type segment struct {
-	// By document number.
+	// The following are indexed by document number.
 	ids     column[uint64]
 	updated column[int64]
 	created column[int64]
 	lens    []uint32    // dl in sixteenths, or unscored
-	data    []any       // the caller's; nil when no document has some
-	blocks  []timeBlock // of created, by number / 64; see times
+	data    []any       // Data of the documents; nil if no document has Data
+	blocks  []timeBlock // ranges of created, by number / 64; see times
 
-	rising  bool    // the ids
-	byID    idTable // when they are not
-	counted int     // documents that are not unscored
+	rising  bool    // the IDs are ascending
+	byID    idTable // used if the IDs are not ascending
+	counted int     // number of documents that are not unscored
 	total   uint64  // sum of dl
-	slope   float64 // of the scale that all impacts are of
+	slope   float64 // slope of the scale with which the impacts were computed
 
-	dict  idTable // term numbers, by the hash of the text
+	dict  idTable // term numbers by the hash of the text
 	terms []term  // by term number
 	arena termArena
-	lists []postings // of the terms that have more than one posting
-	image *image     // instead of all these, in a segment of a snapshot
-	mem   *memtable  // instead of all these, in the segment that grows, of which there is a version after each change
+	lists []postings // of terms with more than one posting
+	image *image     // used instead of the fields above, in a segment of a snapshot
+	mem   *memtable  // used instead of the fields above, in a segment that still grows
 }
 
-// term is a word and where it stands. Most terms stand in one document: they
-// have their posting in themselves. There are no pointers in a term, so that
-// the garbage collector need not look at it.
+// term is a term and the documents that have it. Most terms occur in one document, and that
+// posting is stored in the term itself. A term has no pointers, so that the garbage
+// collector does not scan the terms.
 type term struct {
-	text uint32 // in the arena
-	df   uint32 // postings
-	at   uint32 // which of the lists it has or, without one, the document of its only posting
-	lost int32  // documents of other segments that held it, deleted since this one began
-	tf   uint16 // of its only posting, 0 when there is none
-	most uint8  // the largest impact
-	many bool   // it has a list
+	text uint32 // reference in the arena
+	df   uint32 // number of postings
+	at   uint32 // index in lists or, without a list, the document of its only posting
+	lost int32  // number of documents in other segments that had the term and were deleted since this segment began
+	tf   uint16 // frequency in its only posting, or 0 if it has none
+	most uint8  // largest impact of its postings
+	many bool   // has a list
 }
 
-// find returns the term of that text and hash. Postings that have no list of
-// their own are appended to alone.
+// find returns the term with this text and hash. A posting that is not part of a list is
+// appended to alone.
 func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool) {
 	if s.image != nil {
 		return s.image.load(text)
@@ -67,7 +67,7 @@ func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool)
 	return s.foundAt(n, alone), true
 }
 
-// foundAt is find of the term of that number.
+// foundAt is like find, for a term number.
 func (s *segment) foundAt(n uint32, alone *[]posting) found {
 	t := &s.terms[n]
 	f := found{df: int(t.df), lost: int(t.lost), most: t.most}
@@ -81,7 +81,7 @@ func (s *segment) foundAt(n uint32, alone *[]posting) found {
 	return f
 }
 
-// df returns the live documents that the segment adds to the count of a term.
+// df returns the contribution of the segment to the df of a term.
 func (s *segment) df(text string, hash uint64) int {
 	if s.image != nil {
 		t, ok := s.image.find(text)
@@ -112,7 +112,7 @@ func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 // alone returns the only posting of a term without a list.
 func (t *term) alone() posting { return posting{t.at, t.tf, t.most} }
 
-// counts is what a segment knows of a term without its postings.
+// counts is a term without its postings.
 type counts struct {
 	text string
 	df   int
@@ -130,7 +130,7 @@ func (s *segment) numTerms() int {
 	return len(s.terms)
 }
 
-// term returns the counts of the term of that number.
+// term returns the counts of the term with this number.
 func (s *segment) term(n int) counts {
 	if s.image != nil {
 		t := s.image.term(n)
@@ -144,8 +144,8 @@ func (s *segment) term(n int) counts {
 	return counts{s.arena.get(t.text), int(t.df), int(t.lost)}
 }
 
-// postingsOf returns the postings of the term of that number, rising: its own
-// list, or what it wrote to the room, which grows as it has to.
+// postingsOf returns the postings of the term with this number, in ascending order. They
+// may be stored in room.
 func (s *segment) postingsOf(n int, room *[]posting) []posting {
 	if s.image != nil {
 		*room = s.image.decodeAt(n, (*room)[:0])
@@ -167,8 +167,8 @@ func (s *segment) postingsOf(n int, room *[]posting) []posting {
 	return *room
 }
 
-// number returns the number of the document of that id: in a memtable, of its
-// last version.
+// number returns the number of the document with this ID. In a memtable it is the last
+// version.
 func (s *segment) number(id uint64) (uint32, bool) {
 	if s.mem != nil && !s.rising {
 		for n := len(s.lens) - 1; n >= 0; n-- {
@@ -185,8 +185,8 @@ func (s *segment) number(id uint64) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// eachTermOf calls fn with each term of some documents, by number: as often as
-// documents hold it. It reads all postings.
+// eachTermOf calls fn for each term of each of the documents, which are selected by number.
+// It reads all postings.
 func (s *segment) eachTermOf(documents []bool, fn func(text string)) {
 	var room []posting
 	for n := range s.numTerms() {
@@ -198,11 +198,11 @@ func (s *segment) eachTermOf(documents []bool, fn func(text string)) {
 	}
 }
 
-// timeBlock is the times of 64 documents that follow one another: the earliest
-// and the latest. Most documents come in the order of their times.
+// timeBlock is the range of the times of 64 consecutive documents. Ranges are usually
+// narrow, because most documents are added in the order of their times.
 type timeBlock struct{ first, last int64 }
 
-// times returns the blocks of created.
+// times returns the ranges of created.
 func (s *segment) times() []timeBlock {
 	if s.image != nil {
 		return s.image.times()
@@ -210,7 +210,7 @@ func (s *segment) times() []timeBlock {
 	return s.blocks
 }
 
-// timeBlocks returns the blocks of times.
+// timeBlocks returns the ranges of blocks of 64 times.
 func timeBlocks(times []int64) []timeBlock {
 	blocks := make([]timeBlock, 0, (len(times)+63)/64)
 	for block := range slices.Chunk(times, 64) {
@@ -219,22 +219,22 @@ func timeBlocks(times []int64) []timeBlock {
 	return blocks
 }
 
-// view is a segment as a searcher sees it: without what was deleted.
+// view is a segment without the documents that were deleted.
 type view struct {
 	*segment
-	deleted []uint64 // a bit for each document; nil for none
-	gone    int      // how many are set
+	deleted []uint64 // one bit for each document; nil if none is deleted
+	gone    int      // number of deleted documents
 }
 
 func (v *view) isDeleted(number uint32) bool {
 	return v.deleted != nil && v.deleted[number/64]>>(number%64)&1 != 0
 }
 
-// live returns how many documents are not deleted.
+// live returns the number of documents that are not deleted.
 func (v *view) live() int { return len(v.lens) - v.gone }
 
-// without returns the view after a deletion. The bits are copied unless owned
-// says that they are those of the change in the making.
+// without returns the view without this document. The bits are copied, unless owned is set
+// because the current change has copied them already.
 func (v view) without(number uint32, owned bool) view {
 	if !owned {
 		bits := make([]uint64, (len(v.lens)+63)/64)
@@ -246,7 +246,7 @@ func (v view) without(number uint32, owned bool) view {
 	return v
 }
 
-// hasPrefix yields the numbers of the terms that begin so.
+// hasPrefix yields the numbers of the terms with this prefix.
 func (s *segment) hasPrefix(prefix string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		first, last := 0, s.numTerms()

@@ -1,50 +1,50 @@
-// Snapshots: an index as bytes.
+// This file writes and opens snapshots, which store an index in a file.
 //
-// All numbers are little-endian; a check is the CRC-32C of what stands before
-// it in the same piece, or of the bytes it is said to be of.
+// All numbers are little-endian. A checksum is the CRC-32C of the preceding bytes of the
+// same piece, or of the bytes that are named.
 //
-//	documents: a file of package pagefile, that is, pages of 4,096 bytes with a
-//	    check each. Page 0:
-//	         0    4 documents, N
-//	         4    4 long documents, L
-//	         8    8 sum of dl over the documents that have terms
-//	        16    8 k1, float64
-//	        24    8 b, float64
-//	        32    4 1 when documents without terms count, else 0
-//	        36    4 check of the rows of table 1, one after another
-//	        40      zeros
-//	    tables:
-//	         1 documents  24 bytes, rising by id: id, updated, created
-//	         2 lengths    2 bytes: dl; 2¹⁶−1 for a document that does not count,
-//	                      2¹⁶−2 for one that is long
-//	         3 long       8 bytes, rising: number of a document (4), its dl (4), which
-//	                      is 2¹⁶−2 or more, and at most 2³²−2
-//	         4 times      16 bytes for 64 documents: the earliest created, the latest
-//	blocks, each of 64 terms but the last, rising by text:
-//	    the lists of its terms, one after another
-//	    for each term: length of the text (4), df (4), length of its list (4),
-//	        check of its list (4); then the texts
-//	table: for each block: offset (8), bytes of lists (4), bytes of terms (4),
-//	    check of those (4), length of the first term (4); then the first
-//	    terms, and a check
+//	documents: a file of package pagefile, that is, pages of 4,096 bytes, each with
+//	a checksum. Page 0, with offset and size of each field:
+//	0    4 number of documents, N
+//	4    4 number of long documents, L
+//	8    8 sum of dl over the documents that have terms
+//	16    8 k1, float64
+//	24    8 b, float64
+//	32    4 1 if documents without terms count, otherwise 0
+//	36    4 checksum of the rows of table 1, concatenated
+//	40      zeros
+//	tables:
+//	1 documents  24 bytes, ascending by ID: ID, updated, created
+//	2 lengths    2 bytes: dl; 2¹⁶−1 for a document that does not count,
+//	2¹⁶−2 for a long document
+//	3 long       8 bytes, ascending: number of a document (4), its dl (4), which
+//	is 2¹⁶−2 or more, and at most 2³²−2
+//	4 times      16 bytes for 64 documents: the earliest created, the latest
+//	blocks, each of 64 terms except the last, ascending by text:
+//	the lists of its terms, concatenated
+//	for each term: length of the text (4), df (4), length of its list (4),
+//	checksum of its list (4); then the texts
+//	table: for each block: offset (8), size of lists (4), size of terms (4),
+//	checksum of the terms (4), length of the first term (4); then the first
+//	terms, and a checksum
 //	foot, 32 bytes:
-//	     0    4 terms
-//	     4    4 blocks
-//	     8    8 offset of the table, from the first byte of the snapshot
-//	    16    8 length of the snapshot
-//	    24    4 check of page 0
-//	    28    4 check
+//	0    4 number of terms
+//	4    4 number of blocks
+//	8    8 offset of the table, from the first byte of the snapshot
+//	16    8 length of the snapshot
+//	24    4 checksum of page 0
+//	28    4 checksum
 //
-// A list is a varint for each posting: twice the distance to the number before,
-// less one (the first is counted from -1), plus 1 when the TF is not [One];
-// then the TF follows as another. An example: a term that stands once in the
-// documents 0 and 2, and 2 sixteenths of a time in 3, is 00 02 01 02.
+// A list has a varint for each posting: twice the distance to the previous document number
+// minus one (the first distance is counted from -1), plus 1 if the TF is not [One]. In that
+// case the TF follows as a second varint. For example, a term that occurs once in documents
+// 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
 //
-// Deleted documents are not written. A piece is believed when its check holds,
-// and examined all the same: no number in it may lead outside. Opening reads page
-// 0, the lengths, the table and the foot; a query then a block's terms and a list
-// for each of its own terms, and a page of documents for what it finds. Lengths
-// are apart because each posting of a query needs one.
+// Deleted documents are not written. Readers verify the checksum of each piece and also
+// check all values in it, so that no number leads outside of the snapshot. Opening a
+// snapshot reads page 0, the lengths, the table and the foot. A query reads a block's terms
+// and a list for each of its terms, and a page of documents for each hit. Lengths are
+// stored separately because a query needs one for each posting.
 
 package index
 
@@ -61,13 +61,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// FileSuffix ends the name of a file, next to what was indexed, that holds a snapshot.
+// FileSuffix is the suffix of snapshot file names.
 const FileSuffix = ".idx"
 
-// WriteSnapshot writes the snapshot of the index to w, from an offset on, and
-// returns how many bytes it has. Of the terms it keeps a block of each segment in
-// memory, of the documents some bytes. The error is that of w, or of the snapshot that the
-// index itself was opened from; what was written is of no use then.
+// WriteSnapshot writes the snapshot of the index to w, starting at offset at, and returns
+// its size. In memory it needs a block of terms for each segment and a few bytes for each
+// document. It returns an error of w, or of reading the snapshot that the index was opened
+// from. The written data must then be discarded.
 func (x *Searcher) WriteSnapshot(w io.WriterAt, at int64) (size int64, err error) {
 	s := snapshotWriter{x: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, at), writeBytes)}
 	s.documents()
@@ -83,27 +83,27 @@ func (x *Searcher) WriteSnapshot(w io.WriterAt, at int64) (size int64, err error
 	return s.size, cmp.Or(s.out.Flush(), x.Err())
 }
 
-// writeBytes is how many bytes of a snapshot are written at once.
+// writeBytes is the number of bytes that are written at once.
 const writeBytes = 1 << 18
 
-// snapshotWriter writes the snapshot of a searcher. An error of out stays there
-// until it is flushed.
+// snapshotWriter writes the snapshot of a searcher. Errors of out are sticky until it is
+// flushed.
 type snapshotWriter struct {
 	x       *Searcher
 	out     *bufio.Writer
-	size    int64  // bytes written
-	docs    uint32 // check of page 0
+	size    int64  // number of bytes written
+	docs    uint32 // checksum of page 0
 	terms   int
-	numbers [][]uint32 // of the documents in the snapshot, by view and number; dropped for those that are deleted
+	numbers [][]uint32 // new numbers of the documents, by view and old number; dropped for deleted documents
 
 	block         termBlock
 	table, firsts []byte
 	list          []byte // scratch
 }
 
-// termBlock is a block in the making.
+// termBlock is a block that is being written.
 type termBlock struct {
-	at             int64 // where its lists begin
+	at             int64 // offset of its lists
 	first          string
 	terms          int
 	entries, texts []byte
@@ -111,16 +111,15 @@ type termBlock struct {
 
 func (w *snapshotWriter) write(b []byte) { _, _ = w.Write(b) }
 
-// Write implements [io.Writer].
 func (w *snapshotWriter) Write(b []byte) (int, error) {
 	w.size += int64(len(b))
 	return w.out.Write(b)
 }
 
-// docRef is a document of a searcher: its view, and its number there.
+// docRef is a document of a searcher: the index of its view and its number there.
 type docRef struct{ view, number uint32 }
 
-// documents writes the documents, rising by id, and sets their numbers.
+// documents writes the documents in ascending order of IDs, and sets their new numbers.
 func (w *snapshotWriter) documents() {
 	views := w.x.views
 	docs := make([]docRef, 0, w.x.Size())
@@ -154,8 +153,8 @@ func (w *snapshotWriter) documents() {
 	})
 }
 
-// allTerms writes the blocks: the terms of all views, rising by text. It stops when
-// what it reads has failed.
+// allTerms writes the terms of all views in ascending order of texts. It stops if reading
+// fails.
 func (w *snapshotWriter) allTerms() error {
 	w.block.at = w.size
 	var list, room []posting
@@ -173,7 +172,7 @@ func (w *snapshotWriter) allTerms() error {
 			list = c.appendPostings(list)
 		}
 		list, room = sortRuns(list, room)
-		if len(list) > 0 { // else all that held it are deleted
+		if len(list) > 0 { // if the list is empty, all documents with the term are deleted
 			if err := w.term(text, list); err != nil {
 				return err
 			}
@@ -183,7 +182,7 @@ func (w *snapshotWriter) allTerms() error {
 	return w.endBlock()
 }
 
-// term writes the list of a term, the text of which is larger than all before.
+// term writes the list of a term. Texts must ascend.
 func (w *snapshotWriter) term(text string, list []posting) error {
 	le, k := binary.LittleEndian, &w.block
 	w.appendList(list)
@@ -207,7 +206,7 @@ func (w *snapshotWriter) term(text string, list []posting) error {
 	return nil
 }
 
-// endBlock writes what follows the lists of a block, if it has any.
+// endBlock writes the terms of the current block after its lists, if it has any.
 func (w *snapshotWriter) endBlock() error {
 	le, k := binary.LittleEndian, &w.block
 	if k.terms == 0 {
@@ -229,7 +228,7 @@ func (w *snapshotWriter) endBlock() error {
 	return nil
 }
 
-// appendList makes the list of postings.
+// appendList encodes the postings to w.list.
 func (w *snapshotWriter) appendList(list []posting) {
 	b, next := w.list[:0], uint32(0)
 	for _, p := range list {
@@ -258,8 +257,8 @@ func (f *foot) append(b []byte) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// readFoot reads the foot of a snapshot of so many bytes, the documents of which are
-// the first from.
+// readFoot reads the foot of a snapshot with this size. from is the end of its documents
+// and docs is their checksum.
 func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
 	b, err := checked(r, size-footSize, footSize, size)
 	if err != nil {
@@ -273,10 +272,9 @@ func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
 	return f, nil
 }
 
-// OpenSnapshot opens the index in the size bytes of r, which is read later on and
-// must not change as long as the index is used. The parameters are those of the
-// snapshot, and it is refused when they are others. Errors match errSnapshot, or
-// are those of package pagefile or of r.
+// OpenSnapshot opens the index in the first size bytes of r. They are read later too, and
+// must not change as long as the index is used. The snapshot must have been written with
+// the same parameters. Errors match errSnapshot, or are errors of package pagefile or of r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
 	var h docsHead
@@ -312,7 +310,7 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	return x, nil
 }
 
-// readTable reads the table of the blocks that stand between two offsets.
+// readTable reads the table of blocks. The blocks must be between the offsets from and end.
 func readTable(b []byte, blocks, from, end int64) ([]block, error) {
 	le := binary.LittleEndian
 	if int64(len(b)) < blocks*blockSize {

@@ -1,4 +1,5 @@
-// The terms of views, each in the order of the texts: what a snapshot is merged of.
+// This file iterates over the terms of several views in order of texts, to merge them into
+// a snapshot.
 
 package index
 
@@ -11,18 +12,18 @@ import (
 	"strings"
 )
 
-// termCursor goes through the terms of a view, rising by text. Of a snapshot it keeps
-// one block in memory.
+// termCursor iterates over the terms of a view in ascending order of texts. For a snapshot
+// it keeps one block in memory.
 type termCursor struct {
 	view    *view
-	numbers []uint32 // that the documents get; dropped for those that are deleted
-	order   uint32   // among the views: the least of the numbers
-	text    string   // of the term that it is at
+	numbers []uint32 // new numbers of the documents; dropped for deleted documents
+	order   uint32   // smallest of the numbers, for ordering views
+	text    string   // text of the current term
 
-	sorted []sortedTerm // those to come, of a view in memory
-	at     int          // which of them, or of the terms of a snapshot
+	sorted []sortedTerm // all terms, for a view in memory
+	at     int          // index of the current term in sorted or in the snapshot
 
-	terms []imageTerm // of the block that it is in
+	terms []imageTerm // terms of the current block
 	lists lists
 	room  []posting
 }
@@ -33,8 +34,8 @@ type sortedTerm struct {
 	n    int
 }
 
-// cursors returns those of all views that have a term, by text. Numbers are those that
-// the documents get, by view.
+// cursors returns the cursors of all views that have terms, ordered by text. numbers are
+// the new document numbers by view.
 func cursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
 		c := &termCursor{view: &views[i], numbers: numbers[i], order: dropped, at: -1}
@@ -52,8 +53,8 @@ func cursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	return cs
 }
 
-// compare orders cursors by text, those of one text by the first documents of their
-// views: most often all postings of the text rise then.
+// compare orders cursors by text and, for equal texts, by the first document of their
+// views, so that the concatenated postings are usually in order.
 func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order
@@ -61,7 +62,8 @@ func (c *termCursor) compare(d *termCursor) int {
 	return cmp.Compare(c.order, d.order)
 }
 
-// advance moves the first n cursors on, and returns those that have a term, by text.
+// advance moves the first n cursors to their next terms. It returns the cursors that have
+// one, ordered by text.
 func advance(cs []*termCursor, n int) []*termCursor {
 	if n == 1 && len(cs) == 1 {
 		if !cs[0].next() {
@@ -81,7 +83,7 @@ func advance(cs []*termCursor, n int) []*termCursor {
 	return cs
 }
 
-// sort sets the terms of a view in memory.
+// sort sets the sorted terms of a view in memory.
 func (c *termCursor) sort() {
 	for n := range c.view.numTerms() {
 		if t := c.view.term(n); t.df > 0 {
@@ -91,8 +93,8 @@ func (c *termCursor) sort() {
 	slices.SortFunc(c.sorted, func(s, t sortedTerm) int { return strings.Compare(s.text, t.text) })
 }
 
-// next moves on to the next term, and reports whether there is one. A snapshot that
-// cannot be read has none.
+// next moves to the next term and reports whether there is one. If a snapshot cannot be
+// read, there is none.
 func (c *termCursor) next() bool {
 	c.at++
 	img := c.view.image
@@ -120,8 +122,8 @@ func (c *termCursor) next() bool {
 	return true
 }
 
-// readBlock reads a block of a snapshot, its lists and its terms. The block in memory, if
-// any, is of no use any more.
+// readBlock reads a block of a snapshot with its lists and terms, and replaces the previous
+// block.
 func (c *termCursor) readBlock(n int) error {
 	img := c.view.image
 	k := &img.blocks[n]
@@ -138,8 +140,7 @@ func (c *termCursor) readBlock(n int) error {
 	return err
 }
 
-// appendPostings appends the postings of the term, with the numbers that the documents
-// get.
+// appendPostings appends the postings of the current term, with the new document numbers.
 func (c *termCursor) appendPostings(list []posting) []posting {
 	var own []posting
 	if img := c.view.image; img != nil {
@@ -158,9 +159,8 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	return list
 }
 
-// sortRuns returns postings by their documents, and the other of the two arrays. They
-// come as a few runs that rise, one of each view or some: neighbours are merged until
-// there is one.
+// sortRuns sorts postings by document. It returns them and the unused array. The input
+// consists of a few ascending runs, which are merged pairwise until one is left.
 func sortRuns(list, room []posting) (sorted, other []posting) {
 	for risingRun(list) < len(list) {
 		room = room[:0]
@@ -183,7 +183,7 @@ func sortRuns(list, room []posting) (sorted, other []posting) {
 	return list, room
 }
 
-// risingRun returns how many postings rise by their documents, from the first on.
+// risingRun returns the length of the ascending run at the start of list.
 func risingRun(list []posting) int {
 	for i := 1; i < len(list); i++ {
 		if list[i].doc <= list[i-1].doc {

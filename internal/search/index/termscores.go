@@ -1,4 +1,5 @@
-// What each term gives to the scores of many documents at once.
+// This file computes the contributions of each term to the scores of many documents at
+// once.
 
 package index
 
@@ -7,29 +8,28 @@ import (
 	"slices"
 )
 
-// place is a document whose score is accounted for.
+// place is a document whose scores are computed.
 type place struct {
 	view   int
 	number uint32
-	at     int // in ids
+	at     int // index in the list of IDs
 }
 
-// TermScores says what each term of a query gives to the scores of some
-// documents. The zero value is ready for [Searcher.TermScores], and may be used
-// again.
+// TermScores has the contributions of each query term to the scores of some documents. The
+// zero value is ready for [Searcher.TermScores]. A value can be reused.
 type TermScores struct {
-	Terms []string  // the query's, sorted, without repeats and those left out
-	Gains []float64 // what each gives at most
+	Terms []string  // distinct valid terms of the query, sorted
+	Gains []float64 // maximum contribution of each term
 
-	given  []float64 // of each document, term by term
-	data   []any     // of the documents, as far as there is some
-	there  []bool    // which documents are in the index
+	given  []float64 // contributions by document and term
+	data   []any     // Data of the documents; elements may be nil
+	there  []bool    // whether each document is in the index
 	places []place
 	runs   [][]place
 }
 
-// Of returns what each term gives to the score of a document, by its place among
-// those that were asked about, and nil when it is not in the index.
+// Of returns the contribution of each term to the score of document i in the list of IDs.
+// It returns nil if the document is not in the index.
 func (p *TermScores) Of(i int) []float64 {
 	if !p.there[i] {
 		return nil
@@ -38,18 +38,18 @@ func (p *TermScores) Of(i int) []float64 {
 	return p.given[i*n : (i+1)*n : (i+1)*n]
 }
 
-// Data returns what the caller put with a document, by its place likewise, nil
-// when there is nothing or a snapshot has it.
+// Data returns the Data of document i. It is nil if there is none or if the document is in
+// a snapshot.
 func (p *TermScores) Data(i int) any { return p.data[i] }
 
-// Release drops the references to what documents hold.
+// Release drops references to data of documents.
 func (p *TermScores) Release() {
 	clear(p.Terms)
 	clear(p.data)
 }
 
-// TermScores sets p to what each term gives to the score of each of the
-// documents: what [Searcher.Explain] says, for less work.
+// TermScores sets p to the contributions of each term to the scores of the documents with
+// these IDs. They are the same as those of [Searcher.Explain], but are computed faster.
 func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	q := newQuery(x, terms)
 	defer q.release()
@@ -70,13 +70,14 @@ func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	}
 }
 
-// locate finds the documents, and cuts them into runs.
+// locate finds the documents and groups them into runs.
 func (p *TermScores) locate(x *Searcher, ids []uint64) {
 	p.places = p.places[:0]
 	p.there, p.data = zeros(p.there, len(ids)), zeros(p.data, len(ids))
 	for i, id := range ids {
 		d, ok := place{at: i}, false
-		if last := len(p.places) - 1; last >= 0 { // ids are often as far apart as numbers
+		// the distance between two IDs is often the distance between their document numbers
+		if last := len(p.places) - 1; last >= 0 {
 			o := p.places[last]
 			v := &x.views[o.view]
 			d.view, d.number = o.view, o.number+uint32(id-ids[o.at])
@@ -101,15 +102,15 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 	p.runs = runsOf(p.runs[:0], p.places)
 }
 
-// zeros returns so many zeros, in the room of s when there is enough.
+// zeros returns a slice of n zeros, using the memory of s if possible.
 func zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s
 }
 
-// runsOf appends to runs the documents, rising by number, cut into those whose
-// numbers follow each other.
+// runsOf appends groups of documents with consecutive numbers to runs. docs must be ordered
+// by view and number.
 func runsOf(runs [][]place, docs []place) [][]place {
 	for len(docs) > 0 {
 		n := 1
@@ -121,7 +122,7 @@ func runsOf(runs [][]place, docs []place) [][]place {
 	return runs
 }
 
-// eachOf calls fn with those documents of a run that hold the term.
+// eachOf calls fn for each document of a run that has the term.
 func (p *postings) eachOf(run []place, fn func(p place, tf uint16)) {
 	if p.cols != nil {
 		for _, d := range run {

@@ -1,19 +1,19 @@
-// The best hits so far: a heap with the worst of them on top.
+// This file keeps the best hits of a search in a heap with the worst of them at the top.
 
 package index
 
-// ranked is a hit and its rank. What else ranks it is read only of hits with
-// equal scores: each of those is a wait for memory.
+// ranked is a hit with its score. Updated and ID are read only to compare hits with equal
+// scores, to avoid memory accesses.
 type ranked struct {
 	score  float64
-	view   *view // where it is
+	view   *view // view of the document
 	number uint32
 }
 
 func (a *ranked) id() uint64 { return a.view.ids.at(a.number) }
 
-// before reports whether a comes before b: a higher score, then a newer document,
-// then a smaller id. No two documents are equal: ids differ.
+// before reports whether a ranks before b: it has a higher score, a newer document, or a
+// smaller ID. The order is total, because IDs are unique.
 func (a *ranked) before(b *ranked) bool {
 	if a.score != b.score {
 		return a.score > b.score
@@ -21,7 +21,7 @@ func (a *ranked) before(b *ranked) bool {
 	return a.wins(b)
 }
 
-// wins is before for equal scores.
+// wins is like before, for equal scores.
 func (a *ranked) wins(b *ranked) bool {
 	if x, y := a.view.updated.at(a.number), b.view.updated.at(b.number); x != y {
 		return x > y
@@ -29,17 +29,17 @@ func (a *ranked) wins(b *ranked) bool {
 	return a.id() < b.id()
 }
 
-// topK keeps the first limit of what it is given.
+// topK keeps the best limit hits.
 type topK struct {
 	limit int
-	heap  []ranked // children of i at 2i+1 and 2i+2; a parent never comes before its child
-	least float64  // no lower score can still enter
+	heap  []ranked // binary heap: the children of i are 2i+1 and 2i+2, and a parent never ranks before its children
+	least float64  // minimum score of a hit that can still be added
 }
 
-// wants reports whether c would be among the first.
+// wants reports whether c would be among the best.
 func (t *topK) wants(c ranked) bool { return len(t.heap) < t.limit || c.before(&t.heap[0]) }
 
-// add takes what is wanted, and drops the worst if there are too many.
+// add adds a hit that is wanted, and drops the worst if there are too many.
 func (t *topK) add(c ranked) {
 	if len(t.heap) < t.limit {
 		t.heap = append(t.heap, c)
@@ -57,7 +57,7 @@ func (t *topK) add(c ranked) {
 	}
 }
 
-// down puts c in the place of the first of a heap, and restores the order.
+// down replaces the first element of a heap by c and restores the order.
 func down(heap []ranked, c ranked) {
 	i := 0
 	for {
@@ -77,13 +77,12 @@ func down(heap []ranked, c ranked) {
 	heap[i] = c
 }
 
-// hits returns what was kept, first to last, and nil when that is nothing. Nothing
-// is kept then.
+// hits returns the hits in order and empties the heap. It returns nil if there are none.
 func (t *topK) hits() []Hit {
 	if len(t.heap) == 0 {
 		return nil
 	}
-	for n := len(t.heap) - 1; n > 0; n-- { // the worst goes to the end
+	for n := len(t.heap) - 1; n > 0; n-- { // move the worst to the end
 		worst := t.heap[0]
 		down(t.heap[:n], t.heap[n])
 		t.heap[n] = worst
@@ -97,9 +96,9 @@ func (t *topK) hits() []Hit {
 	return hits
 }
 
-// Hit is a document that was found, and its score, which is above 0.
+// A Hit is a document that was found and its score, which is above 0.
 type Hit struct {
 	ID    uint64
 	Score float64
-	Data  any // as [TermScores.Data] returns it
+	Data  any // as returned by [TermScores.Data]
 }

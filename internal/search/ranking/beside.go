@@ -1,4 +1,5 @@
-// What a term gives to a turn of a talk because of the turns next to it.
+// This file computes the contributions of neighbouring turns to the score of a turn in a
+// talk.
 
 package ranking
 
@@ -10,28 +11,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// What neighbours give to a turn of a talk.
+// Parameters for neighbouring turns.
 const (
-	turnNext = 2 // turns next to a candidate that are candidates, too
+	turnNext = 2 // distance up to which neighbours of a candidate become candidates
 
-	neighbourReach   = 5    // turns to each side that give a part of what a term gives them
-	neighbourAsked   = 0.9  // that part: of the turn before, when it is a question
-	neighbourBefore  = 0.6  // … when it is none
-	neighbourAfter   = 0.4  // … of the turn after
-	neighbourFurther = 0.3  // … of all others
-	rarestHolders    = 2    // turns with the rarest word that are placed before turns without any word
-	limitStep        = 1e-6 // share of the limit by which the scores of such turns stay below it
-	neighbourFaint   = 0.25 // that part of what the term gives to the turn itself adds nothing
+	neighbourReach   = 5    // distance up to which neighbours contribute
+	neighbourAsked   = 0.9  // share that the previous turn contributes if it is a question
+	neighbourBefore  = 0.6  // share that the previous turn contributes otherwise
+	neighbourAfter   = 0.4  // share that the next turn contributes
+	neighbourFurther = 0.3  // share that other neighbours contribute
+	rarestHolders    = 2    // number of turns with the rarest word that rank before turns without any word
+	limitStep        = 1e-6 // relative distance by which the scores of turns without words stay below the limit
+	neighbourFaint   = 0.25 // a contribution is ignored if it is less than this share of the turn's own
 )
 
-// besideTerm is what a neighbour has in what a term gives.
+// besideTerm is the contribution of a neighbour for one term.
 type besideTerm struct {
 	term  int
 	from  uint64
 	power float64
 }
 
-// part returns the part that a neighbour gives, so many turns away.
+// part returns the share that a neighbour at this distance contributes.
 func part(step int, asks bool) float64 {
 	switch {
 	case step == -1 && asks:
@@ -44,10 +45,10 @@ func part(step int, asks bool) float64 {
 	return neighbourFurther
 }
 
-// beside makes what a term gives to the turn at a place the fourth root of a sum of
-// fourth powers: of what it gives by itself, and of the parts of its neighbours. That
-// is little more than the most of them, and more when many say the word. A date is
-// each turn's own.
+// beside sets the contribution of each term to the turn with index i. It is the fourth root
+// of a sum of fourth powers: of the turn's own contribution and of its neighbours' shares.
+// The result is a little more than the largest of them, and more if many turns have the
+// word. Terms of dates do not use neighbours.
 func (t *dialogue) beside(i int, own *candidate, a *account) {
 	a.beside, a.powers = a.beside[:0], a.powers[:0]
 	for _, given := range own.scores {
@@ -78,9 +79,9 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 	}
 }
 
-// besideLimit returns the score that a turn stays below if it holds no word of the query
-// and answers no question: the score of the second-best candidate that holds the rarest
-// word, or of the only one. It returns 0, which limits nothing, if no candidate holds any
+// besideLimit returns an upper limit for the score of a turn that has no word of the query
+// and does not answer a question: the score of the second-best candidate with the rarest
+// word, or of the only one. It returns 0, which means no limit, if no candidate has any
 // word.
 func (t *dialogue) besideLimit() float64 {
 	t.p.besideLimit = 0
@@ -110,10 +111,9 @@ func (t *dialogue) besideLimit() float64 {
 	return scores[min(rarestHolders, len(scores))-1]
 }
 
-// limitBeside lowers the score of a turn that has it from its neighbours alone to just
-// below the limit. The order among such turns stays the same. A turn is not limited if
-// the turn before is a question with a word of the query, because its answer seldom
-// repeats the word.
+// limitBeside reduces the score of a turn to just below the limit if it comes only from
+// neighbours. The order among such turns stays the same. There is no limit for a turn after
+// a question with a word of the query, because an answer seldom repeats the word.
 func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	limit := t.p.besideLimit
 	if limit <= 0 || a.score < limit || own.turn.kind != analysis.TurnOfTalk {
@@ -136,8 +136,8 @@ func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	a.score *= f.by
 }
 
-// holds reports whether a turn of a talk itself holds a term of the query that is neither
-// a date nor the name of its speaker.
+// holds reports whether the turn itself has term k, which must not be a date or the name of
+// its speaker.
 func (t *dialogue) holds(own *candidate, k int) bool {
 	if own.turn.kind != analysis.TurnOfTalk || own.scores[k] == 0 || t.dates[k] {
 		return false
@@ -146,8 +146,8 @@ func (t *dialogue) holds(own *candidate, k int) bool {
 	return weights == nil || weights[k] == 1
 }
 
-// fourth returns the fourth power of x. It and its root are the same to the last bit
-// on all machines, which those of other powers are not.
+// fourth returns the fourth power of x. Unlike other powers, it and its root are identical
+// to the last bit on all machines.
 func fourth(x float64) float64 {
 	x = float64(x * x)
 	return float64(x * x)

@@ -1,5 +1,5 @@
-// How an index is built: some goroutines analyze items while one puts the
-// documents of those before into the index.
+// This file fills an index: several goroutines analyze items, and one adds the documents to
+// the index.
 
 package ranking
 
@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	batchItems   = 64 // that are handed on at once
-	buildAhead   = 4  // batches for each worker that may wait to be analyzed, and to be put
-	buildWorkers = 8  // batches from which on another worker begins: each learns all words by itself
-	mostWorkers  = 4  // the index keeps up with about three
+	batchItems   = 64 // number of items in a batch
+	buildAhead   = 4  // number of batches for each worker that may wait before and after the analysis
+	buildWorkers = 8  // number of batches after which another worker starts; each worker has its own cache of words
+	mostWorkers  = 4  // maximum number of workers; the index can keep up with about three
 )
 
-// buildBatch is entries on their way into the index.
+// buildBatch is a group of items and their documents.
 type buildBatch struct {
 	items []Item
 	docs  []index.Document
-	ready chan struct{} // receives once, when all are analyzed; has room for that
+	ready chan struct{} // receives once when all items are analyzed; buffered
 }
 
-// Fill puts items, in order of ID, into an empty index. When ctx is done it ends
-// early, with its error; the index is then of no use. So many processors as are
-// busy are left to what makes the items. Runs is as [index.Index.Fill] has it: with it,
+// Fill adds items, which must be in order of ID, to an empty index. If ctx is done, it
+// returns an error and the index must not be used. Of the processors, busy are left free
+// for the goroutines that produce the items. For runs, see [index.Index.Fill]. With runs,
 // all items must be Late.
 func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy int, runs *index.Runs) error {
 	most := max(1, min(runtime.GOMAXPROCS(0)-busy, mostWorkers))
 	toAnalyze := make(chan *buildBatch, buildAhead*most)
-	toPut := make(chan *buildBatch, buildAhead*most)               // the same, in the order of the items
-	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // their room is used again
+	toPut := make(chan *buildBatch, buildAhead*most)               // the same batches in the order of the items
+	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // batches for reuse
 	var failed error                                               // set before toPut is closed
 	go func() {
 		defer close(toPut)
@@ -60,7 +60,7 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 	r.index.Fill(func(yield func(*index.Document) bool) {
 		next(func(b *buildBatch) {
 			for i := range b.docs {
-				if ctx.Err() == nil { // else they may be cut short
+				if ctx.Err() == nil { // otherwise the documents may be incomplete
 					yield(&b.docs[i])
 				}
 			}
@@ -72,8 +72,8 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 	return cmp.Or(failed, ctx.Err())
 }
 
-// deal makes batches of the items, and calls fn with the number of each, from
-// 0, and with it.
+// deal groups the items into batches, and calls fn for each batch with its number, counting
+// from 0.
 func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
 	next := func() *buildBatch {
 		select {
@@ -90,7 +90,7 @@ func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, 
 			return err
 		}
 		b.items = append(b.items, it)
-		b.docs = b.docs[:len(b.docs)+1] // it has room from before
+		b.docs = b.docs[:len(b.docs)+1] // the batch has capacity for it
 		if len(b.items) == batchItems {
 			fn(n, b)
 			n, b = n+1, next()
@@ -100,8 +100,8 @@ func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, 
 	return nil
 }
 
-// analyzeBatches analyzes the items of batches, with an analyzer of its own or
-// that of the scorer. When ctx is done it hands them on as they are.
+// analyzeBatches analyzes the items of the batches. If own is set, it uses a new analyzer
+// instead of the scorer's. Once ctx is done, it passes batches on without analyzing them.
 func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, own bool) {
 	if own {
 		r = New(r.name, r.index)

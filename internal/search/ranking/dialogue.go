@@ -1,6 +1,7 @@
-// Ranking of dialogues: a turn of a talk ranks by what its neighbours say, by its
-// speaker, and by whether it asks or tells; a turn of a chat by whether a program
-// said it; a whole dialogue by its best stretch, too.
+// This file adjusts the scores of dialogues. The score of a turn in a talk depends on its
+// neighbours, on its speaker, and on whether it is a question. The score of a turn in a
+// chat depends on whether a program wrote it. The score of a whole dialogue also depends on
+// its best stretch.
 
 package ranking
 
@@ -16,35 +17,32 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// What Oxbow makes of turns. A turn is short, and what it is about was
-// often said before.
+// Parameters for dialogues. A turn is short, and its subject was often mentioned before.
 const (
-	speechLook = 10 // the best of the hits that are wanted, one of which must be of a dialogue for all this
-	speechPool = 30 // the best hits without all this, which are candidates; more when more are wanted
+	speechLook = 10 // scores are adjusted only if one of this many best hits is part of a dialogue
+	speechPool = 30 // minimum number of candidates: the best hits without adjustment
 
-	factorSpeaker = 1.5 // the query names who speaks
-	factorAsks    = 0.8 // it ends in a question
-	factorTime    = 1.3 // the query asks for a time, and it tells one
-	factorProgram = 0.7 // a program said it, and the query is not for that
+	factorSpeaker = 1.5 // the query names the speaker
+	factorAsks    = 0.8 // the turn ends in a question
+	factorTime    = 1.3 // the query asks for a time and the turn mentions one
+	factorProgram = 0.7 // a program wrote the turn, and the query does not ask for that
 
-	// What a term of the query counts of a text, that is not 1.
-	weightSpeaker = 0.5   // the name of who speaks, which says it by its factor
-	leastShare    = 0.001 // of English texts that hold it, from which on it counts less in a chat
+	// Weights of query terms.
+	weightSpeaker = 0.5   // the speaker's name, because factorSpeaker already counts it
+	leastShare    = 0.001 // minimum share of English texts with a term at which its weight in a chat is reduced
 )
 
-// pool returns how many hits of the index are candidates when so many turns are
-// wanted.
+// pool returns the number of hits to fetch from the index if limit turns are wanted.
 func pool(limit int) int { return max(speechPool, limit+limit/2) }
 
-// speeches are the parts of dialogues that a search found, as far as they change
-// how it ranks.
+// speeches are the kinds of dialogue among the hits that affect the ranking.
 type speeches struct {
 	talks  bool // turns of talks
-	chats  bool // turns of programs, and the query is not for those
-	wholes bool // dialogues
+	chats  bool // turns of programs, if the query does not ask for these
+	wholes bool // whole dialogues
 }
 
-// speeches returns which are among the hits.
+// speeches returns the kinds of dialogue among the hits.
 func (v *View) speeches(p *Plan, found []index.Hit) (s speeches) {
 	for i := range found {
 		switch v.turnOf(v.found(&found[i])).kind {
@@ -59,8 +57,8 @@ func (v *View) speeches(p *Plan, found []index.Hit) (s speeches) {
 	return s
 }
 
-// rescore ranks the candidates again, as parts of dialogues. The candidates are
-// the hits of the index and the turns next to those.
+// rescore ranks the candidates again with the adjustments for dialogues. The candidates are
+// the hits of the index and their nearest neighbours.
 func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	p.long = nil
 	if p.found.wholes {
@@ -83,12 +81,12 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	slices.SortFunc(d.candidates, func(i, j int) int { return cmp.Compare(d.places[j].bound, d.places[i].bound) })
 	for _, i := range d.candidates {
 		if len(hits) == limit && d.places[i].bound < hits[limit-1].Score {
-			break // the others need not be read
+			break // no other candidate can be among the hits
 		}
 		d.account(i, a)
 		h := index.Hit{ID: d.places[i].id, Score: a.score}
 		if h.Score <= 0 || (len(hits) == limit && h.Score < hits[limit-1].Score) {
-			continue // without reading the entry
+			continue // decided without reading the entry
 		}
 		h.Data = d.item(i)
 		if len(hits) == limit && order(hits[limit-1], h) < 0 {
@@ -101,38 +99,38 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	return hits
 }
 
-// dialogue is what ranking turns reads: the candidates and their neighbours.
+// dialogue has the data for the adjustments: the candidates and their neighbours.
 type dialogue struct {
 	v          *View
 	p          *Plan
-	candidates []int       // indexes of places, rising
-	places     []candidate // rising by id, without gaps around each candidate
+	candidates []int       // ascending indexes in places
+	places     []candidate // in ascending order of IDs; consecutive around each candidate
 	scores     index.TermScores
-	dates      []bool    // which of the query's terms are of dates: a turn has its own
-	speakers   []speaker // those that were asked for: a talk has few
+	dates      []bool    // which of the query's terms are dates, which are not taken from neighbours
+	speakers   []speaker // speakers looked up so far; a talk has few
 
-	rarity []float64 // what each term counts in a chat; nil until it is needed
+	rarity []float64 // weight of each term in a chat; nil until needed
 
 	ids     []uint64 // scratch
-	stretch *stretch // nil until one is looked for
+	stretch *stretch // nil until needed
 	spare   account
 }
 
-// candidate is an entry, or an id that no entry has.
+// candidate is an entry, or an ID without an entry.
 type candidate struct {
 	id     uint64
-	scores []float64 // what each term gives it by itself; nil when it is not in the index
-	most   float64   // of scores
-	bound  float64   // of its score, when it is a candidate
+	scores []float64 // contribution of each term without adjustment; nil if the entry is not in the index
+	most   float64   // largest of scores
+	bound  float64   // upper bound of the score, set for candidates
 	item   Item      // nil until it is read
-	turn   *turn     // nil until it is read; noTurn when the plan hides it
+	turn   *turn     // nil until it is read; noTurn if the plan excludes the entry
 }
 
-// spareDialogues are there to be used again: one has some 50 kB.
+// spareDialogues are reused, because a dialogue has some 50 kB.
 var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
 
-// newDialogue looks up the neighbours of what was found, and makes their nearest
-// turns candidates, too. A caller that keeps nothing of it may release it.
+// newDialogue looks up the hits and their neighbours. The nearest neighbours become
+// candidates too. The caller may release the result if it keeps no part of it.
 func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	t := spareDialogues.Get().(*dialogue)
 	t.v, t.p = v, p
@@ -149,7 +147,7 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
 		if n := len(t.ids); n > 0 {
 			if t.ids[n-1] == last {
-				continue // there are no larger ones
+				continue // there are no larger IDs
 			}
 			from = max(from, t.ids[n-1]+1)
 		}
@@ -189,8 +187,8 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	return t
 }
 
-// bound returns a score that the entry of a place has at most: weights and factors are
-// at most 1, but for turns of talks.
+// bound returns an upper bound of the score of candidate i. Only turns of talks have
+// weights or factors above 1.
 func (t *dialogue) bound(i int) float64 {
 	if t.p.found.talks {
 		return math.Inf(1)
@@ -206,7 +204,7 @@ func (t *dialogue) bound(i int) float64 {
 	return sum
 }
 
-// release gives the room of a dialogue back.
+// release puts the dialogue back into spareDialogues.
 func (t *dialogue) release() {
 	clear(t.speakers)
 	t.scores.Release()
@@ -215,8 +213,8 @@ func (t *dialogue) release() {
 	spareDialogues.Put(t)
 }
 
-// read reads the turn of a place, which may be reading a file: most places give
-// nothing to any other.
+// read reads the turn with index i. This may read a file, so it is done only when needed:
+// most neighbours do not contribute.
 func (t *dialogue) read(i int) *candidate {
 	n := &t.places[i]
 	if n.turn != nil {
@@ -232,7 +230,7 @@ func (t *dialogue) read(i int) *candidate {
 	return n
 }
 
-// item returns the item of a place, nil when it cannot be read.
+// item returns the item with index i, or nil if it cannot be read.
 func (t *dialogue) item(i int) Item {
 	n := &t.places[i]
 	if n.item == nil {
@@ -245,27 +243,27 @@ func (t *dialogue) item(i int) Item {
 	return n.item
 }
 
-// find returns the index of the place of that id.
+// find returns the index of this ID in places.
 func (t *dialogue) find(id uint64) int {
 	i, _ := slices.BinarySearchFunc(t.places, id, func(p candidate, id uint64) int { return cmp.Compare(p.id, id) })
 	return i
 }
 
-// neighbours calls fn with the turns at most so many steps from a turn: of the
-// same session if they have one, created within the hour, and selected by the
-// plan. Consecutive turns have consecutive IDs; entries between them that are no
-// turns are skipped. A candidate for which worth, if not nil, returns false is
-// not read. An entry that is no turn has no neighbours.
+// neighbours calls fn for each neighbour of a turn at a distance of at most reach. A
+// neighbour is a turn of the same session, if they have one, that was created within an
+// hour of the turn and that the plan selects. Consecutive turns have consecutive IDs, and
+// entries between them that are not turns are skipped. If worth is not nil and returns
+// false, the candidate is not read. An entry that is not a turn has no neighbours.
 func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
 	if !t.p.found.talks {
-		return // and need not be read
+		return // so the entry does not have to be read
 	}
 	own := t.read(i)
 	if own.turn.kind != analysis.TurnOfTalk {
 		return
 	}
 	for n := range 2 * reach {
-		step := n/2 + 1 // the nearest first
+		step := n/2 + 1 // nearest first
 		if n%2 == 0 {
 			step = -step
 		}
@@ -282,16 +280,16 @@ func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) b
 	}
 }
 
-// account says where the score of an entry comes from: it is the sum of what
-// the terms give, and give to its best stretch, each times its weight, times each of
-// the factors.
+// account explains the score of an entry. The score is the sum of the terms' contributions,
+// including those of its best stretch, each multiplied by its weight. The sum is multiplied
+// by each of the factors.
 type account struct {
-	terms   []float64    // what each term gives
-	powers  []float64    // of terms, of a turn of a talk
-	beside  []besideTerm // what neighbours have in them
-	stretch []float64    // what each gives because of the best stretch; nil for nothing
-	weights []float64    // of terms, for this entry; nil for 1
-	why     string       // they are so
+	terms   []float64    // contribution of each term
+	powers  []float64    // sums of fourth powers for each term, for a turn of a talk
+	beside  []besideTerm // contributions of neighbours
+	stretch []float64    // contribution of each term in the best stretch; may be nil
+	weights []float64    // weight of each term in this entry; nil means 1
+	why     string       // reason for the weights
 	factors []factor
 	score   float64
 }
@@ -301,8 +299,7 @@ type factor struct {
 	by  float64
 }
 
-// account sets a to what each term gives to the candidate at a place. The room that
-// a has is used again.
+// account sets a to the explanation of the score of candidate i. It reuses the memory of a.
 func (t *dialogue) account(i int, a *account) {
 	own := t.read(i)
 	a.terms = append(a.terms[:0], own.scores...)
@@ -341,9 +338,9 @@ func (t *dialogue) account(i int, a *account) {
 	t.limitBeside(i, own, a)
 }
 
-// rarities returns what each term counts in a chat with a program, of which each is
-// about many things: the root of how much less it tells than a word that stands in
-// one of a thousand texts of English.
+// rarities returns the weight of each term in a chat with a program, which usually has many
+// subjects. It is the square root of the term's information compared with a term that one
+// of a thousand English texts has.
 func (t *dialogue) rarities() []float64 {
 	if t.rarity == nil {
 		for _, term := range t.scores.Terms {
@@ -354,8 +351,8 @@ func (t *dialogue) rarities() []float64 {
 	return t.rarity
 }
 
-// bestStretch returns what each term gives to the score of an entry because of its
-// best stretch, nil for nothing. The next call overwrites it.
+// bestStretch returns the contribution of each term in the best stretch of an entry, or nil
+// if there is none. The result is valid until the next call.
 func (t *dialogue) bestStretch(i int) []float64 {
 	it := t.item(i)
 	if it == nil || t.places[i].most == 0 {
@@ -367,8 +364,8 @@ func (t *dialogue) bestStretch(i int) []float64 {
 	return t.stretch.find(t.v.tokens(it), t.scores.Gains)
 }
 
-// factors appends what the score of a candidate is multiplied by, to which the
-// terms give so much.
+// factors appends the factors for the score of a candidate. terms are the contributions of
+// the terms.
 func (t *dialogue) factors(own *candidate, terms []float64, fs []factor) []factor {
 	switch own.turn.kind {
 	case analysis.TurnOfChat:
@@ -395,10 +392,10 @@ func (t *dialogue) factors(own *candidate, terms []float64, fs []factor) []facto
 	return fs
 }
 
-// coverage returns the share of the query's terms that give something, dates not
-// counted, above 0 and at most 1. One that is found by its date alone has half a
-// term. Its fourth root is the factor: a power takes five times as long, and is not
-// the same to the last bit on all machines.
+// coverage returns the share of the query's terms, without dates, that contribute to the
+// score. It is above 0: if only a date matches, it counts as half a term. The factor for
+// the score is its fourth root by two square roots, because a general power is five times
+// slower and not identical on all machines.
 func (t *dialogue) coverage(terms []float64) float64 {
 	has, all := 0, 0
 	for k, given := range terms {
@@ -415,14 +412,14 @@ func (t *dialogue) coverage(terms []float64) float64 {
 	return max(float64(has), .5) / float64(all)
 }
 
-// speaker is who speaks in a turn.
+// speaker is the speaker of a turn.
 type speaker struct {
 	name    unique.Handle[string]
-	weights []float64 // of terms, in the turn; nil when the query does not name the speaker
+	weights []float64 // weight of each term in the speaker's turns; nil if the query does not name the speaker
 }
 
-// speaker returns what a query says of who speaks: whether a word of it is one of the
-// name.
+// speaker returns the data of the speaker with this name. The query names the speaker if it
+// has a word of the name.
 func (t *dialogue) speaker(name unique.Handle[string]) *speaker {
 	for i := range t.speakers {
 		if t.speakers[i].name == name {
@@ -445,7 +442,7 @@ func (t *dialogue) speaker(name unique.Handle[string]) *speaker {
 	return &t.speakers[len(t.speakers)-1]
 }
 
-// tellsWhen reports whether a turn tells a time.
+// tellsWhen reports whether a turn mentions a time.
 func (t *dialogue) tellsWhen(n *candidate) bool {
 	when := n.turn.when.Load()
 	if when == whenUnknown {

@@ -1,4 +1,4 @@
-// The accounts of scores.
+// This file explains scores.
 
 package ranking
 
@@ -11,28 +11,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Explanation accounts for a score: the sum of those of its terms.
+// An Explanation explains a score, which is the sum of the terms' scores.
 type Explanation struct {
 	Documents      int
 	Length, AvgLen float64
 	Terms          []TermScore
 }
 
-// TermScore is what one term gave to a score.
+// A TermScore is the contribution of one term to a score.
 type TermScore struct {
 	index.TermScore
-	Word   string       // of the query, when the term is not what was written
-	Fields []FieldScore // where Score comes from; nil for Seed without recency
+	Word   string       // the word of the query, if it differs from the term
+	Fields []FieldScore // parts of Score; nil for Seed without recency
 }
 
-// FieldScore is the part of a term's score that came from one field.
+// A FieldScore is the part of a term's score that comes from one field.
 type FieldScore struct {
 	Field     string
 	TF, Score float64
 }
 
-// Weigh accounts for the score that the index alone gives, nil when the document is not
-// there.
+// Weigh explains the score that the index computes without adjustments. It returns nil if
+// the document does not exist.
 func (v *View) Weigh(p *Plan, id uint64) *Explanation {
 	x, ok := v.x.Explain(id, p.terms)
 	if !ok {
@@ -45,7 +45,7 @@ func (v *View) Weigh(p *Plan, id uint64) *Explanation {
 	return e
 }
 
-// Explain accounts for the score of a hit, nil when the document is not there.
+// Explain explains the score of a hit. It returns nil if the document does not exist.
 func (v *View) Explain(p *Plan, id uint64) *Explanation {
 	x, ok := v.x.Explain(id, p.terms)
 	if !ok {
@@ -76,15 +76,15 @@ func (v *View) Explain(p *Plan, id uint64) *Explanation {
 	return e
 }
 
-// explainFields returns the function that sets the score of a term, by its place
-// among the terms, and the fields that it comes from.
+// explainFields returns a function that sets the score of term i and the fields that it
+// comes from.
 func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScore) func(i int, ts *TermScore) {
 	texts := make([]string, len(terms))
 	for i, t := range terms {
 		texts[i] = t.Term
 	}
 	fields := v.fields(it)
-	var counts [][]int // by field, then term
+	var counts [][]int // by field and term
 	for _, f := range fields {
 		counts = append(counts, v.r.an.Count(v.ctx, f.Text, texts))
 	}
@@ -117,8 +117,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 	}
 }
 
-// multiply multiplies a term's score, and says among its fields what that made
-// of it.
+// multiply multiplies a term's score by the factors. It adds each difference as a field.
 func multiply(t *TermScore, factors []factor) {
 	for _, f := range factors {
 		if more := t.Score*f.by - t.Score; more != 0 {
@@ -128,8 +127,8 @@ func multiply(t *TermScore, factors []factor) {
 	}
 }
 
-// fieldScores shares a score of a term among the fields that hold it, as their
-// weighted frequencies stand to each other. Fields of one name are one.
+// fieldScores divides a term's score among the fields that have the term, in proportion to
+// the term's weighted frequencies. Fields with the same name are combined.
 func fieldScores(score float64, fields []analysis.Field, counts [][]int, i int) []FieldScore {
 	var fs []FieldScore
 	sum := 0.0

@@ -1,4 +1,4 @@
-// Fusion of rankings by reciprocal rank.
+// This file fuses rankings.
 
 package ranking
 
@@ -7,13 +7,14 @@ import (
 	"slices"
 )
 
-// fuseK is the k of reciprocal rank fusion (Cormack, Clarke and Büttcher,
-// "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-// Methods", 2009): rank r, from 1, scores 1/(k+r).
+// fuseK is the parameter k of reciprocal rank fusion: rank r, counting from 1, scores
+// 1/(k+r). See Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet
+// and individual Rank Learning Methods", 2009.
 const fuseK = 60
 
-// Fuse ranks by the sum, over the rankings, of 1/(60+rank), and returns the sums,
-// too. Of equal sums, what an earlier ranking has first comes first.
+// Fuse orders the elements of all rankings by the sum of 1/(60+rank) over the rankings, and
+// returns the sums. Elements with equal sums keep the order of the first ranking that has
+// them.
 func Fuse[T comparable](rankings ...[]T) (all []T, scores map[T]float64) {
 	scores = map[T]float64{}
 	for _, r := range rankings {

@@ -1,4 +1,4 @@
-// Phrases: where the words of a field stand.
+// This file finds phrases in fields.
 
 package ranking
 
@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// field is the words of a field, and where each stands.
+// field has the words of a field and the positions of each word.
 type field struct {
 	words []string
 	at    map[string][]int
 }
 
-// contains reports whether the words of seq stand one after another in the field,
-// until ctx is done.
+// contains reports whether the words of seq occur one after the other in the field. It
+// returns false if ctx is done.
 func (f *field) contains(ctx context.Context, seq []string) bool {
 	rarest := 0
 	for i, w := range seq {

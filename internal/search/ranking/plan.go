@@ -1,4 +1,4 @@
-// Plans: a query made ready for an index.
+// This file implements plans, which are queries prepared for an index.
 
 package ranking
 
@@ -14,60 +14,60 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Query is what is looked for.
+// A Query has the parameters of a search.
 type Query struct {
-	Words    string   // what is ranked by
-	Must     []string // words or phrases that a document holds, or word* for any that begins so
-	Not      []string // that it does not hold
-	Prefixes []string // ranked by all words that begin so
-	Spans    []Span   // documents created then rank higher
-	AsIs     bool     // no word is corrected
+	Words    string   // text to rank by
+	Must     []string // words or phrases that a document must have, or word* for a prefix
+	Not      []string // words or phrases that a document must not have
+	Prefixes []string // rank by all words with these prefixes
+	Spans    []Span   // documents created in these spans rank higher
+	AsIs     bool     // do not correct words
 
-	Filter  []index.Clause          // conditions that the index looks up,
-	Times   *index.Range            // nil for any
-	Accept  func(id uint64) bool    // all conditions, these too; nil for none
-	More    bool                    // Accept needs more than Filter and Times
-	Recency func(id uint64) float64 // what a document's age makes of its score, above 0 and at most 1; nil for nothing
+	Filter []index.Clause       // conditions that the index can evaluate
+	Times  *index.Range         // range of creation times; may be nil
+	Accept func(id uint64) bool // all conditions, including Filter and Times; may be nil
+	More   bool                 // Accept has conditions that Filter and Times do not cover
+	// factor for a document's score because of its age, above 0 and at most 1; may be nil
+	Recency func(id uint64) float64
 }
 
-// Span is a time, half-open. A bound that is zero is open.
+// Span is a time range from From (inclusive) to To (exclusive). Zero means no bound.
 type Span struct{ From, To time.Time }
 
-// Term is a word of a query and the term that is looked for.
+// A Term is a word of a query and the term to search for.
 type Term struct {
 	Word, Term string
-	Corrected  bool // no document holds the word: the term is one typing error away
+	Corrected  bool // no document has the word, and the term differs from it by one typing error
 }
 
-// Clause is a demand of a query: a word or phrase that a document must hold, or
-// must not.
+// A Clause is a required or excluded word or phrase of a query.
 type Clause struct {
 	Text   string
 	Not    bool
 	Accept func(id uint64) bool
-	Filter []index.Clause // what all that it accepts meet
+	Filter []index.Clause // necessary conditions that the index can evaluate
 }
 
-// Plan is a query made ready for an index.
+// A Plan is a query prepared for an index.
 type Plan struct {
-	Any       bool // nothing to rank by: the newest are wanted
+	Any       bool // the query has nothing to rank by, so the newest documents are returned
 	Words     []Term
-	StopWords bool // only stop words, so they are looked for
+	StopWords bool // the query has only stop words, so they are searched
 	Clauses   []Clause
 
 	terms  []index.QueryTerm
-	seed   bool                 // of Seed
-	when   bool                 // asks for a time
-	you    bool                 // addresses a program
-	found  speeches             // among the best hits of the last search
-	long   []uint64             // of that search, what is ranked by its best stretch, too; rising
-	accept func(id uint64) bool // filter and clauses; nil for none
+	seed   bool                 // for the ranking Seed
+	when   bool                 // the query asks for a time
+	you    bool                 // the query addresses a program
+	found  speeches             // kinds of dialogue among the best hits of the last search
+	long   []uint64             // IDs of the last search that are also ranked by their best stretch, ascending
+	accept func(id uint64) bool // filter and clauses; may be nil
 
-	// Of the last search, the score that a turn of a talk stays below if only its
-	// neighbours hold words of the query; 0 for no limit.
+	// besideLimit is the limit of the last search for the score of a turn if only its
+	// neighbours have words of the query; 0 means no limit.
 	besideLimit float64
 
-	// The same for the index: what it looks up itself, and the rest.
+	// The same conditions for the index: those that it can evaluate, and the rest.
 	filter []index.Clause
 	times  *index.Range
 	rest   func(id uint64) bool
@@ -75,7 +75,7 @@ type Plan struct {
 	recency func(id uint64) float64
 }
 
-// priorOf returns what English at large counts of a term.
+// priorOf returns the prior of a term for ordinary English.
 func priorOf(term string) index.Prior {
 	return index.Prior{N: priorTexts, DF: priorTexts * analysis.Share(term)}
 }
@@ -83,7 +83,7 @@ func priorOf(term string) index.Prior {
 // Ranks reports whether there is any term to rank by.
 func (p *Plan) Ranks() bool { return len(p.terms) > 0 }
 
-// Plan makes a query ready.
+// Plan prepares a query.
 func (v *View) Plan(q Query) *Plan {
 	r := v.r
 	p := &Plan{seed: r.an == nil, accept: q.Accept, filter: q.Filter, times: q.Times, recency: q.Recency}
@@ -109,7 +109,7 @@ func (v *View) Plan(q Query) *Plan {
 	p.when, p.you = analysis.AsksWhen(q.Words), analysis.AddressesProgram(q.Words)
 	p.Words, p.terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
-		// A word that stands several times counts more; in a question, not as often.
+		// A repeated word counts more. In a question it counts less than in a long text.
 		pl, weight := Term{w.Word, w.Term, false}, float64(w.N)
 		if len(ws) < longQuery {
 			weight = math.Sqrt(weight)
@@ -123,7 +123,7 @@ func (v *View) Plan(q Query) *Plan {
 		}
 		p.Words = append(p.Words, pl)
 		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: priorOf(pl.Term)})
-		// A year or a month that is written as a word finds entries made then.
+		// A year or month in the query also finds entries created in it.
 		if t := datePrefix + w.Word; analysis.MayDate(w.Word) && v.stats.DF(t) > 0 {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
 		}
@@ -140,7 +140,7 @@ func (v *View) Plan(q Query) *Plan {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
 		}
 	}
-	// Of the same term, the heaviest counts.
+	// If a term occurs twice, the larger weight is used.
 	slices.SortStableFunc(p.terms, func(a, b index.QueryTerm) int {
 		return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(b.Weight, a.Weight))
 	})
@@ -149,15 +149,15 @@ func (v *View) Plan(q Query) *Plan {
 	return p
 }
 
-// spanTerms are the terms of a date expression: of its days when it has few,
-// else of its months, else of its years. An open span has none: no
-// entry is nearer to it than another.
+// spanTerms returns the terms of a date expression: those of its days if they are few,
+// otherwise those of its months or years. An expression without a start or an end has no
+// terms, because it would not rank any entry higher than another.
 func spanTerms(d Span) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil
 	}
-	// In the zone that the span is of, a day's length before or after may be
-	// 23 hours; noon is always within its day.
+	// Use noon, because a day can have 23 hours in the zone of the span, and noon is always
+	// within its day.
 	last := d.To.Add(-time.Second)
 	var ts []string
 	for _, step := range []struct {
@@ -179,7 +179,7 @@ func spanTerms(d Span) []string {
 		}
 		if len(ts) <= mostDays {
 			if step.days == 1 && len(ts) >= 28 && d.From.Day() == 1 && last.AddDate(0, 0, 1).Day() == 1 && d.From.Month() == last.Month() {
-				continue // a whole month
+				continue // use the term of the month instead
 			}
 			return ts
 		}
@@ -187,9 +187,8 @@ func spanTerms(d Span) []string {
 	return nil
 }
 
-// beginning returns the terms that begin with the prefix, those that most
-// entries hold first. When there is none, it is the term of the prefix taken
-// for a word.
+// beginning returns the terms with this prefix, the most frequent first. If there are none,
+// it returns the term of the prefix as a word.
 func (v *View) beginning(prefix string) []string {
 	type count struct {
 		term string
@@ -211,8 +210,8 @@ func (v *View) beginning(prefix string) []string {
 	return ts
 }
 
-// compile adds clauses to the plan: documents hold each of some words or phrases,
-// or none of them. Of word*, that is any of the words that begin so.
+// compile adds a clause to the plan for each text, which is a word, a phrase, or word* for
+// any word with this prefix.
 func (v *View) compile(p *Plan, texts []string, not bool) {
 	for _, what := range texts {
 		if prefix, ok := strings.CutSuffix(what, "*"); ok {
@@ -241,8 +240,7 @@ func (v *View) compile(p *Plan, texts []string, not bool) {
 // Accepts reports whether the filter and the clauses of the query select a document.
 func (p *Plan) Accepts(id uint64) bool { return p.accept == nil || p.accept(id) }
 
-// both returns the test for what both tests, the first of which may be nil,
-// allow.
+// both returns a function that reports whether a and b return true. a may be nil.
 func both(a, b func(id uint64) bool) func(id uint64) bool {
 	if a == nil {
 		return b
@@ -250,7 +248,7 @@ func both(a, b func(id uint64) bool) func(id uint64) bool {
 	return func(id uint64) bool { return a(id) && b(id) }
 }
 
-// holdsAny returns the test whether an entry holds one of the terms.
+// holdsAny returns a function that reports whether an entry has one of the terms.
 func (v *View) holdsAny(terms []string) func(id uint64) bool {
 	var ids []uint64
 	for _, t := range terms {
@@ -263,12 +261,12 @@ func (v *View) holdsAny(terms []string) func(id uint64) bool {
 	}
 }
 
-// holds returns the test whether an entry holds the words one after another in
-// one of its fields. The index has the entries that hold the rarest word; whether
-// the words stand together is looked up when the test is called.
+// holds returns a function that reports whether an entry has the words one after the other
+// in one of its fields. The index is used to find the entries with the rarest word. Their
+// fields are only read when the function is called.
 func (v *View) holds(seq []string) func(id uint64) bool {
 	if len(seq) == 0 {
-		return func(uint64) bool { return true } // a lone mark demands nothing
+		return func(uint64) bool { return true } // without words, nothing is required
 	}
 	rarest := slices.MinFunc(seq, func(a, b string) int { return cmp.Compare(v.stats.DF(a), v.stats.DF(b)) })
 	ids := v.stats.IDs(rarest)

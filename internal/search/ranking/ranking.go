@@ -1,6 +1,6 @@
-// Package ranking ranks texts by a query: two rankings over
-// [github.com/oxbow-memory/oxbow/internal/search/index], that of turns of a dialogue
-// among them, accounts of their scores, and an index of a query's terms alone.
+// Package ranking ranks items by a query. It has two rankings based on
+// [github.com/oxbow-memory/oxbow/internal/search/index]. It also ranks turns of dialogues,
+// explains scores, and can answer a query from an index with only the terms of that query.
 package ranking
 
 import (
@@ -11,66 +11,66 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Item is what a caller ranks: the Data of a document, or what is read in its place.
+// An Item is something to rank. It is the Data of a document or is read when needed.
 type Item interface {
-	// Text sets t, whose slices are used again.
+	// Text sets t. It reuses the slices of t.
 	Text(t *Text)
 
 	// Keywords returns terms made by [Keyword], sorted.
 	Keywords() []string
 
-	// Kept is that of an embedded [Memo].
+	// Kept returns the item's embedded [Memo].
 	Kept() *Memo
 }
 
-// Memo is embedded in an [Item]: what ranking found out about its text.
+// Memo caches results about an item's text. An [Item] must embed it.
 type Memo struct {
 	turn   atomic.Pointer[turn]
-	tokens atomic.Pointer[[]*analysis.Tokens] // of what is spoken in it; nil until they are needed
-	Late   bool                               // the item is read when it is needed, and no Data of a document
+	tokens atomic.Pointer[[]*analysis.Tokens] // tokens of the spoken fields; nil until they are needed
+	Late   bool                               // the item is read when it is needed, and is not the Data of a document
 }
 
 // Kept returns the memo.
 func (m *Memo) Kept() *Memo { return m }
 
-// MemoBytes returns about how many bytes the memo of an item of that content takes, once
-// all of it was needed.
+// MemoBytes returns the approximate size in bytes of the complete memo for an item with
+// this content.
 func MemoBytes(content string) int {
 	if kind := analysis.SpeechOf(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
-		return 3 * len(content) / 4 // the tokens
+		return 3 * len(content) / 4 // size of the tokens
 	}
 	return 0
 }
 
-// Text is what an item is found by.
+// Text has the texts by which an item can be found.
 type Text struct {
 	ID               uint64
 	Name             string
 	Aliases          []string
-	Labels           []string // values
+	Labels           []string // values of labels
 	Content          string
-	Session          string // of the dialogue that it is a turn of, "" for none
+	Session          string // ID of the dialogue's session, if the item is a turn of one; may be empty
 	Created, Updated time.Time
 }
 
-// turn is what ranking needs of an item.
+// turn has the properties of an item that matter in a dialogue.
 type turn struct {
-	kind             analysis.Speech       // of all but turns of talks, nothing else is set
-	asks             bool                  // it ends in a question
-	created          int64                 // nanoseconds since 1970
-	session, speaker unique.Handle[string] // of "" for none; they are compared often
+	kind             analysis.Speech       // if it is not a turn of a talk, no other field is set
+	asks             bool                  // the turn ends in a question
+	created          int64                 // in nanoseconds since 1970
+	session, speaker unique.Handle[string] // handles, because they are often compared
 	when             atomic.Int32
 }
 
-// Whether a turn tells a time. It takes longest to find out, and few questions
-// are for a time.
+// Values of turn.when, which tells whether a turn mentions a time. It is computed only when
+// needed, because it is slow and few queries ask for a time.
 const (
 	whenUnknown = iota
 	whenSaid
 	whenNot
 )
 
-// noTurns are what ranking needs of all that is no turn of a talk, by kind.
+// noTurns are the turns of items that are not turns of a talk, by kind.
 var noTurns = [...]*turn{
 	analysis.NoSpeech:   {},
 	analysis.TurnOfChat: {kind: analysis.TurnOfChat},
@@ -78,19 +78,19 @@ var noTurns = [...]*turn{
 	analysis.WholeChat:  {kind: analysis.WholeChat},
 }
 
-// noTurn is what ranking needs of all that is no speech.
+// noTurn is the turn of items that are not part of a dialogue.
 var noTurn = noTurns[analysis.NoSpeech]
 
-// neighbourTime is the time within which neighbours in a dialogue are created.
+// neighbourTime is the maximum time between the creation of neighbouring turns.
 const neighbourTime = time.Hour
 
-// next reports whether another turn is one of the same talk, at most
-// neighbourTime away, if their IDs say that they may be.
+// next reports whether t is a turn of the same talk as of, created within neighbourTime.
+// The caller must check that their IDs are close.
 func (t *turn) next(of *turn) bool {
 	return t.kind == analysis.TurnOfTalk && t.session == of.session && t.near(of.created)
 }
 
-// near reports whether the turn was created within neighbourTime of another.
+// near reports whether the turn was created within neighbourTime of this time.
 func (t *turn) near(created int64) bool {
 	a, b := min(t.created, created), max(t.created, created)
 	return uint64(b)-uint64(a) <= uint64(neighbourTime)

@@ -1,9 +1,9 @@
-// Scans: an index of the terms of one query.
+// This file answers a query from a temporary index that has only the query's terms.
 //
-// Planning a query over an empty index that notes what it is asked shows which
-// terms it needs. All items are then scanned once for those alone, and an index
-// of what is found answers the query as the whole index does, to the last bit:
-// the lengths of the documents are those of all their words.
+// To find out these terms, the query is planned with an empty index that records all
+// look-ups. Then all items are scanned for the terms. The resulting index returns the same
+// hits and scores as the complete index, because the lengths of documents include all their
+// words.
 
 package ranking
 
@@ -20,13 +20,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// scanStats writes down what it is asked about outside of a choice of terms.
+// scanStats records look-ups of terms that are not part of a choice.
 type scanStats struct {
 	x      *index.Searcher
 	choice *analysis.Choice
 	missed atomic.Bool
 
-	terms, prefixes []string // that were missed, while planning alone: nil choice
+	terms, prefixes []string // terms and prefixes that were looked up; only recorded if choice is nil, during planning
 }
 
 func (s *scanStats) miss(term string, prefix bool) {
@@ -40,7 +40,6 @@ func (s *scanStats) miss(term string, prefix bool) {
 	}
 }
 
-// DF implements termStats.
 func (s *scanStats) DF(term string) int {
 	if s.choice == nil || !s.choice.Has(term) {
 		s.miss(term, false)
@@ -48,7 +47,6 @@ func (s *scanStats) DF(term string) int {
 	return s.x.DF(term)
 }
 
-// IDs implements termStats.
 func (s *scanStats) IDs(term string) []uint64 {
 	if s.choice == nil || !s.choice.Has(term) {
 		s.miss(term, false)
@@ -56,7 +54,6 @@ func (s *scanStats) IDs(term string) []uint64 {
 	return s.x.IDs(term)
 }
 
-// Terms implements termStats.
 func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
 	if s.choice == nil || !s.choice.HasAll(prefix) {
 		s.miss(prefix, true)
@@ -64,8 +61,8 @@ func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
 	return s.x.Terms(prefix)
 }
 
-// Asked returns the terms that a query may ask an index about, and the values of
-// some keys of [Keyword]. It is nil for all that there are.
+// Asked returns the terms that a query may look up in an index, including all values of the
+// given [Keyword] keys. It returns nil if the query may look up all terms.
 func Asked(ranking string, q Query, keys []string) *analysis.Choice {
 	v := New(ranking, nil).View(context.Background(), nil)
 	asked := &scanStats{x: v.x}
@@ -87,11 +84,10 @@ func Asked(ranking string, q Query, keys []string) *analysis.Choice {
 	return analysis.NewChoice(terms, prefixes)
 }
 
-// scanBatch is the items that are scanned between two looks at the context.
+// scanBatch is the number of items that a worker scans at a time.
 const scanBatch = 512
 
-// Scan returns a view of an index of those terms alone. The items are in order of
-// their IDs.
+// Scan returns a view of an index with only the chosen terms. Items must be in order of ID.
 func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Choice) (*View, error) {
 	batches := make([][]index.Document, (len(items)+scanBatch-1)/scanBatch)
 	var next atomic.Int64
@@ -113,7 +109,7 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 		return nil, err
 	}
 	p := Params(ranking)
-	p.CountEmpty = true // what has none of the terms has others
+	p.CountEmpty = true // documents without any of the terms have other terms and must count
 	r := New(ranking, index.New(p))
 	r.index.Fill(func(yield func(*index.Document) bool) {
 		for _, docs := range batches {
@@ -127,38 +123,38 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 	return v, nil
 }
 
-// Holds reports whether the scan that made the view was for this ranking and all
-// terms of a choice; nil stands for all that there are.
+// Holds reports whether the scan that created the view was for this ranking and included
+// all terms of c. It returns false if c is nil, which means all terms.
 func (v *View) Holds(ranking string, c *analysis.Choice) bool {
 	have := v.stats.(*scanStats).choice
 	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.Terms(), func(t string) bool { return !have.Has(t) }) &&
 		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAll(p) })
 }
 
-// Missed reports whether the view was asked about terms that its scan left out:
-// what it answered is of no use then.
+// Missed reports whether terms were looked up that the scan did not include. Results of the
+// view must then be discarded.
 func (v *View) Missed() bool {
 	s, ok := v.stats.(*scanStats)
 	return ok && s.missed.Load()
 }
 
-// NeedAll says that a scan does not do for a plan that needs documents which a
-// scan for Seed leaves out.
+// NeedAll marks the scan as insufficient if the plan needs the documents that a scan for
+// Seed leaves out.
 func (v *View) NeedAll(p *Plan) {
 	if s, ok := v.stats.(*scanStats); ok && p.seed {
 		s.missed.Store(true)
 	}
 }
 
-// scanner looks for terms in items, as [Scorer.Analyze] makes them. It is for
+// scanner searches items for terms. It finds those that [Scorer.Analyze] would. It is for
 // one goroutine.
 type scanner struct {
 	choice   *analysis.Choice
 	find     *analysis.Finder // nil for Seed
-	dates    bool             // a term may be one of an item's date
-	keywords bool             // or a keyword
+	dates    bool             // a term may be a date of an item
+	keywords bool             // a term may be a keyword
 	buf      Buffer
-	terms    []index.Term // of many documents
+	terms    []index.Term // memory for the terms of many documents
 }
 
 func newScanner(ranking string, c *analysis.Choice) *scanner {
@@ -166,7 +162,7 @@ func newScanner(ranking string, c *analysis.Choice) *scanner {
 	for _, t := range slices.Concat(c.Terms(), c.Prefixes()) {
 		sc.keywords = sc.keywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
-		if ok && ranking != Seed { // "date:harbor" is asked for of every word
+		if ok && ranking != Seed { // Plan looks up "date:" terms for ordinary words too, so check for a real date
 			sc.dates = sc.dates || slices.Contains(monthTerms[:], t) || date == "" || (date[0] >= '0' && date[0] <= '9')
 		}
 	}
@@ -176,9 +172,8 @@ func newScanner(ranking string, c *analysis.Choice) *scanner {
 	return sc
 }
 
-// scan returns the documents of items, of the terms that are looked for.
-// Those of Seed without words are left out: they do not count. When ctx is
-// done it stops.
+// scan returns the documents of items with the wanted terms. For Seed, documents without
+// words are left out, because they do not count. If ctx is done, it returns early.
 func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
 	t := &sc.buf.text
@@ -211,7 +206,7 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 	return docs
 }
 
-// add adds those of some terms to d that are looked for.
+// add adds the wanted ones of the terms to d.
 func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
 	for _, t := range terms {
 		if sc.choice.Has(t) {
@@ -220,7 +215,7 @@ func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
 	}
 }
 
-// seed sets d to the words of a text for Seed. It reports whether there are any.
+// seed sets d to the words of a text for Seed. It returns false if there are none.
 func (sc *scanner) seed(t *Text, d *index.Document) bool {
 	sc.buf.words = seedWords(sc.buf.words[:0], t)
 	d.Len = index.One * uint32(len(sc.buf.words))

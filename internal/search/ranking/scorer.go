@@ -1,4 +1,5 @@
-// Scorers: which terms a text is found by, and the index of those.
+// This file implements scorers, which convert items to documents and have the index of
+// these.
 
 package ranking
 
@@ -14,21 +15,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// The rankings. Package oxbow says what each is.
+// The rankings. They are documented in package oxbow.
 const (
 	Oxbow = "oxbow"
 	Seed  = "seed"
 )
 
-// The parameters of Oxbow, fitted to LongMemEval, LoCoMo, QMSum and SciFact;
-// the command quality of module bench measures them.
+// The parameters of Oxbow were tuned on LongMemEval, LoCoMo, QMSum and SciFact. The
+// "quality" command of the bench module measures their results.
 const (
 	oxbowK1 = 1.2
 	oxbowB  = 0.75
 
-	// turnPadding is how much longer a turn of a talk counts than it is. Where turns are
-	// twice as long on average, their lengths tell apart what they would by b = .5: a short
-	// turn is short because of the talk, and not because it is to the point.
+	// turnPadding is added to the length of a turn of a talk. Without it, b = 0.75 would
+	// count differences in length too much: a turn is short because of the way people talk,
+	// not because it has only the relevant words.
 	turnPadding = 16 * index.One
 
 	// Weights of a word, in sixteenths.
@@ -36,32 +37,34 @@ const (
 	weightAlias     = 32
 	weightLabel     = 16
 	weightBody      = 16
-	weightAssistant = 2 // what a program said, in a chat
+	weightAssistant = 2 // text of a program in a chat
 	weightDate      = 16
 
-	// Weights of a query's terms other than its words, which weigh 1.
-	weightSlip   = 0.8 // a correction
-	weightWhen   = 1   // the date that the query names
-	weightPrefix = 0.8 // a word that begins so
-	mostPrefixed = 32  // words that a prefix stands for
-	mostDays     = 31  // days that a date expression is looked for by
-	longQuery    = 20  // words from which on it is a text, whose subject its repeats tell
+	// Weights of query terms other than ordinary words, whose weight is 1.
+	weightSlip   = 0.8 // a corrected word
+	weightWhen   = 1   // a date in the query
+	weightPrefix = 0.8 // a word with a prefix of the query
+	mostPrefixed = 32  // maximum number of words for a prefix
+	mostDays     = 31  // maximum number of days, months or years for a date expression
+	// minimum number of words at which a query is treated as a text, in which repeated
+	// words show its subject
+	longQuery = 20
 
-	// priorTexts is how many texts of English at large count in the idf of a
-	// query's words: as many as a small memory has.
+	// priorTexts is the number of texts in the prior of a query's words. It is about the
+	// size of a small memory.
 	priorTexts = 300
 )
 
-// Scorer is one way to rank: how text becomes terms, and the index of those.
+// A Scorer implements a ranking. It converts text to terms and has the index of these.
 type Scorer struct {
 	name   string
 	index  *index.Index
-	an     *analysis.Analyzer // of questions; nil for Seed
-	texts  *analysis.Analyzer // of documents: no question waits for one to be analyzed
+	an     *analysis.Analyzer // analyzes queries; nil for Seed
+	texts  *analysis.Analyzer // analyzes documents, so that queries do not wait for a document's analysis
 	speaks atomic.Bool        // the last search found a part of a dialogue
 }
 
-// New returns the scorer of a ranking over x, or over an empty index if x is nil.
+// New returns the scorer of a ranking with index x. If x is nil, it creates an empty index.
 func New(name string, x *index.Index) *Scorer {
 	if x == nil {
 		x = index.New(Params(name))
@@ -73,11 +76,11 @@ func New(name string, x *index.Index) *Scorer {
 	return r
 }
 
-// Index returns the index, of which each document's Data is its [Item], or nil
-// when the caller of [Scorer.View] reads it on demand.
+// Index returns the index. The Data of its documents is their [Item], or nil if it is read
+// by the function passed to [Scorer.View].
 func (r *Scorer) Index() *index.Index { return r.index }
 
-// Params returns the constants of a ranking's formula.
+// Params returns the parameters of a ranking's formula.
 func Params(ranking string) index.Params {
 	if ranking == Seed {
 		return index.Params{}
@@ -85,15 +88,15 @@ func Params(ranking string) index.Params {
 	return index.Params{K1: oxbowK1, B: oxbowB}
 }
 
-// Buffer is room that analyzing uses again.
+// Buffer is memory that several calls of Analyze reuse.
 type Buffer struct {
 	text   Text
 	fields []analysis.Field
 	words  []string
 }
 
-// Analyze sets d to what an item is found by, but for its Data. The room of d is
-// used again. When ctx is done it stops; d is then of no use.
+// Analyze sets d to the document of an item, except Data. It reuses the memory of d. If ctx
+// is done, it returns early and d must not be used.
 func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buffer) {
 	t := &b.text
 	it.Text(t)
@@ -104,7 +107,7 @@ func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buf
 		b.words = seedWords(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
-			return // it does not count
+			return // documents without words do not count
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
@@ -119,7 +122,7 @@ func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buf
 	}
 }
 
-// seedWords appends the terms that Seed finds a text by.
+// seedWords appends the terms of a text for Seed.
 func seedWords(words []string, t *Text) []string {
 	words = text.AppendCrabtalk(words, t.Content)
 	for _, a := range t.Aliases {
@@ -128,7 +131,7 @@ func seedWords(words []string, t *Text) []string {
 	return words
 }
 
-// padding returns how much longer a text counts for Oxbow than its fields are.
+// padding returns the number that Oxbow adds to the length of a text.
 func padding(t *Text) uint32 {
 	if analysis.IsTurn(t.Content) {
 		return turnPadding
@@ -136,7 +139,7 @@ func padding(t *Text) uint32 {
 	return 0
 }
 
-// appendFields appends the fields that Oxbow finds a text by.
+// appendFields appends the fields of a text for Oxbow.
 func appendFields(fs []analysis.Field, t *Text) []analysis.Field {
 	fs = append(fs, analysis.Field{Name: "name", Text: t.Name, Weight: weightName})
 	for _, a := range t.Aliases {
@@ -148,8 +151,8 @@ func appendFields(fs []analysis.Field, t *Text) []analysis.Field {
 	return append(fs, analysis.Dialogue(t.Content, weightBody, weightAssistant)...)
 }
 
-// Holds returns the conditions that a document meets that holds all words of a
-// text, none for Seed.
+// Holds returns conditions that every document with all words of the text meets. It returns
+// none for Seed.
 func (r *Scorer) Holds(text string) []index.Clause {
 	if r.an == nil {
 		return nil
@@ -157,8 +160,8 @@ func (r *Scorer) Holds(text string) []index.Clause {
 	return together(r.an.Sequence(context.Background(), text), false)
 }
 
-// together returns the conditions that a document meets that holds all those
-// terms or, with not, none of them.
+// together returns conditions that require all of the terms or, if not is set, exclude each
+// of them.
 func together(seq []string, not bool) (cs []index.Clause) {
 	for _, t := range seq {
 		cs = append(cs, index.Clause{Terms: []string{t}, Not: not})
@@ -166,11 +169,10 @@ func together(seq []string, not bool) (cs []index.Clause) {
 	return cs
 }
 
-// datePrefix begins the terms of dates. No word of a text has a colon in it.
+// datePrefix is the prefix of date terms. Words of texts never contain a colon.
 const datePrefix = "date:"
 
-// dateTerms are the terms of the day that t is in, UTC: day, month, year, and
-// the month's name.
+// dateTerms returns the terms of a date in UTC: day, month, year, and name of the month.
 func dateTerms(t time.Time) []string {
 	if t.IsZero() {
 		return nil
@@ -180,7 +182,7 @@ func dateTerms(t time.Time) []string {
 	return []string{day, day[:len(day)-len("-02")], day[:len(day)-len("-01-02")], monthTerms[t.Month()]}
 }
 
-// monthTerms are the terms of the months' names.
+// monthTerms are the terms of the names of months.
 var monthTerms = func() (terms [13]string) {
 	for m := time.January; m <= time.December; m++ {
 		terms[m] = datePrefix + strings.ToLower(m.String())
@@ -188,8 +190,8 @@ var monthTerms = func() (terms [13]string) {
 	return terms
 }()
 
-// timestamp returns a time in nanoseconds since 1970, of times that have none the
-// least or the most of all numbers.
+// timestamp returns a time in nanoseconds since 1970. For times outside of the range of
+// int64 it returns the smallest or largest int64.
 func timestamp(t time.Time) int64 {
 	switch {
 	case !isFar(t):
@@ -200,15 +202,15 @@ func timestamp(t time.Time) int64 {
 	return math.MaxInt64
 }
 
-// isFar reports whether a time has no number of nanoseconds.
+// isFar reports whether the time in nanoseconds since 1970 does not fit into an int64.
 func isFar(t time.Time) bool {
 	y := t.UTC().Year()
 	return y < 1678 || y > 2261
 }
 
-// Between returns the range of documents created from a time on and before
-// another, of which the zero time is none. Of a bound that is far the range
-// holds too much: then more is true.
+// Between returns the range of creation times from from (inclusive) to before (exclusive).
+// Zero means no bound. If more is true, a bound does not fit into the range, so the range
+// includes too much.
 func Between(from, before time.Time) (times *index.Range, more bool) {
 	if from.IsZero() && before.IsZero() {
 		return nil, false

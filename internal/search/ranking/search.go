@@ -1,4 +1,4 @@
-// Search: the hits of a plan.
+// This file executes plans.
 
 package ranking
 
@@ -8,25 +8,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// query returns what the plan needs of the index.
+// query returns the index query of the plan.
 func (p *Plan) query(limit int) index.Query {
 	return index.Query{Terms: p.terms, Limit: limit, Filter: p.filter, Range: p.times, Accept: p.rest, Factor: p.recency}
 }
 
-// Hit is an item that was found.
+// A Hit is an item that was found.
 type Hit struct {
 	Item  Item
 	Score float64
 }
 
-// Search returns the hits of a plan, best first. Equal scores are ordered by newer
-// version, then by lower ID.
+// Search returns the hits of a plan, best first. Equal scores are ordered by newer version,
+// then by lower ID.
 func (v *View) Search(p *Plan, limit int) []Hit {
 	if len(p.terms) == 0 {
 		return nil
 	}
 	r, asked := v.r, limit
-	if r.speaks.Load() { // then it is likely that more are wanted
+	if r.speaks.Load() { // dialogues are likely, so fetch more hits at once
 		asked = pool(limit)
 	}
 	found := v.x.Search(p.query(asked))
@@ -46,38 +46,37 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	found = found[:min(len(found), limit)]
 	hits := make([]Hit, 0, len(found))
 	for i := range found {
-		if it := v.found(&found[i]); it != nil { // else it could not be read
+		if it := v.found(&found[i]); it != nil { // nil if it could not be read
 			hits = append(hits, Hit{it, found[i].Score})
 		}
 	}
 	return hits
 }
 
-// Newest returns what a plan without terms selects, newest version first.
+// Newest returns the items that a plan without terms selects, newest version first.
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.NeedAll(p)
 	q := p.query(limit)
-	if p.seed { // whose documents without words have no keywords either
+	if p.seed { // the index of Seed has no keywords for documents without words
 		q = index.Query{Limit: limit, Accept: p.accept}
 	}
 	var hits []Hit
 	for _, id := range v.x.Newest(q) {
-		if it := v.item(id); it != nil { // else it could not be read
+		if it := v.item(id); it != nil { // nil if it could not be read
 			hits = append(hits, Hit{Item: it})
 		}
 	}
 	return hits
 }
 
-// Count returns how many documents the words of the plan find, of those that meet
-// the conditions of a query alone, which are those that accept, nil for all,
-// selects.
+// Count returns the number of documents that have words of the plan and meet the conditions
+// of only. accept must implement the same conditions and may be nil.
 func (v *View) Count(p *Plan, only index.Query, accept func(id uint64) bool) int {
 	if !p.Any {
 		only.Terms = p.terms
 		return v.x.Count(only)
 	}
-	if p.seed { // as in Newest
+	if p.seed { // see Newest
 		only = index.Query{Accept: accept}
 	}
 	only.Limit = math.MaxInt

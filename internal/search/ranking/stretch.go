@@ -1,4 +1,5 @@
-// The best stretch of a long text: where the query's words stand closest.
+// This file finds the best stretch of a long text: the part in which the words of the query
+// are densest.
 
 package ranking
 
@@ -8,19 +9,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// The best stretch of a dialogue that is one entry counts next to all of it: what
-// answers a question stands in few of its turns.
+// If an entry is a whole dialogue, its best stretch adds to its score, because only a few
+// turns answer a question.
 const (
-	stretchWords = 40  // its length
-	stretchPart  = 0.5 // what its score counts next to that of the whole
-	stretchPool  = 15  // it is looked for in so many of the best hits without it
+	stretchWords = 40  // length of a stretch in words
+	stretchPart  = 0.5 // weight of the stretch's score
+	stretchPool  = 15  // number of best hits whose stretches are examined
 )
 
-// spoken are the fields that stretches are looked for in, all of them of weightBody: what
-// a program said weighs too little to be worth the reading.
+// spoken are the fields in which stretches are searched. All have the weight weightBody.
+// Texts of programs are left out, because their weight is too low to be worth the time.
 var spoken = []string{"body", "user"}
 
-// tokens returns the tokens of what is spoken in an item, which are kept with it.
+// tokens returns the tokens of the spoken fields of an item, and caches them in its memo.
 func (v *View) tokens(it Item) []*analysis.Tokens {
 	kept := &it.Kept().tokens
 	if ts := kept.Load(); ts != nil {
@@ -32,23 +33,23 @@ func (v *View) tokens(it Item) []*analysis.Tokens {
 			ts = append(ts, analysis.Tokenize(v.ctx, f.Text))
 		}
 	}
-	if v.ctx.Err() == nil { // else they may be cut short
+	if v.ctx.Err() == nil { // otherwise they may be incomplete
 		kept.Store(&ts)
 	}
 	return ts
 }
 
-// occurrence is a word of a query in a text.
+// occurrence is a position in a text and the number of the query term there.
 type occurrence struct{ at, term int }
 
-// stretch finds the best stretches of texts by the terms of one query.
+// stretch finds the best stretches of texts for the terms of one query.
 type stretch struct {
 	finder  *analysis.Finder
-	numbers map[string]int // of the terms
+	numbers map[string]int // numbers of the terms
 	found   []occurrence
 
-	// By term: how often it stands in a stretch, what that gives, and what it gives in the
-	// best.
+	// For each term: number of occurrences in the current stretch, its score, and its
+	// weighted score in the best stretch.
 	tf, gives, best []float64
 }
 
@@ -60,12 +61,12 @@ func newStretch(terms []string) *stretch {
 	return s
 }
 
-// stretchScore returns the score of a term that stands tf times in a stretch: BM25 without
-// regard to length, since all stretches are of one length.
+// stretchScore returns the score of a term that occurs tf times in a stretch: BM25 without
+// a length, because all stretches have the same length.
 func stretchScore(gain, tf float64) float64 { return gain * tf / (tf + oxbowK1) }
 
-// find returns what each term gives for the best stretch, by its number, nil for no
-// stretch: a part of its score. What find returns is overwritten by the next call.
+// find returns the contribution of each term in the best stretch, by its number, or nil if
+// no term occurs. The result is valid until the next call.
 func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 	s.found = s.found[:0]
 	from := 0
@@ -104,7 +105,7 @@ func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 	return s.best
 }
 
-// resized returns n zeros, in the room of s if it has enough.
+// resized returns n zeros, using the memory of s if possible.
 func resized(s []float64, n int) []float64 {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)

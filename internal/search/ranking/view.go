@@ -1,4 +1,4 @@
-// Views: what a scorer finds for one query.
+// This file implements views, through which a scorer answers one query.
 
 package ranking
 
@@ -12,29 +12,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// View is a scorer between two changes, for one query and one goroutine.
+// View is a state of a scorer between two changes, for one query and one goroutine.
 type View struct {
-	ctx   context.Context // of the query
+	ctx   context.Context // context of the query
 	r     *Scorer
 	x     *index.Searcher
-	stats termStats // of x
+	stats termStats // statistics of x
 	read  func(id uint64) Item
 
 	text       Text // scratch
-	last       Item // that phrases were looked for in
+	last       Item // item of lastFields
 	lastFields []field
 }
 
-// termStats is what a plan needs of an index.
+// termStats are the parts of an index that a plan needs.
 type termStats interface {
 	DF(term string) int
 	IDs(term string) []uint64
 	Terms(prefix string) iter.Seq2[string, int]
 }
 
-// View returns the scorer as it is now. What it returns after ctx is done is of
-// no use. The items of documents without Data are read by read, which returns nil
-// for one that cannot be read; a nil read is for an index that has all.
+// View returns the current state of the scorer. Once ctx is done, its results must be
+// discarded. read reads the item of a document without Data, and returns nil if it cannot
+// be read. It may be nil if all documents have Data.
 func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
 	x := r.index.Searcher()
 	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
@@ -50,14 +50,14 @@ func (v *View) With(ctx context.Context) *View {
 // Ranking returns the name of the ranking.
 func (v *View) Ranking() string { return v.r.name }
 
-// Searcher returns the index's.
+// Searcher returns the searcher of the index.
 func (v *View) Searcher() *index.Searcher { return v.x }
 
-// DF returns how many documents hold a term.
+// DF returns the number of documents with a term.
 func (v *View) DF(term string) int { return v.stats.DF(term) }
 
-// Known returns how many documents hold a word of a plan, and what its term counts. For a
-// word that was corrected both are those of the word as it was written.
+// Known returns the number of documents with a word of a plan, and the idf of its term. For
+// a corrected word, both are those of the word as it was written.
 func (v *View) Known(w Term) (df int, idf float64) {
 	if !w.Corrected {
 		df = v.stats.DF(w.Term)
@@ -71,8 +71,8 @@ func (v *View) Known(w Term) (df int, idf float64) {
 	return df, v.x.IDF(df, prior)
 }
 
-// Item returns the item of a document, nil when there is none, or when it cannot
-// be read.
+// Item returns the item of a document, or nil if the document does not exist or cannot be
+// read.
 func (v *View) Item(id uint64) any { return v.item(id) }
 
 func (v *View) item(id uint64) Item {
@@ -84,7 +84,8 @@ func (v *View) item(id uint64) Item {
 	return it
 }
 
-// found returns the item of a hit, which keeps it, nil when it cannot be read.
+// found returns the item of a hit and stores it in the hit. It returns nil if the item
+// cannot be read.
 func (v *View) found(h *index.Hit) Item {
 	it, ok := h.Data.(Item)
 	if !ok {
@@ -96,13 +97,13 @@ func (v *View) found(h *index.Hit) Item {
 	return it
 }
 
-// fields returns the fields that an item is found by.
+// fields returns the fields of an item.
 func (v *View) fields(it Item) []analysis.Field {
 	it.Text(&v.text)
 	return appendFields(nil, &v.text)
 }
 
-// newer compares two hits by the time of their versions, the newer first.
+// newer compares two hits by the time of their versions, newer first.
 func (v *View) newer(a, b index.Hit) int {
 	ia, ib := v.found(&a), v.found(&b)
 	if ia == nil || ib == nil {
@@ -124,7 +125,8 @@ func (v *View) name(id uint64) string {
 	return v.text.Name
 }
 
-// turnOf returns what an item, nil for one that could not be read, says as a turn.
+// turnOf returns the turn of an item, and caches it in the item's memo. The item may be
+// nil.
 func (v *View) turnOf(it Item) *turn {
 	if it == nil {
 		return noTurn
@@ -144,9 +146,9 @@ func (v *View) turnOf(it Item) *turn {
 	return kept.Load()
 }
 
-// Around returns the turns at most so many IDs from a turn of a talk, in the order
-// of the talk, without those that accept, if not nil, rejects. What is no such
-// turn has none.
+// Around returns the neighbours of a turn at a distance of at most reach, before and after
+// it, in order. If accept is not nil, it must accept them. An entry that is not a turn of a
+// talk has no neighbours.
 func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
 	own := v.turnOf(v.item(id))
 	if own.kind != analysis.TurnOfTalk {
@@ -166,8 +168,7 @@ func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before
 	return before, after
 }
 
-// Vocabulary yields the words that begin so, and in how many documents each
-// stands.
+// Vocabulary yields the words with this prefix and the number of documents with each.
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for t, df := range v.stats.Terms(prefix) {
@@ -178,7 +179,7 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// Values yields the values that documents have under a key.
+// Values yields the values that documents have for a key.
 func (v *View) Values(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		prefix := Keyword(key, "")
@@ -190,8 +191,8 @@ func (v *View) Values(key string) iter.Seq[string] {
 	}
 }
 
-// positions returns the words of an item's fields. Those of the last item are
-// kept: all phrases of a query are looked for in one before the next.
+// positions returns the words of an item's fields. The result for the last item is cached,
+// because all phrases of a query are checked for one item before the next.
 func (v *View) positions(it Item) []field {
 	if v.last != it {
 		v.last, v.lastFields = it, v.lastFields[:0]
