@@ -5,7 +5,9 @@ package verb
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
@@ -58,6 +60,9 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 		return SavedOut{}, err
 	}
 	secrets := w.redactHandoff(ctx, &in) // before it gets a name, by which it is found again
+	if err := w.refuseUnknown(in); err != nil {
+		return SavedOut{}, err
+	}
 	h, err := handoff.New(ctx, m, handoff.Task{Summary: in.Summary, Plan: in.Plan, Profile: in.MemoryProfile,
 		Skills: in.Skills, Files: in.FilesToRead, Project: in.Project})
 	if err != nil {
@@ -76,6 +81,51 @@ func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note
 		return nil
 	}
 	return w.Secrets.redactAll([]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile}, []*[]string{&in.Skills, &in.FilesToRead})
+}
+
+// refuseUnknown returns an error if there is no profile or skill with a name in the handoff.
+// A profile or skill that exists and cannot be loaded now is named in a note instead, because
+// somebody may repair it. A session that is bound to a profile does not know the names of
+// others, so that all names are accepted.
+func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
+	if w.Loader == nil {
+		return nil
+	}
+	l, err := w.Loader()
+	if err != nil || l.Bound != nil {
+		return nil // a handoff can be written in a home whose profiles cannot be read
+	}
+	if name := in.MemoryProfile; name != "" {
+		_, err := l.Profiles.Resolve(name)
+		var unknown *profile.UnknownError
+		isUnknown := errors.As(err, &unknown) && unknown.Name == name
+		if isUnknown || profile.CheckName(name) != nil {
+			names, _ := l.Profiles.Names() // without a list the error says enough
+			return Advise(InvalidValue("memory_profile", name, "is not a profile"), namesThatExist("profiles", names))
+		}
+	}
+	for _, name := range in.Skills {
+		if _, err := l.Skills.Find(name); errors.Is(err, oxbow.ErrInvalid) {
+			return Advise(InvalidValue("skills", name, "is not a skill"), namesThatExist("skills", l.Skills.Names()))
+		}
+	}
+	return nil
+}
+
+// maxNames is how many names an error lists.
+const maxNames = 20
+
+// namesThatExist says which names a call may use.
+func namesThatExist(what string, names []string) string {
+	if len(names) == 0 {
+		return "there are no " + what + " yet: leave it out"
+	}
+	rest := ""
+	if len(names) > maxNames {
+		rest = fmt.Sprintf(" and %d more", len(names)-maxNames)
+		names = names[:maxNames]
+	}
+	return what + " that exist: " + strings.Join(names, ", ") + rest
 }
 
 // notLoadable says what of a handoff cannot be loaded as it is now. A session that
