@@ -41,13 +41,13 @@ func (c *Context) Pack(budget int) {
 	c.Budget, c.Tokens = budget, 0
 	k := &packer{Context: c, room: Room(budget), in: make([]bool, len(c.Parts))}
 	for i, p := range c.Parts {
-		if p.Pinned && !k.take(i) {
-			k.squeeze(i)
+		if p.Pinned && !k.takeWhole(i) {
+			k.takeShortened(i)
 		}
 	}
 	var over []int
 	for i, p := range c.Parts {
-		if !p.Pinned && !k.take(i) {
+		if !p.Pinned && !k.takeWhole(i) {
 			over = append(over, i)
 		}
 	}
@@ -58,7 +58,7 @@ func (c *Context) Pack(budget int) {
 			c.Cut = append(c.Cut, Cut{p.Name, p.Source, p.Tokens, "over the budget"})
 			continue
 		}
-		k.squeeze(i)
+		k.takeShortened(i)
 		shortened = k.in[i]
 	}
 	kept := c.Parts[:0:0]
@@ -77,8 +77,8 @@ type packer struct {
 	in   []bool // for each part, whether it is included
 }
 
-// take includes a part if all of it fits.
-func (k *packer) take(i int) bool {
+// takeWhole includes a part if all of it fits.
+func (k *packer) takeWhole(i int) bool {
 	p := &k.Parts[i]
 	k.in[i] = p.Tokens <= k.room-k.Tokens
 	if k.in[i] {
@@ -87,13 +87,13 @@ func (k *packer) take(i int) bool {
 	return k.in[i]
 }
 
-// squeeze includes a part, shortened to the remaining room if necessary.
-func (k *packer) squeeze(i int) {
+// takeShortened includes a part, shortened to the remaining room if necessary.
+func (k *packer) takeShortened(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens
 	if s := shorten(*p, k.room-k.Tokens); s != "" {
 		p.Text, p.Tokens = s, Tokens(s)
-		k.take(i)
+		k.takeWhole(i)
 	}
 	if k.in[i] {
 		k.Cut = append(k.Cut, Cut{p.Name, p.Source, whole - p.Tokens, "over the budget: made shorter"})

@@ -83,7 +83,7 @@ func (c Context) TextWithin(limit int, rest string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
 	}
-	w := &within{parts: c.Parts, texts: make([]string, len(c.Parts))}
+	w := &limitedText{parts: c.Parts, texts: make([]string, len(c.Parts))}
 	w.room = limit - len(w.lastLine(rest, c.Parts)) - 20 // room for the number of parts in the last line
 	w.addPinned()
 	w.addOthers()
@@ -100,8 +100,8 @@ func (c Context) TextWithin(limit int, rest string) string {
 	return text
 }
 
-// within is the state of TextWithin.
-type within struct {
+// limitedText is the state of TextWithin.
+type limitedText struct {
 	parts []Part
 	texts []string // by part; "" if it is left out
 	room  int      // in bytes
@@ -109,7 +109,7 @@ type within struct {
 
 // addPinned adds the pinned parts, the small ones first. Each part has an equal share of the
 // remaining room, so that room that small parts do not need is available to larger parts.
-func (w *within) addPinned() {
+func (w *limitedText) addPinned() {
 	var pinned []int
 	for i, p := range w.parts {
 		if p.Pinned {
@@ -125,7 +125,7 @@ func (w *within) addPinned() {
 
 // addOthers adds the parts that are not pinned if they fit. The first part that does not fit is
 // shortened.
-func (w *within) addOthers() {
+func (w *limitedText) addOthers() {
 	hasShort := false
 	for i, p := range w.parts {
 		switch {
@@ -140,7 +140,7 @@ func (w *within) addOthers() {
 }
 
 // add adds a part, cut to limit bytes.
-func (w *within) add(i, limit int) {
+func (w *limitedText) add(i, limit int) {
 	w.texts[i] = w.parts[i].withinBytes(limit)
 	w.room -= len(w.texts[i])
 }
@@ -162,7 +162,7 @@ func (p Part) withinBytes(limit int) string {
 }
 
 // lastLine returns the line that names the parts that were cut.
-func (w *within) lastLine(rest string, cut []Part) string {
+func (w *limitedText) lastLine(rest string, cut []Part) string {
 	var names []string
 	for _, p := range cut {
 		name := p.Source

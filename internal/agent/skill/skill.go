@@ -113,43 +113,43 @@ func (s *Set) Find(name string) (Skill, error) {
 	for _, pl := range s.Places {
 		for _, dir := range pl.Dirs {
 			for _, file := range []string{dir + "/" + name + "/SKILL.md", dir + "/" + name + ".md"} {
-				body, err := read(pl.FS, file)
+				body, err := readText(pl.FS, file)
 				if errors.Is(err, fs.ErrNotExist) {
 					continue
 				}
 				if err != nil {
-					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, shown(pl, file), err)
+					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, shownPath(pl, file), err)
 				}
 				// Skip the front matter, which is for programs that list skills.
 				if _, rest, ok := frontmatter.Cut(body); ok {
 					body = strings.TrimLeft(rest, "\r\n")
 				}
-				return Skill{Name: name, File: shown(pl, file), Dir: shown(pl, path.Dir(file)), Project: pl.Project, Text: body}, nil
+				return Skill{Name: name, File: shownPath(pl, file), Dir: shownPath(pl, path.Dir(file)), Project: pl.Project, Text: body}, nil
 			}
 		}
 	}
 	e := &unknownError{Name: name}
-	names, looked := s.names()
+	names, looked := s.namesAndDirs()
 	e.Near, e.Looked = text.Near(name, slices.Values(names), 2), looked
 	return Skill{}, e
 }
 
 // Names returns the names of all skills, sorted.
 func (s *Set) Names() []string {
-	names, _ := s.names()
+	names, _ := s.namesAndDirs()
 	return names
 }
 
-// names returns the names of all skills, and the directories that contain them. Directories that
+// namesAndDirs returns the names of all skills, and the directories that contain them. Directories that
 // cannot be listed are ignored.
-func (s *Set) names() (names, looked []string) {
+func (s *Set) namesAndDirs() (names, looked []string) {
 	for _, pl := range s.Places {
 		for _, dir := range pl.Dirs {
 			list, err := fs.ReadDir(pl.FS, dir)
 			if err != nil {
 				continue
 			}
-			looked = append(looked, shown(pl, dir))
+			looked = append(looked, shownPath(pl, dir))
 			for _, e := range list {
 				name, plain := strings.CutSuffix(e.Name(), ".md")
 				if !plain {
@@ -167,15 +167,15 @@ func (s *Set) names() (names, looked []string) {
 	return slices.Compact(names), looked
 }
 
-func shown(pl Place, file string) string {
+func shownPath(pl Place, file string) string {
 	if pl.Path == "" {
 		return file
 	}
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + file
 }
 
-// read returns the text of a file with at most maxFile bytes.
-func read(fsys fs.FS, name string) (string, error) {
+// readText returns the text of a file with at most maxFile bytes.
+func readText(fsys fs.FS, name string) (string, error) {
 	// Open only regular files: opening a pipe would block.
 	fi, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -200,10 +200,10 @@ func read(fsys fs.FS, name string) (string, error) {
 	return body, oxbow.CheckContent(body)
 }
 
-// caveat returns the warning with which the skill is shown in a code block, or "" if it is shown
+// warning returns the warning with which the skill is shown in a code block, or "" if it is shown
 // without one. The user's own skills are shown without a warning, unless they are shaped like
 // instructions that outlast the task.
-func (s *Skill) caveat() string {
+func (s *Skill) warning() string {
 	shaped := ""
 	if rules := instruction.Find(s.Text); rules != nil {
 		shaped = "shaped like instructions to an agent (" + strings.Join(rules, ", ") + ")"
@@ -239,7 +239,7 @@ func (s *Skill) Show() string {
 	plain := strings.NewReplacer("--", "- -", "\n", " ", "\r", " ").Replace(from)
 	head := "<!-- skill " + s.Name + ", from " + plain + " -->\n"
 	body := strings.TrimRight(s.Text, " \t\r\n")
-	if caveat := s.caveat(); caveat != "" {
+	if caveat := s.warning(); caveat != "" {
 		return head + "(" + caveat + ")\n\n" + text.Fence("markdown", body) + "\n"
 	}
 	return head + body + "\n\n"

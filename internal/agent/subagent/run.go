@@ -72,7 +72,7 @@ type Outcome struct {
 //
 // If Run returns an error, nothing was started.
 func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefing) (out Outcome, err error) {
-	caller, end, err := s.begin(ctx)
+	caller, end, err := s.beginRun(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -86,11 +86,11 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 			out.Notes = append(out.Notes, "the files of the briefing are left: "+rerr.Error())
 		}
 	}()
-	argv, err := b.files(r, dir)
+	argv, err := b.writeFiles(r, dir)
 	if err != nil {
 		return Outcome{}, err
 	}
-	argv[0], err = program(argv[0])
+	argv[0], err = findProgram(argv[0])
 	if err != nil {
 		return Outcome{}, fmt.Errorf("starting %s by %s: %w", b.Agent, r.File, err)
 	}
@@ -104,13 +104,13 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	// Record the run even if the caller's context is done.
 	recording := oxbow.WithNote(oxbow.WithSource(context.WithoutCancel(ctx), src), "sub-agent")
 	rec := &record{ctx: recording, store: store, b: b}
-	out.Entry, err = rec.begin(&out)
+	out.Entry, err = rec.addEntry(&out)
 	if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
 		out.Notes = append(out.Notes, "the run is not recorded: "+err.Error())
 	} else if err != nil {
 		return Outcome{}, fmt.Errorf("recording the run of %s: %w", b.Agent, err)
 	}
-	s.start(caller, r, b, argv, &out)
+	s.runProcess(caller, r, b, argv, &out)
 	out.Took = s.now().Sub(out.Started)
 	if out.Entry != "" {
 		if err := rec.end(&out); err != nil {
@@ -120,9 +120,9 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	return out, nil
 }
 
-// program returns the path of a program. It refuses programs that would be found only because of
+// findProgram returns the path of a program. It refuses programs that would be found only because of
 // the working directory.
-func program(name string) (string, error) {
+func findProgram(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
 	}
@@ -133,8 +133,8 @@ func program(name string) (string, error) {
 	return path, err
 }
 
-// files writes the files for the placeholders, and returns the command.
-func (b *Briefing) files(r *Runner, dir string) ([]string, error) {
+// writeFiles writes the files for the placeholders, and returns the command.
+func (b *Briefing) writeFiles(r *Runner, dir string) ([]string, error) {
 	config, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"oxbow": b.Reach}}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the configuration of %s: %w", b.Agent, err)
@@ -156,9 +156,9 @@ func (b *Briefing) files(r *Runner, dir string) ([]string, error) {
 	return r.argv(values), nil
 }
 
-// environ returns the environment of the sub-agent. Of oxbow's variables, it contains only those
+// agentEnviron returns the environment of the sub-agent. Of oxbow's variables, it contains only those
 // that bind the sub-agent to its memory.
-func (s *Service) environ(b *Briefing) []string {
+func (s *Service) agentEnviron(b *Briefing) []string {
 	var env []string
 	if s.Environ != nil {
 		env = slices.DeleteFunc(slices.Clone(s.Environ()), func(v string) bool {
@@ -171,8 +171,8 @@ func (s *Service) environ(b *Briefing) []string {
 	return env
 }
 
-// start runs the process until it ends.
-func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []string, out *Outcome) {
+// runProcess runs the process until it ends.
+func (s *Service) runProcess(caller context.Context, r *Runner, b *Briefing, argv []string, out *Outcome) {
 	ctx, cancel := context.WithTimeout(caller, r.Timeout)
 	defer cancel()
 	// On some systems, a process is ended together with the thread that started it, so the thread
@@ -181,8 +181,8 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 	defer runtime.UnlockOSThread()
 	said, complained := &keeper{head: maxHead, tail: maxTail}, &keeper{tail: maxErrors}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = s.Dir, s.environ(b)
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(said, &deaf{w: s.Stdout}), io.MultiWriter(complained, &deaf{w: s.Stderr})
+	cmd.Dir, cmd.Env = s.Dir, s.agentEnviron(b)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(said, &firstErrorWriter{w: s.Stdout}), io.MultiWriter(complained, &firstErrorWriter{w: s.Stderr})
 	switch r.Stdin {
 	case stdinBriefing:
 		cmd.Stdin = strings.NewReader(b.Text())
@@ -216,14 +216,14 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 	out.Errors, _ = complained.text()
 }
 
-// deaf writes until the first error and then ignores all data, so that a reader that has gone
+// firstErrorWriter writes until the first error and then ignores all data, so that a reader that has gone
 // cannot end the sub-agent before its result is recorded.
-type deaf struct {
+type firstErrorWriter struct {
 	w      io.Writer
 	failed bool
 }
 
-func (d *deaf) Write(p []byte) (int, error) {
+func (d *firstErrorWriter) Write(p []byte) (int, error) {
 	if d.w != nil && !d.failed {
 		_, err := d.w.Write(p)
 		d.failed = err != nil
@@ -280,8 +280,8 @@ type record struct {
 // maxNames is the maximum number of names that are tried for an entry.
 const maxNames = 100
 
-// begin adds the entry, under an unused name.
-func (r *record) begin(out *Outcome) (string, error) {
+// addEntry adds the entry, under an unused name.
+func (r *record) addEntry(out *Outcome) (string, error) {
 	base := "run: " + r.b.Agent + " " + out.Started.UTC().Format("2006-01-02 15:04:05")
 	for n := 1; ; n++ {
 		name := base

@@ -108,13 +108,13 @@ func (p *settings) read(data []byte) *Runner {
 		return nil
 	}
 	var r *Runner
-	p.each(doc.Content[0], "settings", []string{"runner"}, func(_ string, v *yaml.Node) { r = p.runner(v) })
+	p.eachKey(doc.Content[0], "settings", []string{"runner"}, func(_ string, v *yaml.Node) { r = p.runner(v) })
 	return r
 }
 
-// each calls fn for each key of a mapping. Unknown and repeated keys are errors, and so are YAML
+// eachKey calls fn for each key of a mapping. Unknown and repeated keys are errors, and so are YAML
 // aliases, because they hide their content.
-func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
+func (p *settings) eachKey(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		p.add(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))
 		return
@@ -141,7 +141,7 @@ func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key s
 
 func (p *settings) runner(n *yaml.Node) *Runner {
 	r := &Runner{Stdin: stdinBriefing, Timeout: defaultTimeout, File: p.file}
-	p.each(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
+	p.eachKey(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
 		switch key {
 		case "command":
 			r.Command = p.command(v)

@@ -145,7 +145,7 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 		return nil, fmt.Errorf("selecting the memory of %s: %w", req.Agent, err)
 	}
 	b.Reach = s.reach(b)
-	b.text = b.write()
+	b.text = b.writeBriefing()
 	b.Tokens = prompt.Tokens(b.text)
 	return b, nil
 }
@@ -202,9 +202,9 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// write joins the parts of the briefing. The task comes last, because models heed the end most. It
+// writeBriefing joins the parts of the briefing. The task comes last, because models heed the end most. It
 // is not put into a code block, because it is an instruction of the caller.
-func (b *Briefing) write() string {
+func (b *Briefing) writeBriefing() string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "# You are the sub-agent %s\n\nYou were started for one task, which stands at the end. Whoever started you reads what you answer last, and nothing else of what you do.\n\n", b.Agent)
 	w.WriteString(b.Selection.Text())
@@ -233,9 +233,9 @@ func (s *Service) now() time.Time {
 	return s.Now()
 }
 
-// begin counts a run. It returns a context that Close cancels, and a function that must be called
+// beginRun counts a run. It returns a context that Close cancels, and a function that must be called
 // at the end of the run.
-func (s *Service) begin(ctx context.Context) (context.Context, func(), error) {
+func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -21,14 +21,14 @@ func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found,
 	if !ok || (l.Event != "PreToolUse" && l.Event != "BeforeTool") {
 		return nil, nil
 	}
-	call := callOf(l.Tool, l.Input)
+	call := parseCall(l.Tool, l.Input)
 	if call == nil {
 		return nil, nil
 	}
 	call.edit.Dir = l.Dir
 	var out []annotate.Found
-	for _, c := range call.changes() {
-		file, ok := fileOf(b, &Edit{Path: c.path, Dir: l.Dir}, "")
+	for _, c := range call.changedFiles() {
+		file, ok := treeFile(b, &Edit{Path: c.path, Dir: l.Dir}, "")
 		if !ok {
 			continue
 		}
@@ -51,8 +51,8 @@ type fileEdit struct {
 	apply func(text string) (string, bool)
 }
 
-// changes returns the changes of files by a call.
-func (call *chatCall) changes() []fileEdit {
+// changedFiles returns the changes of files by a call.
+func (call *chatCall) changedFiles() []fileEdit {
 	if call.patch == "" {
 		return []fileEdit{{call.edit.Path, func(text string) (string, bool) {
 			if call.whole != nil {
@@ -69,15 +69,15 @@ func (call *chatCall) changes() []fileEdit {
 	var out []fileEdit
 	for _, f := range files {
 		if !f.add {
-			out = append(out, fileEdit{f.path, f.apply})
+			out = append(out, fileEdit{f.path, f.applyHunks})
 		}
 	}
 	return out
 }
 
-// apply applies the hunks of a patch. Each hunk is applied at the next position where its old lines
+// applyHunks applies the hunks of a patch. Each hunk is applied at the next position where its old lines
 // occur.
-func (f fileChange) apply(text string) (string, bool) {
+func (f fileChange) applyHunks(text string) (string, bool) {
 	if f.del {
 		return "", true
 	}

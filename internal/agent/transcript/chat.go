@@ -41,21 +41,23 @@ func newChat(t *Transcript) *chat {
 	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{}, done: map[int][]Edit{}}
 }
 
-// of returns the reasoning of a sub-agent so far.
-func (c *chat) of(sub string) *reasoning {
+// reasoningFor returns the reasoning of a sub-agent so far.
+func (c *chat) reasoningFor(sub string) *reasoning {
 	if r := c.said[sub]; r != nil {
 		return r
 	}
 	return &reasoning{}
 }
 
-func (c *chat) says(sub, text string, aloud bool) { c.said[sub] = c.of(sub).says(text, aloud) }
+func (c *chat) says(sub, text string, aloud bool) {
+	c.said[sub] = c.reasoningFor(sub).says(text, aloud)
+}
 
-// asks records a request of the user. It ignores text that a program inserted in the user's name.
-func (c *chat) asks(sub, text string) {
+// recordRequest records a request of the user. It ignores text that a program inserted in the user's name.
+func (c *chat) recordRequest(sub, text string) {
 	text = strings.TrimSpace(text)
 	if text != "" && !strings.HasPrefix(text, "<") {
-		c.said[sub] = c.of(sub).asks(text)
+		c.said[sub] = c.reasoningFor(sub).startRequest(text)
 	}
 }
 
@@ -93,8 +95,8 @@ type toolArgs struct {
 	PatchC   string  `json:"patchText"`
 }
 
-// callOf parses the arguments of a tool. It returns nil if the tool does not edit files.
-func callOf(tool string, raw json.RawMessage) *chatCall {
+// parseCall parses the arguments of a tool. It returns nil if the tool does not edit files.
+func parseCall(tool string, raw json.RawMessage) *chatCall {
 	if !fileTools[strings.ToLower(tool)] {
 		return nil
 	}
@@ -124,9 +126,9 @@ func callOf(tool string, raw json.RawMessage) *chatCall {
 	return call
 }
 
-// key returns a name for a call that depends only on its arguments, for clients whose hooks do not
+// argumentKey returns a name for a call that depends only on its arguments, for clients whose hooks do not
 // name calls.
-func (call *chatCall) key() string {
+func (call *chatCall) argumentKey() string {
 	// Ignore the error: these types can always be encoded.
 	b, _ := json.Marshal([]any{call.edit.Path, call.todo, call.whole, call.patch})
 	sum := sha256.Sum256(b)
@@ -136,12 +138,12 @@ func (call *chatCall) key() string {
 // call records a call of a tool, unless it was recorded before. If id is "", the call is identified
 // by its arguments.
 func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *chatCall {
-	call := callOf(tool, args)
+	call := parseCall(tool, args)
 	if call == nil {
 		return nil
 	}
 	if id == "" {
-		id = call.key()
+		id = call.argumentKey()
 	}
 	if c.seen[id] {
 		return c.calls[id]
@@ -150,7 +152,7 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	e := &call.edit
 	e.Call = strings.TrimSpace(c.session + " " + id)
 	e.Dir = c.dir
-	e.Why = c.of(sub).why()
+	e.Why = c.reasoningFor(sub).why()
 	e.Time = at
 	e.Session = c.session
 	e.Model = c.model
@@ -159,12 +161,12 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	c.n++
 	c.t.Calls++
 	c.calls[id] = call
-	c.said[sub] = c.of(sub).edits()
+	c.said[sub] = c.reasoningFor(sub).edits()
 	return call
 }
 
-// shown contains the data that a client shows for a successful edit.
-type shown struct {
+// shownResult contains the data that a client shows for a successful edit.
+type shownResult struct {
 	Diff     string  `json:"fileDiff"`
 	Path     string  `json:"filePath"`
 	Now      *string `json:"newContent"`
@@ -182,9 +184,9 @@ func (c *chat) answer(id string, failed bool, result json.RawMessage) {
 		c.t.Failed++
 		return
 	}
-	var s shown
+	var s shownResult
 	if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
-		s = shown{} // the answer is a text
+		s = shownResult{} // the answer is a text
 	}
 	es := c.edits(call, s)
 	if len(es) == 0 && call.patch == "" {
@@ -195,13 +197,13 @@ func (c *chat) answer(id string, failed bool, result json.RawMessage) {
 
 // edits returns the edits of a call: from the diff that the client shows, or from the text that was
 // written. If neither contains line numbers, the edits must be searched for in the file.
-func (c *chat) edits(call *chatCall, s shown) []Edit {
+func (c *chat) edits(call *chatCall, s shownResult) []Edit {
 	e := call.edit
 	if s.Path != "" {
 		e.Path = s.Path
 	}
 	if call.patch != "" {
-		return c.t.requested(e, call.patch)
+		return c.t.requestedEdits(e, call.patch)
 	}
 	if s.Now != nil && len(*s.Now) > maxFile {
 		s.Now = nil
@@ -210,7 +212,7 @@ func (c *chat) edits(call *chatCall, s shown) []Edit {
 		return count(e.byHunks(hunks, s.Now, nil))
 	}
 	if call.whole != nil {
-		return e.from(*call.whole, []stretch{{first: 1, n: len(annotate.Lines([]byte(*call.whole)))}})
+		return e.editsFrom(*call.whole, []stretch{{first: 1, n: len(annotate.Lines([]byte(*call.whole)))}})
 	}
 	return count(e.bySnippet(call.todo, nil))
 }

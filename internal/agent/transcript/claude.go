@@ -165,15 +165,15 @@ func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
 	}
 	for _, t := range clientline.Texts(l.Message.Content, "text") {
 		t = strings.TrimSpace(t)
-		if t != "" && !injected(t) {
-			r = r.asks(t)
+		if t != "" && !isInjected(t) {
+			r = r.startRequest(t)
 		}
 	}
 	return r
 }
 
-// injected reports whether a text in the user's name was inserted by the program.
-func injected(t string) bool {
+// isInjected reports whether a text in the user's name was inserted by the program.
+func isInjected(t string) bool {
 	return slices.ContainsFunc([]string{"<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: The messages below", "[Request interrupted"},
 		func(p string) bool { return strings.HasPrefix(t, p) })
 }

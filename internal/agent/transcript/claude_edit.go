@@ -73,8 +73,8 @@ type change struct {
 	known bool      // now and where are known
 }
 
-// changeOf computes the content after a call from the content before.
-func (call *claudeCall) changeOf(res *claudeResult, said string) change {
+// computeChange computes the content after a call from the content before.
+func (call *claudeCall) computeChange(res *claudeResult, said string) change {
 	in := &call.in
 	c := change{todo: in.Edits}
 	if in.New != nil && in.Old != nil {
@@ -93,7 +93,7 @@ func (call *claudeCall) changeOf(res *claudeResult, said string) change {
 	case res.Modified || original == nil || len(*original) > maxFile:
 	case call.name == "Write" && in.Content != nil:
 		c.now, c.known = *in.Content, true
-		c.where = between(*original, c.now)
+		c.where = stretchBetween(*original, c.now)
 	case len(c.todo) > 0:
 		c.now, c.where, c.known = replaceIn(*original, c.todo)
 	}
@@ -105,23 +105,23 @@ func (call *claudeCall) changeOf(res *claudeResult, said string) change {
 // it, from the patch, or from the inserted text.
 func (call *claudeCall) edits(res *claudeResult, said string) []Edit {
 	if call.name == "NotebookEdit" {
-		return call.notebook(res)
+		return call.notebookEdits(res)
 	}
-	c := call.changeOf(res, said)
+	c := call.computeChange(res, said)
 	if len(res.Patch) > 0 {
 		return call.byPatch(res, c)
 	}
 	e := call.edit
 	e.tabs = false
 	if c.known {
-		return e.from(c.now, c.where)
+		return e.editsFrom(c.now, c.where)
 	}
 	if text := call.in.Content; call.name == "Write" && text != nil {
 		// The file existed before, and the transcript does not contain its previous content.
 		// Therefore the agent counts as the author of all lines.
-		return e.from(*text, []stretch{{first: 1, n: len(annotate.Lines([]byte(*text)))}})
+		return e.editsFrom(*text, []stretch{{first: 1, n: len(annotate.Lines([]byte(*text)))}})
 	}
-	return e.bySnippet(c.todo, snippet(said))
+	return e.bySnippet(c.todo, parseSnippet(said))
 }
 
 // byPatch returns the edits in the hunks of a result. Leading tabs are restored from the content or
@@ -157,9 +157,9 @@ func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
 	var out []Edit
 	for _, h := range hunks {
 		for _, s := range h.edits(e) {
-			if now != nil && fits(lines, s) {
+			if now != nil && fitsLines(lines, s) {
 				gone := s.Gone
-				s = s.from(*now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
+				s = s.editsFrom(*now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
 				s.Gone, s.tabs = gone, false
 			} else {
 				s.Block = withTabs(s.Block, texts)
@@ -174,15 +174,15 @@ func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
 
 // bySnippet converts the inserted texts to edits. An edit gets line numbers if the lines that the
 // tool printed contain its text. Otherwise it must be searched for in the file.
-func (e Edit) bySnippet(todo []claudeEdit, shown []numbered) []Edit {
+func (e Edit) bySnippet(todo []claudeEdit, shown []numberedLine) []Edit {
 	var out []Edit
 	for _, t := range todo {
 		if t.New == "" {
 			continue // there is no inserted text to search for
 		}
 		s := e
-		at, ok := locate(shown, t.New)
-		head, foot := common(t.Old, t.New)
+		at, ok := locateText(shown, t.New)
+		head, foot := commonLines(t.Old, t.New)
 		if !ok {
 			s.part = t.New
 			if head+foot < len(t.New) {
@@ -209,9 +209,9 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numbered) []Edit {
 	return out
 }
 
-// fits reports whether lines contain the block of an edit at its position. Leading tabs in the
+// fitsLines reports whether lines contain the block of an edit at its position. Leading tabs in the
 // block may be shown as spaces.
-func fits(lines []string, e Edit) bool {
+func fitsLines(lines []string, e Edit) bool {
 	if e.Span.First < 1 || e.Span.Last > len(lines) || len(e.Block) != e.Span.Len() {
 		return false
 	}
@@ -296,7 +296,7 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 					places[k].to += grown
 				}
 			}
-			head, foot := common(old, t.New)
+			head, foot := commonLines(old, t.New)
 			p := place{from: i + head, to: i + len(t.New) - foot}
 			p.gone = p.from == p.to && (p.from == 0 || text[p.from-1] == '\n') && strings.HasSuffix(old[:len(old)-foot], "\n")
 			places = append(places, p)
@@ -319,9 +319,9 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 	return text, slices.Compact(out), true
 }
 
-// common returns the number of bytes in the whole lines that a and b have in common at their
+// commonLines returns the number of bytes in the whole lines that a and b have in common at their
 // beginning and end.
-func common(a, b string) (head, foot int) {
+func commonLines(a, b string) (head, foot int) {
 	for {
 		i, j := strings.IndexByte(a[head:], '\n')+1, strings.IndexByte(b[head:], '\n')+1
 		if i == 0 || i != j || a[head:head+i] != b[head:head+j] {
@@ -346,8 +346,8 @@ func common(a, b string) (head, foot int) {
 	return head, foot
 }
 
-// numbered is a line of a file with its number, as shown by a tool.
-type numbered struct {
+// numberedLine is a line of a file with its number, as shown by a tool.
+type numberedLine struct {
 	n    int
 	text string
 }
@@ -356,9 +356,9 @@ var shownLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
 })
 
-// snippet parses the numbered lines in the output of older versions of the tools.
-func snippet(said string) []numbered {
-	var out []numbered
+// parseSnippet parses the numbered lines in the output of older versions of the tools.
+func parseSnippet(said string) []numberedLine {
+	var out []numberedLine
 	for l := range strings.SplitSeq(said, "\n") {
 		m := shownLine().FindStringSubmatch(strings.TrimSuffix(l, "\r"))
 		if m == nil {
@@ -368,13 +368,13 @@ func snippet(said string) []numbered {
 		if err != nil || n < 1 || (len(out) > 0 && n != out[len(out)-1].n+1) {
 			return nil
 		}
-		out = append(out, numbered{n, m[2]})
+		out = append(out, numberedLine{n, m[2]})
 	}
 	return out
 }
 
-// locate finds the lines that contain a text. The text must occur exactly once.
-func locate(lines []numbered, text string) (stretch, bool) {
+// locateText finds the lines that contain a text. The text must occur exactly once.
+func locateText(lines []numberedLine, text string) (stretch, bool) {
 	if len(lines) == 0 || strings.TrimSpace(text) == "" {
 		return stretch{}, false
 	}
@@ -396,12 +396,12 @@ func locate(lines []numbered, text string) (stretch, bool) {
 	return stretch{first: first, n: n}, true
 }
 
-// notebook returns the edits of a cell. A notebook contains the lines of a cell as JSON strings.
-func (call *claudeCall) notebook(res *claudeResult) []Edit {
+// notebookEdits returns the edits of a cell. A notebook contains the lines of a cell as JSON strings.
+func (call *claudeCall) notebookEdits(res *claudeResult) []Edit {
 	e := call.edit
 	e.tabs = false
 	if res.NbOld != nil && res.NbNew != nil && len(*res.NbNew) <= maxFile {
-		return e.from(*res.NbNew, between(*res.NbOld, *res.NbNew))
+		return e.editsFrom(*res.NbNew, stretchBetween(*res.NbOld, *res.NbNew))
 	}
 	if call.in.Mode == "delete" || call.in.Source == "" {
 		return nil

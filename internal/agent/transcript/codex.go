@@ -162,7 +162,7 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 				if m := oldCwd().FindStringSubmatch(t); m != nil && c.dir == "" {
 					c.dir = m[1]
 				}
-				c.asks(t)
+				c.recordUserRequest(t)
 			}
 		}
 	case "reasoning":
@@ -174,11 +174,11 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 		if json.Unmarshal([]byte(it.Arguments), &args) != nil {
 			args.Input = it.Arguments
 		}
-		c.shell(it, &args, at)
+		c.shellCall(it, &args, at)
 	case "local_shell_call":
 		var action codexShell
 		if json.Unmarshal(it.Action, &action) == nil {
-			c.shell(it, &action, at)
+			c.shellCall(it, &action, at)
 		}
 	case "custom_tool_call":
 		if it.Name == "apply_patch" {
@@ -186,22 +186,22 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 		}
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		if call := c.calls[it.CallID]; call != nil && !call.over {
-			call.over, call.ok = true, succeeded(it.Output)
+			call.over, call.ok = true, hasSucceeded(it.Output)
 		}
 	}
 }
 
-// asks records a request of the user. It ignores text that the program inserted in the user's name.
-func (c *codex) asks(t string) {
+// recordUserRequest records a request of the user. It ignores text that the program inserted in the user's name.
+func (c *codex) recordUserRequest(t string) {
 	t = strings.TrimSpace(t)
 	if t == "" || strings.HasPrefix(t, "<") || strings.HasPrefix(t, "# AGENTS.md") || strings.TrimSpace(c.r.asked) == t {
 		return
 	}
-	c.r = c.r.asks(t)
+	c.r = c.r.startRequest(t)
 }
 
-// shell searches a function call for a call of apply_patch.
-func (c *codex) shell(it *clientline.CodexItem, s *codexShell, at time.Time) {
+// shellCall searches a function call for a call of apply_patch.
+func (c *codex) shellCall(it *clientline.CodexItem, s *codexShell, at time.Time) {
 	dir := s.Workdir + s.Dir
 	if it.Name == "apply_patch" {
 		c.call(it.CallID, s.Input+s.Patch, dir, at)
@@ -248,9 +248,9 @@ func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 	case "agent_reasoning":
 		c.r = c.r.says(it.Text, false)
 	case "user_message":
-		c.asks(it.Message)
+		c.recordUserRequest(it.Message)
 	case "patch_apply_end":
-		c.applied(it, it.CallID, it.Success != nil && *it.Success, at)
+		c.recordPatch(it, it.CallID, it.Success != nil && *it.Success, at)
 	case "item_completed":
 		var in clientline.CodexItem
 		if !clientline.Decode(it.Item, &in) {
@@ -263,22 +263,22 @@ func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 			}
 		case "UserMessage":
 			for _, t := range clientline.Texts(in.Content, "text") {
-				c.asks(t)
+				c.recordUserRequest(t)
 			}
 		case "Reasoning":
 			for _, t := range in.SummaryText {
 				c.r = c.r.says(t, false)
 			}
 		case "FileChange":
-			c.applied(&in, in.ID, in.Status == "completed", at)
+			c.recordPatch(&in, in.ID, in.Status == "completed", at)
 		}
 	}
 	return nil
 }
 
-// applied records the changes by a patch. The transcript need not contain the call, because the
+// recordPatch records the changes by a patch. The transcript need not contain the call, because the
 // model can write a program that calls apply_patch.
-func (c *codex) applied(it *clientline.CodexItem, id string, ok bool, at time.Time) {
+func (c *codex) recordPatch(it *clientline.CodexItem, id string, ok bool, at time.Time) {
 	call := c.call(id, "", "", at)
 	if call == nil || call.changes != nil {
 		return
@@ -292,9 +292,9 @@ var exitCode = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:exit code:?|exited with code) *(-?[0-9]+)`)
 })
 
-// succeeded reports whether the output of apply_patch indicates success. The output is a text, JSON
+// hasSucceeded reports whether the output of apply_patch indicates success. The output is a text, JSON
 // with an exit code as a text, or blocks of text.
-func succeeded(raw json.RawMessage) bool {
+func hasSucceeded(raw json.RawMessage) bool {
 	text := clientline.Text(raw, "input_text", "output_text", "text")
 	if text == "" {
 		var o struct {
@@ -344,15 +344,15 @@ func (c *codex) end() {
 		case !call.ok:
 			c.t.Failed++
 		case len(call.changes) > 0:
-			c.t.Edits = append(c.t.Edits, c.reported(call)...)
+			c.t.Edits = append(c.t.Edits, c.reportedEdits(call)...)
 		default:
-			c.t.Edits = append(c.t.Edits, c.t.requested(call.edit, call.patch)...)
+			c.t.Edits = append(c.t.Edits, c.t.requestedEdits(call.edit, call.patch)...)
 		}
 	}
 }
 
-// reported returns the edits in the changes that an event reports.
-func (c *codex) reported(call *codexCall) []Edit {
+// reportedEdits returns the edits in the changes that an event reports.
+func (c *codex) reportedEdits(call *codexCall) []Edit {
 	var out []Edit
 	unread := false
 	for _, path := range slices.Sorted(maps.Keys(call.changes)) {
@@ -369,7 +369,7 @@ func (c *codex) reported(call *codexCall) []Edit {
 			c.t.Removed++
 			continue
 		case "add":
-			es = e.from(ch.Content, []stretch{{first: 1, n: len(annotate.Lines([]byte(ch.Content)))}})
+			es = e.editsFrom(ch.Content, []stretch{{first: 1, n: len(annotate.Lines([]byte(ch.Content)))}})
 		case "update":
 			hunks, err := parseUnified(ch.Diff)
 			if err != nil || len(hunks) == 0 {
@@ -390,9 +390,9 @@ func (c *codex) reported(call *codexCall) []Edit {
 	return out
 }
 
-// requested returns the edits in a requested patch. Such a patch contains line numbers only for new
+// requestedEdits returns the edits in a requested patch. Such a patch contains line numbers only for new
 // files.
-func (t *Transcript) requested(made Edit, patch string) []Edit {
+func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
 	files, err := parseEnvelope(patch)
 	if err != nil {
 		t.Unread++
@@ -415,7 +415,7 @@ func (t *Transcript) requested(made Edit, patch string) []Edit {
 			for _, l := range f.hunks[0].lines {
 				b.WriteString(l[1:] + "\n")
 			}
-			out = append(out, count(e.from(b.String(), []stretch{{first: 1, n: len(f.hunks[0].lines)}}))...)
+			out = append(out, count(e.editsFrom(b.String(), []stretch{{first: 1, n: len(f.hunks[0].lines)}}))...)
 			continue
 		}
 		var es []Edit

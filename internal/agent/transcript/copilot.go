@@ -44,7 +44,7 @@ func (c *copilot) line(b []byte) error {
 		c.names[l.Agent] = d.AgentName
 	case "user.message":
 		for _, t := range clientline.Texts(d.Content, "text") {
-			c.asks(sub, t)
+			c.recordRequest(sub, t)
 		}
 	case "assistant.message":
 		c.model = d.Model

@@ -10,8 +10,8 @@ type stretch struct {
 	gone     bool // lines were only removed
 }
 
-// from returns an edit for each stretch of a content.
-func (e Edit) from(content string, stretches []stretch) []Edit {
+// editsFrom returns an edit for each stretch of a content.
+func (e Edit) editsFrom(content string, stretches []stretch) []Edit {
 	lines := annotate.Lines([]byte(content))
 	var out []Edit
 	for _, s := range stretches {
@@ -36,9 +36,9 @@ func (e Edit) from(content string, stretches []stretch) []Edit {
 	return out
 }
 
-// between returns the smallest stretch that contains all differences between two contents, or none
+// stretchBetween returns the smallest stretch that contains all differences between two contents, or none
 // if they are equal.
-func between(old, now string) []stretch {
+func stretchBetween(old, now string) []stretch {
 	a, b := annotate.Lines([]byte(old)), annotate.Lines([]byte(now))
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

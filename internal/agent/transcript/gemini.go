@@ -60,7 +60,7 @@ func (c *gemini) line(b []byte) error {
 		}
 	case m.Type == "user":
 		for _, t := range clientline.Texts(m.Content) {
-			c.asks(c.sub, t)
+			c.recordRequest(c.sub, t)
 		}
 	case m.Type == "gemini":
 		c.message(&m)
@@ -76,7 +76,7 @@ func (c *gemini) message(m *clientline.Gemini) {
 	} else if c.before[m.ID] != nil {
 		return // an older message of a chat that was continued
 	}
-	c.before[m.ID] = c.of(c.sub)
+	c.before[m.ID] = c.reasoningFor(c.sub)
 	c.last = m.ID
 	c.model = m.Model
 	var thoughts []struct {
@@ -102,11 +102,11 @@ func (c *gemini) message(m *clientline.Gemini) {
 		switch call.Status {
 		case "success", "":
 			c.seen[over] = true
-			c.answer(made.key(), false, call.Display)
+			c.answer(made.argumentKey(), false, call.Display)
 		case "error", "cancelled":
 			c.seen[over] = true
-			c.answer(made.key(), true, nil)
-			delete(c.seen, made.key()) // the same call may succeed later
+			c.answer(made.argumentKey(), true, nil)
+			delete(c.seen, made.argumentKey()) // the same call may succeed later
 		}
 	}
 }

@@ -49,10 +49,10 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 	j := &Joined{}
 	outside := map[string]bool{}
 	now := map[string][]string{} // present lines of files
-	names := movesOf(b, t, opts.From)
+	names := movesByFile(b, t, opts.From)
 	for i := range t.Edits {
 		e := &t.Edits[i]
-		file, ok := fileOf(b, e, opts.From)
+		file, ok := treeFile(b, e, opts.From)
 		if !ok {
 			j.OutsideN++
 			if !outside[e.Path] {
@@ -62,7 +62,7 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 			continue
 		}
 		then := file
-		file = names.last(b, file, i)
+		file = names.lastName(b, file, i)
 		if e.tabs || e.Span.Len() == 0 {
 			if _, ok := now[file]; !ok {
 				lines, err := b.Text(file)
@@ -74,12 +74,12 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 		}
 		at := *e
 		if at.tabs {
-			at.Block = withTabsOf(at.Block, now[file])
-			at.Before = withTabsOf(at.Before, now[file])
-			at.After = withTabsOf(at.After, now[file])
+			at.Block = withTabsFrom(at.Block, now[file])
+			at.Before = withTabsFrom(at.Before, now[file])
+			at.After = withTabsFrom(at.After, now[file])
 		}
 		if at.Span.Len() == 0 {
-			at.find(now[file])
+			at.findLines(now[file])
 		}
 		if len(at.Block) == 0 {
 			j.Unlocated++
@@ -90,8 +90,8 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 	return j, nil
 }
 
-// fileOf returns the tree's file that an edit changed.
-func fileOf(b *annotate.Store, e *Edit, from string) (string, bool) {
+// treeFile returns the tree's file that an edit changed.
+func treeFile(b *annotate.Store, e *Edit, from string) (string, bool) {
 	name := e.Path
 	if name == "" {
 		return "", false
@@ -108,30 +108,30 @@ func fileOf(b *annotate.Store, e *Edit, from string) (string, bool) {
 }
 
 // moves lists the renames of each file, by its old name, in the order of the edits.
-type moves map[string][]moved
+type moves map[string][]fileMove
 
-type moved struct {
+type fileMove struct {
 	to string
 	at int // number of edits before the rename
 }
 
-func movesOf(b *annotate.Store, t *Transcript, from string) moves {
+func movesByFile(b *annotate.Store, t *Transcript, from string) moves {
 	m := moves{}
 	for _, v := range t.Moves {
-		was, ok := fileOf(b, &Edit{Path: v.From, Dir: v.Dir}, from)
-		to, ok2 := fileOf(b, &Edit{Path: v.To, Dir: v.Dir}, from)
+		was, ok := treeFile(b, &Edit{Path: v.From, Dir: v.Dir}, from)
+		to, ok2 := treeFile(b, &Edit{Path: v.To, Dir: v.Dir}, from)
 		if ok && ok2 && was != to {
-			m[was] = append(m[was], moved{to, v.At})
+			m[was] = append(m[was], fileMove{to, v.At})
 		}
 	}
 	return m
 }
 
-// last returns the present name of a file that had the name file at edit number i.
-func (m moves) last(b *annotate.Store, file string, i int) string {
+// lastName returns the present name of a file that had the name file at edit number i.
+func (m moves) lastName(b *annotate.Store, file string, i int) string {
 	now := file
 	for hops := 0; hops < maxMoves; hops++ {
-		next, ok := slices.BinarySearchFunc(m[now], i, func(v moved, i int) int { return v.at - i - 1 })
+		next, ok := slices.BinarySearchFunc(m[now], i, func(v fileMove, i int) int { return v.at - i - 1 })
 		if !ok && next == len(m[now]) {
 			break
 		}
@@ -152,23 +152,23 @@ func isAbs(name string) bool {
 	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") || (len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
 
-// withTabsOf is like [withTabs], with the lines of a file.
-func withTabsOf(lines, file []string) []string {
+// withTabsFrom is like [withTabs], with the lines of a file.
+func withTabsFrom(lines, file []string) []string {
 	return withTabs(lines, []string{strings.Join(file, "\n")})
 }
 
-// find searches the present file for the lines of an edit.
-func (e *Edit) find(lines []string) {
+// findLines searches the present file for the lines of an edit.
+func (e *Edit) findLines(lines []string) {
 	if e.part != "" {
-		all := make([]numbered, len(lines))
+		all := make([]numberedLine, len(lines))
 		for i, l := range lines {
-			all[i] = numbered{i + 1, l}
+			all[i] = numberedLine{i + 1, l}
 		}
-		if s, ok := locate(all, e.part); ok {
+		if s, ok := locateText(all, e.part); ok {
 			if n := s.n - e.same[0] - e.same[1]; n > 0 {
 				s.first, s.n = s.first+e.same[0], n
 			}
-			e.set(lines, s.first, s.n)
+			e.setBlock(lines, s.first, s.n)
 		}
 		return
 	}
@@ -209,7 +209,7 @@ func (e *Edit) find(lines []string) {
 	}
 	// If two positions match equally well, neither is used.
 	if at >= 0 && !twice {
-		e.set(lines, at, n)
+		e.setBlock(lines, at, n)
 	} else if e.loose {
 		e.Block = nil // the spelling in the file is not known
 	}
@@ -217,8 +217,8 @@ func (e *Edit) find(lines []string) {
 
 func bare(l string) string { return strings.TrimSuffix(strings.TrimSpace(l), ",") }
 
-// set sets the block to n lines that start at index first.
-func (e *Edit) set(lines []string, first, n int) {
+// setBlock sets the block to n lines that start at index first.
+func (e *Edit) setBlock(lines []string, first, n int) {
 	e.Span = annotate.Span{First: first + 1, Last: first + n}
 	e.Block = lines[first : first+n]
 	e.Before = lines[max(0, first-annotate.Context):first]

@@ -70,13 +70,13 @@ func (r Report) About() About {
 		return About{}
 	}
 	a := About{Session: l.Session, Dir: l.Dir}
-	call := callOf(l.Tool, l.Input)
+	call := parseCall(l.Tool, l.Input)
 	if call != nil && filepath.IsAbs(call.edit.Path) {
 		a.Dir = filepath.Dir(call.edit.Path)
 	}
 	a.Before = slices.Contains([]string{"PreToolUse", "BeforeTool"}, l.Event) && editsFiles(l)
 	if a.Before && call != nil {
-		for _, c := range call.changes() {
+		for _, c := range call.changedFiles() {
 			if !filepath.IsAbs(c.path) {
 				c.path = filepath.Join(l.Dir, c.path)
 			}
@@ -108,16 +108,16 @@ var liveReaders = map[string]struct {
 		return map[string]any{"type": "response_item", "payload": map[string]any{"type": "custom_tool_call_output", "call_id": l.UseID, "output": l.Response}}, l.UseID
 	}},
 	"gemini": {"gemini", func(l *clientline.Report, _ reader) (any, string) {
-		status, shown := outcome(l)
+		status, shown := callOutcome(l)
 		call := map[string]any{"name": l.Tool, "args": l.Input, "status": status, "resultDisplay": shown}
-		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " + callOf(l.Tool, l.Input).key()
+		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " + parseCall(l.Tool, l.Input).argumentKey()
 	}},
 	"copilot": {"copilot", func(l *clientline.Report, in reader) (any, string) {
-		id := in.(*copilot).pending(callOf(l.Tool, l.Input))
+		id := in.(*copilot).pendingCall(parseCall(l.Tool, l.Input))
 		return map[string]any{"type": "tool.execution_complete", "data": map[string]any{"toolCallId": id, "success": true}}, l.Session + " " + id
 	}},
 	"qwen": {"qwen", func(l *clientline.Report, _ reader) (any, string) {
-		status, shown := outcome(l)
+		status, shown := callOutcome(l)
 		answer := map[string]any{"functionResponse": map[string]any{"id": l.CallID}}
 		return map[string]any{"type": "tool_result", "sessionId": l.Session, "cwd": l.Dir, "message": map[string]any{"parts": []any{answer}},
 			"toolCallResult": map[string]any{"callId": l.CallID, "status": status, "resultDisplay": shown}}, l.Session + " " + l.CallID
@@ -125,9 +125,9 @@ var liveReaders = map[string]struct {
 	"opencode": {"opencode", func(l *clientline.Report, _ reader) (any, string) { return l, l.Session + " " + l.UseID }},
 }
 
-// outcome returns the status of a call, in the words of the transcripts of Gemini CLI and Qwen
+// callOutcome returns the status of a call, in the words of the transcripts of Gemini CLI and Qwen
 // Code, and the data that the client shows.
-func outcome(l *clientline.Report) (status string, shown json.RawMessage) {
+func callOutcome(l *clientline.Report) (status string, shown json.RawMessage) {
 	var o struct {
 		Display json.RawMessage `json:"returnDisplay"`
 		Error   json.RawMessage `json:"error"`
@@ -139,11 +139,11 @@ func outcome(l *clientline.Report) (status string, shown json.RawMessage) {
 	return "success", o.Display
 }
 
-// pending returns the ID of the last unanswered call with the same arguments, or "".
-func (c *chat) pending(same *chatCall) string {
+// pendingCall returns the ID of the last unanswered call with the same arguments, or "".
+func (c *chat) pendingCall(same *chatCall) string {
 	found, at := "", -1
 	for id, call := range c.calls {
-		if same != nil && call.at > at && call.key() == same.key() {
+		if same != nil && call.at > at && call.argumentKey() == same.argumentKey() {
 			found, at = id, call.at
 		}
 	}
@@ -165,7 +165,7 @@ func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, 
 	case slices.Contains(editEvents, l.Event) && editsFiles(l):
 		t, err = r.afterEdit(ctx, l)
 	case slices.Contains(endEvents, l.Event):
-		t, err = r.replay(l, turnPart, false)
+		t, err = r.replayEnd(l, turnPart, false)
 	}
 	if errors.Is(err, fs.ErrNotExist) || t == nil {
 		return nil, nil
@@ -177,11 +177,11 @@ func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, 
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(j.Records, func(a annotate.Record) bool { return r.secret(a) }), ctx.Err()
+	return slices.DeleteFunc(j.Records, func(a annotate.Record) bool { return r.hasSecret(a) }), ctx.Err()
 }
 
-// secret reports whether the lines of an annotation contain a secret.
-func (r Report) secret(a annotate.Record) bool {
+// hasSecret reports whether the lines of an annotation contain a secret.
+func (r Report) hasSecret(a annotate.Record) bool {
 	return r.Secret(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n"))
 }
 
@@ -193,7 +193,7 @@ func editsFiles(l *clientline.Report) bool {
 	case "bash", "shell", "exec_command", "local_shell", "shell_command":
 		return bytes.Contains(l.Input, []byte("*** Begin Patch"))
 	}
-	return callOf(l.Tool, l.Input) != nil
+	return parseCall(l.Tool, l.Input) != nil
 }
 
 // afterEdit reads the transcript until it contains the call of a report, for at most lateWait. It
@@ -203,12 +203,12 @@ func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcrip
 	defer stop()
 	for size := int64(-1); ; {
 		now := int64(0)
-		if fi, err := os.Stat(r.file(l)); err == nil {
+		if fi, err := os.Stat(r.transcriptPath(l)); err == nil {
 			now = fi.Size()
 		}
 		if now != size {
 			size = now
-			t, err := r.replay(l, lastPart, true)
+			t, err := r.replayEnd(l, lastPart, true)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -224,9 +224,9 @@ func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcrip
 	}
 }
 
-// file returns the path of the transcript for a report. In Claude Code, a sub-agent has a
+// transcriptPath returns the path of the transcript for a report. In Claude Code, a sub-agent has a
 // transcript of its own next to the session's. Qwen Code has a directory for them.
-func (r Report) file(l *clientline.Report) string {
+func (r Report) transcriptPath(l *clientline.Report) string {
 	switch {
 	case l.AgentTranscript != "":
 		return l.AgentTranscript
@@ -244,10 +244,10 @@ func (r Report) file(l *clientline.Report) string {
 	return l.Transcript
 }
 
-// replay reads the end of a transcript. If answered is set, it reads the report as the next line,
+// replayEnd reads the end of a transcript. If answered is set, it reads the report as the next line,
 // and returns only the edits of the report's call.
-func (r Report) replay(l *clientline.Report, most int64, answered bool) (*Transcript, error) {
-	text, err := endOf(r.file(l), most)
+func (r Report) replayEnd(l *clientline.Report, most int64, answered bool) (*Transcript, error) {
+	text, err := readEnd(r.transcriptPath(l), most)
 	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
@@ -281,8 +281,8 @@ func (r Report) replay(l *clientline.Report, most int64, answered bool) (*Transc
 	return t, nil
 }
 
-// endOf returns the first line of a file and the complete lines in its last most bytes.
-func endOf(name string, most int64) ([]byte, error) {
+// readEnd returns the first line of a file and the complete lines in its last most bytes.
+func readEnd(name string, most int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {
 		return nil, err

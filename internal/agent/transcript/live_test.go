@@ -114,7 +114,7 @@ func (s *session) write(report, text []byte) Report {
 	name := l.Transcript
 	switch s.client {
 	case "copilot":
-		name = r.file(&l)
+		name = r.transcriptPath(&l)
 	case "opencode":
 		name = r.Noted
 	}
@@ -139,7 +139,7 @@ func (s *session) apply(report []byte) {
 	if err := json.Unmarshal(report, &l); err != nil {
 		s.t.Fatal(err)
 	}
-	files, err := parseEnvelope(callOf(l.Tool, l.Input).patch)
+	files, err := parseEnvelope(parseCall(l.Tool, l.Input).patch)
 	if err == nil {
 		for _, f := range files {
 			if f.add {
@@ -151,7 +151,7 @@ func (s *session) apply(report []byte) {
 			}
 		}
 	}
-	for _, c := range callOf(l.Tool, l.Input).changes() {
+	for _, c := range parseCall(l.Tool, l.Input).changedFiles() {
 		path := c.path
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(s.dir, path)
@@ -365,7 +365,7 @@ func FuzzLive(f *testing.F) {
 		_ = r.About()
 		l, ok := r.read()
 		if _, known := liveReaders[client]; ok && known && editsFiles(l) {
-			if _, err := r.replay(l, lastPart, true); err != nil {
+			if _, err := r.replayEnd(l, lastPart, true); err != nil {
 				t.Logf("replay: %v", err)
 			}
 		}

@@ -54,14 +54,14 @@ func (c opencode) line(b []byte) error {
 	sub := l.AgentType + l.Sub
 	switch l.Event + l.Kind {
 	case "UserPromptSubmit":
-		c.asks(sub, l.Prompt)
+		c.recordRequest(sub, l.Prompt)
 	case "prompt":
-		c.asks(sub, l.Text)
+		c.recordRequest(sub, l.Text)
 	case "AgentText", "text":
 		c.says(sub, l.Text, true)
 	case "call":
 		if len(l.Call.Wrote) > 0 {
-			c.said[sub] = c.of(sub).edits()
+			c.said[sub] = c.reasoningFor(sub).edits()
 		}
 	case "PostToolUse", "PostToolUseFailure":
 		if l.UseID != "" {

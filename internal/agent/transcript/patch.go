@@ -129,8 +129,8 @@ func parseUnified(diff string) ([]hunk, error) {
 		}
 		head, _, ok = strings.Cut(head, " @@")
 		olds, news, ok2 := strings.Cut(head, " +")
-		_, n, err := counted(olds)
-		first, m, err2 := counted(news)
+		_, n, err := parseCount(olds)
+		first, m, err2 := parseCount(news)
 		if !ok || !ok2 || err != nil || err2 != nil || (first == 0 && m > 0) { // line numbers start at 1
 			return nil, fmt.Errorf("%.60q begins no hunk", l)
 		}
@@ -146,8 +146,8 @@ func parseUnified(diff string) ([]hunk, error) {
 	return out, nil
 }
 
-// counted parses "12" or "12,3".
-func counted(s string) (first, n int, err error) {
+// parseCount parses "12" or "12,3".
+func parseCount(s string) (first, n int, err error) {
 	a, b, ok := strings.Cut(s, ",")
 	n = 1
 	first, err = strconv.Atoi(a)

@@ -45,7 +45,7 @@ func (c qwen) line(b []byte) error {
 		case l.Type == "assistant":
 			c.says(sub, p.Text, !p.Thought)
 		case l.Type == "user" && l.Provenance != "system":
-			c.asks(sub, p.Text)
+			c.recordRequest(sub, p.Text)
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func Read(r io.Reader) (*Transcript, error) {
 			give(b)
 		default:
 			held = append(held, bytes.Clone(b))
-			in = t.open(b)
+			in = t.openReader(b)
 			if in != nil {
 				for _, h := range held {
 					give(h)
@@ -79,8 +79,8 @@ func Read(r io.Reader) (*Transcript, error) {
 	return t, nil
 }
 
-// open returns a reader for the client that writes such lines, or nil if there is none.
-func (t *Transcript) open(line []byte) reader {
+// openReader returns a reader for the client that writes such lines, or nil if there is none.
+func (t *Transcript) openReader(line []byte) reader {
 	for _, c := range clients {
 		if c.is(line) {
 			t.Client = c.name

@@ -20,8 +20,8 @@ type reasoning struct {
 	used          bool // an edit followed these passages
 }
 
-// asks starts again with a new request of the user.
-func (r *reasoning) asks(text string) *reasoning { return &reasoning{asked: text} }
+// startRequest starts again with a new request of the user.
+func (r *reasoning) startRequest(text string) *reasoning { return &reasoning{asked: text} }
 
 func (r *reasoning) says(text string, aloud bool) *reasoning {
 	text = strings.TrimSpace(text)
@@ -57,16 +57,16 @@ func (r *reasoning) edits() *reasoning {
 func (r *reasoning) why() string {
 	for _, ps := range [][]string{r.said, r.thought} {
 		if len(ps) > 0 {
-			return tail(strings.Join(ps, "\n\n"))
+			return textEnd(strings.Join(ps, "\n\n"))
 		}
 	}
 	const asked = " It was asked: "
-	return strings.TrimSuffix(tail(annotate.NoReasoning+asked+strings.TrimSpace(r.asked)), asked)
+	return strings.TrimSuffix(textEnd(annotate.NoReasoning+asked+strings.TrimSpace(r.asked)), asked)
 }
 
-// tail returns the end of a text, which is nearest to the edit. It does not cut inside of a
+// textEnd returns the end of a text, which is nearest to the edit. It does not cut inside of a
 // character.
-func tail(s string) string {
+func textEnd(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) <= maxWhy {
 		return s

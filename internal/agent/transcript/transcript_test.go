@@ -219,7 +219,7 @@ func TestLongLine(t *testing.T) {
 
 // The last words before an edit count, as many as fit.
 func TestWhyIsBounded(t *testing.T) {
-	r := (&reasoning{}).asks("do it").says(strings.Repeat("ä", maxWhy), true).says("because", true)
+	r := (&reasoning{}).startRequest("do it").says(strings.Repeat("ä", maxWhy), true).says("because", true)
 	if w := r.why(); len(w) > maxWhy+8 || !strings.HasSuffix(w, "because") || !strings.HasPrefix(w, "… ") {
 		t.Errorf("why has %d bytes and ends %q", len(w), w[len(w)-20:])
 	}
@@ -240,7 +240,7 @@ func TestFileOf(t *testing.T) {
 		{"/etc/passwd", "", "", ""},
 		{"", "", "", ""},
 	} {
-		got, ok := fileOf(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
+		got, ok := treeFile(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
 		if ok != (c.want != "") || (ok && got != c.want) {
 			t.Errorf("fileOf(%q in %q from %q) = %q, %v, want %q", c.path, c.dir, c.from, got, ok, c.want)
 		}

@@ -352,7 +352,7 @@ func (x *comparison) find(ctx context.Context, side *fileSet, file string, sidec
 	if err != nil || isBinary(content) {
 		return nil, nil, err
 	}
-	p := &resolved{content: content, head: x.Base, sidecars: slices.Clone(sidecars), former: max(0, len(sidecars)-1)}
+	p := &fileResults{content: content, head: x.Base, sidecars: slices.Clone(sidecars), former: max(0, len(sidecars)-1)}
 	err = x.at.resolveAll(ctx, p, file)
 	return p.found, content, errors.Join(err, p.partial)
 }

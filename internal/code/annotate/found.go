@@ -36,8 +36,8 @@ func (f *Found) set(file string, m match) {
 	f.How = m.how
 }
 
-// resolved contains the results for all annotations of one file.
-type resolved struct {
+// fileResults contains the results for all annotations of one file.
+type fileResults struct {
 	content  []byte
 	head     string
 	sidecars []*sidecar // the file's own sidecar, those of its former names, and orphans, in this order
@@ -50,7 +50,7 @@ type resolved struct {
 }
 
 // sort sorts found by position and then by time. Lost annotations come last.
-func (p *resolved) sort() {
+func (p *fileResults) sort() {
 	order := make([]*Found, len(p.found)) // sort pointers, because a Found is large
 	for i := range p.found {
 		order[i] = &p.found[i]

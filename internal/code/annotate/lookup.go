@@ -65,7 +65,7 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 }
 
 // partialError returns a [PartialError] if git failed, and nil otherwise.
-func (p *resolved) partialError() error {
+func (p *fileResults) partialError() error {
 	if p.partial == nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (p *resolved) partialError() error {
 }
 
 // searchElsewhere searches other files for the lost annotations of a file. It does so only once.
-func (b *Store) searchElsewhere(ctx context.Context, p *resolved, file string) error {
+func (b *Store) searchElsewhere(ctx context.Context, p *fileResults, file string) error {
 	b.mu.Lock()
 	done := p.searched
 	found := slices.Clone(p.found)
@@ -91,12 +91,12 @@ func (b *Store) searchElsewhere(ctx context.Context, p *resolved, file string) e
 }
 
 // resolve finds all annotations of a file.
-func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
+func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) {
 	own, err := b.read(sidecarPath(file))
 	if err != nil {
 		return nil, err
 	}
-	p := &resolved{sidecars: []*sidecar{own}}
+	p := &fileResults{sidecars: []*sidecar{own}}
 	p.content, err = b.content(file)
 	// Git runs while the other sidecars are read.
 	names, known := b.askNames(ctx, p, file)
@@ -140,7 +140,7 @@ func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
 }
 
 // resolveMissing sets p to the present positions of the annotations of a deleted file.
-func (b *Store) resolveMissing(ctx context.Context, p *resolved, file string, own *sidecar) error {
+func (b *Store) resolveMissing(ctx context.Context, p *fileResults, file string, own *sidecar) error {
 	found, err := b.statuses(ctx, p.head, false, file, own)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -160,7 +160,7 @@ func (b *Store) resolveMissing(ctx context.Context, p *resolved, file string, ow
 
 // readSidecars reads the sidecars of the file's former names. If the file has no annotations of its
 // own, it also reads the sidecars of deleted files.
-func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, names *nameQuery) error {
+func (b *Store) readSidecars(ctx context.Context, p *fileResults, own *sidecar, names *nameQuery) error {
 	former, err := names.wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -193,7 +193,7 @@ func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, nam
 
 // noteOrphans lists the deleted files whose annotations may belong to this file, if git failed, or
 // if the clone is shallow and nothing was found.
-func (b *Store) noteOrphans(ctx context.Context, p *resolved, file string) error {
+func (b *Store) noteOrphans(ctx context.Context, p *fileResults, file string) error {
 	if p.partial == nil && len(p.found) == 0 && b.isShallow() {
 		p.partial = errShallow
 	}
@@ -221,7 +221,7 @@ func (b *Store) noteOrphans(ctx context.Context, p *resolved, file string) error
 
 // prefetchBlobs reads in advance the blobs that are needed to resolve the file's own annotations. It
 // ignores errors, because the same error occurs again when a blob is needed.
-func (b *Store) prefetchBlobs(ctx context.Context, file string, p *resolved, own *sidecar) {
+func (b *Store) prefetchBlobs(ctx context.Context, file string, p *fileResults, own *sidecar) {
 	want := recordedBlobs([]*sidecar{own}, blobName(p.content, b.sha256()))
 	h := b.blobHistory(file)
 	defer h.mu.Unlock()
@@ -246,7 +246,7 @@ func (q *nameQuery) wait() ([]string, error) {
 
 // askNames sets p.head and starts a query for the file's former names. It starts none if the names
 // are cached for this state of the history, or if no annotation can come from a different file.
-func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *nameQuery, known bool) {
+func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *nameQuery, known bool) {
 	q = &nameQuery{stop: func() {}}
 	if b.history == nil {
 		return q, false

@@ -14,7 +14,7 @@ import (
 // resolveAll searches p.content, the content of the file, for the annotations of p.sidecars and
 // sets p.found. Annotations from the sidecar of a deleted file are found only if that file was
 // probably renamed to this file, or if their text is the same and distinctive.
-func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error {
+func (b *Store) resolveAll(ctx context.Context, p *fileResults, file string) error {
 	h := b.blobHistory(file)
 	defer h.mu.Unlock()
 	lines := Lines(p.content)

@@ -140,7 +140,7 @@ func (l *locator) search(ctx context.Context, file string, content []byte) error
 	if isBinary(content) {
 		return &unreadableError{file, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
 	}
-	p := &resolved{content: content, head: l.commit, sidecars: []*sidecar{l.sidecar}}
+	p := &fileResults{content: content, head: l.commit, sidecars: []*sidecar{l.sidecar}}
 	if err := l.store.resolveAll(ctx, p, file); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (l *locator) search(ctx context.Context, file string, content []byte) error
 }
 
 // takeFound copies from p the annotations that l has not found yet.
-func (l *locator) takeFound(p *resolved) {
+func (l *locator) takeFound(p *fileResults) {
 	found := map[string]Found{}
 	for _, f := range p.found {
 		found[f.ID] = f
@@ -250,7 +250,7 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 		if err != nil || isBinary(content) || CheckFile(name) != nil {
 			return nil // a lookup would find nothing in this file
 		}
-		p := &resolved{content: content, sidecars: []*sidecar{noSidecar}}
+		p := &fileResults{content: content, sidecars: []*sidecar{noSidecar}}
 		for _, l := range gone {
 			p.sidecars = append(p.sidecars, l.sidecar)
 		}

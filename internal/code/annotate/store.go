@@ -61,7 +61,7 @@ type Store struct {
 
 	mu          sync.Mutex                // guards all fields below
 	cached      map[string]*cachedSidecar // by path of the sidecar
-	resolved    map[string]*resolved      // by file
+	resolved    map[string]*fileResults   // by file
 	formerNames map[string][]string       // former names, by HEAD and file
 
 	histories map[string]*blobHistory // by file
@@ -95,7 +95,7 @@ func (b *Store) dropCaches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cached = map[string]*cachedSidecar{}
-	b.resolved = map[string]*resolved{}
+	b.resolved = map[string]*fileResults{}
 	b.formerNames = map[string][]string{}
 	b.histories = map[string]*blobHistory{}
 }

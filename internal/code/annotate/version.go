@@ -131,8 +131,8 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	return p.byRewording(r, f)
 }
 
-// kept describes the unchanged lines of a block.
-type kept struct {
+// keptLines describes the unchanged lines of a block.
+type keptLines struct {
 	first, last int     // first and last unchanged line, as indexes in the new text; -1 if there are none
 	head, tail  int     // number of lines of the block before and after the unchanged lines
 	lines       int     // number of unchanged lines, ignoring white space
@@ -141,8 +141,8 @@ type kept struct {
 }
 
 // unchangedLines returns the unchanged lines of the block at was.
-func (f *oldVersion) unchangedLines(p *lineIndex, was Span) kept {
-	k := kept{first: -1, last: -1}
+func (f *oldVersion) unchangedLines(p *lineIndex, was Span) keptLines {
+	k := keptLines{first: -1, last: -1}
 	from, to := was.First-1, was.Last
 	exact := 0
 	got := 0
@@ -212,7 +212,7 @@ func (f *oldVersion) findRemains(p *lineIndex, was Span, half bool) match {
 // extendToSimilar extends the unchanged lines of a block to the most similar range of lines. The range ends
 // at the unchanged lines before and after the block, or contains as many additional lines as the
 // block had.
-func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k kept) match {
+func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match {
 	from := was.First - 1
 	to := was.Last
 	n := was.Len()

@@ -145,8 +145,8 @@ func TestRead(t *testing.T) {
 				}
 				return append(lines, "summary "+summary)
 			}
-			check("the first line", lines[0], nil, blamed{one, 1, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "one", by("one")})
-			check("the last line", lines[10], nil, blamed{three, 11, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "three", by("three")})
+			check("the first line", lines[0], nil, blamedLine{one, 1, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "one", by("one")})
+			check("the last line", lines[10], nil, blamedLine{three, 11, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "three", by("three")})
 		})
 	}
 }

@@ -384,8 +384,8 @@ func (r *Repo) Successors(ctx context.Context, file string) (names []string, was
 	return names, was, nil
 }
 
-// blamed is a line of a file and the commit that wrote it.
-type blamed struct {
+// blamedLine is a line of a file and the commit that wrote it.
+type blamedLine struct {
 	Commit  string
 	Line    int // line number in the file at that commit, from 1
 	Author  string
@@ -395,7 +395,7 @@ type blamed struct {
 }
 
 // Blame returns, for each line of the file at the commit, the commit that wrote it.
-func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamed, error) {
+func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamedLine, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
@@ -409,10 +409,10 @@ func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamed, error)
 // parseBlame parses the output of git blame --porcelain. Each line has a head with the commit and
 // line numbers, then, at the first occurrence of the commit, the commit's data, then a tab and the
 // line.
-func parseBlame(out []byte) ([]blamed, error) {
-	var all []blamed
-	known := map[string]*blamed{}
-	var at *blamed
+func parseBlame(out []byte) ([]blamedLine, error) {
+	var all []blamedLine
+	known := map[string]*blamedLine{}
+	var at *blamedLine
 	line := 0
 	for l := range bytes.Lines(out) {
 		text := strings.TrimSuffix(string(l), "\n")
@@ -429,7 +429,7 @@ func parseBlame(out []byte) ([]blamed, error) {
 			line = n
 			at = known[f[0]]
 			if at == nil {
-				at = &blamed{Commit: f[0]}
+				at = &blamedLine{Commit: f[0]}
 				known[f[0]] = at
 			}
 		case strings.HasPrefix(text, "\t"):

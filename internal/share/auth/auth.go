@@ -36,16 +36,16 @@ func (r Permissions) And(o Permissions) (Permissions, error) {
 		return both, &oxbow.InvalidError{Field: "profile", Value: o.Profile, Reason: fmt.Sprintf("is not %q, to which all is bound already", r.Profile)}
 	}
 	var err error
-	both.Projects, err = common("project", r.Projects, o.Projects)
+	both.Projects, err = intersect("project", r.Projects, o.Projects)
 	if err != nil {
 		return both, err
 	}
-	both.Kinds, err = common("kind", r.Kinds, o.Kinds)
+	both.Kinds, err = intersect("kind", r.Kinds, o.Kinds)
 	return both, err
 }
 
-// common returns the elements that both lists contain. An empty list allows all.
-func common(what string, a, b []string) ([]string, error) {
+// intersect returns the elements that both lists contain. An empty list allows all.
+func intersect(what string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
@@ -93,7 +93,7 @@ func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 			}
 		}
 		i := slices.IndexFunc(choice, func(value string) bool {
-			return !slices.ContainsFunc(below, func(b scope.Scope) bool { return forbids(b, oxbow.Label{Key: l.Key, Value: value}) })
+			return !slices.ContainsFunc(below, func(b scope.Scope) bool { return forbidsLabel(b, oxbow.Label{Key: l.Key, Value: value}) })
 		})
 		if i >= 0 {
 			own = append(own, oxbow.Label{Key: l.Key, Value: choice[i]})
@@ -103,8 +103,8 @@ func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 	return s
 }
 
-// forbids reports whether a scope does not allow entries to have the label.
-func forbids(s scope.Scope, l oxbow.Label) bool {
+// forbidsLabel reports whether a scope does not allow entries to have the label.
+func forbidsLabel(s scope.Scope, l oxbow.Label) bool {
 	return slices.ContainsFunc(s.Only, func(t oxbow.Term) bool { return t.Key == l.Key && !slices.Contains(t.Values, l.Value) })
 }
 

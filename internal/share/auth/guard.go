@@ -77,7 +77,7 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
 	}
-	token, err := g.bearer(r)
+	token, err := g.bearerToken(r)
 	if unchecked, ok := errors.AsType[*UncheckedError](err); ok {
 		return Token{}, &RefusedError{Status: http.StatusServiceUnavailable, Reason: "the provider of tokens does not answer as it should: keep your token, and try again later", wait: unchecked.Wait}
 	}
@@ -92,8 +92,8 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 
 var errNoToken = errors.New("the token is missing or wrong; send the header Authorization: Bearer TOKEN")
 
-// bearer returns the token in the Authorization header of a request.
-func (g Guard) bearer(r *http.Request) (Token, error) {
+// bearerToken returns the token in the Authorization header of a request.
+func (g Guard) bearerToken(r *http.Request) (Token, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return Token{}, errNoToken

@@ -109,7 +109,7 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
-		words, err := cut(line)
+		words, err := cutWords(line)
 		if err != nil {
 			add(n, "%v", err)
 			continue
@@ -152,8 +152,8 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	return ts, quotas, nil
 }
 
-// cut splits a line into words and removes quotes and comments.
-func cut(line string) ([]string, error) {
+// cutWords splits a line into words and removes quotes and comments.
+func cutWords(line string) ([]string, error) {
 	var words []string
 	for {
 		line = strings.TrimLeft(line, " \t\r\n")
@@ -221,15 +221,15 @@ func readToken(words []string) (Token, error) {
 		if value == "" {
 			return t, fmt.Errorf("%s has no value: write %s=VALUE", key, key)
 		}
-		if err := t.set(key, value); err != nil {
+		if err := t.setOption(key, value); err != nil {
 			return t, err
 		}
 	}
 	return t, t.Rights.Check()
 }
 
-// set sets an option of a token.
-func (t *Token) set(key, value string) error {
+// setOption sets an option of a token.
+func (t *Token) setOption(key, value string) error {
 	switch key {
 	case "profile":
 		if t.Rights.Profile != "" {

@@ -57,7 +57,7 @@ func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix st
 	}
 	o.stops = append(o.stops, w.Watch(func(oxbow.Event) { o.stale.Store(true) }))
 	if w, ok := o.upper.(oxbow.Watcher); ok {
-		o.stops = append(o.stops, w.Watch(o.changed))
+		o.stops = append(o.stops, w.Watch(o.forwardEvents))
 	}
 	if err := o.refreshUnder(ctx); err != nil {
 		o.stop()
@@ -76,9 +76,9 @@ func (o *store) Under() []*oxbow.Entry {
 	return o.entries
 }
 
-// changed forwards events of the upper store. The change may use or free names. The next Refresh
+// forwardEvents forwards events of the upper store. The change may use or free names. The next Refresh
 // checks this, because a store must not be called while it sends an event.
-func (o *store) changed(e oxbow.Event) {
+func (o *store) forwardEvents(e oxbow.Event) {
 	o.stale.Store(true)
 	o.watchers.Send(e)
 }
@@ -92,7 +92,7 @@ func (o *store) Refresh(ctx context.Context) error {
 		return oxbow.ErrClosed
 	}
 	if w, ok := o.upper.(oxbow.Watcher); !ok {
-		o.changed(oxbow.Event{Reset: true})
+		o.forwardEvents(oxbow.Event{Reset: true})
 	} else if err := w.Refresh(ctx); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (o *store) refreshUnder(ctx context.Context) error {
 	if !o.stale.Swap(false) {
 		return nil
 	}
-	now, err := o.load(ctx)
+	now, err := o.loadLower(ctx)
 	if err != nil {
 		o.stale.Store(true)
 		return err
@@ -122,9 +122,9 @@ func (o *store) refreshUnder(ctx context.Context) error {
 	return nil
 }
 
-// load returns the entries of the lower store as they are shown. Entries that agents may be given
+// loadLower returns the entries of the lower store as they are shown. Entries that agents may be given
 // unasked get their names first, so that no withheld entry can take such a name.
-func (o *store) load(ctx context.Context) ([]*oxbow.Entry, error) {
+func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.under.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -140,7 +140,7 @@ func (o *store) load(ctx context.Context) ([]*oxbow.Entry, error) {
 			if e.HeldByLabel() == first {
 				continue
 			}
-			if err := o.name(ctx, e, taken); err != nil {
+			if err := o.uniqueName(ctx, e, taken); err != nil {
 				return nil, err
 			}
 		}
@@ -148,9 +148,9 @@ func (o *store) load(ctx context.Context) ([]*oxbow.Entry, error) {
 	return all, nil
 }
 
-// name appends the suffix to the name of a lower-store entry until neither the upper store nor
+// uniqueName appends the suffix to the name of a lower-store entry until neither the upper store nor
 // taken has the name.
-func (o *store) name(ctx context.Context, e *oxbow.Entry, taken map[string]bool) error {
+func (o *store) uniqueName(ctx context.Context, e *oxbow.Entry, taken map[string]bool) error {
 	for {
 		_, err := o.upper.Get(ctx, e.Name)
 		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
@@ -186,8 +186,8 @@ func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
 	return ds
 }
 
-// fresh returns the up-to-date entries of the lower store.
-func (o *store) fresh(ctx context.Context) ([]*oxbow.Entry, error) {
+// freshEntries returns the up-to-date entries of the lower store.
+func (o *store) freshEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.closed.Load() {
 		return nil, oxbow.ErrClosed
 	}
@@ -199,7 +199,7 @@ func (o *store) fresh(ctx context.Context) ([]*oxbow.Entry, error) {
 
 // Get implements [oxbow.Store].
 func (o *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	under, err := o.fresh(ctx)
+	under, err := o.freshEntries(ctx)
 	if err != nil {
 		return oxbow.Entry{}, err
 	}
@@ -217,7 +217,7 @@ func (o *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 // Entries implements [oxbow.Store].
 func (o *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		under, err := o.fresh(ctx)
+		under, err := o.freshEntries(ctx)
 		if err != nil {
 			yield(oxbow.Entry{}, err)
 			return
@@ -237,7 +237,7 @@ func (o *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 
 // ViewHeads implements [heads.Viewer] for the entries of both stores.
 func (o *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
-	under, err := o.fresh(ctx)
+	under, err := o.freshEntries(ctx)
 	if err != nil {
 		return true, err
 	}
@@ -259,7 +259,7 @@ func (o *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all
 
 // Newest implements [oxbow.Memory.Newest] for both stores.
 func (o *store) Newest(ctx context.Context, f oxbow.Filter, offset, limit int) (page []oxbow.Entry, total int, err error) {
-	under, err := o.fresh(ctx)
+	under, err := o.freshEntries(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -292,16 +292,20 @@ func (o *store) History() (oxbow.Historian, error) {
 	if err != nil {
 		return nil, err
 	}
-	return past{h}, nil
+	return readOnlyHistory{h}, nil
 }
 
-// past is a read-only history.
-type past struct{ oxbow.Historian }
+// readOnlyHistory is a read-only history.
+type readOnlyHistory struct{ oxbow.Historian }
 
-func (past) Apply(context.Context, ...oxbow.Op) error                          { return errReadOnly }
-func (past) Revert(context.Context, ...uint64) (uint64, error)                 { return 0, errReadOnly }
-func (past) Restore(context.Context, string, uint64) (uint64, error)           { return 0, errReadOnly }
-func (past) RestoreIf(context.Context, string, uint64, uint64) (uint64, error) { return 0, errReadOnly }
+func (readOnlyHistory) Apply(context.Context, ...oxbow.Op) error          { return errReadOnly }
+func (readOnlyHistory) Revert(context.Context, ...uint64) (uint64, error) { return 0, errReadOnly }
+func (readOnlyHistory) Restore(context.Context, string, uint64) (uint64, error) {
+	return 0, errReadOnly
+}
+func (readOnlyHistory) RestoreIf(context.Context, string, uint64, uint64) (uint64, error) {
+	return 0, errReadOnly
+}
 
 func (o *store) stop() {
 	for _, fn := range o.stops {

@@ -146,7 +146,7 @@ func (s *session) askPosition() (oxbow.Position, error) {
 
 // readAll reads all entries of the server.
 func (s *session) readAll(all *side) error {
-	b := s.newBound()
+	b := s.newReadLimit()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
 		if err == nil {
 			err = b.check(&e)
@@ -188,7 +188,7 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
 	}
-	b := s.newBound()
+	b := s.newReadLimit()
 	last := map[uint64]*oxbow.Entry{}
 	var order []uint64
 	for delta, err := range s.server.(oxbow.Sequencer).Since(s.ctx, from) {
@@ -221,13 +221,13 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 	return nil
 }
 
-// bound limits how much is read from a server.
-type bound struct{ entries, bytes, most int }
+// readLimit limits how much is read from a server.
+type readLimit struct{ entries, bytes, most int }
 
-func (s *session) newBound() *bound { return &bound{most: cmp.Or(s.o.most, mostEntries)} }
+func (s *session) newReadLimit() *readLimit { return &readLimit{most: cmp.Or(s.o.most, mostEntries)} }
 
 // count counts an entry with this number of bytes. It fails if the limit is exceeded.
-func (b *bound) count(bytes int) error {
+func (b *readLimit) count(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
 	if b.entries > b.most || b.bytes > mostBytes {
 		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, b.most, mostBytes)
@@ -235,7 +235,7 @@ func (b *bound) count(bytes int) error {
 	return nil
 }
 
-func (b *bound) check(e *oxbow.Entry) error {
+func (b *readLimit) check(e *oxbow.Entry) error {
 	if err := b.count(len(e.Content)); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (s *session) resumePull() error {
 	if err != nil {
 		return nil
 	}
-	d := pulled{entries: map[string]oxbow.Entry{}, removed: map[string]bool{}}
+	d := pullChanges{entries: map[string]oxbow.Entry{}, removed: map[string]bool{}}
 	for c, err := range h.Log(s.ctx) {
 		if err != nil {
 			return err
@@ -105,15 +105,15 @@ func (s *session) resumePull() error {
 	return nil
 }
 
-// pulled contains the changes of a pull, as found in the history.
-type pulled struct {
+// pullChanges contains the changes of a pull, as found in the history.
+type pullChanges struct {
 	seqs    []uint64 // ascending
 	entries map[string]oxbow.Entry
 	removed map[string]bool
 }
 
 // add adds a change. Changes are added from the newest to the oldest.
-func (d *pulled) add(c oxbow.Change) {
+func (d *pullChanges) add(c oxbow.Change) {
 	d.seqs = append([]uint64{c.Seq}, d.seqs...)
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbRemove {
@@ -125,7 +125,7 @@ func (d *pulled) add(c oxbow.Change) {
 }
 
 // donePull returns the step of a planned pull step, or nil if the pull did not make it.
-func (s *session) donePull(q *planStep, d pulled) *step {
+func (s *session) donePull(q *planStep, d pullChanges) *step {
 	st := &step{old: s.recordByNumber(q.Old), record: q.Record}
 	if q.Record == nil {
 		if !d.removed[q.Name] {

@@ -64,11 +64,11 @@ type header struct {
 
 // record describes an entry at the last synchronization.
 type record struct {
-	ID      uint64 `json:"id,omitempty"`      // ID on the server, 0 if it is not known yet
-	Version uint64 `json:"version,omitempty"` // version on the server, 0 if it is not known yet
-	Updated int64  `json:"updated,omitempty"` // time when the server wrote that version, in nanoseconds since 1970
-	Server  met    `json:"server"`
-	Home    met    `json:"home"`
+	ID      uint64        `json:"id,omitempty"`      // ID on the server, 0 if it is not known yet
+	Version uint64        `json:"version,omitempty"` // version on the server, 0 if it is not known yet
+	Updated int64         `json:"updated,omitempty"` // time when the server wrote that version, in nanoseconds since 1970
+	Server  entryIdentity `json:"server"`
+	Home    entryIdentity `json:"home"`
 
 	// Hashes of the server's version, as the base of a merge.
 	Content string   `json:"content"`
@@ -81,8 +81,8 @@ type record struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// met describes an entry on one side.
-type met struct {
+// entryIdentity describes an entry on one side.
+type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
 	Created int64      `json:"created"` // nanoseconds since 1970
@@ -135,8 +135,8 @@ func (s *State) entryHash(e *oxbow.Entry) string {
 	return s.hash(slices.Concat([]string{e.Name, e.Kind.String(), e.Content, fmt.Sprint(len(aliases))}, aliases, labels)...)
 }
 
-func (s *State) met(e *oxbow.Entry) met {
-	return met{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
+func (s *State) met(e *oxbow.Entry) entryIdentity {
+	return entryIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
 // pairRecord returns the record of an entry that both sides have. home is nil if the home has changes

@@ -100,8 +100,8 @@ func Open(address, token string, o *Options) (*Store, error) {
 	return s, nil
 }
 
-// ready returns an error if the store is closed or the context is done.
-func (s *Store) ready(ctx context.Context) error {
+// checkReady returns an error if the store is closed or the context is done.
+func (s *Store) checkReady(ctx context.Context) error {
 	if s.closed.Load() {
 		return oxbow.ErrClosed
 	}
@@ -114,10 +114,10 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 }
 
 func (s *Store) get(ctx context.Context, name string, at *uint64) (oxbow.Entry, error) {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkReady(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
-	if !named(name) {
+	if !isEntryName(name) {
 		return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	q := url.Values{"name": {name}}
@@ -138,8 +138,8 @@ func (s *Store) get(ctx context.Context, name string, at *uint64) (oxbow.Entry, 
 	return oxbow.Entry(w), nil
 }
 
-// named reports whether the name is valid for an entry. Other names are not sent.
-func named(name string) bool { return utf8.ValidString(name) && len(name) <= oxbow.MaxName }
+// isEntryName reports whether the name is valid for an entry. Other names are not sent.
+func isEntryName(name string) bool { return utf8.ValidString(name) && len(name) <= oxbow.MaxName }
 
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
@@ -163,7 +163,7 @@ func (s *Store) entries(ctx context.Context, f oxbow.Filter, at *uint64) iter.Se
 func stream[T any](ctx context.Context, s *Store, ask func() (*http.Response, error), next func(*streamReader) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		if err := s.ready(ctx); err != nil {
+		if err := s.checkReady(ctx); err != nil {
 			yield(none, err)
 			return
 		}
@@ -191,8 +191,8 @@ func stream[T any](ctx context.Context, s *Store, ask func() (*http.Response, er
 	}
 }
 
-// stamp returns the stamp for a change with this context.
-func (s *Store) stamp(ctx context.Context) (wireStamp, error) {
+// changeStamp returns the stamp for a change with this context.
+func (s *Store) changeStamp(ctx context.Context) (wireStamp, error) {
 	w := wireStamp{OpID: oxbow.OpIDFrom(ctx), Note: strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd"), Claimed: s.claimed}
 	if from, ok := oxbow.SourceFrom(ctx); ok {
 		w.Claimed = from.Claimed
@@ -200,27 +200,27 @@ func (s *Store) stamp(ctx context.Context) (wireStamp, error) {
 	if len(w.OpID) > 64 {
 		return w, &oxbow.InvalidError{Field: "op id", Value: text.Clip(w.OpID, 40), Reason: "is longer than 64 bytes"}
 	}
-	return w, valid("op id", w.OpID)
+	return w, checkUTF8("op id", w.OpID)
 }
 
 // Apply implements [oxbow.Store].
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	_, err := s.change(ctx, "", ops)
+	_, err := s.sendChange(ctx, "", ops)
 	return err
 }
 
 // Commit implements [oxbow.Committer]. The returned change is empty if the server's version does
 // not return changes, or if the connection broke after the server reported success.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	return s.change(ctx, returnChange, ops)
+	return s.sendChange(ctx, returnChange, ops)
 }
 
-// change sends a change. prefer is the value of the Prefer header, or "".
-func (s *Store) change(ctx context.Context, prefer string, ops []oxbow.Op) (oxbow.Change, error) {
-	if err := s.ready(ctx); err != nil || len(ops) == 0 {
+// sendChange sends a change. prefer is the value of the Prefer header, or "".
+func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (oxbow.Change, error) {
+	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
 	}
-	from := s.events.known()
+	from := s.events.knownPosition()
 	body, err := s.applyBody(ctx, ops, from)
 	if err != nil {
 		return oxbow.Change{}, err
@@ -232,7 +232,7 @@ func (s *Store) change(ctx context.Context, prefer string, ops []oxbow.Op) (oxbo
 			break
 		}
 		again = s.link.isLater(lost)
-		if again && !s.link.waited(ctx, lost) {
+		if again && !s.link.waitForServer(ctx, lost) {
 			break
 		}
 		res, err = s.link.change(ctx, "apply", prefer, body)
@@ -243,12 +243,12 @@ func (s *Store) change(ctx context.Context, prefer string, ops []oxbow.Op) (oxbo
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	return s.events.applied(ctx, res, from), nil // the status says that the change was made
+	return s.events.readApplied(ctx, res, from), nil // the status says that the change was made
 }
 
 // applyBody returns the request body of a change.
 func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
-	stamp, err := s.stamp(ctx)
+	stamp, err := s.changeStamp(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (s *Store) keepsOpIDs(ctx context.Context) bool {
 
 // DryRun implements [oxbow.DryRunner].
 func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
 	ws, err := encodeOps(ops)
@@ -306,20 +306,20 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 // Check implements [oxbow.Checker].
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	var w wireReport
-	err := s.ask(ctx, "check", nil, &w)
+	err := s.getJSON(ctx, "check", nil, &w)
 	return w.report(), err
 }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	var w wireStats
-	err := s.ask(ctx, "stats", nil, &w)
+	err := s.getJSON(ctx, "stats", nil, &w)
 	return oxbow.Stats(w), err
 }
 
-// ask sends a GET request and decodes the answer into v.
-func (s *Store) ask(ctx context.Context, route string, q url.Values, v any) error {
-	if err := s.ready(ctx); err != nil {
+// getJSON sends a GET request and decodes the answer into v.
+func (s *Store) getJSON(ctx context.Context, route string, q url.Values, v any) error {
+	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
 	res, err := s.link.get(ctx, route, q)

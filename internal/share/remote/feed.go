@@ -37,15 +37,15 @@ type feeds struct {
 
 func newFeeds() *feeds { return &feeds{} }
 
-// of returns the feed of a store. The first call creates the feed.
-func (fs *feeds) of(w oxbow.Watcher) *feed {
+// feedFor returns the feed of a store. The first call creates the feed.
+func (fs *feeds) feedFor(w oxbow.Watcher) *feed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	i := slices.IndexFunc(fs.all, func(f *feed) bool { return same(f.store, w) })
+	i := slices.IndexFunc(fs.all, func(f *feed) bool { return isSameStore(f.store, w) })
 	if i < 0 {
 		f := &feed{store: w}
 		f.begin()
-		f.stop = w.Watch(f.changed)
+		f.stop = w.Watch(f.addEvent)
 		fs.all = append(fs.all, f)
 		if len(fs.all) > maxFeeds {
 			fs.all[0].stop()
@@ -58,8 +58,8 @@ func (fs *feeds) of(w oxbow.Watcher) *feed {
 	return f
 }
 
-// same reports whether a and b are the same store.
-func same(a, b oxbow.Watcher) bool {
+// isSameStore reports whether a and b are the same store.
+func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
@@ -84,8 +84,8 @@ func (f *feed) begin() {
 	f.bytes = 0
 }
 
-// changed adds an event of the store.
-func (f *feed) changed(e oxbow.Event) {
+// addEvent adds an event of the store.
+func (f *feed) addEvent(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Reset {
@@ -125,7 +125,7 @@ func (f *feed) Position(ctx context.Context) (oxbow.Position, error) {
 // Since implements sequencer.
 func (f *feed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
 	return func(yield func(oxbow.Delta, error) bool) {
-		steps, ok := f.after(p)
+		steps, ok := f.eventsAfter(p)
 		if !ok {
 			yield(oxbow.Delta{}, fmt.Errorf("%w: read all entries", oxbow.ErrPosition))
 			return
@@ -140,8 +140,8 @@ func (f *feed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta,
 	}
 }
 
-// after returns the events after a position. It returns false if not all of them are stored.
-func (f *feed) after(p oxbow.Position) ([][]oxbow.Delta, bool) {
+// eventsAfter returns the events after a position. It returns false if not all of them are stored.
+func (f *feed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(p) != 24 || !bytes.Equal([]byte(p[:16]), f.id[:]) {

@@ -20,7 +20,7 @@ import (
 // Position implements [oxbow.Sequencer].
 func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
 	var w wirePosition
-	err := s.ask(ctx, "position", nil, &w)
+	err := s.getJSON(ctx, "position", nil, &w)
 	return oxbow.Position(w.Position), err
 }
 
@@ -38,7 +38,7 @@ func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.events.watc
 
 // Refresh implements [oxbow.Watcher].
 func (s *Store) Refresh(ctx context.Context) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
 	return s.events.refresh(ctx)
@@ -65,9 +65,9 @@ type follower struct {
 	place oxbow.Position
 }
 
-// known returns the position up to which events were sent. It returns nil if there are no watchers,
+// knownPosition returns the position up to which events were sent. It returns nil if there are no watchers,
 // or if the position is not known now.
-func (f *follower) known() *wirePosition {
+func (f *follower) knownPosition() *wirePosition {
 	if f.watchers.Len() == 0 {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (f *follower) refresh(ctx context.Context) error {
 		var changes []oxbow.Delta
 		var next oxbow.Position
 		if err == nil {
-			changes, next, err = deltas(res, newStreamReader(res.Body))
+			changes, next, err = readDeltas(res, newStreamReader(res.Body))
 		}
 		if err == nil {
 			f.place = next
@@ -134,11 +134,11 @@ func (f *follower) refresh(ctx context.Context) error {
 	return nil
 }
 
-// applied reads the answer to a change. It returns the change, which is empty if the server did not
+// readApplied reads the answer to a change. It returns the change, which is empty if the server did not
 // return it, and sends the change's events. Unless from is nil, the answer contains the changes
-// after that position. If other events were sent in the meantime, applied requests the changes
+// after that position. If other events were sent in the meantime, readApplied requests the changes
 // instead.
-func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePosition) (made oxbow.Change) {
+func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wirePosition) (made oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error
 	if res.Header.Get(appliedHeader) == returnChange {
@@ -152,7 +152,7 @@ func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePo
 		f.afterChange(ctx)
 		return made
 	}
-	changes, next, err := deltas(res, r)
+	changes, next, err := readDeltas(res, r)
 	<-f.turn
 	fits := err == nil && f.sound && f.place == oxbow.Position(from.Position)
 	if fits {
@@ -183,8 +183,8 @@ func (f *follower) send(e oxbow.Event) {
 	}
 }
 
-// deltas reads the changes in the rest of an answer, and returns them with the position after them.
-func deltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
+// readDeltas reads the changes in the rest of an answer, and returns them with the position after them.
+func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
 	for size := 0; ; {
 		d, err := r.delta()

@@ -44,7 +44,7 @@ type route struct {
 }
 
 var routes = map[string]route{
-	"about":    {http.MethodGet, nil, (*call).about},
+	"about":    {http.MethodGet, nil, (*call).writeAbout},
 	"entry":    {http.MethodGet, []string{"name", "at"}, (*call).entry},
 	"entries":  {http.MethodPost, nil, (*call).entries},
 	"apply":    {http.MethodPost, nil, (*call).apply},
@@ -52,7 +52,7 @@ var routes = map[string]route{
 	"check":    {http.MethodGet, nil, (*call).check},
 	"stats":    {http.MethodGet, nil, (*call).stats},
 	"position": {http.MethodGet, nil, (*call).position},
-	"since":    {http.MethodGet, []string{"position"}, (*call).since},
+	"since":    {http.MethodGet, []string{"position"}, (*call).writeSince},
 	"log":      {http.MethodGet, nil, (*call).log},
 	"versions": {http.MethodGet, []string{"name"}, (*call).versions},
 	"seqat":    {http.MethodGet, []string{"time"}, (*call).seqAt},
@@ -111,26 +111,26 @@ func (h *handler) run(w http.ResponseWriter, r *http.Request, route route) error
 	return route.serve(&call{ctx, w, r, q, store, h.feeds, h.log})
 }
 
-// base returns the store below a memory, because only that store has the optional interfaces.
-func (c *call) base() oxbow.Store {
+// baseStore returns the store below a memory, because only that store has the optional interfaces.
+func (c *call) baseStore() oxbow.Store {
 	if m, ok := c.store.(interface{ Store() oxbow.Store }); ok {
 		return m.Store()
 	}
 	return c.store
 }
 
-// unsupported returns the error for a store without an optional interface.
-func unsupported(what string) error {
+// unsupportedError returns the error for a store without an optional interface.
+func unsupportedError(what string) error {
 	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, what)
 }
 
-// body reads the JSON document in the request.
-func (c *call) body(v any) error {
+// readBody reads the JSON document in the request.
+func (c *call) readBody(v any) error {
 	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequest), v)
 }
 
-// answer writes a JSON document.
-func (c *call) answer(v any) error {
+// writeAnswer writes a JSON document.
+func (c *call) writeAnswer(v any) error {
 	b, err := encode(v)
 	if err != nil {
 		return err
@@ -141,8 +141,8 @@ func (c *call) answer(v any) error {
 	return nil
 }
 
-// number parses a query parameter that is a change number.
-func (c *call) number(key string) (uint64, error) {
+// parseNumber parses a query parameter that is a change number.
+func (c *call) parseNumber(key string) (uint64, error) {
 	n, err := strconv.ParseUint(c.q.Get(key), 10, 64)
 	if err != nil {
 		return 0, &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not the number of a change"}
@@ -150,8 +150,8 @@ func (c *call) number(key string) (uint64, error) {
 	return n, nil
 }
 
-// time parses a query parameter that is a time.
-func (c *call) time(key string) (time.Time, error) {
+// parseTime parses a query parameter that is a time.
+func (c *call) parseTime(key string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, c.q.Get(key))
 	if err != nil {
 		return t, &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not a time such as 2026-04-18T12:00:00Z"}
@@ -159,8 +159,8 @@ func (c *call) time(key string) (time.Time, error) {
 	return t, nil
 }
 
-// place parses a query parameter that is a position.
-func (c *call) place(key string) (oxbow.Position, error) {
+// parsePlace parses a query parameter that is a position.
+func (c *call) parsePlace(key string) (oxbow.Position, error) {
 	b, err := base64.RawURLEncoding.DecodeString(c.q.Get(key))
 	if err != nil {
 		return "", &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not a position that was answered before"}

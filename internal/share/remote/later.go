@@ -40,8 +40,8 @@ func retryAfter(res *http.Response) time.Duration {
 	return max(time.Second, min(at.Sub(now), longestAfter))
 }
 
-// later wraps the error in a LaterError if the server asks the client to try again.
-func later(res *http.Response, err error) error {
+// withRetryAfter wraps the error in a LaterError if the server asks the client to try again.
+func withRetryAfter(res *http.Response, err error) error {
 	if after := retryAfter(res); after > 0 {
 		return &LaterError{after, err}
 	}

@@ -40,8 +40,8 @@ type wireStamp struct {
 	Claimed oxbow.Claim `json:"claimed,omitzero"`
 }
 
-// context returns a context with the stamp. It keeps the source in ctx, except for the claim.
-func (s wireStamp) context(ctx context.Context) context.Context {
+// stampContext returns a context with the stamp. It keeps the source in ctx, except for the claim.
+func (s wireStamp) stampContext(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
 	from.Claimed.Client = cmp.Or(s.Claimed.Client, from.Claimed.Client)
@@ -240,8 +240,8 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// valid returns an error if the text is not UTF-8, because JSON would change it.
-func valid(field, s string) error {
+// checkUTF8 returns an error if the text is not UTF-8, because JSON would change it.
+func checkUTF8(field, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{Field: field, Value: text.Clip(s, 40), Reason: "is not UTF-8"}
 	}

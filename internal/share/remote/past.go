@@ -34,7 +34,7 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 	last := uint64(0)
 	ask := func() (*http.Response, error) {
 		last = math.MaxUint64
-		if !named(name) {
+		if !isEntryName(name) {
 			return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 		}
 		return s.link.get(ctx, "versions", url.Values{"name": {name}})
@@ -49,7 +49,7 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 // SeqAt implements [oxbow.Historian].
 func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	var w wireSeq
-	err := s.ask(ctx, "seqat", url.Values{"time": {text.NearestTime(t).Format(time.RFC3339Nano)}}, &w)
+	err := s.getJSON(ctx, "seqat", url.Values{"time": {text.NearestTime(t).Format(time.RFC3339Nano)}}, &w)
 	return w.Seq, err
 }
 
@@ -57,7 +57,7 @@ func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 // server reads the history up to that change.
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	var w wireSeq
-	if err := s.ask(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
+	if err := s.getJSON(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
 		return nil, err
 	}
 	return &view{s, seq}, nil
@@ -89,7 +89,7 @@ func (v *view) Refresh(context.Context) error         { return nil }
 
 // Revert implements [oxbow.Historian].
 func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	stamp, err := s.stamp(ctx)
+	stamp, err := s.changeStamp(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -107,10 +107,10 @@ func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64)
 }
 
 func (s *Store) restore(ctx context.Context, w wireRestore) (seq uint64, err error) {
-	if !named(w.Name) {
+	if !isEntryName(w.Name) {
 		return 0, &oxbow.NameError{Name: w.Name, Err: oxbow.ErrNotFound}
 	}
-	w.wireStamp, err = s.stamp(ctx)
+	w.wireStamp, err = s.changeStamp(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +120,7 @@ func (s *Store) restore(ctx context.Context, w wireRestore) (seq uint64, err err
 // changeHistory sends a change and returns its number. If the answer is lost, it does not repeat
 // the request, because a scope on the server may mistake the repetition for a conflict.
 func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64, error) {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkReady(ctx); err != nil {
 		return 0, err
 	}
 	body, err := encode(v)

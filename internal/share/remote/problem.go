@@ -101,20 +101,20 @@ func ProblemOf(err error) Problem {
 		}
 	}
 	p.addFacts(err)
-	p.withhold(err)
+	p.hideFileNames(err)
 	return p
 }
 
 // serverPath matches the beginning of an absolute path on the server's machine.
 var serverPath = regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
 
-// withhold removes file names of the server from the detail of a server failure.
-func (p *Problem) withhold(err error) {
+// hideFileNames removes file names of the server from the detail of a server failure.
+func (p *Problem) hideFileNames(err error) {
 	if (p.Status < 500 && p.Code != "read_only" && p.Code != "position") || !serverPath.MatchString(p.Detail) {
 		return
 	}
 	p.Withheld, p.Detail = err, "the log of the server says why"
-	if cause := p.cause(); cause != nil {
+	if cause := p.knownError(); cause != nil {
 		p.Detail = cause.Error()
 	}
 }
@@ -164,15 +164,15 @@ func (p *Problem) addFacts(err error) {
 // Err returns the error for the document. It has the same text as the server's error and matches
 // the same errors.
 func (p Problem) Err() error {
-	err := p.cause()
+	err := p.knownError()
 	if err != nil && err.Error() == p.Detail {
 		return err
 	}
 	return &answeredError{p, err}
 }
 
-// cause returns the error of package oxbow for the document, or nil if there is none.
-func (p Problem) cause() error {
+// knownError returns the error of package oxbow for the document, or nil if there is none.
+func (p Problem) knownError() error {
 	var err error
 	for _, c := range codes {
 		if c.code == p.Code {

@@ -63,7 +63,7 @@ func (k *link) post(ctx context.Context, route string, v any) (*http.Response, e
 func (k *link) read(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, method, route, "", body)
-		if err == nil || !k.waited(ctx, err) {
+		if err == nil || !k.waitForServer(ctx, err) {
 			return res, err
 		}
 	}
@@ -75,7 +75,7 @@ func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*
 	for {
 		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
 		_, answered := err.(*answer)
-		if answered && k.waited(ctx, err) {
+		if answered && k.waitForServer(ctx, err) {
 			continue
 		}
 		if dial, ok := errors.AsType[*net.OpError](err); err == nil || answered || (ok && dial.Op == "dial") {
@@ -90,8 +90,8 @@ func (k *link) isLater(err error) bool {
 	return k.later != nil && errors.As(err, new(*LaterError))
 }
 
-// waited waits for the time that the server asked for. It returns false if it did not wait.
-func (k *link) waited(ctx context.Context, err error) bool {
+// waitForServer waits for the time that the server asked for. It returns false if it did not wait.
+func (k *link) waitForServer(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*LaterError](err)
 	return ok && k.later != nil && ctx.Err() == nil && k.later(ctx, e.After) == nil
 }
@@ -127,20 +127,20 @@ func (k *link) send(ctx context.Context, method, route, prefer string, body []by
 		return res, nil
 	}
 	defer res.Body.Close()
-	return nil, k.refusal(res)
+	return nil, k.refusalError(res)
 }
 
-// refusal returns the error for an answer whose status is not 200.
-func (k *link) refusal(res *http.Response) error {
+// refusalError returns the error for an answer whose status is not 200.
+func (k *link) refusalError(res *http.Response) error {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
 	var p Problem
 	if media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil && p.Code != "" {
 		p.Detail = text.Clip(p.Detail, maxDetail)
-		return &answer{later(res, p.Err())}
+		return &answer{withRetryAfter(res, p.Err())}
 	}
 	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, text.Clip(res.Status, 200))
-	err = later(res, err)
+	err = withRetryAfter(res, err)
 	if res.StatusCode >= http.StatusInternalServerError { // the answer may come from a proxy
 		return err
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// about tells the client whether the server keeps op IDs. Stores with a history do.
-func (c *call) about() error {
+// writeAbout tells the client whether the server keeps op IDs. Stores with a history do.
+func (c *call) writeAbout() error {
 	_, err := oxbow.HistoryOf(c.store)
-	return c.answer(wireAbout{OpIDs: err == nil})
+	return c.writeAnswer(wireAbout{OpIDs: err == nil})
 }
 
-// at returns the store, or its state after the change *seq.
-func (c *call) at(seq *uint64) (oxbow.Store, error) {
+// storeAt returns the store, or its state after the change *seq.
+func (c *call) storeAt(seq *uint64) (oxbow.Store, error) {
 	if seq == nil {
 		return c.store, nil
 	}
@@ -31,13 +31,13 @@ func (c *call) at(seq *uint64) (oxbow.Store, error) {
 func (c *call) entry() error {
 	var at *uint64
 	if c.q.Has("at") {
-		n, err := c.number("at")
+		n, err := c.parseNumber("at")
 		if err != nil {
 			return err
 		}
 		at = &n
 	}
-	s, err := c.at(at)
+	s, err := c.storeAt(at)
 	if err != nil {
 		return err
 	}
@@ -48,15 +48,15 @@ func (c *call) entry() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(toWire(e))
+	return c.writeAnswer(toWire(e))
 }
 
 func (c *call) entries() error {
 	var w wireEntries
-	if err := c.body(&w); err != nil {
+	if err := c.readBody(&w); err != nil {
 		return err
 	}
-	s, err := c.at(w.At)
+	s, err := c.storeAt(w.At)
 	if err != nil {
 		return err
 	}
@@ -97,15 +97,15 @@ func (c *call) apply() error {
 	withChange := c.r.Header.Get(preferHeader) == returnChange
 	var made oxbow.Change
 	if withChange {
-		made, err = oxbow.Commit(w.context(c.ctx), c.store, ops...)
+		made, err = oxbow.Commit(w.stampContext(c.ctx), c.store, ops...)
 	} else {
-		err = c.store.Apply(w.context(c.ctx), ops...)
+		err = c.store.Apply(w.stampContext(c.ctx), ops...)
 	}
 	if err != nil {
 		return err
 	}
 	if w.Since == nil && !withChange {
-		return c.answer(struct{}{})
+		return c.writeAnswer(struct{}{})
 	}
 	out := newStreamWriter(c.w, c.logger)
 	out.begin() // set the status now, because a later error does not mean that the change failed
@@ -127,50 +127,50 @@ func (c *call) dryRun() error {
 	if err != nil {
 		return err
 	}
-	d, ok := c.base().(oxbow.DryRunner)
+	d, ok := c.baseStore().(oxbow.DryRunner)
 	if !ok {
-		return unsupported("it tries no changes without making them")
+		return unsupportedError("it tries no changes without making them")
 	}
-	if err := d.DryRun(w.context(c.ctx), ops...); err != nil {
+	if err := d.DryRun(w.stampContext(c.ctx), ops...); err != nil {
 		return err
 	}
-	return c.answer(struct{}{})
+	return c.writeAnswer(struct{}{})
 }
 
 func (c *call) check() error {
 	s, ok := c.store.(oxbow.Checker)
 	if !ok {
-		return unsupported("it has nothing to check")
+		return unsupportedError("it has nothing to check")
 	}
 	r, err := s.Check(c.ctx)
 	if err != nil {
 		return err
 	}
-	return c.answer(toWireReport(r))
+	return c.writeAnswer(toWireReport(r))
 }
 
 func (c *call) stats() error {
-	s, ok := c.base().(oxbow.Counter)
+	s, ok := c.baseStore().(oxbow.Counter)
 	if !ok {
-		return unsupported("its numbers are not known")
+		return unsupportedError("its numbers are not known")
 	}
 	n, err := s.Stats(c.ctx)
 	if err != nil {
 		return err
 	}
-	return c.answer(wireStats(n))
+	return c.writeAnswer(wireStats(n))
 }
 
 // sequencer returns the store as a sequence of changes. If the store has none, it uses a feed of
 // the store's events.
 func (c *call) sequencer() (sequencer, error) {
-	switch s := c.base().(type) {
+	switch s := c.baseStore().(type) {
 	case oxbow.Sequencer:
 		return s, nil
 	case oxbow.Watcher:
-		return c.feeds.of(s), nil
+		return c.feeds.feedFor(s), nil
 	}
-	return nil, unsupported("its changes are not in one order")
+	return nil, unsupportedError("its changes are not in one order")
 }
 
 func (c *call) position() error {
@@ -182,13 +182,13 @@ func (c *call) position() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(wirePosition{[]byte(p)})
+	return c.writeAnswer(wirePosition{[]byte(p)})
 }
 
-// since answers with the changes after a position. The end line has a position after which no
+// writeSince answers with the changes after a position. The end line has a position after which no
 // change is missing.
-func (c *call) since() error {
-	p, err := c.place("position")
+func (c *call) writeSince() error {
+	p, err := c.parsePlace("position")
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (c *call) versions() error {
 }
 
 func (c *call) seqAt() error {
-	t, err := c.time("time")
+	t, err := c.parseTime("time")
 	if err != nil {
 		return err
 	}
@@ -241,27 +241,27 @@ func (c *call) seqAt() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(wireSeq{seq})
+	return c.writeAnswer(wireSeq{seq})
 }
 
 func (c *call) asOf() error {
-	seq, err := c.number("seq")
+	seq, err := c.parseNumber("seq")
 	if err != nil {
 		return err
 	}
-	s, err := c.at(&seq)
+	s, err := c.storeAt(&seq)
 	if err != nil {
 		return err
 	}
 	if err := s.Close(); err != nil {
 		return err
 	}
-	return c.answer(wireSeq{seq})
+	return c.writeAnswer(wireSeq{seq})
 }
 
 func (c *call) revert() error {
 	var w wireSeqs
-	if err := c.body(&w); err != nil {
+	if err := c.readBody(&w); err != nil {
 		return err
 	}
 	if len(w.Seqs) == 0 {
@@ -271,16 +271,16 @@ func (c *call) revert() error {
 	if err != nil {
 		return err
 	}
-	seq, err := h.Revert(w.context(c.ctx), w.Seqs...)
+	seq, err := h.Revert(w.stampContext(c.ctx), w.Seqs...)
 	if err != nil {
 		return err
 	}
-	return c.answer(wireSeq{seq})
+	return c.writeAnswer(wireSeq{seq})
 }
 
 func (c *call) restore() error {
 	var w wireRestore
-	if err := c.body(&w); err != nil {
+	if err := c.readBody(&w); err != nil {
 		return err
 	}
 	h, err := oxbow.HistoryOf(c.store)
@@ -288,7 +288,7 @@ func (c *call) restore() error {
 		return err
 	}
 	var seq uint64
-	ctx := w.context(c.ctx)
+	ctx := w.stampContext(c.ctx)
 	if w.Version != nil {
 		seq, err = h.RestoreIf(ctx, w.Name, w.Seq, *w.Version)
 	} else {
@@ -297,5 +297,5 @@ func (c *call) restore() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(wireSeq{seq})
+	return c.writeAnswer(wireSeq{seq})
 }

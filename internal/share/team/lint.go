@@ -51,7 +51,7 @@ func Lint(dir string) (files []File, wrong []Finding, err error) {
 		if name := e.Name(); name == settingsFile {
 			l.settings(t)
 		} else {
-			l.look(e)
+			l.lintFile(e)
 		}
 	}
 	if n := len(l.files); n > maxFiles {
@@ -81,8 +81,8 @@ func (l *linter) settings(t *Tree) {
 	}
 }
 
-// look reads a file that is an entry or was probably meant as one.
-func (l *linter) look(d os.DirEntry) {
+// lintFile reads a file that is an entry or was probably meant as one.
+func (l *linter) lintFile(d os.DirEntry) {
 	name := d.Name()
 	switch {
 	case !strings.EqualFold(filepath.Ext(name), extension) || strings.EqualFold(name, "README.md"):
@@ -112,11 +112,11 @@ func (l *linter) look(d os.DirEntry) {
 	for _, n := range notes {
 		l.add(name, "mend or remove that part", "%s", n)
 	}
-	l.entry(name, e)
+	l.lintEntry(name, e)
 }
 
-// entry checks the entry in a file.
-func (l *linter) entry(name string, e oxbow.Entry) {
+// lintEntry checks the entry in a file.
+func (l *linter) lintEntry(name string, e oxbow.Entry) {
 	if first, twice := l.names[e.Name]; twice {
 		l.add(name, "put into one file what is right, and remove the other; until then a reviewed one counts before others, else the first", "says %q, which %s says too", e.Name, first)
 	} else {

@@ -100,7 +100,7 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key != "status" || slices.Contains(o.Labels, l) }); len(both) > 1 {
 		conflicts["status"] = true // a change by only one side has replaced the status of the base
 	}
-	lines, two, err := mergeLines(linesOf(o.Content), linesOf(a.Content), linesOf(b.Content))
+	lines, two, err := mergeLines(splitLines(o.Content), splitLines(a.Content), splitLines(b.Content))
 	if err != nil {
 		return e, err
 	}
@@ -139,7 +139,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func linesOf(content string) []string {
+func splitLines(content string) []string {
 	if content == "" {
 		return nil
 	}
@@ -165,11 +165,11 @@ func (c change) compare(d change) int {
 // mergeLines returns the lines of base with the changes of both sides. two is true if there are
 // changes of which both texts were kept.
 func mergeLines(base, a, b []string) (out []string, two bool, err error) {
-	ca, err := changesOf(base, a)
+	ca, err := changesFrom(base, a)
 	if err != nil {
 		return nil, false, err
 	}
-	cb, err := changesOf(base, b)
+	cb, err := changesFrom(base, b)
 	if err != nil {
 		return nil, false, err
 	}
@@ -213,16 +213,16 @@ func appendConflict(out, base []string, cs []change, to int) ([]string, error) {
 		texts = append(texts, text)
 	}
 	slices.SortFunc(texts, slices.Compare[[]string])
-	return append(out, conflictOf(slices.CompactFunc(texts, slices.Equal[[]string]))...), nil
+	return append(out, conflictLines(slices.CompactFunc(texts, slices.Equal[[]string]))...), nil
 }
 
 func isConflictLine(s string) bool {
 	return s == conflictOpen || s == conflictOr || s == conflictClose
 }
 
-// changesOf returns the changes from the base to a version. For a conflict in the version, it
+// changesFrom returns the changes from the base to a version. For a conflict in the version, it
 // returns the changes of each of the texts.
-func changesOf(base, side []string) (out []change, err error) {
+func changesFrom(base, side []string) (out []change, err error) {
 	var kept [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
 		side, kept = cutConflicts(side)
@@ -245,8 +245,8 @@ func changesOf(base, side []string) (out []change, err error) {
 			}
 			all = append(all, its)
 		}
-		if covered(all) {
-			c.text = slices.Concat(c.text[:i], conflictOf(texts), c.text[i+1:])
+		if isCovered(all) {
+			c.text = slices.Concat(c.text[:i], conflictLines(texts), c.text[i+1:])
 			all = [][]change{{c}}
 		}
 		out = append(out, slices.Concat(all...)...)
@@ -254,10 +254,10 @@ func changesOf(base, side []string) (out []change, err error) {
 	return out, nil
 }
 
-// covered reports whether one text of a conflict contains only changes that another text contains,
+// isCovered reports whether one text of a conflict contains only changes that another text contains,
 // too, for example because it is the text of the base. Then a list of changes could not represent
 // this text.
-func covered(all [][]change) bool {
+func isCovered(all [][]change) bool {
 	for i, a := range all {
 		for j, b := range all {
 			in := func(c change) bool { return slices.ContainsFunc(b, func(d change) bool { return c.compare(d) == 0 }) }
@@ -269,8 +269,8 @@ func covered(all [][]change) bool {
 	return false
 }
 
-// conflictOf returns the lines of a conflict with these texts.
-func conflictOf(texts [][]string) (out []string) {
+// conflictLines returns the lines of a conflict with these texts.
+func conflictLines(texts [][]string) (out []string) {
 	for i, text := range texts {
 		out = append(append(out, []string{conflictOpen, conflictOr}[min(i, 1)]), text...)
 	}

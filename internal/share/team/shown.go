@@ -77,7 +77,7 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 				yield(e, err)
 				return
 			}
-			e = shown(e.Clone(), reviewed[e.Name], own, up)
+			e = shownEntry(e.Clone(), reviewed[e.Name], own, up)
 			if f.Match(&e) && !yield(e, nil) {
 				return
 			}
@@ -85,9 +85,9 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// shown returns an entry as it is shown. Its version depends on whether it is reviewed or shared by
+// shownEntry returns an entry as it is shown. Its version depends on whether it is reviewed or shared by
 // the user, so that a change of this state counts as a change of the entry.
-func shown(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
+func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
 	own := !reviewed && prints[Print(e)]
 	e.Version &^= 3
 	if reviewed {

@@ -41,7 +41,7 @@ func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstrea
 	names = map[string]bool{}
 	err = s.View(ctx, func(v mdtree.View) error {
 		for file, blob := range blobs {
-			if text, ok := v.File(file); ok && s.sums.get(file, text) == blob {
+			if text, ok := v.File(file); ok && s.sums.blobName(file, text) == blob {
 				for _, it := range v.Items(file) {
 					p, found := v.Find(it.Entry.Name)
 					if found && p.Path == file {
@@ -62,13 +62,13 @@ func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
 	return blobs
 }
 
-// prefer returns a function that reports whether a file with this text is on the reviewed branch.
+// preferReviewed returns a function that reports whether a file with this text is on the reviewed branch.
 // The function reads the branch once, when it is first called.
-func (s *Store) prefer(ctx context.Context) func(file, text string) bool {
+func (s *Store) preferReviewed(ctx context.Context) func(file, text string) bool {
 	blobs := sync.OnceValue(func() map[string]string { return s.tree.reviewedFiles(ctx) })
 	return func(file, text string) bool {
 		blob, ok := blobs()[file]
-		return ok && s.sums.get(file, text) == blob
+		return ok && s.sums.blobName(file, text) == blob
 	}
 }
 
@@ -99,11 +99,11 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 	if err != nil || up.Commit == "" {
 		return nil, Upstream{}, err
 	}
-	blobs, err = t.filesOf(ctx, up)
+	blobs, err = t.commitFiles(ctx, up)
 	if err != nil {
 		return nil, up, err
 	}
-	wanted, err := t.settingsOf(ctx, blobs[settingsFile])
+	wanted, err := t.blobSettings(ctx, blobs[settingsFile])
 	if err != nil || wanted.Branch == "" {
 		return blobs, up, err
 	}
@@ -112,7 +112,7 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 	if err != nil || up.Commit == "" {
 		return nil, up, err
 	}
-	blobs, err = t.filesOf(ctx, up)
+	blobs, err = t.commitFiles(ctx, up)
 	return blobs, up, err
 }
 
@@ -140,7 +140,7 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 		up, err := defaultBranch(repo)
 		return up.Commit, err
 	}
-	t, err := treeOf(repo, repo.Root())
+	t, err := findTree(repo, repo.Root())
 	if err != nil {
 		return "", err
 	}
@@ -148,9 +148,9 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	return up.Commit, err
 }
 
-// filesOf returns the blob names of the team files of a commit. It caches the last result for each
+// commitFiles returns the blob names of the team files of a commit. It caches the last result for each
 // branch.
-func (t *Tree) filesOf(ctx context.Context, up Upstream) (map[string]string, error) {
+func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string, error) {
 	if files, ok := t.reviewed[up]; ok {
 		return files, nil
 	}
@@ -169,9 +169,9 @@ func (t *Tree) filesOf(ctx context.Context, up Upstream) (map[string]string, err
 	return files, nil
 }
 
-// settingsOf returns the settings in a blob. It does not run git if the working tree has the same
+// blobSettings returns the settings in a blob. It does not run git if the working tree has the same
 // settings.
-func (t *Tree) settingsOf(ctx context.Context, blob string) (settings, error) {
+func (t *Tree) blobSettings(ctx context.Context, blob string) (settings, error) {
 	if blob == "" {
 		return settings{}, nil
 	}

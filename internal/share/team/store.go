@@ -57,7 +57,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error later
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &files{dir, maxFiles, func() map[string]string { return t.reviewedFiles(lasting) }}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
-	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile, Prefer: s.prefer})
+	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile, Prefer: s.preferReviewed})
 	if err != nil {
 		_ = dir.Close()
 		return nil, fmt.Errorf("opening team files: %w", err)
@@ -103,8 +103,8 @@ type sums struct {
 
 type sum struct{ text, blob string }
 
-// get returns git's name for the text of a file. It caches the name for the last text of each file.
-func (s *sums) get(file, text string) string {
+// blobName returns git's name for the text of a file. It caches the name for the last text of each file.
+func (s *sums) blobName(file, text string) string {
 	s.mu.Lock()
 	known, ok := s.of[file]
 	s.mu.Unlock()
@@ -133,7 +133,7 @@ func (l layout) Parse(file, text string) ([]mdtree.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.sums.get(file, text)
+	l.sums.blobName(file, text)
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
 

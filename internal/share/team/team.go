@@ -87,7 +87,7 @@ func At(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return treeOf(repo, repo.Root())
+	return findTree(repo, repo.Root())
 }
 
 func realDir(dir string) (string, error) {
@@ -119,10 +119,10 @@ func in(at string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding team files: %w", err)
 	}
-	return treeOf(repo, at)
+	return findTree(repo, at)
 }
 
-func treeOf(repo *git.Repo, at string) (*Tree, error) {
+func findTree(repo *git.Repo, at string) (*Tree, error) {
 	dir := filepath.Join(at, filepath.FromSlash(Dir))
 	rel, err := filepath.Rel(repo.Root(), dir)
 	if err != nil {

@@ -47,7 +47,7 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 			return nil, err
 		}
 	}
-	for name, text := range map[string]string{settingsFile: formatSettings(settings{}), attributesFile: attributes, "../" + ignoreFile: t.passing()} {
+	for name, text := range map[string]string{settingsFile: formatSettings(settings{}), attributesFile: attributes, "../" + ignoreFile: t.passingIgnore()} {
 		file := filepath.Join(t.path, filepath.FromSlash(name))
 		fi, err := os.Lstat(file)
 		switch {
@@ -96,10 +96,10 @@ func (t *Tree) DriverInstalled() bool {
 // ignoredTemps is the line of .gitignore that makes git ignore the temporary files of writers.
 const ignoredTemps = "team/*.tmp"
 
-// passing returns the .gitignore of .oxbow with additional lines, so that team files are not
+// passingIgnore returns the .gitignore of .oxbow with additional lines, so that team files are not
 // ignored but their temporary files are. It returns "" if the file has these lines already or does
 // not exist.
-func (t *Tree) passing() string {
+func (t *Tree) passingIgnore() string {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
 	if err != nil || slices.Contains(lines, ignoredTemps) {

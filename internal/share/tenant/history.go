@@ -52,7 +52,7 @@ func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Cha
 
 // Revert implements [oxbow.Historian].
 func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	ops, err := s.undoing(ctx, seqs)
+	ops, err := s.undoOps(ctx, seqs)
 	if err := s.allow(ctx, ops, err); err != nil {
 		return 0, err
 	}
@@ -76,13 +76,13 @@ func (s *limitedHistory) RestoreIf(ctx context.Context, name string, seq, versio
 }
 
 func (s *limitedHistory) restoring(ctx context.Context, name string, seq uint64) error {
-	ops, err := s.back(ctx, nil, name, seq)
+	ops, err := s.appendRestore(ctx, nil, name, seq)
 	return s.allow(ctx, ops, err)
 }
 
-// undoing returns ops that are equivalent to undoing the changes. They restore each entry to the
+// undoOps returns ops that are equivalent to undoing the changes. They restore each entry to the
 // version before the first of the changes.
-func (s *limitedHistory) undoing(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
+func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
 	if len(seqs) == 0 {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (s *limitedHistory) undoing(ctx context.Context, seqs []uint64) (ops []oxbo
 		}
 	}
 	for name, seq := range before {
-		ops, err = s.back(ctx, ops, name, seq)
+		ops, err = s.appendRestore(ctx, ops, name, seq)
 		if err != nil {
 			return nil, err
 		}
@@ -109,9 +109,9 @@ func (s *limitedHistory) undoing(ctx context.Context, seqs []uint64) (ops []oxbo
 	return ops, nil
 }
 
-// back appends an op that restores the named entry to its version in change seq. If seq is 0 or the
+// appendRestore appends an op that restores the named entry to its version in change seq. If seq is 0 or the
 // change removed the entry, the op removes it.
-func (s *limitedHistory) back(ctx context.Context, ops []oxbow.Op, name string, seq uint64) ([]oxbow.Op, error) {
+func (s *limitedHistory) appendRestore(ctx context.Context, ops []oxbow.Op, name string, seq uint64) ([]oxbow.Op, error) {
 	_, err := s.Get(ctx, name)
 	if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 		return nil, err

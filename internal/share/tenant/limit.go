@@ -55,10 +55,10 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 			return &oxbow.QuotaError{Bound: "changes a second", Most: int64(l.quota.Writes), Wait: time.Duration((1 - l.credit) / rate * float64(time.Second))}
 		}
 	}
-	g := weigh(ops)
+	g := weighOps(ops)
 	g.at = now
 	if g.bytes > 0 && (l.quota.Entries > 0 || l.quota.Bytes > 0) {
-		if err := l.fits(ctx, s, g); err != nil {
+		if err := l.checkQuota(ctx, s, g); err != nil {
 			return err
 		}
 		l.grants = append(l.grants, g)
@@ -67,8 +67,8 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	return nil
 }
 
-// fits returns an error if the memory would exceed the quota with the change. l.mu must be held.
-func (l *Limit) fits(ctx context.Context, s oxbow.Store, g grant) error {
+// checkQuota returns an error if the memory would exceed the quota with the change. l.mu must be held.
+func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
 	counter, ok := s.(oxbow.Counter)
 	if !ok {
 		return oxbow.ErrUnsupported
@@ -94,9 +94,9 @@ func (l *Limit) fits(ctx context.Context, s oxbow.Store, g grant) error {
 	return nil
 }
 
-// weigh returns the number of entries and bytes that the ops add. bytes is 0 if they only remove
+// weighOps returns the number of entries and bytes that the ops add. bytes is 0 if they only remove
 // entries.
-func weigh(ops []oxbow.Op) (g grant) {
+func weighOps(ops []oxbow.Op) (g grant) {
 	const head = 100 // approximate overhead of a change, in bytes
 	for _, op := range ops {
 		switch op := op.(type) {

@@ -48,8 +48,8 @@ func NewMetrics(version string, started time.Time) *Metrics {
 	return &Metrics{version: version, started: started, requests: map[requestKey]int{}, took: map[string]*histogram{}}
 }
 
-// doorOf returns the name of the door that serves the path: the part of the server, such as "mcp".
-func doorOf(path string) string {
+// doorName returns the name of the door that serves the path: the part of the server, such as "mcp".
+func doorName(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"
 	}
@@ -61,10 +61,10 @@ func doorOf(path string) string {
 	return "other"
 }
 
-// begin counts a request that has arrived. The caller must call end when the request is finished.
+// beginRequest counts a request that has arrived. The caller must call end when the request is finished.
 // Durations of event streams are not recorded.
-func (m *Metrics) begin(path string) (end func(tenant string, code int)) {
-	start, door := time.Now(), doorOf(path)
+func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) {
+	start, door := time.Now(), doorName(path)
 	m.mu.Lock()
 	m.busy++
 	m.mu.Unlock()
@@ -89,12 +89,12 @@ func (m *Metrics) begin(path string) (end func(tenant string, code int)) {
 	}
 }
 
-// write writes all metrics, including those of the pool.
-func (m *Metrics) write(w io.Writer, p *Pool) error {
+// writeAll writes all metrics, including those of the pool.
+func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 	var b bytes.Buffer
 	metric := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
 	metric("oxbow_build_info", "gauge", "The version that runs.")
-	fmt.Fprintf(&b, "oxbow_build_info{version=%s} 1\n", quoted(m.version))
+	fmt.Fprintf(&b, "oxbow_build_info{version=%s} 1\n", quoteLabel(m.version))
 	metric("process_start_time_seconds", "gauge", "When the server started.")
 	fmt.Fprintf(&b, "process_start_time_seconds %d\n", m.started.Unix())
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/sched/goroutines:goroutines"}}
@@ -104,7 +104,7 @@ func (m *Metrics) write(w io.Writer, p *Pool) error {
 	metric("go_goroutines", "gauge", "Goroutines.")
 	fmt.Fprintf(&b, "go_goroutines %d\n", samples[1].Value.Uint64())
 
-	open, opened := p.count()
+	open, opened := p.countHomes()
 	metric("oxbow_tenants_open", "gauge", "Tenants whose memory is open.")
 	fmt.Fprintf(&b, "oxbow_tenants_open %d\n", open)
 	metric("oxbow_tenants_opened_total", "counter", "Times that the memory of a tenant was opened.")
@@ -130,7 +130,7 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.door, b.door), cmp.Compare(a.code, b.code))
 	})
 	for _, k := range keys {
-		fmt.Fprintf(b, "oxbow_requests_total{tenant=%s,door=%s,code=\"%d\"} %d\n", quoted(k.tenant), quoted(k.door), k.code, m.requests[k])
+		fmt.Fprintf(b, "oxbow_requests_total{tenant=%s,door=%s,code=\"%d\"} %d\n", quoteLabel(k.tenant), quoteLabel(k.door), k.code, m.requests[k])
 	}
 	metric("oxbow_request_seconds", "histogram", "How long requests took, by door, without streams.")
 	for _, door := range []string{"api", "mcp", "other", "pages", "store"} {
@@ -145,25 +145,25 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 			if i < len(bounds) {
 				le = strconv.FormatFloat(bounds[i], 'g', -1, 64)
 			}
-			fmt.Fprintf(b, "oxbow_request_seconds_bucket{door=%s,le=\"%s\"} %d\n", quoted(door), le, below)
+			fmt.Fprintf(b, "oxbow_request_seconds_bucket{door=%s,le=\"%s\"} %d\n", quoteLabel(door), le, below)
 		}
-		fmt.Fprintf(b, "oxbow_request_seconds_sum{door=%s} %g\noxbow_request_seconds_count{door=%s} %d\n", quoted(door), h.sum, quoted(door), h.n)
+		fmt.Fprintf(b, "oxbow_request_seconds_sum{door=%s} %g\noxbow_request_seconds_count{door=%s} %d\n", quoteLabel(door), h.sum, quoteLabel(door), h.n)
 	}
 }
 
-// quoted quotes the value of a label.
-func quoted(s string) string {
+// quoteLabel quotes the value of a label.
+func quoteLabel(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// counted is a response writer that records the status.
-type counted struct {
+// statusWriter is a response writer that records the status.
+type statusWriter struct {
 	http.ResponseWriter
 	code int
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (c *counted) WriteHeader(code int) {
+func (c *statusWriter) WriteHeader(code int) {
 	if c.code == 0 {
 		c.code = code
 	}
@@ -171,4 +171,4 @@ func (c *counted) WriteHeader(code int) {
 }
 
 // Unwrap is used by [http.ResponseController].
-func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *statusWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }

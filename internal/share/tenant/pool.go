@@ -72,15 +72,15 @@ var (
 	errFull    = errors.New("all homes that may be open at once are in use")
 )
 
-// use returns the home of a tenant. The home stays open until release is called.
-func (p *Pool) use(ctx context.Context, tenant string) (_ Home, release func(), err error) {
+// useHome returns the home of a tenant. The home stays open until release is called.
+func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func(), err error) {
 	for {
-		s, wait, mine, err := p.take(tenant)
+		s, wait, mine, err := p.takeSlot(tenant)
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case mine:
-			p.fill(ctx, s)
+			p.fillSlot(ctx, s)
 		case s == nil:
 			select {
 			case <-wait:
@@ -103,10 +103,10 @@ func (p *Pool) use(ctx context.Context, tenant string) (_ Home, release func(), 
 	}
 }
 
-// take returns the slot of a tenant and counts its caller as a user. If mine is true, the caller
+// takeSlot returns the slot of a tenant and counts its caller as a user. If mine is true, the caller
 // must fill the slot. If it returns no slot, the caller must wait until a home was closed, and try
 // again.
-func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, err error) {
+func (p *Pool) takeSlot(tenant string) (_ *slot, wait <-chan struct{}, mine bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.slots[tenant]
@@ -122,12 +122,12 @@ func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, er
 		}
 		return s, nil, false, nil
 	case len(p.slots) >= p.opts.Most:
-		old := p.oldest()
+		old := p.homeToClose()
 		if old == nil {
 			return nil, nil, false, errFull
 		}
 		if !old.closing {
-			p.evict(old)
+			p.evictHome(old)
 		}
 		return nil, old.gone, false, nil
 	}
@@ -137,16 +137,16 @@ func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, er
 	return s, nil, true, nil
 }
 
-// count returns the number of open homes, and how often homes were opened.
-func (p *Pool) count() (open, opened int) {
+// countHomes returns the number of open homes, and how often homes were opened.
+func (p *Pool) countHomes() (open, opened int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.slots), p.opened
 }
 
-// oldest returns the home to close for another home: a home that is already being closed, or the
+// homeToClose returns the home to close for another home: a home that is already being closed, or the
 // home that has been unused for the longest time. It returns nil if all homes are in use.
-func (p *Pool) oldest() (old *slot) {
+func (p *Pool) homeToClose() (old *slot) {
 	for _, s := range p.slots {
 		switch {
 		case s.closing:
@@ -158,9 +158,9 @@ func (p *Pool) oldest() (old *slot) {
 	return old
 }
 
-// fill opens the home of a slot for all requests that wait for it. If it fails, the next request
+// fillSlot opens the home of a slot for all requests that wait for it. If it fails, the next request
 // tries again.
-func (p *Pool) fill(ctx context.Context, s *slot) {
+func (p *Pool) fillSlot(ctx context.Context, s *slot) {
 	s.err = errOpening // in case open panics
 	defer func() {
 		if s.err != nil {
@@ -186,13 +186,13 @@ func (p *Pool) release(s *slot) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if s.users == 0 && !s.closing && !p.closed && time.Since(s.used) >= p.opts.Idle {
-			p.evict(s)
+			p.evictHome(s)
 		}
 	})
 }
 
-// evict closes an unused home in a new goroutine. p.mu must be held.
-func (p *Pool) evict(s *slot) {
+// evictHome closes an unused home in a new goroutine. p.mu must be held.
+func (p *Pool) evictHome(s *slot) {
 	s.closing = true
 	s.idle.Stop()
 	go func() {

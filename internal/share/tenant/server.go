@@ -37,8 +37,8 @@ type Server struct {
 // ServeHTTP implements [http.Handler]. The tenant's home checks the token again, with a guard of
 // its own.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	answer := &counted{ResponseWriter: w}
-	tenant, end := "", s.Metrics.begin(r.URL.Path)
+	answer := &statusWriter{ResponseWriter: w}
+	tenant, end := "", s.Metrics.beginRequest(r.URL.Path)
 	defer func() { end(tenant, cmp.Or(answer.code, http.StatusOK)) }()
 	switch {
 	case s.Described != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
@@ -48,7 +48,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/metrics":
 		s.serveMetrics(answer, r)
 	default:
-		tenant = s.tenant(answer, r)
+		tenant = s.requestTenant(answer, r)
 		s.serve(answer, r, tenant)
 	}
 }
@@ -67,7 +67,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_ = s.Metrics.write(w, s.Pool) // ignore the error: the client has disconnected
+	_ = s.Metrics.writeAll(w, s.Pool) // ignore the error: the client has disconnected
 }
 
 // serve passes a request to the home of a tenant, or to s.Outside if tenant is "".
@@ -76,7 +76,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
 		s.Outside.ServeHTTP(w, r)
 		return
 	}
-	home, release, err := s.Pool.use(r.Context(), tenant)
+	home, release, err := s.Pool.useHome(r.Context(), tenant)
 	if err != nil {
 		p := remote.ProblemOf(err)
 		p.Report(s.Logger)
@@ -94,8 +94,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
 	home.ServeHTTP(w, r)
 }
 
-// tenant returns the tenant of a request, or "". A token has priority over a cookie.
-func (s *Server) tenant(w http.ResponseWriter, r *http.Request) string {
+// requestTenant returns the tenant of a request, or "". A token has priority over a cookie.
+func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 	if s.Guard.AdmitSite(r) != nil {
 		return ""
 	}

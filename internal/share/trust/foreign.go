@@ -19,27 +19,27 @@ var instructive = []string{"pinned", "process"}
 // changes fail with the error refused. Closing the memory closes m.
 func Serve(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()
-	return oxbow.New(&foreign{m.Store(), m.Close, refused}, &o)
+	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
 }
 
-// foreign has only the methods of a store, so that no optional interface bypasses it.
-type foreign struct {
+// foreignStore has only the methods of a store, so that no optional interface bypasses it.
+type foreignStore struct {
 	store   oxbow.Store
 	closing func() error
 	refused error
 }
 
 // Close implements [oxbow.Store].
-func (f *foreign) Close() error { return f.closing() }
+func (f *foreignStore) Close() error { return f.closing() }
 
 // Get implements [oxbow.Store].
-func (f *foreign) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+func (f *foreignStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := f.store.Get(ctx, name)
 	return asForeign(e), err
 }
 
 // Entries implements [oxbow.Store].
-func (f *foreign) Entries(ctx context.Context, filter oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (f *foreignStore) Entries(ctx context.Context, filter oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range f.store.Entries(ctx, oxbow.Filter{}) {
 			e = asForeign(e)
@@ -53,7 +53,7 @@ func (f *foreign) Entries(ctx context.Context, filter oxbow.Filter) iter.Seq2[ox
 }
 
 // Apply implements [oxbow.Store].
-func (f *foreign) Apply(context.Context, ...oxbow.Op) error { return f.refused }
+func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.refused }
 
 func asForeign(e oxbow.Entry) oxbow.Entry {
 	e = e.Clone()

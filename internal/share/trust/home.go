@@ -58,8 +58,8 @@ type facts struct {
 // tracks reports whether git tracks the name.
 func (f *facts) tracks(name string) bool { return slices.Contains(f.tracked, name) }
 
-// examine collects the facts about a home.
-func examine(home, store string) (facts, error) {
+// examineHome collects the facts about a home.
+func examineHome(home, store string) (facts, error) {
 	f := facts{home: home, store: store, path: realPath(home), id: sysinfo.FileIDOf(home)}
 	fi, err := os.Lstat(home)
 	if err != nil {

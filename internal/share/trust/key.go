@@ -16,7 +16,7 @@ const (
 
 // Key returns the key of this machine, or nil if there is none yet.
 func (l List) Key() []byte {
-	if key := l.read(keyFile); len(key) == keySize {
+	if key := l.readFile(keyFile); len(key) == keySize {
 		return key
 	}
 	return nil
@@ -28,7 +28,7 @@ func (l List) MakeKey(ctx context.Context, random io.Reader) []byte {
 	if key := l.Key(); key != nil || random == nil {
 		return key
 	}
-	err := l.replace(ctx, keyFile, func(old []byte) ([]byte, error) {
+	err := l.replaceFile(ctx, keyFile, func(old []byte) ([]byte, error) {
 		if len(old) == keySize { // another process has just created it
 			return old, nil
 		}

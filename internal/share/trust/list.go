@@ -39,18 +39,18 @@ type Home struct {
 	Since   time.Time `json:"since"`
 }
 
-// isOf reports whether the line describes the home exactly as it is now. If the store is missing or
+// describes reports whether the line describes the home exactly as it is now. If the store is missing or
 // damaged, its fingerprint is not compared.
-func (h *Home) isOf(f facts) bool {
+func (h *Home) describes(f facts) bool {
 	isSameStore := h.Fingerprint == f.print || f.print == damagedPrint || f.print == ""
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
-// matches reports whether the line is about this home. A copy or a clone at a different path never
+// isAbout reports whether the line is about this home. A copy or a clone at a different path never
 // matches. A home at the same path matches if it has the same store and git does not track it,
 // because a backup may have been restored there. A home that was moved is still the same directory,
 // so it matches at its new path.
-func (h *Home) matches(f facts) bool {
+func (h *Home) isAbout(f facts) bool {
 	if h.Link != f.link {
 		return false
 	}
@@ -85,10 +85,10 @@ func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 // hasIdentity reports whether the store has an identity of its own.
 func (f *facts) hasIdentity() bool { return strings.HasPrefix(f.print, storePrint) }
 
-// find returns the line of the record for the home.
-func (l List) find(f facts) (Home, bool) {
-	homes := l.lines(f.path, f.print, f.id.Node)
-	if i := slices.IndexFunc(homes, func(h Home) bool { return h.matches(f) }); i >= 0 {
+// findLine returns the line of the record for the home.
+func (l List) findLine(f facts) (Home, bool) {
+	homes := l.linesWith(f.path, f.print, f.id.Node)
+	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isAbout(f) }); i >= 0 {
 		return homes[i], true
 	}
 	return Home{}, false
@@ -104,9 +104,9 @@ const (
 	lockWait  = 5 * time.Second
 )
 
-// began returns the time since when the record contains every home that this machine creates. It is
+// recordStart returns the time since when the record contains every home that this machine creates. It is
 // the modification time of an empty file that the first call creates.
-func (l List) began() (time.Time, error) {
+func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
 	}
@@ -129,33 +129,33 @@ func (l List) began() (time.Time, error) {
 
 // Begin starts the record, unless it was started before. Homes that exist already count as created
 // by an earlier version of oxbow.
-func (l List) Begin() { _, _ = l.began() }
+func (l List) Begin() { _, _ = l.recordStart() }
 
 // Homes returns the homes that are recorded as the user's own. Lines that cannot be read are
 // ignored.
 func (l List) Homes() []Home {
-	return slices.DeleteFunc(parse(l.read(listFile)), func(h Home) bool { return h.Revoked })
+	return slices.DeleteFunc(parse(l.readFile(listFile)), func(h Home) bool { return h.Revoked })
 }
 
-// lines returns those lines of the record that contain one of the words, so that not every command
+// linesWith returns those lines of the record that contain one of the words, so that not every command
 // has to parse a long record.
-func (l List) lines(words ...string) (homes []Home) {
-	for line := range bytes.Lines(l.read(listFile)) {
-		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoted(w)) }) {
+func (l List) linesWith(words ...string) (homes []Home) {
+	for line := range bytes.Lines(l.readFile(listFile)) {
+		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quotedInLine(w)) }) {
 			homes = append(homes, parse(line)...)
 		}
 	}
 	return homes
 }
 
-// quoted returns a word in the form in which a line of the record contains it.
-func quoted(word string) []byte {
+// quotedInLine returns a word in the form in which a line of the record contains it.
+func quotedInLine(word string) []byte {
 	b, _ := json.Marshal(word)
 	return b
 }
 
-// read returns the content of a file of the record, or nil if there is none.
-func (l List) read(file string) []byte {
+// readFile returns the content of a file of the record, or nil if there is none.
+func (l List) readFile(file string) []byte {
 	if l.Dir == "" {
 		return nil
 	}
@@ -179,12 +179,12 @@ func parse(b []byte) (homes []Home) {
 // Add records a home in its present state, with its settings file if the path is given, because the
 // user trusts it.
 func (l List) Add(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
-	f, err := examine(home, store)
+	f, err := examineHome(home, store)
 	if err != nil {
 		return Home{}, err
 	}
-	h := f.line(now)
-	h.Settings, err = digest(settings)
+	h := f.recordLine(now)
+	h.Settings, err = fileDigest(settings)
 	if err != nil {
 		return Home{}, err
 	}
@@ -208,13 +208,13 @@ func (l List) Add(ctx context.Context, home, store, settings string, now time.Ti
 	}
 	slices.Sort(h.Parts)
 	h.Parts = slices.Compact(h.Parts)
-	return h, l.put(ctx, h)
+	return h, l.putLine(ctx, h)
 }
 
 // addDocument records the digest of a document.
 func (h *Home) addDocument(home, path string) error {
 	path = filepath.FromSlash(path)
-	is, err := digest(filepath.Join(home, path))
+	is, err := fileDigest(filepath.Join(home, path))
 	if h.Documents == nil {
 		h.Documents = map[string]string{}
 	}
@@ -222,22 +222,22 @@ func (h *Home) addDocument(home, path string) error {
 	return err
 }
 
-// line returns the line of the record for a home.
-func (f *facts) line(now time.Time) Home {
+// recordLine returns the line of the record for a home.
+func (f *facts) recordLine(now time.Time) Home {
 	return Home{Path: f.path, Link: f.link, Fingerprint: f.print, ID: f.id, Since: now.UTC()}
 }
 
 // Made records that this machine created a home. Earlier trust of the user in settings and
 // documents is kept.
 func (l List) Made(ctx context.Context, home, store string, now time.Time) error {
-	f, err := examine(home, store)
+	f, err := examineHome(home, store)
 	if err != nil {
 		return err
 	}
-	h := f.line(now)
+	h := f.recordLine(now)
 	h.Made = true
-	if old, found := l.find(f); found && !old.Revoked {
-		if old.isOf(f) {
+	if old, found := l.findLine(f); found && !old.Revoked {
+		if old.describes(f) {
 			return nil
 		}
 		h.Made, h.Since = old.Made, old.Since
@@ -245,12 +245,12 @@ func (l List) Made(ctx context.Context, home, store string, now time.Time) error
 		h.Documents = old.Documents
 		h.Parts = old.Parts
 	}
-	return l.put(ctx, h)
+	return l.putLine(ctx, h)
 }
 
-// put replaces the lines for the home's path and link.
-func (l List) put(ctx context.Context, h Home) error {
-	if err := l.change(ctx, func(homes []Home) []Home { return append(without(homes, h.Path, h.Link), h) }); err != nil {
+// putLine replaces the lines for the home's path and link.
+func (l List) putLine(ctx context.Context, h Home) error {
+	if err := l.changeHomes(ctx, func(homes []Home) []Home { return append(without(homes, h.Path, h.Link), h) }); err != nil {
 		return err
 	}
 	l.Begin()
@@ -263,7 +263,7 @@ func (l List) Remove(ctx context.Context, home string) (was bool, err error) {
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
 		return false, nil
 	}
-	return true, l.change(ctx, func(homes []Home) []Home {
+	return true, l.changeHomes(ctx, func(homes []Home) []Home {
 		for i := range homes {
 			if homes[i].Path == path {
 				homes[i] = Home{Path: path, Link: homes[i].Link, Revoked: true, Since: homes[i].Since}
@@ -279,7 +279,7 @@ func without(homes []Home, path, link string) []Home {
 
 // TrustsSettings reports whether a home was trusted with the settings in their present state.
 func (l List) TrustsSettings(home, settings string) bool {
-	digest, err := digest(settings)
+	digest, err := fileDigest(settings)
 	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) && h.Settings == digest })
 }
 
@@ -304,7 +304,7 @@ func (l List) WithholdDocument(home, name string) string {
 // VouchesForDocument reports whether a document of a home has not changed since the user trusted
 // the home.
 func (l List) VouchesForDocument(home, name string) bool {
-	is, err := digest(filepath.Join(home, filepath.FromSlash(name)))
+	is, err := fileDigest(filepath.Join(home, filepath.FromSlash(name)))
 	if err != nil || is == "" {
 		return false
 	}
@@ -313,8 +313,8 @@ func (l List) VouchesForDocument(home, name string) bool {
 	})
 }
 
-// digest returns the SHA-256 digest of a file, or "" if it does not exist.
-func digest(file string) (string, error) {
+// fileDigest returns the SHA-256 digest of a file, or "" if it does not exist.
+func fileDigest(file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
@@ -326,13 +326,13 @@ func digest(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// change replaces the record of homes by the result of fn.
-func (l List) change(ctx context.Context, fn func([]Home) []Home) error {
-	return l.replace(ctx, listFile, func(old []byte) ([]byte, error) { return lines(fn(parse(old))) })
+// changeHomes replaces the record of homes by the result of fn.
+func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
+	return l.replaceFile(ctx, listFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parse(old))) })
 }
 
-// replace replaces a file of the record by the result of fn. Concurrent calls are serialized.
-func (l List) replace(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
+// replaceFile replaces a file of the record by the result of fn. Concurrent calls are serialized.
+func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
 		return errors.New("recording what is trusted: neither a configuration directory nor the user's own directory is known")
 	}
@@ -358,8 +358,8 @@ func (l List) replace(ctx context.Context, file string, fn func(old []byte) ([]b
 	return err
 }
 
-// lines encodes values as JSON, one per line.
-func lines[T any](values []T) ([]byte, error) {
+// encodeLines encodes values as JSON, one per line.
+func encodeLines[T any](values []T) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	var errs []error

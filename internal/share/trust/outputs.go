@@ -24,16 +24,16 @@ const mostOutputs = 1000
 // AddOutput records the digest of an output that was written to a file.
 func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	path = realPath(path)
-	return l.replace(ctx, outputsFile, func(old []byte) ([]byte, error) {
+	return l.replaceFile(ctx, outputsFile, func(old []byte) ([]byte, error) {
 		all := slices.DeleteFunc(parseOutputs(old), func(o output) bool { return o.Path == path })
 		all = append(all, output{path, digest})
-		return lines(all[max(0, len(all)-mostOutputs):])
+		return encodeLines(all[max(0, len(all)-mostOutputs):])
 	})
 }
 
 // Wrote reports whether the digest is that of the last output written to the file.
 func (l List) Wrote(path, digest string) bool {
-	return slices.Contains(parseOutputs(l.read(outputsFile)), output{realPath(path), digest})
+	return slices.Contains(parseOutputs(l.readFile(outputsFile)), output{realPath(path), digest})
 }
 
 func parseOutputs(b []byte) (all []output) {

@@ -25,7 +25,7 @@ const serversFile = "servers"
 // cannot be read are ignored.
 func (l List) Servers(home string) []Server {
 	path := realPath(home)
-	return slices.DeleteFunc(parseServers(l.read(serversFile)), func(s Server) bool { return s.Home != path })
+	return slices.DeleteFunc(parseServers(l.readFile(serversFile)), func(s Server) bool { return s.Home != path })
 }
 
 func parseServers(b []byte) (servers []Server) {
@@ -44,17 +44,17 @@ func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now ti
 	s := Server{realPath(home), url, tokenFile, now.UTC()}
 	is := func(o Server) bool { return o.Home == s.Home && o.URL == s.URL }
 	same := func(o Server) bool { return is(o) && (tokenFile == "" || o.TokenFile == tokenFile) }
-	if slices.ContainsFunc(parseServers(l.read(serversFile)), same) {
+	if slices.ContainsFunc(parseServers(l.readFile(serversFile)), same) {
 		return nil
 	}
-	return l.replace(ctx, serversFile, func(old []byte) ([]byte, error) {
+	return l.replaceFile(ctx, serversFile, func(old []byte) ([]byte, error) {
 		all := parseServers(old)
 		if i := slices.IndexFunc(all, is); i < 0 {
 			all = append(all, s)
 		} else if tokenFile != "" {
 			all[i].TokenFile = tokenFile
 		}
-		return lines(all)
+		return encodeLines(all)
 	})
 }
 
@@ -62,10 +62,10 @@ func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now ti
 func (l List) RemoveServer(ctx context.Context, home, url string) (was bool, err error) {
 	path := realPath(home)
 	is := func(s Server) bool { return s.Home == path && s.URL == url }
-	if !slices.ContainsFunc(parseServers(l.read(serversFile)), is) {
+	if !slices.ContainsFunc(parseServers(l.readFile(serversFile)), is) {
 		return false, nil
 	}
-	return true, l.replace(ctx, serversFile, func(old []byte) ([]byte, error) {
-		return lines(slices.DeleteFunc(parseServers(old), is))
+	return true, l.replaceFile(ctx, serversFile, func(old []byte) ([]byte, error) {
+		return encodeLines(slices.DeleteFunc(parseServers(old), is))
 	})
 }

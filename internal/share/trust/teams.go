@@ -20,7 +20,7 @@ type Team struct {
 const teamsFile = "trusted-teams"
 
 // Teams returns the trusted repositories. Lines that cannot be read are ignored.
-func (l List) Teams() []Team { return parseTeams(l.read(teamsFile)) }
+func (l List) Teams() []Team { return parseTeams(l.readFile(teamsFile)) }
 
 func parseTeams(b []byte) (teams []Team) {
 	for line := range bytes.Lines(b) {
@@ -34,8 +34,8 @@ func parseTeams(b []byte) (teams []Team) {
 
 // AddTeam records a repository as trusted.
 func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
-	return l.replace(ctx, teamsFile, func(old []byte) ([]byte, error) {
-		return lines(append(withoutTeam(parseTeams(old), id), Team{id, now.UTC()}))
+	return l.replaceFile(ctx, teamsFile, func(old []byte) ([]byte, error) {
+		return encodeLines(append(withoutTeam(parseTeams(old), id), Team{id, now.UTC()}))
 	})
 }
 
@@ -44,8 +44,8 @@ func (l List) RemoveTeam(ctx context.Context, id string) (was bool, err error) {
 	if !slices.ContainsFunc(l.Teams(), func(t Team) bool { return t.ID == id }) {
 		return false, nil
 	}
-	return true, l.replace(ctx, teamsFile, func(old []byte) ([]byte, error) {
-		return lines(withoutTeam(parseTeams(old), id))
+	return true, l.replaceFile(ctx, teamsFile, func(old []byte) ([]byte, error) {
+		return encodeLines(withoutTeam(parseTeams(old), id))
 	})
 }
 
@@ -65,16 +65,16 @@ const mostShares = 10_000
 
 // AddShare records the hash of a team file that this user wrote.
 func (l List) AddShare(ctx context.Context, print string) error {
-	return l.replace(ctx, sharesFile, func(old []byte) ([]byte, error) {
+	return l.replaceFile(ctx, sharesFile, func(old []byte) ([]byte, error) {
 		all := append(parseShares(old), share{print})
-		return lines(all[max(0, len(all)-mostShares):])
+		return encodeLines(all[max(0, len(all)-mostShares):])
 	})
 }
 
 // Shares returns the hashes of the team files that this user wrote.
 func (l List) Shares() map[string]bool {
 	prints := map[string]bool{}
-	for _, s := range parseShares(l.read(sharesFile)) {
+	for _, s := range parseShares(l.readFile(sharesFile)) {
 		prints[s.Print] = true
 	}
 	return prints

@@ -55,24 +55,24 @@ func (l List) Judge(home, store string) Verdict {
 	if v, refused := judgeOwner(home, store); refused {
 		return v
 	}
-	f, err := examine(home, store)
+	f, err := examineHome(home, store)
 	if err != nil {
 		return Verdict{State: Own} // opening the home fails with the same error and names the remedy
 	}
 	if f.link != "" && f.tracks(".") {
 		return Verdict{State: None, IsTrackedLink: true, Why: "git tracks it as a link, and such a link is not followed", Mend: "name the home that you mean: --home DIR"}
 	}
-	record, found := l.find(f)
+	record, found := l.findLine(f)
 	switch {
 	case !found:
 		return l.judgeUnrecorded(f)
 	case record.Revoked:
-		return f.foreign("you revoked its trust")
+		return f.foreignVerdict("you revoked its trust")
 	}
-	if name := f.unexpected(record); name != "" {
-		return f.foreign("git tracks " + name + ", and did not when the home was recorded as yours")
+	if name := f.unexpectedFile(record); name != "" {
+		return f.foreignVerdict("git tracks " + name + ", and did not when the home was recorded as yours")
 	}
-	v := Verdict{State: Own, Unrecorded: !record.isOf(f)}
+	v := Verdict{State: Own, Unrecorded: !record.describes(f)}
 	if len(f.tracked) > 0 {
 		v.State, v.Why = Trusted, "git tracks it ("+f.trackedName()+")"
 	}
@@ -101,32 +101,32 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 // archive, a copy or a clone.
 func (l List) judgeUnrecorded(f facts) Verdict {
 	if f.gitErr != nil {
-		return f.foreign(fmt.Sprintf("it is in a working tree of git, and whether it came with a clone is unknown: %v", f.gitErr))
+		return f.foreignVerdict(fmt.Sprintf("it is in a working tree of git, and whether it came with a clone is unknown: %v", f.gitErr))
 	}
 	if len(f.tracked) > 0 {
-		return f.foreign("git tracks it (" + f.trackedName() + ")")
+		return f.foreignVerdict("git tracks it (" + f.trackedName() + ")")
 	}
 	if f.link != "" {
 		within, err := filepath.Rel(f.home, f.store)
 		if v := l.Judge(f.path, filepath.Join(f.path, within)); err != nil || (v.State != Own && v.State != Trusted) {
-			return f.foreign("it is a link to " + f.path + ", which is not recorded as yours")
+			return f.foreignVerdict("it is a link to " + f.path + ", which is not recorded as yours")
 		}
 	}
-	began, err := l.began()
+	began, err := l.recordStart()
 	switch {
 	case err != nil: // nothing can be recorded on this machine
 		return Verdict{State: Own}
 	case len(f.items) == 0 && f.link == "":
 		return Verdict{State: Own, Unrecorded: true} // it is empty, so a person created it for a memory
 	case f.oldest.After(began):
-		return f.foreign("there is no record that this machine made it")
+		return f.foreignVerdict("there is no record that this machine made it")
 	}
 	return Verdict{State: Own, Unrecorded: true}
 }
 
-// foreign returns the verdict for a home that is not the user's own. If it contains a memory, it is
+// foreignVerdict returns the verdict for a home that is not the user's own. If it contains a memory, it is
 // a foreign home. Otherwise it is no home, so that it does not hide a memory of the user.
-func (f *facts) foreign(why string) Verdict {
+func (f *facts) foreignVerdict(why string) Verdict {
 	v := Verdict{State: Foreign, Why: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.print == "" || f.link != "" {
 		v.State = None
@@ -176,10 +176,10 @@ func (f *facts) trackedName() string {
 	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.tracked[0]))
 }
 
-// unexpected returns a tracked file that the record does not contain, or "". A pull or a checkout
+// unexpectedFile returns a tracked file that the record does not contain, or "". A pull or a checkout
 // may have brought it into a home of the user's own. The store's files are identified by the
 // fingerprint. Settings and documents are compared with the record when they are used.
-func (f *facts) unexpected(record Home) string {
+func (f *facts) unexpectedFile(record Home) string {
 	if f.print == layoutPrint {
 		return "" // git tracks the files of the memory itself
 	}

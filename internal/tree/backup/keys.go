@@ -139,9 +139,9 @@ func readKeys(file string) ([]byte, error) {
 }
 
 // invalidf returns an error that blames the caller's argument. It matches [oxbow.ErrInvalid].
-func invalidf(format string, args ...any) error { return &invalid{fmt.Sprintf(format, args...)} }
+func invalidf(format string, args ...any) error { return &invalidError{fmt.Sprintf(format, args...)} }
 
-type invalid struct{ message string }
+type invalidError struct{ message string }
 
-func (e *invalid) Error() string      { return e.message }
-func (*invalid) Is(target error) bool { return target == oxbow.ErrInvalid }
+func (e *invalidError) Error() string      { return e.message }
+func (*invalidError) Is(target error) bool { return target == oxbow.ErrInvalid }

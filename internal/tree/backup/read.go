@@ -56,7 +56,7 @@ func Restore(ctx context.Context, file string, k Keys, beside string) (temp stri
 	if err != nil {
 		return "", err
 	}
-	dir, name, err := place(beside)
+	dir, name, err := openDir(beside)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ const copyStep = 256 << 10
 // Settle renames a file written by [Restore] to file, which must be in the same directory, and
 // syncs the directory. If file exists, the error matches [fs.ErrExist].
 func Settle(temp, file string) (err error) {
-	dir, name, err := place(file)
+	dir, name, err := openDir(file)
 	if err != nil {
 		return err
 	}
@@ -116,28 +116,28 @@ func decrypt(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	case errors.As(err, &none):
 		return nil, ErrKey
 	case err != nil:
-		return nil, damaged(err, 0)
+		return nil, damageError(err, 0)
 	}
-	return &sound{r: text}, nil
+	return &damageReader{r: text}, nil
 }
 
-// sound reads decrypted data and converts errors to damage errors.
-type sound struct {
+// damageReader reads decrypted data and converts errors to damage errors.
+type damageReader struct {
 	r io.Reader
 	n int64
 }
 
-func (s *sound) Read(b []byte) (int, error) {
+func (s *damageReader) Read(b []byte) (int, error) {
 	n, err := s.r.Read(b)
 	s.n += int64(n)
 	if err != nil && err != io.EOF {
-		err = damaged(err, s.n)
+		err = damageError(err, s.n)
 	}
 	return n, err
 }
 
-// damaged converts an error from decrypting to a damage error, unless the file could not be read.
-func damaged(err error, after int64) error {
+// damageError converts an error from decrypting to a damage error, unless the file could not be read.
+func damageError(err error, after int64) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return err
 	}

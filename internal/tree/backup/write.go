@@ -41,7 +41,7 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	if err != nil {
 		return out, err
 	}
-	dir, name, err := place(file)
+	dir, name, err := openDir(file)
 	if err != nil {
 		return out, err
 	}
@@ -50,7 +50,7 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	if err != nil {
 		return out, err
 	}
-	err = out.fill(ctx, m, d, &sink{ctx: ctx, to: d, sum: sha256.New()}, to, ids)
+	err = out.writeVerified(ctx, m, d, &sink{ctx: ctx, to: d, sum: sha256.New()}, to, ids)
 	if err == nil {
 		err = commit(d, replace)
 	}
@@ -65,8 +65,8 @@ func commit(d *vfs.Draft, replace bool) error {
 	return d.Commit(nil)
 }
 
-// fill writes the encrypted store to a new file and verifies it.
-func (o *Written) fill(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *sink, to []age.Recipient, ids []age.Identity) error {
+// writeVerified writes the encrypted store to a new file and verifies it.
+func (o *Written) writeVerified(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *sink, to []age.Recipient, ids []age.Identity) error {
 	enc, err := age.Encrypt(s, to...)
 	if err != nil {
 		return fmt.Errorf("encrypting: %w", err)
@@ -108,8 +108,8 @@ func (o *Written) fill(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *si
 	return nil
 }
 
-// place opens the directory of a file, and returns the file's name in it.
-func place(file string) (dir *vfs.OS, name string, err error) {
+// openDir opens the directory of a file, and returns the file's name in it.
+func openDir(file string) (dir *vfs.OS, name string, err error) {
 	dir, err = vfs.Dir(filepath.Dir(file))
 	return dir, filepath.Base(file), err
 }

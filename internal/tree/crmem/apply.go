@@ -37,7 +37,7 @@ func (r *commitRequest) finish(err error) {
 	close(r.done)
 }
 
-func (r *commitRequest) finished() bool {
+func (r *commitRequest) isFinished() bool {
 	select {
 	case <-r.done:
 		return true
@@ -72,7 +72,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	s.mu.RLock()
 	g := newStage(s.st, s.clock())
 	s.mu.RUnlock()
-	return g.request(&commitRequest{ops: ops})
+	return g.stageRequest(&commitRequest{ops: ops})
 }
 
 // Checkpoint writes the whole file without a change. If the file does not exist, it is created.
@@ -95,7 +95,7 @@ func (s *Store) commit(r *commitRequest) error {
 	case s.writer <- struct{}{}:
 		defer func() { <-s.writer }()
 	}
-	if r.finished() {
+	if r.isFinished() {
 		return r.err
 	}
 	s.queued.Lock()
@@ -103,17 +103,17 @@ func (s *Store) commit(r *commitRequest) error {
 	s.queue = nil
 	s.queued.Unlock()
 
-	err := s.locked(r.ctx, func() error { return s.commitAll(batch) })
-	if r.ctx.Err() != nil && !r.finished() {
+	err := s.withLock(r.ctx, func() error { return s.commitAll(batch) })
+	if r.ctx.Err() != nil && !r.isFinished() {
 		// Only this caller has given up, so the other requests are still committed.
 		r.finish(r.ctx.Err())
 		s.queued.Lock()
-		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).finished), s.queue...)
+		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).isFinished), s.queue...)
 		s.queued.Unlock()
 		return r.err
 	}
 	for _, o := range batch {
-		if !o.finished() {
+		if !o.isFinished() {
 			o.finish(err)
 		}
 	}
@@ -135,12 +135,12 @@ func (s *Store) ready(ctx context.Context) error {
 	return nil
 }
 
-// locked runs fn while holding the lock between processes. The caller must be the writer.
-func (s *Store) locked(ctx context.Context, fn func() error) error {
+// withLock runs fn while holding the lock between processes. The caller must be the writer.
+func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
-	if err := s.prepare(); err != nil {
+	if err := s.syncParents(); err != nil {
 		return fmt.Errorf("writing %s: %w", s.path, err)
 	}
 	if err := s.acquire(ctx); err != nil {
@@ -150,9 +150,9 @@ func (s *Store) locked(ctx context.Context, fn func() error) error {
 	return errors.Join(err, s.lock.Unlock())
 }
 
-// prepare creates the parent directories of the file and syncs them. It also syncs existing
+// syncParents creates the parent directories of the file and syncs them. It also syncs existing
 // directories, once, because another process may have created them without having synced them yet.
-func (s *Store) prepare() error {
+func (s *Store) syncParents() error {
 	dir := path.Dir(s.name)
 	if s.cleaned || dir == "." {
 		return nil
@@ -193,10 +193,10 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 		errs := make([]error, len(batch))
 		write := false
 		for i, r := range batch {
-			if r.finished() {
+			if r.isFinished() {
 				continue
 			}
-			errs[i] = g.request(r)
+			errs[i] = g.stageRequest(r)
 			if errs[i] == nil {
 				write = true
 			}
@@ -209,7 +209,7 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 			}
 		}
 		for i, r := range batch {
-			if !r.finished() {
+			if !r.isFinished() {
 				if errs[i] == nil {
 					errs[i] = err
 				}
@@ -221,8 +221,8 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 	return fmt.Errorf("%w: another program, which takes no lock, writes %s over and over", oxbow.ErrBusy, s.path)
 }
 
-// request stages all ops of a request, or none.
-func (g *batch) request(r *commitRequest) error {
+// stageRequest stages all ops of a request, or none.
+func (g *batch) stageRequest(r *commitRequest) error {
 	for _, op := range r.ops {
 		if err := g.check(op); err != nil {
 			return err
@@ -261,7 +261,7 @@ const chunk = 128 << 10
 // flush writes the whole file with the staged changes. After the file was synced, the staged
 // changes become the state. seen is the file on which the changes are based.
 func (s *Store) flush(g *batch, seen image) (err error) {
-	order := g.order()
+	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
 		return unsupported("counts up to 4294967295 entries")
 	}
@@ -279,7 +279,7 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 			}
 		}
 	}()
-	err = s.fill(f, g.nextID, order)
+	err = s.writeWhole(f, g.nextID, order)
 	if err != nil {
 		return s.writeError(err)
 	}
@@ -291,7 +291,7 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 	case errors.Is(err, fs.ErrNotExist) && seen.file == nil:
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return s.writeError(err)
-	case !seen.same(info):
+	case !seen.isUnchanged(info):
 		return errRaced
 	}
 	if err := s.fs.Rename(temp, s.name); err != nil {
@@ -305,11 +305,11 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 	renamed = true
 	// Other programs see the new file from now on, so this store must show it, too.
 	err = s.fs.SyncDir(path.Dir(s.name))
-	s.show(g, order, img)
+	s.publish(g, order, img)
 	if err != nil {
 		return fmt.Errorf("%w: %s: making its name durable: %w", oxbow.ErrUnknownOutcome, s.path, err)
 	}
-	s.sweep()
+	s.removeTemps()
 	return nil
 }
 
@@ -330,8 +330,8 @@ func (s *Store) createTemp(seen image) (vfs.File, string, error) {
 	return vfs.CreateTemp(s.fs, s.name, perm)
 }
 
-// fill writes and syncs the whole file.
-func (s *Store) fill(f vfs.File, next uint64, order []*record) error {
+// writeWhole writes and syncs the whole file.
+func (s *Store) writeWhole(f vfs.File, next uint64, order []*record) error {
 	var at int64
 	if s.buf == nil {
 		s.buf = make([]byte, 0, chunk+chunk/4)
@@ -370,8 +370,8 @@ func sumOfFile(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(data))
 }
 
-// show makes the written entries the state, and sends the changes to the watchers.
-func (s *Store) show(g *batch, order []*record, img image) {
+// publish makes the written entries the state, and sends the changes to the watchers.
+func (s *Store) publish(g *batch, order []*record, img image) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen.close()
@@ -410,20 +410,20 @@ func (s *Store) show(g *batch, order []*record, img image) {
 
 var tempName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`) })
 
-// sweep removes the temporary files of crashed writers, once. The lock must be held, so that no
+// removeTemps removes the temporary files of crashed writers, once. The lock must be held, so that no
 // other writer is running.
-func (s *Store) sweep() {
+func (s *Store) removeTemps() {
 	if s.cleaned {
 		return
 	}
 	s.cleaned = true
-	for _, name := range s.temps() {
+	for _, name := range s.tempNames() {
 		_ = s.fs.Remove(path.Join(path.Dir(s.name), name))
 	}
 }
 
-// temps returns the names of temporary files of this package next to the store.
-func (s *Store) temps() []string {
+// tempNames returns the names of temporary files of this package next to the store.
+func (s *Store) tempNames() []string {
 	es, err := s.fs.ReadDir(path.Dir(s.name))
 	if err != nil {
 		return nil

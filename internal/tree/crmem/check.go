@@ -43,21 +43,21 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			continue
 		}
 		img.close()
-		if !seen.same(img.info) {
+		if !seen.isUnchanged(img.info) {
 			continue
 		}
 		rep.Bytes = int64(len(data))
 		f, names, err := decode(data)
 		if err != nil {
-			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: s.describe(data, err).Error(),
+			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: s.describeError(data, err).Error(),
 				Mend: "restore a backup"})
 			return rep, nil
 		}
 		rep.Records, rep.Entries = len(f.Entries), len(f.Entries)
 		s.mu.RLock()
-		current := s.seen.same(img.info)
+		current := s.seen.isUnchanged(img.info)
 		if current {
-			rep.Problems = append(rep.Problems, compare(s.st, stateOf(f, names))...)
+			rep.Problems = append(rep.Problems, compareStates(s.st, newState(f, names))...)
 		}
 		s.mu.RUnlock()
 		if !current {
@@ -74,8 +74,8 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return rep, fmt.Errorf("%w: others write faster than it can be checked", oxbow.ErrBusy)
 }
 
-// compare returns a problem if the state in memory differs from the state in the file.
-func compare(have, want *state) []oxbow.Problem {
+// compareStates returns a problem if the state in memory differs from the state in the file.
+func compareStates(have, want *state) []oxbow.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(have.order) != len(want.order) || len(have.names) != len(want.names) {
 		return []oxbow.Problem{{Offset: -1, What: fmt.Sprintf("%d entries are answered from, %d are in the file", len(have.order), len(want.order)), Mend: mend}}
@@ -93,7 +93,7 @@ func compare(have, want *state) []oxbow.Problem {
 // staleFiles returns a problem for each file that an interrupted write has left next to the store.
 func (s *Store) staleFiles() []oxbow.Problem {
 	var ps []oxbow.Problem
-	for _, name := range s.temps() {
+	for _, name := range s.tempNames() {
 		ps = append(ps, oxbow.Problem{Offset: -1, What: "a write was interrupted and left " + name,
 			Mend: "nothing to do: the first change of the next program that opens the store removes it"})
 	}

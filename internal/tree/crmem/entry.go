@@ -30,8 +30,8 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: CRMEM v1 %s", oxbow.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// kindOf returns the number of a kind in the format.
-func kindOf(k oxbow.Kind) (uint32, error) {
+// kindNumber returns the number of a kind in the format.
+func kindNumber(k oxbow.Kind) (uint32, error) {
 	switch k {
 	case oxbow.Note:
 		return kindNote, nil
@@ -41,8 +41,8 @@ func kindOf(k oxbow.Kind) (uint32, error) {
 	return 0, unsupported("keeps notes and archives, and no entry of kind %s", k)
 }
 
-// secondsOf returns a date in the format, without fractions of a second.
-func secondsOf(t time.Time) (uint64, error) {
+// unixSeconds returns a date in the format, without fractions of a second.
+func unixSeconds(t time.Time) (uint64, error) {
 	if s := t.Unix(); s >= 0 {
 		return uint64(s), nil
 	}
@@ -71,21 +71,21 @@ func newStage(st *state, now time.Time) *batch {
 		staged: map[string]*record{}}
 }
 
-// get returns the record with that name, or nil.
-func (g *batch) get(name string) *record {
+// recordNamed returns the record with that name, or nil.
+func (g *batch) recordNamed(name string) *record {
 	if r, ok := g.staged[name]; ok {
 		return r
 	}
 	return g.base.names[name]
 }
 
-// owner returns the name of the record that has the word as its name, or otherwise of the oldest
+// nameOwner returns the name of the record that has the word as its name, or otherwise of the oldest
 // record that has it as an alias. The record named but is ignored.
-func (g *batch) owner(word, but string) (name string, ok bool) {
-	if word != but && g.get(word) != nil {
+func (g *batch) nameOwner(word, but string) (name string, ok bool) {
+	if word != but && g.recordNamed(word) != nil {
 		return word, true
 	}
-	for _, r := range g.order() {
+	for _, r := range g.orderedRecords() {
 		if r.Name != but && slices.Contains(r.Aliases, word) {
 			return r.Name, true
 		}
@@ -110,15 +110,15 @@ func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 	g.undo = g.undo[:0]
 	id := g.nextID
 	for _, op := range ops {
-		old := g.get(op.Target())
-		if err := g.op(op); err != nil {
+		old := g.recordNamed(op.Target())
+		if err := g.stageOp(op); err != nil {
 			for _, fn := range slices.Backward(g.undo) {
 				fn()
 			}
 			g.nextID = id
 			return nil, err
 		}
-		now := g.get(op.Target())
+		now := g.recordNamed(op.Target())
 		if now == nil {
 			now = old // the op removed the record
 		}
@@ -127,10 +127,10 @@ func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 	return written, nil
 }
 
-// op stages one op. The caller has validated it; see check.
-func (g *batch) op(op oxbow.Op) error {
+// stageOp stages one op. The caller has validated it; see check.
+func (g *batch) stageOp(op oxbow.Op) error {
 	name := op.Target()
-	old := g.get(name)
+	old := g.recordNamed(name)
 	if add, ok := op.(oxbow.Add); ok {
 		return g.add(add, old)
 	}
@@ -157,14 +157,14 @@ func (g *batch) op(op oxbow.Op) error {
 	if want := op.IfVersion(); want != 0 && want != old.version {
 		return &oxbow.ConflictError{Name: name, Want: want, Have: old.version}
 	}
-	if err := oxbow.CheckAliases(op, old.Aliases, g.owner); err != nil {
+	if err := oxbow.CheckAliases(op, old.Aliases, g.nameOwner); err != nil {
 		return err
 	}
 	if _, remove := op.(oxbow.Remove); remove {
 		g.set(name, nil)
 		return nil
 	}
-	r.version = sumOf(r.append(nil))
+	r.version = entrySum(r.append(nil))
 	g.set(name, &r)
 	return nil
 }
@@ -173,19 +173,19 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 	if old != nil {
 		return &oxbow.NameError{Name: op.Name, Err: oxbow.ErrExists}
 	}
-	kind, err := kindOf(op.Kind)
+	kind, err := kindNumber(op.Kind)
 	if err != nil {
 		return err
 	}
 	if err := checkLabels(op.Labels); err != nil {
 		return err
 	}
-	if err := oxbow.CheckAliases(op, nil, g.owner); err != nil {
+	if err := oxbow.CheckAliases(op, nil, g.nameOwner); err != nil {
 		return err
 	}
 	created := g.now
 	if !op.Created.IsZero() {
-		created, err = secondsOf(op.Created)
+		created, err = unixSeconds(op.Created)
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 		return unsupported("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
 	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content, Aliases: slices.Clone(op.Aliases)}
-	r.version = sumOf(r.append(nil))
+	r.version = entrySum(r.append(nil))
 	g.nextID++
 	g.set(op.Name, r)
 	return nil
@@ -208,7 +208,7 @@ func (g *batch) check(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return op.Check()
 	}
-	old := g.get(op.Target())
+	old := g.recordNamed(op.Target())
 	if old == nil {
 		return op.Check()
 	}
@@ -236,8 +236,8 @@ func (g *batch) check(op oxbow.Op) error {
 	return nil
 }
 
-// order returns the records with the staged changes applied, sorted by ID.
-func (g *batch) order() []*record {
+// orderedRecords returns the records with the staged changes applied, sorted by ID.
+func (g *batch) orderedRecords() []*record {
 	replaced := make(map[uint64]*record, len(g.staged)) // nil for removed records
 	for name, r := range g.staged {
 		if old := g.base.names[name]; old != nil {

@@ -41,7 +41,7 @@ type record struct {
 	Content string
 	Aliases []string
 
-	version uint64 // see sumOf
+	version uint64 // see entrySum
 }
 
 // ErrBadFormat is matched by every [*FormatError].
@@ -245,7 +245,7 @@ func (d *decoder) record(r *record, highest uint32) {
 			r.Aliases[i] = d.str()
 		}
 	}
-	r.version = sumOf(d.data[start:d.at])
+	r.version = entrySum(d.data[start:d.at])
 }
 
 func appendHeader(b []byte, next uint64, count int) []byte {
@@ -277,12 +277,12 @@ func appendString(b []byte, s string) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sumOf computes the version of an entry from its bytes in the file. The format has no version
+// entrySum computes the version of an entry from its bytes in the file. The format has no version
 // numbers, but a writer must be able to specify the version that it has read. The result is between
 // 1 and 2^53-1, so that JSON implementations in other languages can represent it exactly. Two
 // 32-bit checksums are used because processors compute them fastest. The bytes include the ID and
 // the date, so that an entry that was removed and added again has a different version.
-func sumOf(record []byte) uint64 {
+func entrySum(record []byte) uint64 {
 	v := uint64(crc32.Checksum(record, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(record))
 	return max(v&(1<<53-1), 1)
 }

@@ -52,7 +52,7 @@ func (s *Store) acquire(ctx context.Context) error {
 		h := s.holder()
 		return &oxbow.BusyError{Path: s.path, Waited: waited, PID: h.PID, Program: h.Program, Since: h.Since}
 	}
-	s.sign()
+	s.signLock()
 	return nil
 }
 
@@ -63,8 +63,8 @@ func (s *Store) readOnly(err error) error {
 	return fmt.Errorf("locking %s: %w", s.path, err)
 }
 
-// sign writes the description of this process to the lock file.
-func (s *Store) sign() {
+// signLock writes the description of this process to the lock file.
+func (s *Store) signLock() {
 	program := "unknown"
 	if len(os.Args) > 0 {
 		program = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")

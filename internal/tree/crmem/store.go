@@ -76,8 +76,8 @@ type image struct {
 	own  bool   // this store wrote the file
 }
 
-// same reports whether info, the present description of the file, shows no change.
-func (m image) same(info fs.FileInfo) bool {
+// isUnchanged reports whether info, the present description of the file, shows no change.
+func (m image) isUnchanged(info fs.FileInfo) bool {
 	if m.file == nil || info == nil {
 		return m.file == nil && info == nil
 	}
@@ -171,12 +171,12 @@ func (s *Store) read() error {
 	for range readTries {
 		info, err := s.fs.Stat(s.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return s.missing()
+			return s.fileMissing()
 		}
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", s.path, err)
 		}
-		if s.seen.same(info) {
+		if s.seen.isUnchanged(info) {
 			return s.broken
 		}
 		img, data, err := s.load()
@@ -196,11 +196,11 @@ func (s *Store) read() error {
 		if err == nil && isCrabDB(data) {
 			err = &FormatError{Offset: -1, Reason: "it is " + layoutAmbiguous.String(), class: oxbow.ErrVersion}
 		}
-		s.broken = s.describe(data, err)
+		s.broken = s.describeError(data, err)
 		if err != nil {
 			return s.broken
 		}
-		s.replace(stateOf(f, names))
+		s.replace(newState(f, names))
 		return nil
 	}
 	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.path)
@@ -239,9 +239,9 @@ func (s *Store) load() (image, []byte, error) {
 	return img, data, nil
 }
 
-// missing is called if the file does not exist. If the store had entries, it returns an error,
+// fileMissing is called if the file does not exist. If the store had entries, it returns an error,
 // because the store must not be treated as empty.
-func (s *Store) missing() error {
+func (s *Store) fileMissing() error {
 	if s.seen.file == nil {
 		return nil
 	}
@@ -253,9 +253,9 @@ func (s *Store) missing() error {
 	return nil
 }
 
-// describe adds the path to an error of the decoder. If the file has one of the other known
+// describeError adds the path to an error of the decoder. If the file has one of the other known
 // layouts, it replaces the error's text by a description of the layout.
-func (s *Store) describe(data []byte, err error) error {
+func (s *Store) describeError(data []byte, err error) error {
 	var f *FormatError
 	if !errors.As(err, &f) {
 		return err
@@ -271,8 +271,8 @@ func (s *Store) describe(data []byte, err error) error {
 	return &d
 }
 
-// stateOf returns the state with the entries of a decoded file.
-func stateOf(f *memoryFile, names map[string]*record) *state {
+// newState returns the state with the entries of a decoded file.
+func newState(f *memoryFile, names map[string]*record) *state {
 	st := &state{names: names, nextID: f.NextID, order: make([]*record, len(f.Entries))}
 	for i := range f.Entries {
 		st.order[i] = &f.Entries[i]
@@ -325,7 +325,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	}
 	s.mu.RLock()
 	closed := s.closed
-	fresh := err == nil && s.seen.same(info)
+	fresh := err == nil && s.seen.isUnchanged(info)
 	broken := s.broken
 	s.mu.RUnlock()
 	switch {

@@ -114,7 +114,7 @@ func TestEncodeVectors(t *testing.T) {
 // applyUnchecked does what Apply does, but for the check of what other stores
 // do not take.
 func applyUnchecked(ctx context.Context, s *Store, ops ...oxbow.Op) error {
-	return s.locked(ctx, func() error {
+	return s.withLock(ctx, func() error {
 		if err := s.catchUp(); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ const maxCRMEM = 1 << 30
 // position among the entries. Names that other stores do not allow are changed, with a warning.
 func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		data, err := io.ReadAll(&bounded{r: r, left: maxCRMEM, err: fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM)})
+		data, err := io.ReadAll(&boundedReader{r: r, left: maxCRMEM, err: fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM)})
 		var in crmem.Imported
 		if err == nil {
 			in, err = crmem.Import(data)

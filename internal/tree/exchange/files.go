@@ -398,5 +398,5 @@ func unpack(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 		limit = maxExpanded
 	}
 	over := fmt.Errorf("%w: %d", errExpanded, limit)
-	return bufio.NewReaderSize(&bounded{r: zr, left: limit, err: over}, headSize), nil
+	return bufio.NewReaderSize(&boundedReader{r: zr, left: limit, err: over}, headSize), nil
 }

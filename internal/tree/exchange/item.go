@@ -139,14 +139,14 @@ func numberedName(name string, n int) string {
 // quoteShort quotes the beginning of a text, for an error message.
 func quoteShort(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
 
-// bounded is a reader that fails if r has more than left bytes.
-type bounded struct {
+// boundedReader is a reader that fails if r has more than left bytes.
+type boundedReader struct {
 	r    io.Reader
 	left int64
 	err  error
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		// The input may have exactly the allowed size, so fail only if there is one more byte.
 		var one [1]byte

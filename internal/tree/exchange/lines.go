@@ -148,8 +148,8 @@ func parseObject(b []byte) (object, error) {
 	return o, nil
 }
 
-// located is an object and its position.
-type located struct {
+// objectAt is an object and its position.
+type objectAt struct {
 	fields object
 	text   []byte // valid until the next object is read
 	where  string
@@ -158,17 +158,17 @@ type located struct {
 // objects yields the objects in lines of JSON. For a line that is not an object, it yields an
 // [*ItemError]. If the first line starts a JSON document of several lines, it yields errDocument
 // and ends.
-func objects(r io.Reader, ref string) iter.Seq2[located, error] {
-	return func(yield func(located, error) bool) {
+func objects(r io.Reader, ref string) iter.Seq2[objectAt, error] {
+	return func(yield func(objectAt, error) bool) {
 		first := true
 		for l, err := range scanLines(r, ref) {
 			begins := first
 			first = false
 			if err == nil && begins && isDocument(l.text) {
-				yield(located{}, fmt.Errorf("reading %s: %w", ref, errDocument))
+				yield(objectAt{}, fmt.Errorf("reading %s: %w", ref, errDocument))
 				return
 			}
-			o := located{text: l.text, where: at(ref, l.num)}
+			o := objectAt{text: l.text, where: at(ref, l.num)}
 			if err == nil {
 				o.fields, err = parseLine(l.text)
 				if err != nil {

@@ -54,10 +54,10 @@ type file struct {
 }
 
 type conversation struct {
-	URL         string       `json:"url,omitempty"`
-	Contributor *contributor `json:"contributor,omitempty"`
-	Ranges      []lines      `json:"ranges"`
-	Related     []related    `json:"related,omitempty"`
+	URL         string            `json:"url,omitempty"`
+	Contributor *contributor      `json:"contributor,omitempty"`
+	Ranges      []lines           `json:"ranges"`
+	Related     []relatedResource `json:"related,omitempty"`
 }
 
 type contributor struct {
@@ -72,7 +72,7 @@ type lines struct {
 	Contributor *contributor `json:"contributor,omitempty"`
 }
 
-type related struct {
+type relatedResource struct {
 	Type string `json:"type"`
 	URL  string `json:"url"`
 }

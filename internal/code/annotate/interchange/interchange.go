@@ -30,15 +30,15 @@ func (r *Report) left(what string) {
 	r.Left[what]++
 }
 
-// want is a range of lines that is imported as an annotation.
-type want struct {
+// wantedRange is a range of lines that is imported as an annotation.
+type wantedRange struct {
 	rec   annotate.Record
 	place annotate.FileAt // Commit is "" for the file in the working tree
 }
 
 // fill looks up the lines of the ranges and returns the complete records. Ranges whose lines cannot
 // be found are counted in the report.
-func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]annotate.Record, error) {
+func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Report) ([]annotate.Record, error) {
 	then, err := versionsOf(ctx, b, wants)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]
 
 // versionsOf returns for each range the version of its file at its commit, or the current file if
 // the range has no commit. Lines is nil if the file does not exist.
-func versionsOf(ctx context.Context, b *annotate.Store, wants []want) ([]annotate.FileVersion, error) {
+func versionsOf(ctx context.Context, b *annotate.Store, wants []wantedRange) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int
 	then := make([]annotate.FileVersion, len(wants))

@@ -87,7 +87,7 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 		rep.left("records that cannot be read")
 	}
 	var out []annotate.Record
-	var wants []want
+	var wants []wantedRange
 	for i := range ts {
 		if raw, ok := ts[i].Metadata[traceKey]; ok {
 			rec, err := annotate.ParseRecord(raw)
@@ -109,8 +109,8 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 }
 
 // ranges returns the ranges of a trace that another program wrote.
-func ranges(t *record, rep *Report) []want {
-	var out []want
+func ranges(t *record, rep *Report) []wantedRange {
+	var out []wantedRange
 	commit := ""
 	switch {
 	case t.VCS == nil:
@@ -177,7 +177,7 @@ func ranges(t *record, rep *Report) []want {
 					r.Why += " Conversation: " + c.URL
 				}
 				r.Why = whyText(r.Why)
-				out = append(out, want{r, annotate.FileAt{Commit: commit, File: f.Path}})
+				out = append(out, wantedRange{r, annotate.FileAt{Commit: commit, File: f.Path}})
 			}
 		}
 	}
