@@ -1,4 +1,4 @@
-// What each verb gives, as JSON.
+// This file defines the results of the verbs, which are encoded as JSON.
 
 package verb
 
@@ -11,43 +11,45 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// Entry is an entry, or a part of it, in an answer.
+// Entry is an entry, or a part of it, in a result.
 type Entry struct {
-	ID      uint64              `json:"id"`
-	Name    string              `json:"name"`
-	Kind    string              `json:"kind"`
-	Score   float64             `json:"score,omitempty"`   // of a hit; higher is better
-	Snippet string              `json:"snippet,omitempty"` // the part that fits best, on one line
-	Content *string             `json:"content,omitempty"` // whole, or absent
+	ID    uint64  `json:"id"`
+	Name  string  `json:"name"`
+	Kind  string  `json:"kind"`
+	Score float64 `json:"score,omitempty"` // only in hits; higher is better
+	// part of the content that fits the query best, in one line
+	Snippet string              `json:"snippet,omitempty"`
+	Content *string             `json:"content,omitempty"` // the whole content, or absent
 	Aliases []string            `json:"aliases"`           // never null
 	Labels  map[string][]string `json:"labels"`            // values by key, sorted; never null
 	Created string              `json:"created"`           // RFC 3339, UTC
 	Updated string              `json:"updated"`           // RFC 3339, UTC
-	Version uint64              `json:"version"`           // number of the change that wrote it
+	Version uint64              `json:"version"`           // number of the change that wrote this version
 	Source  Source              `json:"source"`
-	Trust   string              `json:"trust,omitempty"` // tainted or quarantined; "" for all else
+	Trust   string              `json:"trust,omitempty"` // "tainted" or "quarantined"; otherwise ""
 
-	Citations []FileRef `json:"citations,omitempty"` // its related files, where there is a working tree to check them against
+	// files that the entry cites, if there is a working tree to check them against
+	Citations []FileRef `json:"citations,omitempty"`
 
-	Alike       []string     `json:"alike,omitempty"`  // names of hits that say the same and are not shown
-	Before      []Turn       `json:"before,omitempty"` // of a hit in a talk, in the order of the talk
+	Alike       []string     `json:"alike,omitempty"`  // names of hits with the same content, which are not shown
+	Before      []Turn       `json:"before,omitempty"` // turns before a hit in a conversation, oldest first
 	After       []Turn       `json:"after,omitempty"`
 	Explanation *Explanation `json:"explanation,omitempty"`
 
-	around [2][]Turn // the turns that there are for Before and After, the nearest first
+	around [2][]Turn // all available turns for Before and After, nearest first
 
-	Text  string   `json:"-"` // of a hit, the whole content, for a door that shows lines of it
-	Words []string `json:"-"` // of a hit, the words in lower case that the query found in its name and text
+	Text  string   `json:"-"` // content of a hit, for interfaces that show lines of it
+	Words []string `json:"-"` // words in lower case that the query matched in the name and text of a hit
 }
 
-// Turn is one next to a hit in a talk.
+// Turn is a turn before or after a hit in a conversation.
 type Turn struct {
 	Name    string `json:"name"`
 	Content string `json:"content"`
 }
 
-// Source says who wrote a version: by, door, session and profile are facts of
-// the door; client and agent are what the caller said of itself.
+// Source says who wrote a version. The interface determines by, door, session and profile.
+// The caller claims client and agent, which are not checked.
 type Source struct {
 	By      string `json:"by,omitempty"` // person, agent, tool, import, or team
 	Door    string `json:"door,omitempty"`
@@ -58,7 +60,7 @@ type Source struct {
 	Ref     string `json:"ref,omitempty"`
 }
 
-// Token returns the name of the token that a change came in with, "" for none.
+// Token returns the name of the token with which a change was made, or "".
 func (s Source) Token() string {
 	name, _, ok := strings.Cut(s.Session, ":")
 	if !ok || s.Door != "http" {
@@ -67,14 +69,15 @@ func (s Source) Token() string {
 	return name
 }
 
-// ClientSession returns the session of the client that made a change; "" if it is unknown.
+// ClientSession returns the ID of the client's session that made a change, or "" if it is
+// not known.
 func (s Source) ClientSession() string {
 	_, id, _ := strings.Cut(session.SessionOf(oxbow.Source{Ref: s.Ref}), "/")
 	return id
 }
 
-// Reviewed returns the branch, and its commit, in which the text of a team file is as it
-// is shown; "" for any other.
+// Reviewed returns, for the text of a team file, the branch and commit that contain the text
+// as shown. For other texts it returns "".
 func (s Source) Reviewed() string {
 	if s.By != string(oxbow.Team) {
 		return ""
@@ -82,7 +85,7 @@ func (s Source) Reviewed() string {
 	return s.Ref
 }
 
-// Explanation accounts for a score, as [oxbow.Explanation] does.
+// Explanation shows how a score adds up, like [oxbow.Explanation].
 type Explanation struct {
 	Formula string      `json:"formula"`
 	Entries int         `json:"entries"`
@@ -91,65 +94,66 @@ type Explanation struct {
 	Terms   []TermScore `json:"terms"`
 }
 
-// TermScore is what one term gave to a score.
+// TermScore is the contribution of one term to a score.
 type TermScore struct {
 	Term   string       `json:"term"`
-	Word   string       `json:"word,omitempty"` // as the query has it, when the term is its stem or a correction
+	Word   string       `json:"word,omitempty"` // word of the query, if the term is its stem or its correction
 	Weight float64      `json:"weight"`
 	TF     float64      `json:"tf"`
 	DF     int          `json:"df"`
 	IDF    float64      `json:"idf"`
 	Score  float64      `json:"score"`
-	Fields []FieldScore `json:"fields,omitempty"` // they sum to the score
+	Fields []FieldScore `json:"fields,omitempty"` // their scores add up to Score
 }
 
-// FieldScore is the part of a term's score that one field gave.
+// FieldScore is the contribution of one field to a term's score.
 type FieldScore struct {
 	Field string  `json:"field"`
 	TF    float64 `json:"tf"`
 	Score float64 `json:"score"`
 }
 
-// RememberOut is what remember gives.
+// RememberOut is the result of remember.
 type RememberOut struct {
-	Entry          // with a snippet, without its content: the caller has it
+	Entry          // with a snippet instead of the content, which the caller has
 	Outcome string `json:"outcome"` // added, updated or unchanged
 	Notes   []Note `json:"notes,omitempty"`
 
-	Written oxbow.Entry `json:"-"` // as this call left it
+	Written oxbow.Entry `json:"-"` // the entry as this call wrote it
 }
 
-// RecallOut is what recall gives.
+// RecallOut is the result of recall.
 type RecallOut struct {
-	Hits       []Entry  `json:"hits"` // best first
-	More       bool     `json:"more,omitempty"`
-	AsOf       uint64   `json:"as_of,omitempty"`
-	TokensUsed int      `json:"tokens_used"`        // estimate, of the text
-	LeftOut    int      `json:"left_out,omitempty"` // hits whose content did not fit: shown by a snippet, or not at all
-	Why        []Note   `json:"why,omitempty"`      // why nothing was found
-	Near       []string `json:"near,omitempty"`     // names and label values near to what was written
-	Notes      []Note   `json:"notes,omitempty"`    // what else the caller should know
+	Hits       []Entry `json:"hits"` // best first
+	More       bool    `json:"more,omitempty"`
+	AsOf       uint64  `json:"as_of,omitempty"`
+	TokensUsed int     `json:"tokens_used"` // estimated tokens of the text
+	// number of hits with content that did not fit; some of them are shown by a snippet
+	LeftOut int      `json:"left_out,omitempty"`
+	Why     []Note   `json:"why,omitempty"`   // reasons why nothing was found
+	Near    []string `json:"near,omitempty"`  // names and label values that are similar to the query
+	Notes   []Note   `json:"notes,omitempty"` // further information for the caller
 }
 
-// Page says which bytes of a text an answer holds.
+// Page is the range of bytes of a text that a result contains.
 type Page struct {
-	Offset int `json:"offset,omitempty"`      // where it begins
-	Next   int `json:"next_offset,omitempty"` // where the rest begins; 0 after the last
-	Size   int `json:"size,omitempty"`        // of the whole text
+	Offset int `json:"offset,omitempty"`      // offset of the first byte
+	Next   int `json:"next_offset,omitempty"` // offset of the next page; 0 on the last page
+	Size   int `json:"size,omitempty"`        // size of the whole text
 }
 
-// GetOut is what get gives.
+// GetOut is the result of get.
 type GetOut struct {
 	Entry
-	Page         // of the content
-	Shown int    `json:"shown,omitempty"` // turns of sessions in which hooks put some of it before a model
-	Used  int    `json:"used,omitempty"`  // of these, turns in which the agent used it
+	Page         // range of the content
+	Shown int    `json:"shown,omitempty"` // number of turns in which hooks showed the entry to a model
+	Used  int    `json:"used,omitempty"`  // number of these turns in which the agent used it
 	Notes []Note `json:"notes,omitempty"`
 }
 
-// ListOut is what list gives.
+// ListOut is the result of list.
 type ListOut struct {
-	Total   int      `json:"total"`   // entries selected, whatever the limit
+	Total   int      `json:"total"`   // number of selected entries, regardless of the limit
 	Entries []Entry  `json:"entries"` // newest first
 	Next    int      `json:"next_offset,omitempty"`
 	Why     []Note   `json:"why,omitempty"`
@@ -157,16 +161,16 @@ type ListOut struct {
 	Notes   []Note   `json:"notes,omitempty"`
 }
 
-// ForgetOut is what forget gives.
+// ForgetOut is the result of forget.
 type ForgetOut struct {
-	Entry            // as it was, with a snippet
+	Entry            // the entry before it was forgotten, with a snippet
 	Forgotten bool   `json:"forgotten"`       // false for a dry run
-	Final     bool   `json:"final,omitempty"` // nothing brings it back, because the layout keeps no history
+	Final     bool   `json:"final,omitempty"` // cannot be undone, because the layout keeps no history
 	Seq       uint64 `json:"seq,omitempty"`
 	Notes     []Note `json:"notes,omitempty"`
 }
 
-// Change is one record of the log in an answer.
+// Change is a change in the log.
 type Change struct {
 	Seq     uint64    `json:"seq"`
 	Time    string    `json:"time"`
@@ -176,16 +180,17 @@ type Change struct {
 	Entries []Touched `json:"entries"`
 }
 
-// Touched is an entry as one change left it.
+// Touched is an entry after a change.
 type Touched struct {
-	Name    string `json:"name"`
-	Verb    string `json:"verb"`
-	Prev    uint64 `json:"prev,omitempty"`    // the change before that touched the name
-	Snippet string `json:"snippet,omitempty"` // beginning of the content then, of the first ten entries of a change
+	Name string `json:"name"`
+	Verb string `json:"verb"`
+	Prev uint64 `json:"prev,omitempty"` // number of the previous change of the entry
+	// beginning of the content after the change; only for the first ten entries of a change
+	Snippet string `json:"snippet,omitempty"`
 	Erased  bool   `json:"erased,omitempty"`
 }
 
-// HistoryOut is what history gives.
+// HistoryOut is the result of history.
 type HistoryOut struct {
 	Name    string   `json:"name,omitempty"`
 	Changes []Change `json:"changes"` // newest first
@@ -194,26 +199,26 @@ type HistoryOut struct {
 	Notes   []Note   `json:"notes,omitempty"`
 }
 
-// UndoOut is what undo gives.
+// UndoOut is the result of undo.
 type UndoOut struct {
 	DryRun bool     `json:"dry_run,omitempty"`
-	Seq    uint64   `json:"seq,omitempty"` // the change that did the undoing
+	Seq    uint64   `json:"seq,omitempty"` // number of the change that undid the others
 	Undone []Change `json:"undone"`        // newest first
 	Notes  []Note   `json:"notes,omitempty"`
 }
 
-// RestoreOut is what restore gives.
+// RestoreOut is the result of restore.
 type RestoreOut struct {
 	Entry
-	Seq   uint64 `json:"seq"`  // the change that did the restoring
-	From  uint64 `json:"from"` // the change whose version came back
+	Seq   uint64 `json:"seq"`  // number of the change that restored the entry
+	From  uint64 `json:"from"` // number of the change with the restored version
 	Notes []Note `json:"notes,omitempty"`
 
-	Written oxbow.Entry `json:"-"` // as this call left it
+	Written oxbow.Entry `json:"-"` // the entry as this call wrote it
 }
 
-// Timestamp writes a time as answers show it: RFC 3339, UTC, whole seconds. The
-// version number tells apart what happened within one.
+// Timestamp formats a time for results: RFC 3339, UTC, in whole seconds. It returns "" for
+// the zero time. Version numbers distinguish changes within a second.
 func Timestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -221,8 +226,8 @@ func Timestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// entryOf returns the entry without its content. In which session it was written,
-// its history says.
+// entryOf returns the entry without its content and without its session, which the history
+// contains.
 func entryOf(e oxbow.Entry) Entry {
 	trust := e.Trust()
 	if Warning(trust) == "" {
@@ -239,8 +244,8 @@ func entryOf(e oxbow.Entry) Entry {
 	return a
 }
 
-// outline returns the entry with a snippet in the place of its content, which is for the
-// caller of the context.
+// outline returns the entry with a snippet instead of its content. It withholds text that
+// the caller of the context may not see.
 func outline(ctx context.Context, e oxbow.Entry) Entry {
 	Withhold(ctx, &e)
 	a := entryOf(e)
@@ -252,10 +257,11 @@ func sourceOf(s oxbow.Source) Source {
 	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent, Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouched is how many entries of one change a text names: an import has many.
+// maxTouched is the number of entries of one change that get a snippet, because an import
+// has many.
 const maxTouched = 10
 
-// changeOf returns a change as the caller of the context sees it.
+// changeOf returns a change as the caller of the context may see it.
 func (p pastTexts) changeOf(ctx context.Context, c oxbow.Change) Change {
 	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts, Entries: []Touched{}}
 	for i, v := range c.Versions {

@@ -1,4 +1,5 @@
-// The Workspace: the world that a verb works on, and how it is opened.
+// This file defines the Workspace, through which verbs access the memory and its
+// surroundings.
 
 package verb
 
@@ -17,17 +18,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
-// Access is what a verb does with the memory.
+// Access is the kind of access that a verb needs to the memory.
 type Access int
 
 const (
-	Read   Access = iota // change nothing; the entries of team files are seen, too
-	Own                  // change nothing, and see the memory's own entries alone
-	Write                // change what is there
-	Create               // change, and make the memory where it is missing
+	Read   Access = iota // read the entries, including those of team files
+	Own                  // read only the memory's own entries
+	Write                // change an existing memory
+	Create               // change the memory, and create it if it is missing
 )
 
-// Unless returns the access, or [Own] for a dry run.
+// Unless returns the access, or [Own] if dry is set.
 func (a Access) Unless(dry bool) Access {
 	if dry {
 		return Own
@@ -35,89 +36,87 @@ func (a Access) Unless(dry bool) Access {
 	return a
 }
 
-// Workspace is what a verb works on. A door wires it once. It is shared by all
-// calls of that door, and no call changes it.
+// Workspace provides everything on which verbs work. An interface sets it up once. All its
+// calls share the workspace, and no call modifies it.
 type Workspace struct {
 	// Open returns the memory for such an access, the same one each time. A
 	// server, which opens it once, tells [Read] from the others alone. The caller of the verbs
 	// closes it. [OpenOnFirstUse] makes such a function.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
-	// Now is the clock by which dates such as 2026-04-18 are read, in the
-	// time zone of what it returns. Nil means time.Now.
+	// Now is the clock. Its location is the time zone for dates such as 2026-04-18. Nil
+	// means time.Now.
 	Now func() time.Time
 
-	// Knowledge returns what decides whether a text repeats others, for verbs that write
-	// files. Nil decides nothing.
+	// Knowledge returns the data for deciding whether a text repeats foreign text. Verbs
+	// that write files use it. If it is nil, nothing is checked.
 	Knowledge func() Knowledge
 
-	// Annotations returns the annotations of the working tree. The verbs of
-	// [Code] need it, and entries that cite files are checked against its tree;
-	// nil where there is none. It is called only when there is something to
-	// look at.
+	// Annotations returns the annotations of the working tree. The verbs of [Code] need it,
+	// and the files that entries cite are checked against its tree. It is nil if there is no
+	// working tree. It is called only if it is needed.
 	Annotations func(ctx context.Context) (*annotate.Store, error)
 
-	// Sessions returns the archive of sessions, with what hooks have reported up to
-	// now. Nil where none is kept.
+	// Sessions returns the archive of sessions, including everything that hooks have
+	// reported so far. It is nil if no sessions are kept.
 	Sessions func(ctx context.Context) (*session.Archive, error)
 
-	// Kept returns the archive as it is, without what hooks have reported since it
-	// was last looked at, and a nil archive where there is none that answers at once.
-	// Nil where none is kept.
+	// Kept returns the archive without waiting, so it may lack the latest reports of hooks.
+	// The archive is nil if it is not available at once. Kept is nil if no sessions are
+	// kept.
 	Kept func(ctx context.Context) (*session.Archive, error)
 
-	// Place returns where the memory lies, and Host describes what is around it.
-	// Verbs that look after the files need both; nil where there are none.
+	// Place returns the location of the memory, and Host describes the machine. Verbs that
+	// maintain files need both. They are nil if the memory is not in a file.
 	Place func() (Place, error)
 	Host  *Host
 
-	// Words writes what notes refer to, in texts that an answer has as strings.
-	// Nil writes for models.
+	// Words describes what notes refer to, for notes that a result contains as text. Nil
+	// uses the words for models.
 	Words func(Reference) string
 
-	// Unbounded is true where the reader scrolls: answers are cut only to the
-	// budgets that are given.
+	// Unbounded is set if the reader can scroll. Results are then cut only to budgets that
+	// the caller gives.
 	Unbounded bool
-	// Vectors rank next to the words; nil for none.
+	// Vectors are ranked in addition to words. Nil means that there are none.
 	Vectors *Vectors
 
-	// Page is the most bytes of an answer that the reader's client shows it whole;
-	// 0 for no bound. What is longer and has no budget of tokens comes in pages.
+	// Page is the maximum size in bytes of a result that the client shows in full, or 0 for
+	// no limit. A larger result without a token budget is returned in pages.
 	Page int
 
-	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it; nil
-	// where that is not served.
+	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it. It is nil if
+	// sub-agents are not offered.
 	SubAgents *subagent.Service
 
-	// Loader resolves the profiles and skills that a session may load, and the
-	// profile that binds it. Only the verbs of profiles and handoffs use it.
+	// Loader resolves the profiles and skills that a session may load, and the profile to
+	// which it is bound. Only the verbs of profiles and handoffs use it.
 	Loader func() (*handoff.Loader, error)
 
-	// Dir is the working directory, in which the files that handoffs name are
-	// looked for.
+	// Dir is the working directory, to which file names in handoffs are relative.
 	Dir string
 
-	// Project returns the project of the working tree, or "". Nil means that it
-	// is not known.
+	// Project returns the project of the working tree, or "". If it is nil, the project is
+	// not known.
 	Project func() string
 
-	// Profiles are the memory profiles that may be loaded, and Loaded those that
-	// the caller's session has loaded; nil where it has no session, and handles
-	// are given. Only the verbs of [WithProfiles] look at them.
+	// Profiles are the memory profiles that may be loaded, and Loaded those that the
+	// caller's session has loaded. Loaded is nil if the caller has no session; it then gets
+	// handles. Only the verbs of [WithProfiles] use them.
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 
-	// Secrets decide what becomes of secrets in what is written. An agent's are
-	// replaced in the arguments of every call, before anything is made of them.
+	// Secrets determines how secrets in written text are handled. Secrets of an agent are
+	// replaced in the arguments of every call before the verb uses them.
 	Secrets Secrets
 
-	// Written lists the texts that tools of a home without a history wrote; nil for none.
+	// Written lists the texts that tools wrote in a home without a history. It may be nil.
 	Written *Written
 
-	// Source is stamped on every change whose context carries none.
+	// Source is recorded in every change with a context that has no source.
 	Source oxbow.Source
 
-	overTurns bool // the memory is the archive: contents are those of turns
+	overTurns bool // the memory is the archive of sessions, so contents are those of turns
 }
 
 func (w *Workspace) Time() time.Time {
@@ -127,12 +126,12 @@ func (w *Workspace) Time() time.Time {
 	return w.Now()
 }
 
-// Date shows a moment in the time zone of the clock.
+// Date formats a time in the time zone of the clock.
 func (w *Workspace) Date(t time.Time) string {
 	return t.In(w.Time().Location()).Format("2006-01-02 15:04")
 }
 
-// Say returns a note in the words of the door.
+// Say returns a note in the words of the interface.
 func (w *Workspace) Say(n Note) string {
 	if w.Words == nil {
 		return n.String()
@@ -140,8 +139,8 @@ func (w *Workspace) Say(n Note) string {
 	return n.In(w.Words)
 }
 
-// Stamped returns the context that carries the workspace's source, unless it
-// carries another already. What a caller says of itself is kept without secrets.
+// Stamped returns a context with the workspace's source, unless ctx has a source already.
+// Secrets are removed from what the caller claims about itself.
 func (w *Workspace) Stamped(ctx context.Context) context.Context {
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {
@@ -157,8 +156,8 @@ func (w *Workspace) Stamped(ctx context.Context) context.Context {
 	return oxbow.WithSource(ctx, s)
 }
 
-// Memory opens the memory, and returns the context that stamps changes with
-// the workspace's source. Every verb begins with it.
+// Memory opens the memory, and returns a context that records the workspace's source in
+// changes. Every verb begins with this call.
 func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *oxbow.Memory, error) {
 	m, err := w.Open(ctx, how)
 	if err != nil {
@@ -170,7 +169,7 @@ func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *o
 	return w.Stamped(ctx), m, nil
 }
 
-// Located returns where the memory lies.
+// Located returns the location of the memory. It fails if the memory is not in a file.
 func (w *Workspace) Located() (Place, error) {
 	if w.Place == nil {
 		return Place{}, fmt.Errorf("%w: the memory lies in no file", oxbow.ErrUnsupported)
@@ -178,8 +177,8 @@ func (w *Workspace) Located() (Place, error) {
 	return w.Place()
 }
 
-// OwnStore returns the path of the memory's file, for a verb that works on oxbow's
-// own layout alone.
+// OwnStore returns the path of the memory's file. It fails if the home has a layout other
+// than oxbow's own.
 func (w *Workspace) OwnStore(verb string) (string, error) {
 	p, err := w.Located()
 	if err != nil || p.Own() {
@@ -189,7 +188,7 @@ func (w *Workspace) OwnStore(verb string) (string, error) {
 		"oxbow convert makes a memory of oxbow's own layout from it")
 }
 
-// ExistingStore is OwnStore for a verb that needs one to be there.
+// ExistingStore is like OwnStore, but fails if the file does not exist.
 func (w *Workspace) ExistingStore(verb string) (string, error) {
 	store, err := w.OwnStore(verb)
 	if err != nil {
@@ -202,7 +201,7 @@ func (w *Workspace) ExistingStore(verb string) (string, error) {
 	return store, err
 }
 
-// Archive returns the archive of sessions.
+// Archive returns the archive of sessions, and a context with the workspace's source.
 func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
 		return ctx, nil, unserved("no sessions are kept here", "ask a server of the whole memory, with a token that sees all of it")
@@ -211,7 +210,7 @@ func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Arch
 	return w.Stamped(ctx), a, err
 }
 
-// OverSessions returns a workspace whose memory is the archive.
+// OverSessions returns a workspace with the archive of sessions as its memory.
 func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 	_, a, err := w.Archive(ctx)
 	if err != nil {
@@ -225,7 +224,7 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 	return &over, nil
 }
 
-// AnnotationStore is Memory for the annotations of the working tree.
+// AnnotationStore is like Memory, for the annotations of the working tree.
 func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
 		return ctx, nil, unserved("no working tree is served here", "start the server inside the working tree of the code, and ask with a token that sees the whole memory")
@@ -237,7 +236,7 @@ func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *anno
 	return w.Stamped(ctx), s, nil
 }
 
-// Newest returns entries of the memory, the last written first.
+// Newest returns up to most entries, last written first.
 func (w *Workspace) Newest(ctx context.Context, most int) ([]oxbow.Entry, error) {
 	m, err := w.Open(ctx, Read)
 	if err != nil {
@@ -247,11 +246,11 @@ func (w *Workspace) Newest(ctx context.Context, most int) ([]oxbow.Entry, error)
 	return es, err
 }
 
-// OpenOnFirstUse returns an Open for a [Workspace] that opens the memory at its first call
-// and keeps it, and the function that closes it if it was opened. A failure is
-// not kept: the next call tries again.
+// OpenOnFirstUse returns an Open for a [Workspace], and a function that closes the memory if
+// it was opened. The first call of Open opens the memory, and later calls return the same
+// memory. If opening fails, the next call tries again.
 func OpenOnFirstUse(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
-	var mu sync.Mutex // guards m and closed, and lets one caller open at a time
+	var mu sync.Mutex // guards m and closed, and is held while opening
 	var m *oxbow.Memory
 	closed := false
 	get = func(ctx context.Context, _ Access) (*oxbow.Memory, error) {
@@ -284,7 +283,7 @@ func OpenOnFirstUse(open func(ctx context.Context) (*oxbow.Memory, error)) (get 
 	return get, closeFn
 }
 
-// StatsOf returns the numbers of the store.
+// StatsOf returns the statistics of the store.
 func StatsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
 	c, ok := m.Store().(oxbow.Counter)
 	if !ok {
