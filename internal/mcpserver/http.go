@@ -41,7 +41,6 @@ const maxRooms = 256
 //
 // Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout
 // (120 s), but no WriteTimeout, because streams of the older protocol versions stay open.
-// but no WriteTimeout: streams of the older protocols stay open.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	house := &house{server: s, rooms: map[roomKey]*room{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -257,8 +257,8 @@ func sourceOf(s oxbow.Source) Source {
 	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent, Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouched is the number of entries of one change that get a snippet, because an import
-// has many.
+// maxTouched is the number of entries of one change that a text names and that get a
+// snippet, because an import has many.
 const maxTouched = 10
 
 // changeOf returns a change as the caller of the context may see it.

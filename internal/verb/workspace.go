@@ -39,9 +39,10 @@ func (a Access) Unless(dry bool) Access {
 // Workspace provides everything on which verbs work. An interface sets it up once. All its
 // calls share the workspace, and no call modifies it.
 type Workspace struct {
-	// Open returns the memory for such an access, the same one each time. A
-	// server, which opens it once, tells [Read] from the others alone. The caller of the verbs
-	// closes it. [OpenOnFirstUse] makes such a function.
+	// Open returns the memory with the requested access. It returns the same memory each time.
+	// A server opens the memory once, so it only distinguishes [Read] from the other kinds.
+	// The program that calls the verbs closes the memory. [OpenOnFirstUse] makes such a
+	// function.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
 	// Now is the clock. Its location is the time zone for dates such as 2026-04-18. Nil

@@ -1,5 +1,5 @@
-// The command bare: what a search of the index alone costs a processor,
-// with an earlier version of it and a prototype as peers, in turns.
+// This file implements the command bare: the processor time of a search in the index without
+// a store, compared in turns with an earlier version of the index and with a prototype.
 
 package main
 
@@ -24,10 +24,10 @@ import (
 
 const (
 	bareLimit = 10
-	bareTurn  = 40 // queries of one engine before it is the next one's turn
+	bareTurn  = 40 // number of consecutive queries to one engine
 )
 
-// bareTexts is what the engines are filled with.
+// bareTexts are the texts with which the engines are filled.
 type bareTexts struct {
 	texts []string
 	cut   func(string) []string
@@ -36,19 +36,19 @@ type bareTexts struct {
 // words returns the words of a text.
 func (t bareTexts) words(i int) []string { return t.cut(t.texts[i]) }
 
-// bareEngine is an index that was filled. A query is given as it is and as
-// its words: an engine that cuts texts itself cuts the query, too.
+// bareEngine is a filled index. A query is passed both as text and as words, because some
+// engines cut the text themselves.
 type bareEngine interface {
 	search(text string, words []string) int
 	hits(text string, words []string) iter.Seq2[uint64, float64]
 }
 
-// bareOther is a peer of the index of this checkout.
+// bareOther is an engine that is compared with the index of this checkout.
 type bareOther struct {
 	name string
 	fill func(t bareTexts, way string) (bareEngine, error)
-	cut  func(text string, emit func(string)) // the words of all are those of this, nil for no matter
-	only string                               // the only way that it can be asked, "" for all
+	cut  func(text string, emit func(string)) // cuts texts into words for all engines; nil if it does not matter
+	only string                               // the only supported way to query it; "" if it supports all
 }
 
 // ownEngine is the index of this checkout.
@@ -66,7 +66,7 @@ func (e ownEngine) hits(_ string, words []string) iter.Seq2[uint64, float64] {
 	}
 }
 
-// bareRun is one measurement.
+// bareRun is one run of the command.
 type bareRun struct {
 	*bench
 	bareBuild
@@ -75,7 +75,7 @@ type bareRun struct {
 	ways    []string
 	recall  bool
 	stores  string          // directory for memories
-	open    []*oxbow.Memory // to be closed
+	open    []*oxbow.Memory // memories to close
 	queries int
 	rounds  int
 	seed    uint64
@@ -155,8 +155,8 @@ func (r *bareRun) run(ctx context.Context) error {
 	return nil
 }
 
-// queriesOf returns stretches of 2 to 8 words of the texts, and the words of each
-// apart. A word that comes again is left out: the prototype counts it twice.
+// queriesOf returns sequences of 2 to 8 words of the texts, and the words of each. It omits
+// repeated words, because the prototype counts them twice.
 func (r *bareRun) queriesOf(t bareTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
@@ -168,12 +168,13 @@ func (r *bareRun) queriesOf(t bareTexts) (queries []string, words [][]string) {
 		at := rng.IntN(len(ws) - k + 1)
 		ws = distinct(ws[at : at+k])
 		q := strings.Join(ws, " ")
-		queries, words = append(queries, q), append(words, strings.Split(q, " ")) // parts of the query, as they are of one that is cut
+		// substrings of the query, as an engine gets them when it cuts the query
+		queries, words = append(queries, q), append(words, strings.Split(q, " "))
 	}
 	return queries, words
 }
 
-// distinct returns the words, each where it comes first.
+// distinct returns the words without repetitions, in the order of their first occurrence.
 func distinct(words []string) (ws []string) {
 	for _, w := range words {
 		if !slices.Contains(ws, w) {
@@ -183,7 +184,7 @@ func distinct(words []string) (ws []string) {
 	return ws
 }
 
-// bareContestant is an engine, and what its queries took.
+// bareContestant is an engine with the times of its queries.
 type bareContestant struct {
 	name   string
 	engine bareEngine
@@ -191,7 +192,7 @@ type bareContestant struct {
 	took   []timings
 }
 
-// size measures all engines on some texts.
+// size measures all engines with a number of texts.
 func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 	r.printf("### %s texts\n\n", count(len(t.texts)))
 	if again {
@@ -230,7 +231,8 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 	return err
 }
 
-// fill fills the engines that can be asked that way; the own one is the first.
+// fill fills the engines that support a way to query. The first is the index of this
+// checkout.
 func (r *bareRun) fill(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
 	p := r.progress("filling for " + way)
 	defer p.end()
@@ -263,21 +265,21 @@ func (r *bareRun) fill(ctx context.Context, t bareTexts, way string) ([]*bareCon
 	return cs, nil
 }
 
-// liveBytes returns the bytes of live objects.
+// liveBytes returns the total size of live objects.
 func liveBytes() int64 {
 	runtime.GC()
-	runtime.GC() // what finalizers of the first let go
+	runtime.GC() // also free what finalizers of the first run released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// askInTurns asks each engine all queries, in a round that is not timed and so
-// many that are.
+// askInTurns passes all queries to each engine: once without timing, then in so many timed
+// rounds.
 func askInTurns(ctx context.Context, cs []*bareContestant, queries []string, words [][]string, rounds int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// No engine pays for what another left to the garbage collector.
+	// Disable the garbage collector, so that no engine pays for another's garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, c := range cs {
 		c.took = make([]timings, len(queries))
@@ -308,7 +310,7 @@ func askInTurns(ctx context.Context, cs []*bareContestant, queries []string, wor
 	return nil
 }
 
-// clockCost returns what it takes to read the clock.
+// clockCost returns the time that reading the clock takes.
 func clockCost() time.Duration {
 	var t timings
 	for range 1001 {
@@ -319,7 +321,7 @@ func clockCost() time.Duration {
 	return t.p50()
 }
 
-// medians returns the median of each query.
+// medians returns the median time of each query.
 func (c *bareContestant) medians() timings {
 	t := make(timings, len(c.took))
 	for i := range c.took {
@@ -335,9 +337,8 @@ func (t timings) sum() (sum time.Duration) {
 	return sum
 }
 
-// alike counts the queries to which two engines give the same texts, in whatever
-// order, and those to which they give them in the same order and with the same
-// scores, to the last bit.
+// alike returns the number of queries for which two engines find the same texts in any
+// order, and the number for which the order and all bits of the scores are the same.
 func alike(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
 	type hit struct {
 		number uint64

@@ -1,6 +1,5 @@
-// How the command bare gets its other engines: it is built again, with
-// files in the places of others (go run -overlay) and a go.mod of its own
-// (-modfile), so that this module needs neither engine.
+// This file builds the command bare with other engines: it replaces files (go run -overlay)
+// and uses a separate go.mod (-modfile), so that this module does not depend on the engines.
 //
 //	--before DIR     internal/search/index of another checkout, such as
 //	                 git worktree add DIR HEAD~3
@@ -21,13 +20,13 @@ import (
 	"strings"
 )
 
-// bareBuild says which engines are to be built in, and where they are.
+// bareBuild describes the engines to build in.
 type bareBuild struct {
-	before    string // a checkout of this repository, or ""
-	prototype string // the module perf/proto, or ""
+	before    string // path of another checkout of this repository, or ""
+	prototype string // path of the module perf/proto, or ""
 }
 
-// missing reports whether an engine was asked for that is not built in.
+// missing reports whether a requested engine is not built in.
 func (w *bareBuild) missing(built []bareOther) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(built, func(o bareOther) bool { return o.name == name })
@@ -35,7 +34,7 @@ func (w *bareBuild) missing(built []bareOther) bool {
 	return (w.before != "" && !has("before")) || (w.prototype != "" && !has("prototype"))
 }
 
-// Where packages are, seen from the directory of this module.
+// Paths of packages relative to the directory of this module.
 const (
 	bareDir    = "ownindex"
 	indexDir   = "../../internal/search/index"
@@ -45,7 +44,7 @@ const (
 	importOwn  = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// build runs the command again, with the engines that are missing.
+// build builds and runs the command again with the missing engines.
 func (w *bareBuild) build(ctx context.Context, b *bench, fl *flag.FlagSet) error {
 	dir, remove, err := b.temp()
 	if err != nil {
@@ -71,14 +70,14 @@ func (w *bareBuild) build(ctx context.Context, b *bench, fl *flag.FlagSet) error
 	return cmd.Run()
 }
 
-// overlay is files that are built in the places of others.
+// overlay is a set of files that replace others in a build.
 type overlay struct {
-	dir     string // where what is made lies
+	dir     string // directory of the generated files
 	replace map[string]string
 	made    int
 }
 
-// module writes a go.mod that has the prototype, too, and returns its path.
+// module writes a go.mod that also requires the prototype, and returns its path.
 func (o *overlay) module(prototype string) (string, error) {
 	prototype, err := filepath.Abs(prototype)
 	if err != nil {
@@ -99,9 +98,9 @@ func (o *overlay) module(prototype string) (string, error) {
 	return filepath.Join(o.dir, "go.mod"), nil
 }
 
-// add adds the engines, and writes the overlay.
+// add adds the engines, and writes the overlay file.
 func (o *overlay) add(w *bareBuild) error {
-	var kept []string // of the lines that belong to an engine
+	var kept []string // names of the engines in the build
 	if w.prototype != "" {
 		kept = append(kept, "PROTOTYPE")
 		if err := o.put(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
@@ -134,8 +133,8 @@ func (o *overlay) add(w *bareBuild) error {
 	return os.WriteFile(filepath.Join(o.dir, "overlay.json"), b, 0o600)
 }
 
-// only leaves out the lines that begin with the name of an engine which is not
-// kept, and the names of those that are.
+// only removes the lines that begin with the name of an engine that is not in kept. It
+// removes the names of the other engines from their lines.
 func only(text string, kept []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -150,8 +149,8 @@ func only(text string, kept []string) string {
 	return b.String()
 }
 
-// copyOf adds the Go files of a package, tests left out, as another package, with
-// words replaced.
+// copyOf adds the Go files of a package, except its tests, as another package, with words
+// replaced.
 func (o *overlay) copyOf(from, to string, words ...string) error {
 	names, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil {
@@ -177,7 +176,7 @@ func (o *overlay) copyOf(from, to string, words ...string) error {
 	return nil
 }
 
-// put adds a file as it is.
+// put adds an unchanged file.
 func (o *overlay) put(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
@@ -186,7 +185,7 @@ func (o *overlay) put(from, as string) error {
 	return o.write(as, b)
 }
 
-// write adds a file of that content.
+// write adds a file with the given content.
 func (o *overlay) write(as string, content []byte) error {
 	as, err := filepath.Abs(as)
 	if err != nil {

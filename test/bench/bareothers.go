@@ -1,7 +1,7 @@
-// The other engines of the command bare, when none is built in: a file of
-// testdata/bare takes the place of this one, see barebuild.go.
+// This file is used if no other engines are built in. Otherwise a file in testdata/bare
+// replaces it; see barebuild.go.
 
 package main
 
-// bareOthers returns the engines that are built in, by name, with how to fill each.
+// bareOthers returns the engines that are built in.
 func bareOthers() []bareOther { return nil }

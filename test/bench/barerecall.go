@@ -1,4 +1,4 @@
-// Whole recalls beside the index alone, for the command bare.
+// This file measures whole recalls for the command bare.
 
 package main
 
@@ -12,12 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// recallEngine is a memory on disk that was opened again: what a recall costs more than a
-// search is what it looks for in the file, the query's analysis, and the ranking of
-// dialogues.
+// recallEngine is a memory on disk that was reopened. A recall costs more than a search in
+// the index because it also reads the file, analyzes the query, and ranks dialogues.
 type recallEngine struct{ m *oxbow.Memory }
 
-// newRecallEngine writes a memory of the texts below a directory, with its index, and opens
+// newRecallEngine writes a memory of the texts and its index below a directory, and opens
 // it.
 func newRecallEngine(ctx context.Context, dir string, texts []string) (recallEngine, error) {
 	path := filepath.Join(dir, fmt.Sprintf("recall-%d.oxbow", len(texts)))
@@ -47,7 +46,7 @@ func newRecallEngine(ctx context.Context, dir string, texts []string) (recallEng
 func (e recallEngine) recall(text string) []oxbow.Hit {
 	hits, err := e.m.Recall(context.Background(), oxbow.Query{Text: text, Limit: bareLimit})
 	if err != nil {
-		panic(err) // of a memory of our own, just made
+		panic(err) // cannot happen: the memory was just created
 	}
 	return hits
 }

@@ -1,4 +1,5 @@
-// The command beside: what recalls and durable writes of one memory cost each other.
+// This file implements the command beside: how much recalls and durable writes of one memory
+// slow each other down.
 
 package main
 
@@ -15,19 +16,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// besideRun measures one memory, and another to compare with: what works on the other
-// takes a processor and the disk, but nothing of the first.
+// besideRun measures one memory. For comparison, a second memory is used by workers that
+// need a processor and the disk, but share nothing with the first memory.
 type besideRun struct {
 	*bench
 	n, rounds int
-	time      time.Duration // of each load in each round
+	time      time.Duration // duration of each load in each round
 	src       source
 
 	m, other *oxbow.Memory
 	texts    []oxbow.Add
 	phrases  []string
 	bare     *bare
-	size     int // bytes of a bare write
+	size     int // size of a bare write in bytes
 	written  int
 }
 
@@ -41,19 +42,19 @@ func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return r.run
 }
 
-// worker does one thing over and over.
+// worker repeats one operation.
 type worker struct {
 	do    func(ctx context.Context, i int) error
-	times timings // of each call
+	times timings // duration of each call
 }
 
-// mix is workers side by side.
+// mix is a load of workers that run at the same time.
 type mix struct {
 	name    string
-	recalls []*worker // whose calls count as recalls
+	recalls []*worker // workers with calls that count as recalls
 	writes  []*worker
-	rates   [2][]float64 // calls a second of recalls and writes, by round
-	write   timings      // of all writes
+	rates   [2][]float64 // calls per second of recalls and of writes, by round
+	write   timings      // times of all writes
 }
 
 func (r *besideRun) run(ctx context.Context) (err error) {
@@ -108,7 +109,7 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// open makes a store of n entries whose index is in use.
+// open creates a store of n entries with an active index.
 func (r *besideRun) open(ctx context.Context, dir string) (*oxbow.Memory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func (r *besideRun) open(ctx context.Context, dir string) (*oxbow.Memory, error)
 	return m, err
 }
 
-// reader recalls from a memory.
+// reader returns a worker that recalls from a memory.
 func (r *besideRun) reader(m *oxbow.Memory) *worker {
 	return &worker{do: func(ctx context.Context, i int) error {
 		_, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[i%len(r.phrases)], Limit: 10})
@@ -132,7 +133,7 @@ func (r *besideRun) reader(m *oxbow.Memory) *worker {
 	}}
 }
 
-// writer writes entries to a memory, one after the other. There is one at a time.
+// writer returns a worker that writes entries to a memory. Only one writer runs at a time.
 func (r *besideRun) writer(m *oxbow.Memory) *worker {
 	return &worker{do: func(ctx context.Context, i int) error {
 		e := r.texts[i%len(r.texts)]
@@ -142,7 +143,7 @@ func (r *besideRun) writer(m *oxbow.Memory) *worker {
 	}}
 }
 
-// overwriter does what a write must at the least.
+// overwriter returns a worker that does the minimum work of a durable write.
 func (r *besideRun) overwriter() *worker {
 	return &worker{do: func(context.Context, int) error {
 		if r.bare.zerosAt+int64(r.size) > 64<<20 {
@@ -164,7 +165,7 @@ func (r *besideRun) loads() []*mix {
 	}
 }
 
-// put puts a load on for the time.
+// put runs a load for the configured time.
 func (r *besideRun) put(ctx context.Context, l *mix) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -1,5 +1,5 @@
-// The command churn: what many updates of few entries leave, and how long the longest
-// of them waits while the log is compacted.
+// This file implements the command churn: the size of the log after many updates of few
+// entries, and how long the slowest update waits while the log is compacted.
 
 package main
 
@@ -23,11 +23,11 @@ type churnRun struct {
 	path    string
 	texts   []oxbow.Add
 	written int
-	applies timings // of our changes
-	bare    timings // of overwrites of as many bytes with a sync, between them
-	largest int64   // bytes of the log
-	last    int64   // the same at the end
-	swaps   int     // times that the log became smaller
+	applies timings // times of the updates
+	bare    timings // times of synced overwrites of as many bytes, in between
+	largest int64   // maximum size of the log in bytes
+	last    int64   // size of the log at the end
+	swaps   int     // number of times that the log became smaller
 }
 
 func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -83,7 +83,7 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-// write makes the store, and its updates.
+// write creates the store and makes the updates.
 func (r *churnRun) write(ctx context.Context, dir string) (err error) {
 	m, err := oxbow.Open(r.path, &oxbow.Options{KeepChanges: r.keep})
 	if err != nil {
@@ -131,8 +131,7 @@ func (r *churnRun) write(ctx context.Context, dir string) (err error) {
 	return err
 }
 
-// change returns the updates of the next change, each with a text that its entry did not
-// have before.
+// change returns the updates of the next change. Each has a new text.
 func (r *churnRun) change() []oxbow.Op {
 	ops := make([]oxbow.Op, r.each)
 	named := stretch(r.texts, r.entries)
@@ -145,7 +144,7 @@ func (r *churnRun) change() []oxbow.Op {
 	return ops
 }
 
-// logSize returns the bytes that the log of a memory uses.
+// logSize returns the number of bytes that the log of a memory uses.
 func logSize(m *oxbow.Memory) (int64, error) {
 	st, ok := m.Store().(oxbow.Counter)
 	if !ok {
@@ -155,8 +154,8 @@ func logSize(m *oxbow.Memory) (int64, error) {
 	return s.Used, err
 }
 
-// held returns how large a log is that has the entries and as many changes as are kept,
-// and no more.
+// held returns the size of a log that contains only the entries and the number of changes
+// that are kept.
 func (r *churnRun) held(ctx context.Context, dir string) (bytes int64, err error) {
 	m, err := oxbow.Open(filepath.Join(dir, "held.oxbow"), nil)
 	if err != nil {
@@ -175,7 +174,7 @@ func (r *churnRun) held(ctx context.Context, dir string) (bytes int64, err error
 
 func megabytes(n int64) string { return digits(float64(n)/1e6) + " MB" }
 
-// firstRecall returns what the next process takes to its first answer.
+// firstRecall returns the time from opening the memory in a new process to the first result.
 func (r *churnRun) firstRecall(ctx context.Context) (time.Duration, error) {
 	from := time.Now()
 	m, err := oxbow.Open(r.path, nil)

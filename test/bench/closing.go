@@ -1,5 +1,5 @@
-// The command close: what it costs to close a memory, by how much was written since
-// it was opened.
+// This file implements the command close: the cost of closing a memory, depending on the
+// amount written since it was opened.
 
 package main
 
@@ -71,7 +71,7 @@ type closeRun struct {
 	written int
 }
 
-// cost is what a call took.
+// cost is the time that a call took.
 type cost struct{ clock, cpu time.Duration }
 
 func spend(fn func() error) (s cost, err error) {
@@ -84,7 +84,7 @@ func spend(fn func() error) (s cost, err error) {
 	return s, err
 }
 
-// make makes the store, with all that is kept next to it.
+// make creates the store with its derived files.
 func (r *closeRun) make(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return err
@@ -100,15 +100,15 @@ func (r *closeRun) make(ctx context.Context) error {
 	return err
 }
 
-// settle brings what is kept next to the store up to it, and closes it.
+// settle brings the derived files up to date, and closes the store.
 func (r *closeRun) settle(ctx context.Context, m *oxbow.Memory) (cost, error) {
 	_, err := m.Recall(ctx, oxbow.Query{Text: "warm up"})
 	s, cerr := spend(func() error { return m.Checkpoint(ctx) })
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measure returns what a close takes after so many changes, and a checkpoint in the
-// next process.
+// measure returns the cost of a close after so many changes, and the cost of a checkpoint in
+// the next process.
 func (r *closeRun) measure(ctx context.Context, changes int, recalls bool) (costs [2]cost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

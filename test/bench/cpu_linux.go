@@ -1,4 +1,4 @@
-// Reads the processor time and the memory of this process on Linux.
+// This file reads the processor time and the memory of this process on Linux.
 
 package main
 
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime returns the time that all threads of this process have had, with
-// the resolution of the scheduler.
+// processorTime returns the processor time of all threads of this process, with the
+// resolution of the scheduler.
 func processorTime() (time.Duration, bool) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
@@ -22,7 +22,7 @@ func processorTime() (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// threadTime returns the time that this thread has had.
+// threadTime returns the processor time of this thread.
 func threadTime() (time.Duration, bool) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
@@ -31,7 +31,7 @@ func threadTime() (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// anonymous returns the bytes in memory that stand for no file.
+// anonymous returns the resident bytes that are not backed by a file.
 func anonymous() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -46,8 +46,8 @@ func anonymous() (int64, bool) {
 	return 0, false
 }
 
-// peakMemory returns the most bytes that a process had in memory. It began as a copy of
-// this one: up to what [ownPeak] returns, nothing is known.
+// peakMemory returns the peak resident memory of a finished process in bytes. The process
+// began as a copy of this one, so the value is only meaningful above [ownPeak].
 func peakMemory(s *os.ProcessState) int64 {
 	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
 		return u.Maxrss << 10
@@ -55,7 +55,7 @@ func peakMemory(s *os.ProcessState) int64 {
 	return 0
 }
 
-// ownPeak returns the most bytes that this process had in memory.
+// ownPeak returns the peak resident memory of this process in bytes.
 func ownPeak() int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-// The fallback for processor time and memory where they are not read.
+// This file is for systems on which processor time and memory are not read.
 
 package main
 

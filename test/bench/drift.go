@@ -1,4 +1,4 @@
-// Measures whether annotations stay with their lines.
+// This file implements the command drift: whether annotations stay with their lines.
 
 package main
 
@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// driftCommand measures placing on histories of repositories, and on lines with
-// a truth of others.
+// driftCommand measures the placing of annotations in histories of repositories, and in
+// published data of lines with known positions.
 func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	var repos []string
 	fs.Func("repo", "a git repository, as `[NAME=]DIR`; may be repeated", func(s string) error {
@@ -63,7 +63,7 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	}
 }
 
-// driftRun is one run.
+// driftRun is one run of the command.
 type driftRun struct {
 	b    *bench
 	plan plan
@@ -72,11 +72,10 @@ type driftRun struct {
 	tmp  string
 }
 
-// driftKinds are what anchors are counted as; those of files that have another
-// name by then are counted twice.
+// driftKinds are the kinds of anchors. Anchors in renamed files are counted in two kinds.
 var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
-// driftTable is what all ways did on each kind of anchors.
+// driftTable contains the counts by kind of anchor and way of placing.
 type driftTable map[string]map[string]*tally
 
 func (t driftTable) at(kind, way string) *tally {
@@ -98,7 +97,7 @@ func named(repo string) (name, dir string) {
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// histories draws anchors from each repository and places them.
+// histories selects anchors from each repository and places them.
 func (r *driftRun) histories(ctx context.Context, repos []string) error {
 	total := driftTable{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
@@ -163,7 +162,7 @@ func kindOf(x anchor) string {
 	return driftKinds[1]
 }
 
-// score places the anchors of pairs every way and counts them in the tables.
+// score places the anchors of pairs in every way and counts the results in the tables.
 func (r *driftRun) score(ctx context.Context, c *clone, ps []pair, into ...driftTable) error {
 	for len(ps) > 0 {
 		n := 1
@@ -212,7 +211,7 @@ func (r *driftRun) score(ctx context.Context, c *clone, ps []pair, into ...drift
 	return nil
 }
 
-// explain shows an anchor that was placed wrong.
+// explain prints an anchor that was placed incorrectly.
 func (r *driftRun) explain(p pair, x anchor, a, b []string, s spot, how string) {
 	var t tally
 	t.add(x, s)
@@ -270,8 +269,8 @@ func (r *driftRun) print(name string, t driftTable) {
 	}
 }
 
-// driftRow is one line of the data of others: a line at commit A, and its
-// number at commit B, from 1, or null.
+// driftRow is one row of published data: a line at commit A, and its number at commit B,
+// which is null if the line is gone. Numbers start at 1.
 type driftRow struct {
 	Repo  string `json:"repo"`
 	A     string `json:"A"`
@@ -283,8 +282,8 @@ type driftRow struct {
 	Truth *int   `json:"truth"`
 }
 
-// data places the lines of DIR/NAME.jsonl.gz in the repositories of those
-// names, which must have the commits.
+// data places the lines of DIR/NAME.jsonl.gz in the repositories of those names, which must
+// contain the commits.
 func (r *driftRun) data(ctx context.Context, dir string, repos []string) error {
 	total := driftTable{}
 	for _, repo := range repos {
@@ -333,7 +332,7 @@ func (r *driftRun) data(ctx context.Context, dir string, repos []string) error {
 	return nil
 }
 
-// driftPair is a pair with the texts of its lines, as the data has them.
+// driftPair is a pair with the texts of its lines from the data.
 type driftPair struct {
 	pair
 	texts []string

@@ -1,19 +1,18 @@
-// Builds anchors and truth from the history of a repository: lines
-// and blocks of files at one commit, and where each stands at a later one.
+// This file builds anchors and their true positions from the history of a repository: lines
+// and blocks of files at one commit, and their positions at a later commit.
 //
-// The truth is made of small steps. Each commit between the two, by first
-// parents, is compared with the one before by git diff, renames included; a
-// line that the diff leaves alone has moved with its file, one that it takes
-// out is gone. Where a commit moves a block within a file (two lines or more
-// in a row, 40 letters and digits or more, found once among what was taken out
-// and once among what was put in), its lines have moved, too. A line that git
-// diff --ignore-all-space leaves alone, and a line that is taken out while one that
-// is alike is put in in its place, was reworded: it is followed on, and counted
-// apart. Alike means that of the pairs of letters that
-// stand side by side six of ten are in both; of a hunk those lines are taken for
-// reworded that, in the same order, have most in common together. Words, which
-// oxbow goes by, play no part. What git's diff gets wrong in
-// one step is wrong in the truth.
+// The true positions are computed in small steps. Each commit between the two, along first
+// parents, is compared with its parent by git diff with rename detection. A line that the
+// diff does not touch has moved with its file. A line that the diff deletes is gone, with
+// three exceptions. First, if a commit moves a block within a file, its lines have moved.
+// Such a block has two or more consecutive lines with at least 40 letters and digits, and
+// occurs exactly once in the deleted and once in the added lines. Second, a line that git
+// diff --ignore-all-space does not touch was reworded. Third, a deleted line was reworded if
+// a similar line was added in its place. Reworded lines are followed further and counted
+// separately. Two lines are similar if at least six of ten pairs of adjacent letters occur
+// in both. In each hunk, the assignment with the highest total similarity that keeps the
+// order is chosen. Words, which oxbow itself uses, are not considered. An error of git diff
+// in one step is an error in the true positions.
 
 package main
 
@@ -32,8 +31,8 @@ import (
 	"strings"
 )
 
-// gitIn runs git in a directory and returns what it says. The repository is one
-// that the user has named; all the same nothing that it names is run.
+// gitIn runs git in a directory and returns its output. The user chose the repository, but
+// its configuration must nevertheless not run any programs.
 func gitIn(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := gitCommand(ctx, dir, args...)
 	var told bytes.Buffer
@@ -54,25 +53,25 @@ func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// delta is what one commit did to one file.
+// delta is the change of one commit to one file.
 type delta struct {
-	from, to string // paths; to is "" when the file is deleted, from when it is new
+	from, to string // paths; to is "" if the file was deleted, and from is "" if it is new
 	hunks    []chunk
 }
 
-// chunk is a stretch of lines that was taken out and one that took its place, both
-// by index from 0, and their texts.
+// chunk is a range of deleted lines and the range of lines that replaced it. Indexes start
+// at 0.
 type chunk struct {
 	a, b     int
 	out, put []string
 }
 
-// history is what first parents did, oldest first.
+// history is the sequence of first parents, oldest first.
 type history struct {
 	dir     string
 	commits []string           // ids
-	deltas  []map[string]delta // of each commit, by the path before it
-	bare    []map[string]delta // the same by a diff that ignores white space
+	deltas  []map[string]delta // for each commit, by the path before the commit
+	bare    []map[string]delta // the same for a diff that ignores white space
 }
 
 // readHistory reads the history of HEAD.
@@ -89,7 +88,7 @@ func readHistory(ctx context.Context, dir string) (*history, error) {
 	return h, nil
 }
 
-// readDeltas reads what git's diff, with those options, says of each commit.
+// readDeltas reads the output of git log -p with the given options.
 func readDeltas(ctx context.Context, dir string, options ...string) (*history, error) {
 	args := append([]string{"log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--format=%x00%H", "-p", "-U0", "-M",
 		"--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/"}, options...)
@@ -106,7 +105,7 @@ func readDeltas(ctx context.Context, dir string, options ...string) (*history, e
 	h := &history{dir: dir}
 	err = h.parse(out)
 	if err != nil {
-		_, _ = io.Copy(io.Discard, out) // lets git end; what is wrong is known
+		_, _ = io.Copy(io.Discard, out) // read the rest, so that git can end; the error is already known
 	}
 	if werr := cmd.Wait(); werr != nil {
 		err = errors.Join(err, fmt.Errorf("git log: %w: %.300s", werr, stderr.Bytes()))
@@ -117,19 +116,19 @@ func readDeltas(ctx context.Context, dir string, options ...string) (*history, e
 	return h, nil
 }
 
-// parse reads git log -p -U0 with the format NUL and id.
+// parse parses the output of git log -p -U0 with the format NUL and commit ID.
 func (h *history) parse(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 1<<20)
 	var d *delta
 	var at *chunk
-	outs, puts := 0, 0 // lines that the hunk still has
+	outs, puts := 0, 0 // remaining lines of the hunk
 	flush := func() {
 		if d == nil {
 			return
 		}
 		key := d.from
 		if key == "" {
-			key = "\x00" + d.to // of no use to who follows a file
+			key = "\x00" + d.to // a key that no old path has, because nobody can follow a new file
 		}
 		h.deltas[len(h.deltas)-1][key] = *d
 		d = nil
@@ -163,7 +162,8 @@ func (h *history) parse(r io.Reader) error {
 				return errors.New("a diff without a commit")
 			}
 			d = &delta{}
-			// a/X b/X, both the same unless renamed: then other lines say so
+			// The line has the form "a/X b/X" unless the file was renamed, which later lines
+			// say.
 			if p := l[len("diff --git "):]; len(p)%2 == 1 && strings.HasPrefix(p, "a/") {
 				half := len(p) / 2
 				if p[2:half] == p[half+3:] {
@@ -192,7 +192,7 @@ func (h *history) parse(r io.Reader) error {
 	}
 }
 
-// parseChunk reads "@@ -a[,n] +b[,m] @@".
+// parseChunk parses "@@ -a[,n] +b[,m] @@".
 func parseChunk(l string) (c chunk, n, m int, err error) {
 	f := strings.Fields(l)
 	if len(f) < 4 {
@@ -207,7 +207,7 @@ func parseChunk(l string) (c chunk, n, m int, err error) {
 		}
 		err = errors.Join(err, e)
 		if k > 0 {
-			i-- // without lines, the number is that of the line before
+			i-- // for an empty range, git reports the line before it
 		}
 		return i, k
 	}
@@ -216,15 +216,15 @@ func parseChunk(l string) (c chunk, n, m int, err error) {
 	return c, n, m, err
 }
 
-// fate is what became of a line: its index, or -1, and whether it was reworded.
+// fate is the result for a line: its new index, or -1 if it is gone, and whether it was
+// reworded.
 type fate struct {
 	to       int
 	reworded bool
 }
 
-// follow returns, for each of the first n lines of the file at commit number i,
-// what became of it at commit number j, and the file's name then, "" when it is
-// deleted.
+// follow returns the fates at commit j of the first n lines of a file at commit i, and the
+// name of the file at commit j, which is "" if the file was deleted.
 func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 	to = make([]fate, n)
 	for k := range to {
@@ -258,32 +258,32 @@ func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 	return to, file
 }
 
-// anchor is a line or a block at one commit, and the truth.
+// anchor is a line or a block at commit A, and its true position.
 type anchor struct {
-	first, n int    // index of the first line at A
-	to       []fate // of each of its lines, at B
+	first, n int    // first is the index of the first line at A
+	to       []fate // fate of each line at B
 }
 
-// pair is one file at two commits, and its anchors.
+// pair is a file at two commits, with its anchors.
 type pair struct {
 	a, b    string // commits
-	fa, fb  string // the file's names
+	fa, fb  string // names of the file at both commits
 	anchors []anchor
 }
 
-// plan says what is drawn from a history.
+// plan specifies what to select from a history.
 type plan struct {
-	gaps          []int // commits between A and B; those that the history is too short for are left out
-	pairs         int   // of each gap
-	files         int   // of each pair of commits
-	lines, blocks int   // of each file
-	strict        bool  // lines that were reworded are gone
-	merges        bool  // commits come by merge commits
+	gaps          []int // numbers of commits between A and B; gaps that are longer than the history are skipped
+	pairs         int   // for each gap
+	files         int   // for each pair of commits
+	lines, blocks int   // for each file
+	strict        bool  // reworded lines count as gone
+	merges        bool  // the history consists of merge commits
 }
 
-// draw draws pairs of commits, files that were changed between them and are
-// still there, and anchors in these. Lines with fewer than 4 signs are left
-// out, as are files of more than 20,000 lines.
+// draw selects pairs of commits, files that were changed between them and still exist, and
+// anchors in these files. It skips lines with fewer than 4 characters and files with more
+// than 20,000 lines.
 func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]pair, error) {
 	out := map[int][]pair{}
 	for _, gap := range p.gaps {
@@ -335,16 +335,15 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 	return out, nil
 }
 
-// forget takes lines for gone that were reworded, in several steps, into
-// something else: of which less than half is alike. All lines of a file that is
-// as it was stand.
+// forget marks lines as gone if they were reworded in several steps so much that less than
+// half is similar. If the file is the same as before, all lines are kept.
 func (h *history) forget(ctx context.Context, lines []string, to []fate, commit, file string) error {
 	text, err := gitIn(ctx, h.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return err
 	}
 	now := linesOf(text)
-	same := slices.Equal(lines, now) // what was taken out in between was put back
+	same := slices.Equal(lines, now) // changes in between were reverted
 	for k, f := range to {
 		switch {
 		case same:
@@ -353,7 +352,7 @@ func (h *history) forget(ctx context.Context, lines []string, to []fate, commit,
 			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.to, len(now))
 		case f.to < 0:
 		case lines[k] == now[f.to]:
-			to[k].reworded = false // and back again
+			to[k].reworded = false // reverted to the original wording
 		case !f.reworded:
 			return fmt.Errorf("%s at %s: line %d is followed to another text", file, commit, k)
 		case pairsAlike(lines[k], now[f.to]) < .5:
@@ -387,8 +386,8 @@ func drawAnchors(lines []string, to []fate, p plan, rnd *rand.Rand) []anchor {
 	return out
 }
 
-// changed returns the files at commit number i that were changed up to number
-// j, sorted.
+// changed returns the sorted names of the files at commit i that were changed up to commit
+// j.
 func (h *history) changed(ctx context.Context, i, j int) ([]string, error) {
 	out, err := gitIn(ctx, h.dir, "ls-tree", "-r", "-z", "--full-tree", h.commits[i])
 	if err != nil {
@@ -411,7 +410,7 @@ func (h *history) changed(ctx context.Context, i, j int) ([]string, error) {
 	return files, nil
 }
 
-// linesOf cuts a text as git does.
+// linesOf splits a text into lines like git.
 func linesOf(text []byte) []string {
 	s := strings.TrimSuffix(string(text), "\n")
 	if s == "" {

@@ -1,5 +1,5 @@
-// Histories with merges: the same contents, brought to the main branch by merge
-// commits, as by pull requests.
+// This file creates histories with merges: the same contents reach the main branch through
+// merge commits, as with pull requests.
 
 package main
 
@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// merge gives the clone a history in which each commit of the first-parent history
-// of HEAD stands on a branch of its own, which a merge commit joins with the main
-// branch. Its HEAD is the last of these merges.
+// merge creates a history in the clone in which each commit of the first-parent history of
+// HEAD is on a branch of its own. A merge commit joins each branch with the main branch.
+// HEAD is then the last merge commit.
 func (c *clone) merge(ctx context.Context) error {
 	out, err := gitIn(ctx, c.dir, "log", "--first-parent", "--reverse", "--format=%T %ct", "HEAD")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Places anchors at the later commit: by oxbow, as a user would, and
-// by three simple ways.
+// This file places anchors at the later commit: with oxbow, as a user would, and in three
+// simple ways.
 
 package main
 
@@ -17,23 +17,23 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// spot is where a way says that an anchor stands: n lines from the index first;
-// n is 0 when it says that the anchor is lost.
+// spot is a placement of an anchor: n lines starting at index first. n is 0 if the anchor is
+// reported as lost.
 type spot struct {
 	first, n int
-	edited   bool // it says that the text is another, too
+	edited   bool // the text is reported as changed
 
-	confidence float64 // of oxbow
-	how        string  // likewise
+	confidence float64 // only for oxbow
+	how        string  // only for oxbow
 }
 
-// way is a way to place.
+// way is a way to place anchors.
 type way struct {
 	name  string
-	place func(a, b []string, x anchor) spot // nil for those of oxbow
+	place func(a, b []string, x anchor) spot // nil for oxbow
 }
 
-// context is how many lines around an anchor the baselines look at.
+// driftContext is the number of lines around an anchor that the baselines compare.
 const driftContext = 3
 
 var baselines = []way{
@@ -49,7 +49,7 @@ func byNumber(_, b []string, x anchor) spot {
 	return spot{first: x.first, n: x.n}
 }
 
-// standings returns where the text of an anchor stands in b.
+// standings returns the indexes in b at which the text of an anchor occurs.
 func standings(a, b []string, x anchor) []int {
 	var at []int
 	for i := 0; i+x.n <= len(b); i++ {
@@ -90,10 +90,10 @@ func byContext(a, b []string, x anchor) spot {
 
 func abs(n int) int { return max(n, -n) }
 
-// clone is a copy of a repository that the runner moves to and fro.
+// clone is a copy of a repository in which the runner checks out commits.
 type clone struct{ dir string }
 
-// newClone makes a copy that shares the objects of a repository.
+// newClone clones a repository and shares its objects.
 func newClone(ctx context.Context, repo, dir string) (*clone, error) {
 	if _, err := gitIn(ctx, filepath.Dir(dir), "clone", "-q", "--shared", "--no-checkout", repo, dir); err != nil {
 		return nil, err
@@ -106,13 +106,13 @@ func (c *clone) checkout(ctx context.Context, commit string) error {
 	return err
 }
 
-// driftDir holds the annotations of the runner; no repository has it.
+// driftDir is the directory of the runner's annotations. No repository has a directory of
+// that name.
 const driftDir = ".drift/annotations"
 
-// placeAll annotates the anchors of pairs of the same two commits at A, moves
-// on to B, and looks them up there: first with git, then, after sidecars of files
-// that have another name were moved along, without. It returns the spots by pair
-// and anchor.
+// placeAll annotates the anchors of pairs of the same two commits at A, checks out B, and
+// resolves the annotations there: first with git, then without. Before the second pass, it
+// moves the sidecar files of renamed files. It returns the spots by pair and anchor.
 func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]spot, err error) {
 	if err := c.checkout(ctx, pairs[0].a); err != nil {
 		return nil, nil, err
@@ -120,7 +120,7 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 	if err := os.RemoveAll(filepath.Join(c.dir, ".drift")); err != nil {
 		return nil, nil, err
 	}
-	ids := map[string][2]int{} // anchors by the id of their annotation
+	ids := map[string][2]int{} // indexes of pair and anchor, by annotation ID
 	err = c.book(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
 			for k, x := range p.anchors {
@@ -178,18 +178,18 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 	return with, without, nil
 }
 
-// moveAlong gives the sidecars the names that their files have at B, as whoever
-// renames a file would.
+// moveAlong renames sidecar files like their files at B, as a person who renames a file
+// would.
 func (c *clone) moveAlong(pairs []pair) error {
 	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
-	kept := map[string][]byte{} // by the name that the file has at B
+	kept := map[string][]byte{} // by the name of the file at B
 	for _, p := range pairs {
 		if p.fa == p.fb {
 			continue
 		}
 		text, err := os.ReadFile(sidecar(p.fa))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // of a name that sidecars encode; it stays where it is
+			continue // sidecar names encode this name; leave the file in its place
 		}
 		if err != nil {
 			return err
@@ -210,7 +210,7 @@ func (c *clone) moveAlong(pairs []pair) error {
 	return nil
 }
 
-// book opens the annotations of the clone, with what git knows or without.
+// book opens the annotations of the clone, with or without git.
 func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
 	o := &annotate.Options{Dir: driftDir}
 	if git {
@@ -241,25 +241,25 @@ func (c *clone) text(ctx context.Context, commit, file string) ([]string, error)
 	return linesOf(t), nil
 }
 
-// doubted is the confidence below which edited lines are no claim that they stand.
+// doubted is the confidence below which edited lines do not count as found.
 const doubted = .5
 
-// tally counts how one way did on one kind of anchors.
+// tally counts the results of one way for one kind of anchors.
 type tally struct {
-	// Of anchors that stand as they were: whole and in one piece.
+	// Anchors that are unchanged and in one piece.
 	stand, right, wrong, missed int
 
-	// Of anchors that were changed: a line that was reworded, a block of which
-	// half of the lines or more are left, reworded ones counted.
+	// Anchors that were changed: a reworded line, or a block with at least half of its lines
+	// left, including reworded lines.
 	part, partRight, partWrong, partMissed int
 
-	// Of anchors of which nothing is left.
+	// Anchors with no lines left.
 	gone, lost, edited, found int
 
-	other int // blocks of which something, but less than half is left
+	other int // blocks with some, but less than half, of their lines left
 }
 
-// add counts a spot against the truth.
+// add compares a spot with the true position and counts the result.
 func (t *tally) add(x anchor, s spot) {
 	kept := 0
 	first := -1
@@ -303,7 +303,7 @@ func (t *tally) add(x anchor, s spot) {
 		}
 	case 2*kept >= x.n:
 		t.part++
-		// Half of what either covers is covered by both.
+		// The result is right if the two ranges overlap in at least half of their union.
 		lo, hi := max(first, s.first), min(last, s.first+s.n-1)
 		all := max(last, s.first+s.n-1) - min(first, s.first) + 1
 		switch {
@@ -319,8 +319,8 @@ func (t *tally) add(x anchor, s spot) {
 	}
 }
 
-// sameLine reports whether text is that line of lines, for data that tells
-// texts of its own.
+// sameLine reports whether text equals line i of lines, for data that contains its own
+// texts.
 func sameLine(lines []string, i int, text string) bool {
 	return i >= 0 && i < len(lines) && strings.TrimSuffix(lines[i], "\r") == strings.TrimSuffix(text, "\r")
 }

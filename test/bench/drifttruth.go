@@ -1,5 +1,5 @@
-// What one commit did to the lines of a file: which it left alone, moved, and
-// reworded.
+// This file computes the effect of one commit on the lines of a file: which are unchanged,
+// moved or reworded.
 
 package main
 
@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// step returns where a line stands after the hunks.
+// step returns the index of a line after the hunks.
 func step(hunks []chunk, moved map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at
@@ -20,7 +20,7 @@ func step(hunks []chunk, moved map[int]int, at int) int {
 			return -1
 		}
 		return 1
-	}) // the first hunk that ends behind the line
+	}) // the first hunk that ends after the line
 	if i < len(hunks) && at >= hunks[i].a {
 		if to, ok := moved[at]; ok {
 			return to
@@ -34,11 +34,11 @@ func step(hunks []chunk, moved map[int]int, at int) int {
 	return at - (last.a + len(last.out)) + last.b + len(last.put)
 }
 
-// movedIn returns the lines of blocks that the hunks took out in one place and
-// put in in another.
+// movedIn returns the lines of blocks that the hunks deleted in one place and added in
+// another.
 func movedIn(hunks []chunk) map[int]int {
 	type place struct{ hunk, i int }
-	count := map[string]int{} // of lines put in
+	count := map[string]int{} // number of times that each line was added
 	where := map[string]place{}
 	gone := map[string]int{}
 	for k, c := range hunks {
@@ -58,7 +58,7 @@ func movedIn(hunks []chunk) map[int]int {
 				continue
 			}
 			put := hunks[p.hunk].put
-			// The run around this line that is the same in both.
+			// Find the longest run around this line that is equal in both.
 			lo, hi := 0, 1
 			for i-lo-1 >= 0 && p.i-lo-1 >= 0 && c.out[i-lo-1] == put[p.i-lo-1] {
 				lo++
@@ -78,15 +78,15 @@ func movedIn(hunks []chunk) map[int]int {
 	return moved
 }
 
-// Bounds of [rewordedIn].
+// Limits of [rewordedIn].
 const (
-	driftAlike = .6     // least likeness of a line and its new wording
-	driftCells = 250000 // lines taken out by lines put in, of a hunk that is looked at
+	driftAlike = .6     // minimum similarity of a line and its new wording
+	driftCells = 250000 // maximum product of deleted and added lines in a hunk that is examined
 )
 
-// respacedIn returns the lines that the hunks took out and put in with other white
-// space, by the hunks of a diff that ignores it: of a block that was indented, git's
-// plain diff can keep the braces of another depth, and has its lines in two hunks.
+// respacedIn returns the lines for which the hunks only changed white space, using the hunks
+// of a diff that ignores it. For an indented block, git's normal diff may match braces of a
+// different depth and split the block into two hunks.
 func respacedIn(hunks, bare []chunk, moved map[int]int) map[int]int {
 	put := map[int]string{} // without white space, what the hunks put in
 	for _, c := range hunks {
@@ -112,9 +112,9 @@ func respacedIn(hunks, bare []chunk, moved map[int]int) map[int]int {
 
 func spaceless(l string) string { return strings.Join(strings.Fields(l), "") }
 
-// rewordedIn returns the lines that the hunks took out and put in again in other
-// words: those that have other white space, and of the rest those that are, in the
-// same order, as alike together as can be. Lines that were moved are not among them.
+// rewordedIn returns the lines that the hunks reworded: lines with different white space
+// and, of the rest, the assignment in the same order with the highest total similarity. It
+// excludes moved lines.
 func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 	again := maps.Clone(respaced)
 	if again == nil {
@@ -138,7 +138,8 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 		for j, l := range c.put {
 			put[j] = pairsOf(l)
 		}
-		// best[i][j] is the most that lines from i and from j on have in common.
+		// best[i][j] is the maximum similarity of the lines from i on and the lines from j
+		// on.
 		best := make([][]float64, n+1)
 		for i := range best {
 			best[i] = make([]float64, m+1)
@@ -176,8 +177,7 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 	return again
 }
 
-// letterPairs is how often two signs stand side by side in a line, white space
-// left out.
+// letterPairs counts the pairs of adjacent characters in a line, without white space.
 type letterPairs struct {
 	of  map[[2]rune]int
 	all int
@@ -193,7 +193,7 @@ func pairsOf(s string) letterPairs {
 	return p
 }
 
-// alike is twice the pairs that the two have in common, by all they have.
+// alike returns the number of common pairs, times two, divided by the number of all pairs.
 func (p letterPairs) alike(q letterPairs) float64 {
 	all := p.all + q.all
 	if all == 0 {

@@ -1,5 +1,5 @@
-// Measures the index alone: how fast it takes entries in, and how much
-// memory it needs for them.
+// This file measures the index without a store: how fast it adds entries, and how much
+// memory it needs.
 
 package main
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// fillBatch is how many entries are cut into terms before the clock runs.
+// fillBatch is the number of entries that are cut into terms before the clock starts.
 const fillBatch = 500
 
 // filling fills an index with the terms of all entries in each way.
@@ -52,7 +52,7 @@ func (r *recallRun) filling(ctx context.Context) error {
 		}
 	}, nil)
 	took = spent() - start
-	before += texts - before // what the documents take is not the index's
+	before += texts - before // do not count the memory of the documents
 	row("all at once", took)
 	runtime.KeepAlive(all)
 	r.emit(t)
@@ -60,8 +60,8 @@ func (r *recallRun) filling(ctx context.Context) error {
 	return nil
 }
 
-// eachDoc calls put for each entry with the terms of the one that is so many
-// places further, and returns the time that put took.
+// eachDoc calls put for each entry, with the terms of the entry that is further places
+// later. It returns the time that put took.
 func (r *recallRun) eachDoc(ctx context.Context, further int, put func(d index.Document)) (took time.Duration, err error) {
 	n := len(r.entries)
 	for from := 0; from < n; from += fillBatch {
@@ -82,7 +82,7 @@ func (r *recallRun) eachDoc(ctx context.Context, further int, put func(d index.D
 	return took, nil
 }
 
-// spent returns processor time or, where that is not known, the time of day.
+// spent returns the processor time or, if it is not known, the wall-clock time.
 func spent() time.Duration {
 	if t, ok := processorTime(); ok {
 		return t

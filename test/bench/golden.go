@@ -1,5 +1,6 @@
-// The command golden: every question of the data sets with its hits and the bits
-// of their scores, so that cmp shows whether a change of recall changes answers.
+// This file implements the command golden: it prints every question of the data sets with
+// its hits and the bits of their scores. A comparison with cmp shows whether a change
+// affects the results of recall.
 
 package main
 

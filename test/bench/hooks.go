@@ -1,4 +1,4 @@
-// The command hooks: what the hooks of a session cost its client.
+// This file implements the command hooks: the time that the hooks of a session take.
 
 package main
 
@@ -42,7 +42,7 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// hooks runs sessions of Claude Code's reports, and a bare program as often.
+// hooks runs sessions with the reports of Claude Code, and a bare program as often.
 func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) error {
 	var whole, first, prompt, rest, bare timings
 	for n := range sessions + 1 {
@@ -54,7 +54,7 @@ func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) 
 			}
 			all += took
 			switch {
-			case n == 0: // it fills the system's caches
+			case n == 0: // do not count the first run, which fills the caches of the system
 			case i == 0:
 				first = append(first, took)
 			case i == 1:
@@ -81,7 +81,7 @@ func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) 
 	return nil
 }
 
-// hook runs one hook to its end.
+// hook runs one hook and waits for its end.
 func (r importRun) hook(ctx context.Context, home string, report map[string]any) (time.Duration, error) {
 	in, err := json.Marshal(report)
 	if err != nil {
@@ -100,8 +100,8 @@ func (r importRun) hook(ctx context.Context, home string, report map[string]any)
 	return took, err
 }
 
-// hookReports are what Claude Code reports in one session: a prompt, nine tools,
-// and its end.
+// hookReports returns the reports of Claude Code in one session: a prompt, nine tool calls,
+// and the end.
 func hookReports(n int, dir string) []map[string]any {
 	var all []map[string]any
 	report := func(name string, more map[string]any) {

@@ -1,5 +1,5 @@
-// The command http: what a recall over HTTP costs while many clients are connected, and
-// some of them are slow.
+// This file implements the command http: the time of a recall over HTTP while many clients
+// are connected, some of them slow.
 
 package main
 
@@ -26,20 +26,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
-// httpRun is one measurement of the HTTP API.
+// httpRun is one run of the command.
 type httpRun struct {
 	*bench
 	n, clients, slow int
-	rate             float64 // recalls a second, of all clients together
+	rate             float64 // recalls per second of all clients together
 	wait             time.Duration
 	seed             uint64
 	src              source
 
-	bare    bool // the clients ask for nothing
+	bare    bool // the clients send no requests
 	addr    string
 	phrases []string
-	held    atomic.Int64 // slow connections that are open
-	cut     atomic.Int64 // those that the server has ended
+	held    atomic.Int64 // open connections of slow clients
+	cut     atomic.Int64 // connections of slow clients that the server closed
 }
 
 func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -55,7 +55,7 @@ func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return r.run
 }
 
-// benchToken is what the clients send.
+// benchToken is the token of the clients.
 const benchToken = "bench"
 
 func (r *httpRun) run(ctx context.Context) (err error) {
@@ -105,8 +105,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		count(len(entries)), count(texts), from, count(r.clients), r.rate, count(r.slow))
 	t := newTable("recall", "p50", "p99", "most", "recalls", "slow ones held", "cut off by the server")
 	t.row("of the library, alone", span(direct.quantile(.5)), span(direct.quantile(.99)), span(direct.quantile(1)), count(len(direct)), "–", "–")
-	// What a first use leaves to be done in the background, such as the index file, is
-	// not counted.
+	// Do not count background work after the first use, such as building the index file.
 	if err := r.measure(ctx, newTable(make([]string, 7)...), "", 0); err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// serve serves the memory as the program does.
+// serve serves the memory like the real program.
 func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -137,11 +136,11 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	mux.Handle("/", httpapi.New(views, nil).Handler(guard))
 	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4096)) })
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 120 * time.Second}
-	go func() { _ = srv.Serve(l) }() // until Close
+	go func() { _ = srv.Serve(l) }() // returns after Close
 	return srv, l, nil
 }
 
-// measure times recalls of all clients while so many slow ones are there.
+// measure times the recalls of all clients while slow clients are connected.
 func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) error {
 	ctx, stop := context.WithTimeout(ctx, r.wait)
 	defer stop()
@@ -180,7 +179,7 @@ func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) 
 	return nil
 }
 
-// client recalls over one connection, at times that depend on nothing that happens.
+// client recalls over one connection, at random times that do not depend on earlier answers.
 func (r *httpRun) client(ctx context.Context, c net.Conn, rnd *rand.Rand) (took timings, err error) {
 	answers := bufio.NewReader(c)
 	pause := func() time.Duration {
@@ -216,7 +215,7 @@ func (r *httpRun) request(query string) string {
 	return "GET /api/v1/recall?" + url.Values{"query": {query}}.Encode() + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
 }
 
-// slowClient sends a request, or reads a long answer, a byte a second, again and again.
+// slowClient repeatedly sends a request, or reads a long answer, at one byte per second.
 func (r *httpRun) slowClient(ctx context.Context, sends bool) {
 	for ctx.Err() == nil {
 		if r.slowly(ctx, sends) != nil && ctx.Err() == nil {

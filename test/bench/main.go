@@ -1,9 +1,9 @@
-// The commands and what they share.
+// This file defines the commands and their shared parts.
 
-// Bench measures oxbow: how well recall ranks, what recall, a durable write
-// and a start cost, and which acknowledged writes survive. Each figure stands
-// beside the bare physical cost of the same thing, or beside a peer, taken in
-// turns within one run, so that the ratio holds on other machines too.
+// Bench measures oxbow: how well recall ranks, how long a recall, a durable write and a
+// start take, and which acknowledged writes survive. Each figure is shown next to the bare
+// physical cost of the same operation, or next to a competitor. Both are measured in turns
+// in the same run, so that the ratio also holds on other machines.
 //
 //	go run . quality             # on a tiny set that is built in
 //	go run . quality --data DIR  # on LongMemEval, LoCoMo, QMSum, SciFact
@@ -28,8 +28,8 @@
 //	go run . survive
 //	go run . drift --repo DIR    # over the history of a git repository
 //
-// With --record NAME the tables go into results.jsonl, too, in the place of those
-// of that name; go run . page then makes the tables of docs/benchmarks.md.
+// With --record NAME, the tables are also written to results.jsonl, where they replace those
+// of that name. "go run . page" then builds the tables of docs/benchmarks.md.
 //
 // Tables are Markdown on standard output; progress goes to standard error.
 package main
@@ -86,18 +86,18 @@ func commands() []command {
 	}
 }
 
-// bench is the world of a measurement.
+// bench is the environment of a measurement.
 type bench struct {
 	out io.Writer // tables
 	log io.Writer // progress
-	dir string    // where stores are made; "" means a temporary directory
-	rec *recorder // what is recorded of the tables; nil for nothing
+	dir string    // directory for stores; "" means a temporary directory
+	rec *recorder // records the tables; nil if they are not recorded
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
 func (b *bench) logf(format string, args ...any)   { fmt.Fprintf(b.log, format+"\n", args...) }
 
-// emit prints a table, and records it where that is asked for.
+// emit prints a table, and records it if requested.
 func (b *bench) emit(t *table) {
 	t.print(b.out)
 	if b.rec != nil {
@@ -105,11 +105,10 @@ func (b *bench) emit(t *table) {
 	}
 }
 
-// errMisuse says that the command line was not understood, and that what is
-// wrong was printed.
+// errMisuse means that the command line is invalid and that the reason was already printed.
 var errMisuse = errors.New("command line not understood")
 
-// run carries out the command that args name.
+// run runs the command that args name.
 func run(ctx context.Context, args []string, out, log io.Writer) error {
 	usage := func() {
 		fmt.Fprintln(log, "usage: go run . COMMAND [flags]")
@@ -157,13 +156,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	return errMisuse
 }
 
-// dirFlag adds the flag that says where stores are made.
+// dirFlag adds the flag for the directory of stores.
 func (b *bench) dirFlag(fs *flag.FlagSet) {
 	fs.StringVar(&b.dir, "dir", "", "make stores below this `DIR` (default: the system's temporary directory)")
 }
 
-// temp makes a directory for one measurement and returns it with the call that
-// removes it.
+// temp creates a directory for one measurement, and returns a function that removes it.
 func (b *bench) temp() (string, func(), error) {
 	dir, err := os.MkdirTemp(b.dir, "oxbow-bench-")
 	if err != nil {
@@ -176,8 +174,7 @@ func (b *bench) temp() (string, func(), error) {
 	}, nil
 }
 
-// inTemp returns the call that runs fn, after the title, in a directory for one
-// measurement.
+// inTemp returns a function that prints the title and runs fn in a temporary directory.
 func (b *bench) inTemp(title string, fn func(ctx context.Context, dir string) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		dir, remove, err := b.temp()
@@ -190,13 +187,14 @@ func (b *bench) inTemp(title string, fn func(ctx context.Context, dir string) er
 	}
 }
 
-// title prints the head of a report: the command and the machine.
+// title prints the heading of a report: the command and the machine.
 func (b *bench) title(name, dir string) {
 	b.printf("machine: %s\n\n## %s\n\n", machine(runtime.GOOS, os.ReadFile, dir), name)
 }
 
-// helps does the job that a variable gives to a process which a measurement started, and
-// reports whether there is one. It ends the process when the job fails.
+// helps runs the job that an environment variable describes, if a measurement started this
+// process as a helper. It reports whether there was a job. If the job fails, the process
+// exits.
 func helps() bool {
 	for name, process := range map[string]func(job string, w io.Writer) error{peerVar: peerProcess, shareVar: shareProcess} {
 		if job := os.Getenv(name); job != "" {

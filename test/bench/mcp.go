@@ -1,6 +1,5 @@
-// A small client of the Model Context Protocol over standard
-// streams: enough to start a server, call its tools, and see what it
-// acknowledged.
+// This file implements a small client of the Model Context Protocol over standard streams.
+// It can start a server, call its tools, and see the acknowledgements.
 
 package main
 
@@ -17,50 +16,49 @@ import (
 	"time"
 )
 
-// protocolVersion is the revision that the client asks for. Every server of
-// today knows it.
+// protocolVersion is the version that the client requests. All current servers support it.
 const protocolVersion = "2025-06-18"
 
-// program is a command with its arguments and whole environment.
+// program is a command with its arguments and its complete environment.
 type program struct {
 	path string
 	args []string
 	env  []string
 }
 
-// with returns the program with more environment.
+// with returns the program with additional environment variables.
 func (p program) with(env ...string) program {
 	p.env = append(append([]string(nil), p.env...), env...)
 	return p
 }
 
-// reply is the answer to one request. A tool that reports an error has Err set
-// as well as a refused request.
+// reply is the answer to one request. err is set if the request was refused, and also if the
+// tool reported an error.
 type reply struct {
 	result json.RawMessage
 	err    error
 }
 
-// client is a running server and the requests under way. Its methods are safe
-// for concurrent use.
+// client is a running server with the requests in progress. Its methods are safe for
+// concurrent use.
 type client struct {
 	cmd    *exec.Cmd
-	stderr bytes.Buffer // read after the process has ended
+	stderr bytes.Buffer // read only after the process has ended
 	ended  chan struct{}
 
 	sending sync.Mutex // guards in
 	in      io.WriteCloser
 
-	mu      sync.Mutex // guards the following
+	mu      sync.Mutex // guards the following fields
 	next    int
 	waiting map[int]chan reply
-	gone    error // why no more answers come
+	gone    error // reason why no more answers arrive
 }
 
-// errGone answers the requests that a server left open when it ended.
+// errGone is the answer to requests that were unanswered when the server ended.
 var errGone = errors.New("server ended without an answer")
 
-// startServer starts the program. It ends with the context, or with close.
+// startServer starts the program. The server is stopped when the context ends, or by close.
 func startServer(ctx context.Context, p program) (*client, error) {
 	c := &client{cmd: exec.CommandContext(ctx, p.path, p.args...), waiting: map[int]chan reply{}, ended: make(chan struct{})}
 	c.cmd.Env = p.env
@@ -82,7 +80,7 @@ func startServer(ctx context.Context, p program) (*client, error) {
 	return c, nil
 }
 
-// read hands out answers until the server's output ends.
+// read distributes answers until the server's output ends.
 func (c *client) read(out io.Reader) {
 	defer close(c.ended)
 	r := bufio.NewReader(out)
@@ -96,7 +94,7 @@ func (c *client) read(out io.Reader) {
 				Message string `json:"message"`
 			} `json:"error"`
 		}
-		// Half a line at the end was cut off by a kill, and answers nothing.
+		// A partial line at the end was cut off by a kill, so it is not an answer.
 		if err == nil && json.Unmarshal(line, &m) == nil && m.ID != nil && m.Method == "" {
 			a := reply{result: m.Result}
 			if m.Error != nil {
@@ -123,7 +121,7 @@ func (c *client) read(out io.Reader) {
 	}
 }
 
-// send writes a request and returns where its one answer will come.
+// send writes a request, and returns the channel of its answer.
 func (c *client) send(method string, params any) <-chan reply {
 	ch := make(chan reply, 1)
 	c.mu.Lock()
@@ -158,7 +156,7 @@ func (c *client) write(v any) error {
 	return err
 }
 
-// initialize shakes hands.
+// initialize performs the handshake.
 func (c *client) initialize() error {
 	a := <-c.send("initialize", map[string]any{
 		"protocolVersion": protocolVersion,
@@ -176,7 +174,7 @@ func (c *client) callTool(name string, args any) <-chan reply {
 	return c.send("tools/call", map[string]any{"name": name, "arguments": args})
 }
 
-// toolError returns why a call was not carried out, nil when it was.
+// toolError returns the reason why a call failed, or nil.
 func (r reply) toolError() error {
 	if r.err != nil {
 		return r.err
@@ -199,11 +197,11 @@ func (r reply) toolError() error {
 	return errors.New("tool reports an error and no text")
 }
 
-// kill ends the server at once, as kill -9 does.
+// kill kills the server like kill -9.
 func (c *client) kill() { _ = c.cmd.Process.Kill() }
 
-// close ends the server by ending its input, waits for it, and says why it
-// failed, if it did. A server that was killed is an error too.
+// close closes the server's input and waits until it ends. It returns an error if the server
+// failed or was killed.
 func (c *client) close() error {
 	c.sending.Lock()
 	_ = c.in.Close()

@@ -1,5 +1,5 @@
-// The command memory: what a process keeps in memory of a store, after each thing
-// that it does.
+// This file implements the command memory: the memory that a process uses for a store after
+// each operation.
 
 package main
 
@@ -80,18 +80,18 @@ type memoryRun struct {
 	profiles string
 
 	m      *oxbow.Memory
-	before uint64 // live heap without a store
+	before uint64 // size of live objects without a store
 	costs  []memoryCost
 }
 
-// memoryCost is what was in memory after a step.
+// memoryCost is the memory in use after a step.
 type memoryCost struct {
 	name     string
-	heap     int64 // bytes of live objects
-	resident int64 // bytes of the process, as far as the system tells
+	heap     int64 // size of live objects in bytes
+	resident int64 // resident memory of the process in bytes, if the system reports it
 }
 
-// step does one thing with the store, which it opens where it is closed.
+// step performs one operation on the store, which it opens if necessary.
 func (r *memoryRun) step(name string, do func() error) error {
 	if r.m == nil {
 		r.before = heap()
@@ -216,13 +216,13 @@ func (r *memoryRun) run(ctx context.Context) error {
 	return nil
 }
 
-// memoryStep is one thing that a process does.
+// memoryStep is one operation of a process.
 type memoryStep struct {
 	name string
 	do   func() error
 }
 
-// without returns the call that removes files next to the store.
+// without returns a function that removes derived files.
 func (r *memoryRun) without(suffixes ...string) func() error {
 	return func() error {
 		for _, s := range suffixes {

@@ -1,6 +1,5 @@
-// What a peer is, and the ones that are our own: the two rankings
-// of oxbow through Memory.Recall, its bare index with stop words kept, and a
-// plain scan.
+// This file defines peers, the ways to search that are compared, and our own: the two
+// rankings of oxbow through Memory.Recall, its index with stop words, and a plain scan.
 
 package main
 
@@ -22,37 +21,36 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// peer is one way to find texts again. A text is known by its number.
+// peer is a way to search texts. Texts are identified by number.
 type peer struct {
-	name  string // for --engines
+	name  string // name for the flag --engines
 	title string
 
-	// build makes what open opens, in an empty directory, a thousand texts at
-	// once, durable. It calls done with how many there are.
+	// build creates the durable data that open opens, in an empty directory. It adds a
+	// thousand texts at a time and calls done with the number so far.
 	build func(ctx context.Context, dir string, texts []string, done func(int)) error
 	open  func(dir string) (searcher, error)
 
-	terms func(string) []string // how our own cut texts and queries, nil for others
+	terms func(string) []string // how our own peers cut texts and queries; nil for others
 }
 
-// searcher finds texts. Its search is safe for concurrent use.
+// searcher searches texts. Its method search is safe for concurrent use.
 type searcher interface {
-	// search returns the numbers of the texts that hold any of the words, best
-	// first, at most limit.
+	// search returns at most limit texts that contain any of the words, best first.
 	search(ctx context.Context, words string, limit int) ([]found, error)
 	close() error
 }
 
-// found is a text that was found. The score of a peer that tells none is 0.
+// found is a text that was found. The score is 0 if the peer does not report scores.
 type found struct {
 	number int
 	score  float64
 }
 
-// buildBatch is how many texts are written at once.
+// buildBatch is the number of texts written at a time.
 const buildBatch = 1000
 
-// peers returns all that are built in.
+// peers returns all peers that are built in.
 func peers() []peer {
 	ps := []peer{
 		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
@@ -63,8 +61,7 @@ func peers() []peer {
 	return append(ps, peer{name: "scan", title: "plain scan", build: buildLines, open: openScan})
 }
 
-// batches calls fn with each stretch of buildBatch texts and the number of the
-// first.
+// batches calls fn with each batch of buildBatch texts and the number of its first text.
 func batches(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
 	for i := 0; i < len(texts); i += buildBatch {
 		if err := ctx.Err(); err != nil {
@@ -79,8 +76,8 @@ func batches(ctx context.Context, texts []string, done func(int), fn func(first 
 	return nil
 }
 
-// oxbowPeer is a ranking of the library. All entries are as old, so that equal
-// scores stand in the order of their numbers.
+// oxbowPeer returns the peer for a ranking of the library. All entries have the same time,
+// so that equal scores are ordered by number.
 func oxbowPeer(name, title, ranking string) peer {
 	options := func() *oxbow.Options {
 		return &oxbow.Options{Ranking: ranking, Clock: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
@@ -101,7 +98,7 @@ func oxbowPeer(name, title, ranking string) peer {
 			}
 			return m.Apply(ctx, ops...)
 		})
-		if err == nil { // the index is part of what the others build
+		if err == nil { // include the index, which the other peers also build
 			_, err = m.Recall(ctx, oxbow.Query{Text: "index", Limit: 1})
 		}
 		return errors.Join(err, m.Close())
@@ -136,7 +133,7 @@ func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]
 
 func (s *oxbowSearcher) close() error { return s.m.Close() }
 
-// buildLines writes the texts as quoted lines of one file.
+// buildLines writes the texts as quoted lines of a file.
 func buildLines(ctx context.Context, dir string, texts []string, done func(int)) error {
 	f, err := os.Create(filepath.Join(dir, "texts"))
 	if err != nil {
@@ -160,7 +157,7 @@ func readTexts(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close() // ignore the error: the file is only read
 	var texts []string
 	r := bufio.NewReaderSize(f, 1<<20)
 	for {
@@ -179,13 +176,13 @@ func readTexts(dir string) ([]string, error) {
 	}
 }
 
-// plainWords cuts a text into its letters and digits, in lower case.
+// plainWords splits a text into words of letters and digits, in lower case.
 func plainWords(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// engine is the index without a store: what is left of a recall when nothing is
-// kept but terms, and no word is too common to count.
+// engine is the index without a store. It only keeps terms, and does not ignore common
+// words.
 type engine struct{ x *index.Index }
 
 func openEngine(dir string) (searcher, error) {
@@ -211,7 +208,7 @@ func (e *engine) search(_ context.Context, words string, limit int) ([]found, er
 
 func (e *engine) close() error { return nil }
 
-// scan looks through all texts: what a memory without an index does.
+// scan searches all texts sequentially, like a memory without an index.
 type scan struct{ lower []string }
 
 func openScan(dir string) (searcher, error) {

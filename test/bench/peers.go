@@ -1,5 +1,5 @@
-// The command peers: oxbow next to what else a user of Go could
-// pick, in one run, in turns.
+// This file implements the command peers: it compares oxbow in turns with other search
+// libraries for Go.
 
 package main
 
@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	peerLimit   = 10  // hits of a query
-	peerWarm    = 5   // queries that are not timed
-	peerChunk   = 20  // queries of one peer before it is the next one's turn
+	peerLimit   = 10  // hits per query
+	peerWarm    = 5   // queries without timing
+	peerChunk   = 20  // consecutive queries to one peer
 	peerChecked = 200 // queries that are compared with exhaustive scoring
-	peerFirst   = 20  // queries of the process that says what memory a peer takes
+	peerFirst   = 20  // queries in the process that measures the memory of a peer
 )
 
-// peersRun is one measurement.
+// peersRun is one run of the command.
 type peersRun struct {
 	*bench
 	src     source
 	sizes   []int
 	queries int
 	seed    uint64
-	budget  time.Duration // of the queries of one peer at one size
-	rate    time.Duration // of one measurement of queries a second
-	drop    bool          // stop words are left out of the queries
+	budget  time.Duration // total time for the queries of one peer at one size
+	rate    time.Duration // duration of one measurement of queries per second
+	drop    bool          // remove stop words from the queries
 	peers   []peer
 }
 
@@ -102,7 +102,7 @@ func (r *peersRun) run(ctx context.Context) error {
 	return nil
 }
 
-// contestant is a peer at one size, and what was measured of it.
+// contestant is a peer at one size, with its measurements.
 type contestant struct {
 	*peer
 	dir       string
@@ -113,10 +113,10 @@ type contestant struct {
 	wall, cpu timings
 	spent     time.Duration
 	rates     map[int][]float64
-	found     int // queries whose own text was among the hits
+	found     int // number of queries that found the text from which they were taken
 }
 
-// size measures all peers on n texts.
+// size measures all peers with n texts.
 func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err error) {
 	texts, again := sample(pieces, n, r.seed)
 	es := make([]oxbow.Add, n)
@@ -170,7 +170,8 @@ func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err err
 	return nil
 }
 
-// prepare builds, compares, and measures alone what takes no turns.
+// prepare builds the data of a peer, checks its results, and measures what cannot be
+// measured in turns.
 func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []string) error {
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return err
@@ -201,7 +202,7 @@ func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []
 	return nil
 }
 
-// size returns the bytes of the files in a directory.
+// size returns the total size of the files in a directory.
 func size(dir string) (int64, error) {
 	var sum int64
 	err := fs.WalkDir(os.DirFS(dir), ".", func(_ string, d fs.DirEntry, err error) error {
@@ -217,8 +218,8 @@ func size(dir string) (int64, error) {
 	return sum, err
 }
 
-// latency asks each peer each query, a few at a time. The first few are asked
-// twice and timed the second time. Who has had its time answers no more.
+// latency passes each query to each peer, a few at a time. The first few are repeated, and
+// only the repetition is timed. A peer that has used up its time gets no more queries.
 func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries []string) error {
 	p := r.progress("asking in turns")
 	defer p.end()
@@ -246,8 +247,8 @@ func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries
 	return nil
 }
 
-// ask asks some queries, and times them until the budget is spent; without a
-// budget they are not timed.
+// ask passes queries to the peer and times them until the budget is spent. If the budget is
+// 0, it does not time them.
 func (c *contestant) ask(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
 		if budget > 0 && c.spent > budget {
@@ -278,7 +279,7 @@ func (c *contestant) ask(ctx context.Context, texts, queries []string, budget ti
 	return nil
 }
 
-// holdsWords reports whether all words of the query stand in the text.
+// holdsWords reports whether the text contains all words of the query.
 func holdsWords(s, query string) bool {
 	s = strings.ToLower(s)
 	for w := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -289,8 +290,7 @@ func holdsWords(s, query string) bool {
 	return true
 }
 
-// rates measures queries a second on one and on two cores, in turns, three times
-// for each.
+// rates measures queries per second on one and on two cores, in turns, three times each.
 func (r *peersRun) rates(ctx context.Context, cs []*contestant, queries []string) error {
 	p := r.progress("queries a second, round")
 	defer p.end()
@@ -315,8 +315,8 @@ func (r *peersRun) rates(ctx context.Context, cs []*contestant, queries []string
 	return nil
 }
 
-// rate asks on that many goroutines for that long, at least once on each, and
-// returns queries a second.
+// rate queries with so many goroutines for so long, at least once with each, and returns
+// queries per second.
 func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duration, queries []string) (float64, error) {
 	asked, errs := make([]int, goroutines), make([]error, goroutines)
 	var wg sync.WaitGroup
@@ -343,7 +343,7 @@ func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duratio
 	return float64(sum) / time.Since(from).Seconds(), errors.Join(errs...)
 }
 
-// table prints what was measured.
+// table prints the measurements.
 func (r *peersRun) table(cs []*contestant, n int) {
 	seed := cs[slices.IndexFunc(cs, func(c *contestant) bool { return c.name == "seed" })]
 	t := newTable(count(n)+" texts", "n", "p50", "p95", "p99", "CPU p50", "CPU × seed", "wall × seed", "q/s 1 core", "q/s 2 cores", "texts built/s", "RAM B/text", "disk B/text", "open", "all words in 10")
@@ -380,8 +380,8 @@ func (r *peersRun) table(cs []*contestant, n int) {
 	r.emit(t)
 }
 
-// sample returns n texts: the pieces as they are while there are enough, else
-// texts put together from their sentences.
+// sample returns n texts: the original pieces if there are enough, otherwise texts composed
+// of their sentences.
 func sample(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
 	if n <= len(pieces) {
 		for _, p := range pieces[:n] {
@@ -404,8 +404,8 @@ func sample(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool)
 	return texts, true
 }
 
-// sentencesOf cuts a text behind full stops, question marks and lines. Stretches
-// of more than 400 bytes, such as tables, are cut at a space.
+// sentencesOf splits a text after full stops, question marks and lines. It splits parts of
+// more than 400 bytes, such as tables, at a space.
 func sentencesOf(s string) []string {
 	var out []string
 	for line := range strings.Lines(s) {

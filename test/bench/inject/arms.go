@@ -1,5 +1,5 @@
-// The arms: the kinds of prompts that are put to each rule, and what is counted of
-// the answers.
+// This file defines the arms of the measurement: kinds of prompts, with the result that is
+// counted for each.
 
 package inject
 
@@ -14,8 +14,8 @@ import (
 // Arm is a kind of prompts.
 type Arm string
 
-// The arms, and what is counted of each: how many prompts had a right unit among
-// those shown, how many had anything, or how many were shown a unit again.
+// Arms, with the result that is counted for each: prompts for which a right unit was shown,
+// prompts for which any unit was shown, or prompts for which a unit was shown again.
 const (
 	Own          Arm = "own"          // a question that the memory answers: right shown
 	Foreign      Arm = "foreign"      // one that another memory of the set answers: anything shown
@@ -33,14 +33,14 @@ func Arms() []Arm {
 	return []Arm{Own, Foreign, Orders, Unanswerable, Again, Paraphrase, Switch, Marathon, Tool}
 }
 
-// Row is what a rule did.
+// Row contains the results of a rule.
 type Row struct {
 	Rule     string         `json:"rule"`
 	Arms     map[Arm]*Count `json:"arms"`
-	Pointers map[Arm]*Count `json:"pointers"` // what got a pointer, of the same prompts
+	Pointers map[Arm]*Count `json:"pointers"` // prompts that got a pointer, among the same prompts
 	Day      Day            `json:"day"`
 
-	spent []Decision // of the prompts of days
+	spent []Decision // decisions for the prompts of days
 }
 
 func newRow(rule string) *Row {
@@ -57,19 +57,19 @@ func (r *Row) add(a Arm, d Decision, right map[string]bool) {
 	r.Pointers[a].add(d.Answer == gate.Pointer && (right == nil || d.has(right)))
 }
 
-// has reports whether one of the units is among the right ones.
+// has reports whether a unit of the decision is in right.
 func (d *Decision) has(right map[string]bool) bool {
 	return slices.ContainsFunc(d.Units, func(id string) bool { return right[id] })
 }
 
-// bench is one memory, and the rows that its answers are counted in.
+// bench is one memory, and the rows in which its answers are counted.
 type bench struct {
 	m     *memory
 	rules []Rule
 	rows  []*Row
 }
 
-// within makes the memory of a store and calls fn with it.
+// within opens the memory of a store and calls fn with it.
 func (s *Store) within(ctx context.Context, rules []Rule, rows []*Row, fn func(*bench) error) (err error) {
 	m, err := s.open(ctx)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Store) within(ctx context.Context, rules []Rule, rows []*Row, fn func(*
 	return fn(&bench{m, rules, rows})
 }
 
-// put puts a prompt to each rule, in a session of its own, and counts the answer.
-// A nil right counts whatever is shown.
+// put passes a prompt to each rule, in a new session, and counts the answer. If right is
+// nil, it counts any shown unit.
 func (b *bench) put(ctx context.Context, a Arm, prompt string, right map[string]bool) error {
 	for i, r := range b.rules {
 		d, err := r.begin(b.m).ask(ctx, prompt)
@@ -92,7 +92,7 @@ func (b *bench) put(ctx context.Context, a Arm, prompt string, right map[string]
 	return nil
 }
 
-// own puts the questions that the store answers.
+// own passes the questions that the store answers to the rules.
 func (b *bench) own(ctx context.Context, a Arm, asks []Ask) error {
 	for _, q := range asks {
 		if q.Unanswerable || len(q.Right) == 0 {
@@ -105,8 +105,8 @@ func (b *bench) own(ctx context.Context, a Arm, asks []Ask) error {
 	return nil
 }
 
-// again puts each question in a session twice, and then in other words, and counts
-// how often a unit came again of those questions that were shown one.
+// again passes each question twice in a session, and then a paraphrase. For questions that
+// were shown a unit, it counts how often a unit was shown again.
 func (b *bench) again(ctx context.Context, asks []Ask) error {
 	for _, q := range asks {
 		for i, r := range b.rules {

@@ -1,4 +1,4 @@
-// A working day: the prompts that people really write, in a realistic mix.
+// This file measures working days: a realistic mixture of prompts as people write them.
 
 package inject
 
@@ -11,19 +11,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// Day is what the prompts of days cost.
+// Day is the cost of the prompts of days.
 type Day struct {
-	Prompts  int           `json:"prompts"`
-	Payloads int           `json:"payloads"`
-	Pointers int           `json:"pointers"`
-	Mean     float64       `json:"tokens_mean"` // a prompt; tokens and times are 0 for the rules of others
-	P50      int           `json:"tokens_p50"`
-	P99      int           `json:"tokens_p99"`
-	Took50   time.Duration `json:"ns_p50"`
-	Took99   time.Duration `json:"ns_p99"`
+	Prompts  int `json:"prompts"`
+	Payloads int `json:"payloads"`
+	Pointers int `json:"pointers"`
+	// mean tokens per prompt; tokens and times are only known for oxbow's rule
+	Mean   float64       `json:"tokens_mean"`
+	P50    int           `json:"tokens_p50"`
+	P99    int           `json:"tokens_p99"`
+	Took50 time.Duration `json:"ns_p50"`
+	Took99 time.Duration `json:"ns_p99"`
 }
 
-// dayOf sums up what the prompts got.
+// dayOf summarizes the decisions for the prompts.
 func dayOf(ds []Decision) (d Day) {
 	var tokens []int
 	var took []time.Duration
@@ -52,12 +53,12 @@ func dayOf(ds []Decision) (d Day) {
 	return d
 }
 
-// daySession is how many prompts a session of the day has.
+// daySession is the number of prompts in a session.
 const daySession = 25
 
-// dayPrompts returns the prompts of a day: of a hundred, twenty-five acknowledge,
-// forty give orders, fifteen paste, twelve ask of what the memory does not hold, and
-// eight of what it does.
+// dayPrompts returns the prompts of a day. Of a hundred prompts, 25 are acknowledgements, 40
+// are orders, 15 are pasted texts, 12 are questions that the memory cannot answer, and 8 are
+// questions that it can answer.
 func dayPrompts(r *rand.Rand, own []Ask, foreign []string) []string {
 	acks, work := splitOrders(orders())
 	asks := make([]string, len(own))
@@ -91,7 +92,7 @@ func splitOrders(all []string) (acks, work []string) {
 	return acks, work
 }
 
-// day puts the prompts of a day to each rule, in sessions.
+// day passes the prompts of a day to each rule, in sessions.
 func (b *bench) day(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
 		var c conversation

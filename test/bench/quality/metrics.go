@@ -1,12 +1,12 @@
-// The measures of a ranking. All take the ranking best first,
-// without repeats, and the ids that are right.
+// This file computes the measures of a ranking. Each function takes the ranking, best first
+// and without repetitions, and the IDs of the right entries.
 
 package quality
 
 import "math"
 
-// recallAny is 1 when one of the first k is right, else 0 (the hit rate, or
-// success, at k).
+// recallAny returns 1 if any of the first k entries is right, otherwise 0 (hit rate or
+// success at k).
 func recallAny(ranking []string, right map[string]bool, k int) float64 {
 	if found(ranking, right, k) > 0 {
 		return 1
@@ -14,8 +14,8 @@ func recallAny(ranking []string, right map[string]bool, k int) float64 {
 	return 0
 }
 
-// recallAll is 1 when all that are right are among the first k, else 0. With
-// more right ones than k it cannot be 1. With none right it is 0.
+// recallAll returns 1 if the first k entries include all right entries, otherwise 0. It
+// returns 0 if there are more than k right entries, or none.
 func recallAll(ranking []string, right map[string]bool, k int) float64 {
 	if len(right) > 0 && found(ranking, right, k) == len(right) {
 		return 1
@@ -23,8 +23,8 @@ func recallAll(ranking []string, right map[string]bool, k int) float64 {
 	return 0
 }
 
-// recallShare is the share of those right that are among the first k (recall at
-// k); 0 when none is right.
+// recallShare returns the share of the right entries that are among the first k (recall at
+// k). It returns 0 if there are no right entries.
 func recallShare(ranking []string, right map[string]bool, k int) float64 {
 	if len(right) == 0 {
 		return 0
@@ -42,10 +42,9 @@ func found(ranking []string, right map[string]bool, k int) int {
 	return n
 }
 
-// dcg is the discounted cumulative gain of the first k, gains being 1 and 0: the
-// sum of 1/log2(rank+1) over the right ones (Järvelin and Kekäläinen, "Cumulated
-// gain-based evaluation of IR techniques", 2002, in the form of trec_eval's
-// ndcg_cut).
+// dcg returns the discounted cumulative gain of the first k entries with gains 1 and 0: the
+// sum of 1/log2(rank+1) over the right entries (Järvelin and Kekäläinen, "Cumulated
+// gain-based evaluation of IR techniques", 2002, in the form of trec_eval's ndcg_cut).
 func dcg(ranking []string, right map[string]bool, k int) float64 {
 	sum := 0.0
 	for i, id := range ranking[:min(k, len(ranking))] {
@@ -56,7 +55,8 @@ func dcg(ranking []string, right map[string]bool, k int) float64 {
 	return sum
 }
 
-// ideal is the dcg of a ranking of which the first n, at most k, are right.
+// ideal returns the dcg of a ranking with right entries in the first n places, but at most
+// k.
 func ideal(n, k int) float64 {
 	sum := 0.0
 	for i := range min(n, k) {
@@ -65,8 +65,8 @@ func ideal(n, k int) float64 {
 	return sum
 }
 
-// ndcg is the dcg of the first k divided by the most that any ranking could reach,
-// as trec_eval has it. It is 0 when none is right.
+// ndcg returns the dcg of the first k entries divided by the maximum for any ranking, like
+// trec_eval. It returns 0 if there are no right entries.
 func ndcg(ranking []string, right map[string]bool, k int) float64 {
 	if len(right) == 0 {
 		return 0
@@ -74,9 +74,9 @@ func ndcg(ranking []string, right map[string]bool, k int) float64 {
 	return dcg(ranking, right, k) / ideal(len(right), k)
 }
 
-// ndcgRetrieved is the dcg of the first k divided by the most that a ranking of
-// those same k could reach, so that what is not among them costs nothing. It is
-// above ndcg, and 0 when none of them is right.
+// ndcgRetrieved returns the dcg of the first k entries divided by the maximum for any order
+// of these entries, so that missing entries do not matter. It is at least as high as ndcg,
+// and 0 if none of the entries is right.
 func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
 	n := found(ranking, right, k)
 	if n == 0 {
@@ -85,9 +85,8 @@ func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
 	return dcg(ranking, right, k) / ideal(n, k)
 }
 
-// ndcgLongMemEval is ndcg with the discount of the evaluation that LongMemEval
-// publishes (eval_utils.py): the first and the second count 1, later ones
-// 1/log2(rank).
+// ndcgLongMemEval is like ndcg, but with the discount of LongMemEval's published evaluation
+// (eval_utils.py): the first two ranks count 1, and later ranks 1/log2(rank).
 func ndcgLongMemEval(ranking []string, right map[string]bool, k int) float64 {
 	sum, most := 0.0, 0.0
 	for i := range k {
@@ -105,8 +104,8 @@ func ndcgLongMemEval(ranking []string, right map[string]bool, k int) float64 {
 	return sum / most
 }
 
-// reciprocal is 1 divided by the rank of the first right one, or 0 when there
-// is none. Its mean over queries is the MRR.
+// reciprocal returns 1 divided by the rank of the first right entry, or 0 if there is none.
+// The mean over all queries is the MRR.
 func reciprocal(ranking []string, right map[string]bool) float64 {
 	for i, id := range ranking {
 		if right[id] {
@@ -116,43 +115,45 @@ func reciprocal(ranking []string, right map[string]bool) float64 {
 	return 0
 }
 
-// Scores are the means of the measures over N questions. JSON names them as the
-// papers do.
+// Scores are the means of the measures over N questions. The JSON keys are the names in the
+// papers.
 type Scores struct {
 	N     int     `json:"n"`
-	Any1  float64 `json:"recall_any@1"` // questions with a right one among the first
+	Any1  float64 `json:"recall_any@1"` // share of questions with a right entry in first place
 	Any5  float64 `json:"recall_any@5"`
 	Any10 float64 `json:"recall_any@10"`
-	All5  float64 `json:"recall_all@5"` // questions with all right ones among the first 5
-	NDCG  float64 `json:"ndcg@10"`      // by trec_eval's convention
+	All5  float64 `json:"recall_all@5"` // share of questions with all right entries among the first 5
+	NDCG  float64 `json:"ndcg@10"`      // with trec_eval's convention
 	MRR   float64 `json:"mrr@10"`
 
-	Recall5  float64 `json:"recall@5"` // share of the right ones
+	Recall5  float64 `json:"recall@5"` // mean share of the right entries among the first 5
 	Recall10 float64 `json:"recall@10"`
-	Shown5   float64 `json:"shown_any@5"` // questions with a right one among the first 5 and two turns to each side of them
+	// share of questions with a right entry among the first 5 or the two turns before and
+	// after them
+	Shown5 float64 `json:"shown_any@5"`
 
-	NDCGRetrieved   float64 `json:"ndcg_retrieved@10"`   // divided by the ideal of what was retrieved
-	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // by LongMemEval's own evaluation
+	NDCGRetrieved   float64 `json:"ndcg_retrieved@10"`   // divided by the ideal for the retrieved entries
+	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // with LongMemEval's own evaluation
 }
 
-// measures returns the places of all but N.
+// measures returns pointers to all fields except N.
 func (s *Scores) measures() []*float64 {
 	return []*float64{&s.Any1, &s.Any5, &s.Any10, &s.All5, &s.NDCG, &s.MRR, &s.Recall5, &s.Recall10, &s.Shown5, &s.NDCGRetrieved, &s.NDCGLongMemEval}
 }
 
-// sums adds the measures of rankings up.
+// sums adds up the measures of rankings.
 type sums struct {
 	Scores
 	share100 float64
 }
 
-// answer is what one question found.
+// answer is the result of one question.
 type answer struct {
 	ids   []string // the ranking
-	shown []string // the first five and what is shown around them
+	shown []string // the first five hits and the turns shown around them
 }
 
-// add counts one answer. All but recall at 100 look at the first ten.
+// add counts one answer. All measures except recall at 100 use the first ten hits.
 func (s *sums) add(a answer, right map[string]bool) {
 	s.N++
 	for i, m := range s.measures() {
