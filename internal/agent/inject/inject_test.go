@@ -227,3 +227,20 @@ func TestCalibrateEnds(t *testing.T) {
 		t.Errorf("with a ctx that is done: %d decoys, %v", asked, err)
 	}
 }
+
+// A question is found wherever it is in a long prompt.
+func TestLongPrompt(t *testing.T) {
+	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
+	const filler = "Please keep going as you did and make it good, then do the same once more. "
+	for _, size := range []int{5_000, 20_000, 200_000} {
+		long := strings.Repeat(filler, size/len(filler))
+		for name, text := range map[string]string{"first": question + " " + long, "last": long + question} {
+			if got := prose(text); !strings.Contains(got, question) || len(got) > mostProse {
+				t.Errorf("%s of %d bytes: %d bytes are looked at, the question among them: %t", name, size, len(got), strings.Contains(got, question))
+			}
+			if b := ask(t, Prompt{Text: text}, s); !strings.Contains(b.Text, "8443") {
+				t.Errorf("a question that is %s in %d bytes gets %q", name, size, b.Text)
+			}
+		}
+	}
+}

@@ -17,22 +17,32 @@ import (
 )
 
 const (
-	mostWords = 24   // of a prompt: those that count most
-	mostProse = 4096 // bytes of a prompt
-	saturated = 2.2  // k1 + 1
+	mostWords = 24       // of a prompt: those that count most
+	mostProse = 16 << 10 // bytes of a prompt that are looked at
+	saturated = 2.2      // k1 + 1
 )
 
 // prose returns what a person wrote of a prompt: not what hooks put there, nor blocks of
-// code, quotations and logs that were pasted.
+// code, quotations and logs that were pasted. Of a very long text it returns the begin and
+// the end, because one of these says what is wanted.
 func prose(prompt string) string {
-	var b strings.Builder
+	var sentences []string
+	size := 0
 	for s := range extract.Sentences(session.Strip(prompt)) {
-		if b.Len()+len(s) > mostProse {
-			break
-		}
-		b.WriteString(s + "\n")
+		sentences = append(sentences, s+"\n")
+		size += len(s) + 1
 	}
-	return b.String()
+	if size <= mostProse {
+		return strings.Join(sentences, "")
+	}
+	first, last := 0, len(sentences)
+	for left := mostProse / 2; left >= len(sentences[first]); first++ {
+		left -= len(sentences[first])
+	}
+	for left := mostProse / 2; last > first && left >= len(sentences[last-1]); last-- {
+		left -= len(sentences[last-1])
+	}
+	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
 // strengths returns the best units of a memory for words, with their strengths.
