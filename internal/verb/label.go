@@ -225,6 +225,7 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 		}
 	} else {
 		p, out.Seq, err = label.Apply(ctx, m, plan)
+		makeIndex(ctx, m, len(p.Changes)) // a hook has no time to read so many changes
 	}
 	if err != nil {
 		return out, err

@@ -1,0 +1,53 @@
+// A change of many labels leaves an index that knows of it.
+
+package verb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+)
+
+// A hook has a second for its answer and keeps nothing of an index that it could not finish. So
+// after the approval of an import no session would begin with notes before the next recall.
+func TestIndexAfterApproval(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.oxbow")
+	m := storetest.Open(t, path, nil)
+	imported := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported, Door: "cli", Ref: "notes.jsonl"})
+	var names []string
+	for i := range 400 {
+		names = append(names, fmt.Sprint("note", i))
+		if err := m.Apply(imported, oxbow.Add{Name: names[i], Content: "The crane turns left."}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	indexFile := func(m *oxbow.Memory) string {
+		if err := m.Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path + index.FileSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if err := m.MakeIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := indexFile(m)
+	m = storetest.Open(t, path, nil) // as the next command does
+	w := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }}
+	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person, Door: "cli"})
+	if out, err := Approve(person, w, ApproveIn{Names: names}); err != nil || len(out.Entries) != len(names) {
+		t.Fatalf("Approve changed %d entries, %v", len(out.Entries), err)
+	}
+	if indexFile(m) == before {
+		t.Error("the index file does not know of the approval")
+	}
+}
