@@ -35,7 +35,11 @@ func prompts(t *testing.T, c *client, argv []string, program, modules string) {
 		s := subjects[i%len(subjects)]
 		p.run(program, "remember", fmt.Sprint(s, i), fmt.Sprintf("The %s is on plan %d.", s, i))
 	}
-	p.run(program, "recall", "ferry")
+	// The floor of a memory is calibrated by now, or within the short time that a hook has, which
+	// a busy machine exceeds.
+	if out := p.run(program, "inject", asks); !strings.Contains(out, "pier nine, at dawn") {
+		t.Errorf("oxbow inject shows %q", out)
+	}
 	for prompt, want := range map[string]int{asks: 1, thanks: 0} {
 		m.reset(prompt)
 		p.run(slices.Concat(argv, c.run, []string{prompt})...)
