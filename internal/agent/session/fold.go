@@ -17,6 +17,8 @@
 //
 // An event without Turn belongs to the turn in which the client has an event of
 // its kind and ID; else to the last turn that began before it; else to the first.
+// The start of a session, and what the model was shown at it, belong to the turn
+// that begins next: a session that is resumed starts with it.
 
 package session
 
@@ -218,8 +220,16 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 		groups = []*group{{start: rest[0].Time}}
 	}
 	owner := ownersOf(groups)
+	var started *group // by the last start of a session; nil if no turn began since
 	for _, e := range rest {
 		g := owner[key{kind: e.Kind, id: e.ID}]
+		next := nextGroup(groups, e.Time)
+		if e.Kind == Start {
+			started = next
+		}
+		if g == nil && next != groups[0] && next == started && e.isOfStart() {
+			g = next
+		}
 		if g == nil {
 			i, found := slices.BinarySearchFunc(groups, e.Time, func(g *group, t time.Time) int { return g.start.Compare(t) })
 			for ; found && i+1 < len(groups) && groups[i+1].start.Equal(e.Time); i++ {
@@ -237,6 +247,24 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 	}
 	return groups, early
 }
+
+// nextGroup returns the first group that begins at a time or later, nil if there is none. The
+// groups are sorted.
+func nextGroup(groups []*group, t time.Time) *group {
+	i, _ := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
+	if i == len(groups) {
+		return nil
+	}
+	return groups[i]
+}
+
+// isOfStart reports whether the event is the start of a session, or what the model was shown at it.
+func (e *Event) isOfStart() bool {
+	return e.Kind == Start || (e.Kind == Injected && e.Injection != nil && e.Injection.Place == placeStart)
+}
+
+// placeStart is the place of what a model is shown when a session starts.
+const placeStart = "start"
 
 // asTurn returns the group as a turn.
 func (g *group) asTurn(client, session string, n int) Turn {

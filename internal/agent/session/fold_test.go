@@ -240,3 +240,31 @@ func TestFoldBounds(t *testing.T) {
 		t.Errorf("the other way around, in two parts, another turn is kept")
 	}
 }
+
+// What a resumed session starts with belongs to the turn that follows, and what a client is
+// given after the prompt to the turn of that prompt.
+func TestStartOfAResumedSession(t *testing.T) {
+	block := func(seconds float64, text string) session.Event {
+		e := event(session.Injected, "", text, seconds, text)
+		e.Injection = &session.Injection{Place: "start"}
+		return e
+	}
+	before := []session.Event{event(session.Start, "", "", 0, "startup"), block(1, "first"), event(session.Prompt, "p1", "", 2, "one"),
+		event(session.Start, "", "", 100, "resume"), block(101, "second")}
+	after := []session.Event{event(session.Prompt, "p2", "", 102, "two"), block(103, "late")}
+	want := `1[p1]"one" start:"startup" injected:"first"
+2[p2]"two" start:"resume" injected:"second" injected:"late"
+`
+	turns := session.Fold(slices.Concat(before, after))
+	if got := shown(turns); got != want {
+		t.Errorf("Fold = %s, want %s", got, want)
+	}
+	// The same comes of it if the second prompt is reported after the first turn was kept.
+	var kept []session.Event
+	for _, turn := range session.Fold(before) {
+		kept = append(kept, turn.Reports()...)
+	}
+	if got := shown(session.Fold(slices.Concat(kept, after))); got != want {
+		t.Errorf("in two parts Fold = %s, want %s", got, want)
+	}
+}
