@@ -231,12 +231,7 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 			g = next
 		}
 		if g == nil {
-			i, found := slices.BinarySearchFunc(groups, e.Time, func(g *group, t time.Time) int { return g.start.Compare(t) })
-			for ; found && i+1 < len(groups) && groups[i+1].start.Equal(e.Time); i++ {
-			}
-			if !found {
-				i--
-			}
+			i := lastGroup(groups, e.Time)
 			early = early || i < 0
 			g = groups[max(i, 0)]
 		}
@@ -246,6 +241,18 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 		slices.SortFunc(g.reports, compare)
 	}
 	return groups, early
+}
+
+// lastGroup returns the index of the last group that begins at a time or before, -1 if there is
+// none. The groups are sorted.
+func lastGroup(groups []*group, t time.Time) int {
+	i, found := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
+	for ; found && i+1 < len(groups) && groups[i+1].start.Equal(t); i++ {
+	}
+	if !found {
+		i--
+	}
+	return i
 }
 
 // nextGroup returns the first group that begins at a time or later, nil if there is none. The
