@@ -34,7 +34,8 @@ func (x *indexed) Text(t *ranking.Text) {
 		if l.Key == "session" && t.Session == "" {
 			t.Session = l.Value
 		}
-		if l.Key != LabelConfidence && l.Key != LabelFileBlob && l.Key != "from" && l.Key != LabelOrigin && l.Key != LabelVerified && l.Key != LabelUnvouched && l.Key != LabelApproved && !l.IsPersonal() && !(e.Kind == History && isShown(l.Key)) {
+		isUnsearched := slices.Contains(unsearchedLabels, l.Key) || l.IsPersonal()
+		if !isUnsearched && !(e.Kind == History && isShown(l.Key)) {
 			t.Labels = append(t.Labels, l.Value)
 		}
 	}
@@ -55,6 +56,9 @@ func (x *indexed) Keywords() []string {
 	slices.Sort(ms)
 	return slices.Compact(ms)
 }
+
+// unsearchedLabels are the keys of labels whose values are no words to search by.
+var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, "from", LabelOrigin, LabelVerified, LabelUnvouched, LabelApproved, LabelTextBy}
 
 // isShown reports whether values of a label key are names of entries that a hook had shown
 // to a model.

@@ -201,6 +201,7 @@ const (
 	LabelPersonal   = store.LabelPersonal
 	LabelUnvouched  = store.LabelUnvouched
 	LabelApproved   = store.LabelApproved
+	LabelTextBy     = store.LabelTextBy
 	UnvouchedImport = store.UnvouchedImport
 )
 
@@ -308,6 +309,15 @@ func CallOpID(id, print string) string { return store.CallOpID(id, print) }
 func OpIDFrom(ctx context.Context) string {
 	return store.OpIDFrom(ctx)
 }
+
+// KeepTextBy returns the labels of an entry whose text is the text of old after a change by an
+// actor that is not about the text.
+func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
+	return store.KeepTextBy(labels, old, by)
+}
+
+// WithoutTextBy returns the labels without those that [KeepTextBy] adds.
+func WithoutTextBy(labels []Label) []Label { return store.WithoutTextBy(labels) }
 
 // WithNote returns a context in which changes get a note, such as "load from brain/".
 func WithNote(ctx context.Context, note string) context.Context {

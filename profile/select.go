@@ -184,8 +184,8 @@ func entryPart(e *oxbow.Entry, why string) prompt.Part {
 	if u := e.Updated.UTC().Format(time.DateOnly); !e.Updated.IsZero() && u != e.Created.UTC().Format(time.DateOnly) {
 		b.WriteString(", last written " + u)
 	}
-	if e.Source.Actor != "" {
-		b.WriteString(", by " + string(e.Source.Actor))
+	if e.TextBy() != "" {
+		b.WriteString(", by " + string(e.TextBy()))
 	}
 	for _, l := range e.Labels {
 		switch l.Key {

@@ -19,7 +19,7 @@ import (
 // time of writing. If the entry's content is not loaded, as in package heads, only the
 // other parts are examined. Call Shaped again once the content is loaded.
 func (e *Entry) Shaped() bool {
-	if e.Source.Actor == Person || e.has(LabelApproved) {
+	if e.TextBy() == Person || e.has(LabelApproved) {
 		return false
 	}
 	texts := make([]string, 0, 2+len(e.Aliases)+len(e.Labels))
@@ -28,7 +28,7 @@ func (e *Entry) Shaped() bool {
 		texts = append(texts, l.Value)
 	}
 	rules := instruction.Find(strings.Join(texts, "\n"))
-	if e.Source.Actor == Team {
+	if e.TextBy() == Team {
 		return slices.Contains(rules, instruction.Hidden)
 	}
 	return rules != nil

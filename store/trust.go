@@ -4,6 +4,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -45,6 +46,10 @@ const (
 	// reports no reads, import if the text was imported, or the command whose output the
 	// text repeats.
 	LabelUnvouched = "unvouched"
+
+	// LabelTextBy is on a text that a person did not write although the last change of the
+	// entry is a person's, who changed its labels or restored it. The value is the author.
+	LabelTextBy = "text-by"
 )
 
 // UnvouchedImport is the value of [LabelUnvouched] for imported texts.
@@ -66,6 +71,46 @@ func Trusts() []Trust {
 	return []Trust{trustPerson, trustVerified, trustTeam, trustAgent, TrustImported, TrustUnvouched, TrustTainted, TrustQuarantined}
 }
 
+// TextBy returns the author of the text. It is the author of the last change, unless a person
+// changed only labels or aliases, or restored an older text: that vouches for no text.
+func (e *Entry) TextBy() Actor {
+	if e.Source.Actor == Person {
+		for _, l := range e.Labels {
+			if l.Key == LabelTextBy {
+				return Actor(l.Value)
+			}
+		}
+	}
+	return e.Source.Actor
+}
+
+// KeepTextBy returns the labels of an entry whose text is the text of old after a change that is
+// not about the text. The labels say who wrote the text, if the change is by a person who has
+// not approved it.
+func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
+	labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Key == LabelTextBy })
+	isApproved := slices.ContainsFunc(labels, func(l Label) bool { return l.Key == LabelApproved })
+	if by != Person || isApproved {
+		return labels
+	}
+	author := cmp.Or(old.TextBy(), Program)
+	if author == Imported || author == Foreign || old.hasValue(LabelUnvouched, UnvouchedImport) {
+		return SortLabels(append(labels, Label{LabelUnvouched, UnvouchedImport}))
+	}
+	if author != Person {
+		labels = append(labels, Label{LabelTextBy, string(author)})
+	}
+	return SortLabels(labels)
+}
+
+// WithoutTextBy returns the labels without those that [KeepTextBy] adds. Two versions that
+// differ only in these labels have the same text and the same labels of their writers.
+func WithoutTextBy(labels []Label) []Label {
+	return slices.DeleteFunc(slices.Clone(labels), func(l Label) bool {
+		return l.Key == LabelTextBy || l == Label{LabelUnvouched, UnvouchedImport}
+	})
+}
+
 // Trust returns the entry's level of trust.
 func (e *Entry) Trust() Trust {
 	switch {
@@ -77,9 +122,9 @@ func (e *Entry) Trust() Trust {
 		return TrustImported
 	case e.has(LabelUnvouched):
 		return TrustUnvouched
-	case e.Source.Actor == Person || e.has(LabelApproved):
+	case e.TextBy() == Person || e.has(LabelApproved):
 		return trustPerson
-	case e.Source.Actor == Team:
+	case e.TextBy() == Team:
 		return trustTeam
 	}
 	if e.has(LabelVerified) {
@@ -120,7 +165,7 @@ func (e *Entry) HeldByLabel() bool {
 // session. A person must have written or approved it, the team must have reviewed it, or a
 // test or a commit must support it. That an entry was found or shown before does not count.
 func (e *Entry) Vouched() bool {
-	isByPerson := e.Source.Actor == Person || e.Source.Actor == Team
+	isByPerson := e.TextBy() == Person || e.TextBy() == Team
 	return e.Volunteered() && (isByPerson || e.has(LabelVerified) || e.has(LabelApproved))
 }
 

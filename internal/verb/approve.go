@@ -189,7 +189,7 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 		if err != nil {
 			return RelabelOut{}, Advise(err, "oxbow approve lists what is held back")
 		}
-		if e.Volunteered() {
+		if e.Vouched() {
 			return RelabelOut{}, Advise(fmt.Errorf("%w: %q is not held back", oxbow.ErrInvalid, e.Name), "oxbow approve lists what is")
 		}
 	}

@@ -242,7 +242,7 @@ func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]
 	var ops []oxbow.Op
 	for _, e := range edits {
 		if e.Now != nil {
-			ops = append(ops, oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases, Labels: e.Now.Labels, If: e.Now.Version})
+			ops = append(ops, oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases, Labels: approvedLabels(e.Now.Labels), If: e.Now.Version})
 			continue
 		}
 		own := e.Own.Entry
@@ -281,7 +281,7 @@ func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint6
 		return m.RestoreIf(ctx, e.Name, e.Back, e.Now.Version)
 	}
 	own := e.Own.Entry
-	if err := m.Apply(ctx, oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases, Labels: e.Now.Labels, If: e.Now.Version}); err != nil {
+	if err := m.Apply(ctx, oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases, Labels: approvedLabels(e.Now.Labels), If: e.Now.Version}); err != nil {
 		return 0, err
 	}
 	return newestChange(ctx, m, e.Name)

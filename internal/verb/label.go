@@ -245,7 +245,7 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 // isProgramLabel reports whether oxbow itself sets the label and only a person may change it
 // by hand.
 func isProgramLabel(l oxbow.Label) bool {
-	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || l.IsPersonal()
+	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || l.IsPersonal()
 }
 
 // withoutProgramLabels returns a planner that refuses a plan with labels that oxbow itself
@@ -278,7 +278,10 @@ func (w *Workspace) relabelled(ctx context.Context, m *oxbow.Memory, c label.Cha
 			return Relabelled{}, err
 		}
 	}
-	r := Relabelled{c.Name, LabelTexts(c.Added()), LabelTexts(c.Removed())}
+	withoutAuthor := func(ls []oxbow.Label) []oxbow.Label {
+		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTextBy })
+	}
+	r := Relabelled{c.Name, LabelTexts(withoutAuthor(c.Added())), LabelTexts(withoutAuthor(c.Removed()))}
 	for i := range r.Added {
 		r.Added[i] = w.Secrets.Redact(r.Added[i], new([]secret.Finding))
 	}

@@ -29,7 +29,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		{oxbow.Agent, nil, "from:page@1 tag:t"}, // and what is there stays
 		{oxbow.Agent, []string{"claude/a/0001"}, "from:claude/a/0001 from:page@1 tag:t"},
 		{oxbow.Imported, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t"},
-		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t"},
+		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"}, // who has not written the text
 	} {
 		ctx := withOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
 		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Relabel{Name: "n", Labels: given}}, Knowledge{Memory: m})

@@ -102,7 +102,7 @@ func (out *RevertOut) attempt(ctx context.Context, h oxbow.Historian, sel revert
 		if err != nil || out.DryRun {
 			return p, err
 		}
-		out.Seq, err = p.Apply(ctx)
+		out.Seq, err = p.Apply(withRestoring(ctx, h))
 		if !errors.Is(err, oxbow.ErrConflict) || try == maxRevertTries {
 			return p, err
 		}

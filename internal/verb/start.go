@@ -276,8 +276,8 @@ func whyAtStart(e *oxbow.Entry) string {
 // bytes of its text.
 func noteLine(e *oxbow.Entry, size int) string {
 	who := e.Updated.UTC().Format(time.DateOnly)
-	if e.Source.Actor != "" {
-		who += ", by " + string(e.Source.Actor)
+	if e.TextBy() != "" {
+		who += ", by " + string(e.TextBy())
 	}
 	said := inject.OneLine(e.Content)
 	if short := text.Clip(said, size); short != said {

@@ -220,7 +220,8 @@ const unnamedCall = "call"
 // rules that its texts meet.
 func (s *stamper) labels(name, content string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
-		return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || !s.origins.may(l, old.Labels) ||
+		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
+		return isGiven || !s.origins.may(l, old.Labels) ||
 			(l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content)
 	})
 	out = s.keepVouched(out, content, old)
@@ -268,7 +269,7 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 
 // vouchedByPerson returns a person's changes. A new text by a person does not keep the
 // labels that say that nobody vouches for the old text. A person who changes only labels
-// or aliases of an import has not vouched for its text.
+// or aliases, or restores a text, has not vouched for the text: the labels name its author.
 func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
@@ -280,6 +281,11 @@ func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []o
 		case oxbow.Relabel:
 			labels = o.Labels
 		case oxbow.Alias:
+		case oxbow.Add:
+			if old := restoredText(ctx, o.Name, o.Content); old != nil {
+				out[len(out)-1] = withLabels(op, oxbow.KeepTextBy(o.Labels, old, oxbow.Person))
+			}
+			continue
 		default:
 			continue
 		}
@@ -287,23 +293,52 @@ func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []o
 		if err != nil {
 			continue // the store reports it
 		}
-		u, isUpdate := op.(oxbow.Update)
-		switch {
-		case isUpdate && u.Content != old.Content:
-			u.Labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool { return l.Key == oxbow.LabelUnvouched || l.Key == oxbow.LabelOrigin })
-			out[len(out)-1] = u
-		case !isUnapprovedImport(&old) || slices.Contains(labels, approvedByPerson):
-		case isUpdate:
-			out[len(out)-1] = withLabels(op, oxbow.SortLabels(append(slices.Clone(labels), unvouchedImport)))
-		default:
-			if _, isAlias := op.(oxbow.Alias); isAlias {
-				out = append(out, oxbow.Relabel{Name: op.Target(), Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), unvouchedImport))})
+		if _, isAlias := op.(oxbow.Alias); isAlias {
+			if kept := oxbow.KeepTextBy(old.Labels, &old, oxbow.Person); !slices.Equal(kept, old.Labels) {
+				out = append(out, oxbow.Relabel{Name: op.Target(), Labels: kept})
+			}
+			continue
+		}
+		if u, isUpdate := op.(oxbow.Update); isUpdate && u.Content != old.Content {
+			restored := restoredText(ctx, u.Name, u.Content)
+			if restored == nil {
+				u.Labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
+					return l.Key == oxbow.LabelUnvouched || l.Key == oxbow.LabelOrigin || l.Key == oxbow.LabelTextBy
+				})
+				out[len(out)-1] = u
 				continue
 			}
-			out[len(out)-1] = withLabels(op, oxbow.SortLabels(append(slices.Clone(labels), unvouchedImport)))
+			old = *restored
 		}
+		out[len(out)-1] = withLabels(op, oxbow.KeepTextBy(labels, &old, oxbow.Person))
 	}
 	return out
+}
+
+type restoringKey struct{}
+
+// withRestoring returns a context whose changes restore texts of the history.
+func withRestoring(ctx context.Context, h oxbow.Historian) context.Context {
+	return context.WithValue(ctx, restoringKey{}, h)
+}
+
+// restoredText returns the newest version of an entry with the text that a change restores, or an
+// entry of an agent if the text is of no version. It returns nil if the change restores nothing.
+func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
+	h, ok := ctx.Value(restoringKey{}).(oxbow.Historian)
+	if !ok {
+		return nil
+	}
+	for v, err := range h.Versions(ctx, name) {
+		if err != nil {
+			break
+		}
+		if v.Verb != oxbow.VerbRemove && !v.Erased && v.Entry.Content == content {
+			v.Entry.Source = v.Source
+			return &v.Entry
+		}
+	}
+	return &oxbow.Entry{Source: oxbow.Source{Actor: oxbow.Agent}}
 }
 
 // isUnapprovedImport reports whether an import brought the text and no person approved it.
@@ -329,7 +364,7 @@ func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.En
 	switch {
 	case isImport && !isSame, !isImport && isUnapprovedImport(&old):
 		labels = append(labels, unvouchedImport)
-	case isSame && old.Vouched() && (old.Source.Actor == oxbow.Person || old.Source.Actor == oxbow.Team):
+	case isSame && old.Vouched() && (old.TextBy() == oxbow.Person || old.TextBy() == oxbow.Team):
 		labels = append(labels, approvedByPerson)
 	}
 	return labels

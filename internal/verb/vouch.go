@@ -2,9 +2,21 @@
 
 package verb
 
-import "github.com/oxbow-memory/oxbow"
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
 
 var (
 	approvedByPerson = oxbow.Label{Key: oxbow.LabelApproved, Value: string(oxbow.Person)}
 	unvouchedImport  = oxbow.Label{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}
 )
+
+// approvedLabels returns the labels with that of a person's approval.
+func approvedLabels(labels []oxbow.Label) []oxbow.Label {
+	if slices.Contains(labels, approvedByPerson) {
+		return labels
+	}
+	return oxbow.SortLabels(append(slices.Clone(labels), approvedByPerson))
+}

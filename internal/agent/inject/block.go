@@ -173,8 +173,8 @@ func (q quote) origin(earlier bool) string {
 	switch {
 	case q.In == InSessions:
 		said += ", past session"
-	case q.entry.Source.Actor != "":
-		said += ", by " + string(q.entry.Source.Actor)
+	case q.entry.TextBy() != "":
+		said += ", by " + string(q.entry.TextBy())
 	}
 	if of := q.entry.Values(oxbow.LabelProject); q.Why == whyProject && len(of) > 0 {
 		said += ", project " + OneLine(of[0])

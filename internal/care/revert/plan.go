@@ -164,7 +164,7 @@ func (r *replay) kept(n *node) (parts []string) {
 	if !slices.Equal(n.Entry.Aliases, old.Aliases) {
 		parts = append(parts, "aliases")
 	}
-	if !slices.Equal(n.Entry.Labels, old.Labels) {
+	if !slices.Equal(oxbow.WithoutTextBy(n.Entry.Labels), oxbow.WithoutTextBy(old.Labels)) {
 		parts = append(parts, "labels")
 	}
 	return parts

@@ -82,7 +82,8 @@ func (a act) do(t testing.TB, m *oxbow.Memory) {
 	}
 }
 
-// state writes all of a memory down, but for IDs, versions and times.
+// state writes all of a memory down, but for IDs, versions, times and the label that says who
+// wrote a text: a text that a person restores has it, and the same text that an agent wrote has not.
 func state(t testing.TB, m *oxbow.Memory) string {
 	t.Helper()
 	var all []string
@@ -90,7 +91,7 @@ func state(t testing.TB, m *oxbow.Memory) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s (%s) %q aliases %q labels %v", e.Name, e.Kind, e.Content, slices.Sorted(slices.Values(e.Aliases)), e.Labels))
+		all = append(all, fmt.Sprintf("%s (%s) %q aliases %q labels %v", e.Name, e.Kind, e.Content, slices.Sorted(slices.Values(e.Aliases)), oxbow.WithoutTextBy(e.Labels)))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")

@@ -49,7 +49,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 				return 0, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
 			}
 			s := step{seq: seq, p: p}
-			s.old, err = d.before(seq, v.ops[:i], p)
+			s.old, err = d.before(seq, v, v.ops[:i], p)
 			if err != nil {
 				return 0, err
 			}
@@ -70,7 +70,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			}
 			switch {
 			case s.old != nil:
-				e := s.old.Entry.Clone()
+				e := d.restoredEntry(ctx, s.old)
 				v.ops = append(v.ops, g.put(store.VerbRestore, &e))
 			case now != nil:
 				v.ops = append(v.ops, g.drop(now))
@@ -168,7 +168,7 @@ func leftAs(now *store.Entry, p put) bool {
 	}
 	e := p.entry
 	return now.ID == e.ID && now.Kind == e.Kind && now.Content == e.Content && now.Created.Equal(e.Created) &&
-		slices.Equal(now.Aliases, e.Aliases) && slices.Equal(now.Labels, e.Labels)
+		slices.Equal(now.Aliases, e.Aliases) && slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(e.Labels))
 }
 
 // lastOfEach keeps, of several ops on one name, the last, as the change that
@@ -202,14 +202,14 @@ func numbers(seqs []uint64) string {
 }
 
 // before returns the version of an op's entry before it, nil for none. ops are
-// those before it in the same change.
-func (d *DB) before(seq uint64, ops []put, p put) (*store.Version, error) {
+// those before it in the same change, whose body is in.
+func (d *DB) before(seq uint64, in *body, ops []put, p put) (*store.Version, error) {
 	for _, o := range slices.Backward(ops) {
 		if o.entry.Name == p.entry.Name {
 			if o.verb == store.VerbRemove {
 				return nil, nil
 			}
-			v := version(seq, &body{}, o)
+			v := version(seq, in, o)
 			return &v, nil
 		}
 	}
@@ -248,6 +248,17 @@ func (d *DB) RestoreIf(ctx context.Context, name string, seq, version uint64) (u
 	return d.restore(ctx, name, seq, &version)
 }
 
+// restoredEntry returns the entry of a version as the caller of the context restores it. A person
+// who restores a text has not written it.
+func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
+	e := v.Entry.Clone()
+	if v.Source.Actor != "" { // else a compaction kept the version, and the entry has its source
+		e.Source = v.Source
+	}
+	e.Labels = store.KeepTextBy(e.Labels, &e, d.source(ctx).Actor)
+	return e
+}
+
 // restore restores a version, if the entry is at the version wanted, where one
 // is.
 func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
@@ -274,7 +285,7 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 		return 0, store.NoChange("version %d of %q was erased, so that nothing is left to restore", found.Seq, name)
 	}
 	return d.commit(ctx, func(g *batch) (*body, error) {
-		e := found.Entry.Clone()
+		e := d.restoredEntry(ctx, found)
 		v := &body{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
 		now := g.get(name)
 		if want != nil {

@@ -263,7 +263,7 @@ func pullStamps(ls []oxbow.Label) []oxbow.Label {
 }
 
 func isStamp(l oxbow.Label) bool {
-	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || slices.Contains(oxbow.HeldLabels(), l.Key)
+	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
 // FileOf returns the name of the state file for a server, next to the memory's file.
