@@ -58,7 +58,8 @@ func (x *indexed) Keywords() []string {
 }
 
 // unsearchedLabels are the keys of labels whose values are no words to search by.
-var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, "from", LabelOrigin, LabelVerified, LabelUnvouched, LabelApproved, LabelTextBy}
+var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, "from", LabelOrigin, LabelVerified,
+	LabelUnvouched, LabelApproved, LabelTextBy}
 
 // isShown reports whether values of a label key are names of entries that a hook had shown
 // to a model.

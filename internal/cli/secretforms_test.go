@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,6 +69,63 @@ func TestSecretForms(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// encodedSecrets are secrets in other forms, of which no file may have a part.
+var encodedSecrets = []string{
+	"Z2hwX2E4S3owUXBMM3ZYdzlSdFkybU5iNkNzRDFmR2g0SmtFNXVWaQ",                  // base64
+	"dGhlIHRva2VuIGlzIGdocF9hOEt6MFFwTDN2WHc5UnRZMm1OYjZDc0QxZkdoNEprRTV1Vmk", // base64 of a sentence
+	"%67hp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi",                              // percent sign
+	"api_key%3Dx9Kd82mQpZ4Rt7VbNc1W",                                          // query of a URL
+	"ghp_a8Kz0QpL3v\u00adXw9RtY2mNb6CsD1fGh4JkE5uVi",                          // soft hyphen
+	"ghp_a8Kz0QpL3v\u200bXw9RtY2mN\u2060b6CsD1fGh4JkE5uVi",                    // zero width
+	"\uff47\uff48\uff50_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi",                 // full-width letters
+}
+
+func TestEncodedSecrets(t *testing.T) {
+	for door, through := range map[string]func(t *testing.T, w *world, text string){
+		"mcp":      throughMCP,
+		"http":     throughHTTP,
+		"hook":     throughHook,
+		"remember": throughRemember,
+		"import":   throughImport,
+	} {
+		t.Run(door, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range encodedSecrets {
+				w := newWorld(t)
+				home := filepath.Join(w.dir, "home")
+				w.vars["OXBOW_HOME"] = home
+				through(t, w, "Seen before it failed: "+text)
+				w.must(t, "session", "list") // the spool goes into the archive
+				noPlanted(t, home)
+				if kept := filesWith(t, home, text[len(text)-16:]); len(kept) > 0 {
+					t.Errorf("%q is kept in %q", text, kept)
+				}
+				w.must(t, "check")
+			}
+		})
+	}
+}
+
+// throughHTTP creates an entry as a program does.
+func throughHTTP(t *testing.T, w *world, text string) {
+	w.must(t, "init")
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("all "+tokenSecret+" rw\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base, stop := w.serveCommand(t, "serve", "--http", "127.0.0.1:0", "--tokens", tokens)
+	defer stop()
+	client := &http.Client{Transport: bearer(tokenSecret)}
+	res, err := client.Post(base+"/api/v1/entries", "application/json", strings.NewReader(encoded(t, object{"name": "seen", "content": text})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= 300 {
+		t.Fatalf("creating an entry: %s", res.Status)
 	}
 }
 

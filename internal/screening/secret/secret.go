@@ -30,11 +30,25 @@ type Finding struct {
 
 // Find returns the secrets in a text, in order; none overlaps another. A mark that
 // [Redact] made holds none.
+// A secret that is percent-encoded, in base64, in full-width letters, or interrupted by
+// characters that nobody sees is found too.
 func Find(text string) []Finding {
+	found := findPlain(text)
+	for _, r := range otherReadings(text) {
+		for _, f := range findPlain(r.text) {
+			f.Start, f.End = r.original(f.Start, f.End)
+			found = append(found, f)
+		}
+	}
+	return disjoint(text, found)
+}
+
+// findPlain returns the secrets that a text has in the form in which the rules describe them.
+func findPlain(text string) []Finding {
 	rules := ruleSet()
 	s := search{text: text, rules: rules}
 	rules.keywords.each(text, s.keyword)
-	return disjoint(text, s.found)
+	return s.found
 }
 
 // search is one pass through a text. A rule is tried once at a place at most.

@@ -1,0 +1,259 @@
+// This file finds secrets that are written in another form: with characters that nobody sees,
+// in full-width letters, percent-encoded or in base64.
+
+package secret
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// reading is a text as it is read after decoding.
+type reading struct {
+	text       string
+	starts     []int // for each byte of text, and for its end, where the original of the character begins; may be nil
+	start, end int   // of the original, if starts is nil
+}
+
+// original returns the part of the original that encodes a part of the reading's text.
+func (r *reading) original(start, end int) (originalStart, originalEnd int) {
+	if r.starts == nil {
+		return r.start, r.end
+	}
+	return r.starts[start], r.starts[end]
+}
+
+// otherReadings returns the readings of a text, and of parts of it, in which there may be secrets
+// that the text itself does not show.
+func otherReadings(text string) []reading {
+	all := base64Readings(text)
+	if !hasOtherForms(text) {
+		return all
+	}
+	r := read(text)
+	for _, inner := range base64Readings(r.text) {
+		inner.start, inner.end = r.original(inner.start, inner.end)
+		all = append(all, inner)
+	}
+	return append(all, r)
+}
+
+// hasOtherForms reports whether [read] may return another text in which there is a secret that
+// the text itself does not show.
+func hasOtherForms(text string) bool {
+	for rest := text; ; rest = rest[1:] {
+		percent := strings.IndexByte(rest, '%')
+		if percent < 0 {
+			break
+		}
+		rest = rest[percent:]
+		if _, ok := percentByte(rest); ok {
+			return true
+		}
+	}
+	first := 0 // character that is not ASCII
+	for first < len(text) && text[first] < utf8.RuneSelf {
+		first++
+	}
+	text = text[max(0, first-1):]
+	afterToken := false // the last visible character may be in a token
+	for _, c := range text {
+		switch {
+		case c < utf8.RuneSelf:
+			afterToken = isBase64[byte(c)]
+		case isInvisible(c):
+			if afterToken {
+				return true
+			}
+		default:
+			afterToken = false
+			if plain := plainForm(c); plain != c && isBase64[byte(plain)] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// read returns the text with the letters of ASCII for variants of them, without characters that
+// nobody sees, and with the bytes that percent signs encode.
+func read(text string) reading {
+	decoded := make([]byte, 0, len(text))
+	starts := make([]int, 0, len(text)+1)
+	add := func(part string, start int) {
+		decoded = append(decoded, part...)
+		for range len(part) {
+			starts = append(starts, start)
+		}
+	}
+	for i := 0; i < len(text); {
+		if c, ok := percentByte(text[i:]); ok {
+			add(string(rune(c)), i)
+			i += 3
+			continue
+		}
+		c, size := utf8.DecodeRuneInString(text[i:])
+		if !isInvisible(c) {
+			visible := text[i : i+size] // also a byte that is not UTF-8
+			if plain := plainForm(c); plain != c {
+				visible = string(plain)
+			}
+			add(visible, i)
+		}
+		i += size
+	}
+	return reading{text: string(decoded), starts: append(starts, len(text))}
+}
+
+// asciiLetters are the letters in the order of Unicode's alphabets of mathematical letters.
+const asciiLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// plainForm returns the character of ASCII of which c is a full-width, mathematical or circled
+// variant, as Unicode's normal form KC does. It returns other characters unchanged. The package
+// is part of the library, which imports no other module, so that it has no table of all forms.
+func plainForm(c rune) rune {
+	switch {
+	case '！' <= c && c <= '～':
+		return c - '！' + '!'
+	case 'Ⓐ' <= c && c <= 'ⓩ':
+		return rune(asciiLetters[c-'Ⓐ'])
+	case '𝐀' <= c && c <= '𝚣':
+		return rune(asciiLetters[(c-'𝐀')%rune(len(asciiLetters))])
+	case '𝟎' <= c && c <= '𝟿':
+		return '0' + (c-'𝟎')%10
+	}
+	return c
+}
+
+// percentByte returns the byte of ASCII that a text begins with in percent-encoding.
+func percentByte(text string) (c byte, ok bool) {
+	if len(text) < 3 || text[0] != '%' {
+		return 0, false
+	}
+	high, low := hexValue(text[1]), hexValue(text[2])
+	return byte(high<<4 | low), 0 <= high && high < 8 && low >= 0
+}
+
+func hexValue(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// isInvisible reports whether a character has no width, such as a soft hyphen.
+func isInvisible(c rune) bool {
+	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
+}
+
+// Bounds of text in base64, in bytes.
+const (
+	leastBase64 = 24 // shorter runs hold no secret that the rules would find
+	leastLine   = 60 // a run goes on in the next line if its line is as long as encoders make them
+	probedSize  = 24 // of the beginning, which shows whether a run encodes text
+)
+
+// base64Readings returns the runs of base64 that encode text.
+func base64Readings(text string) (all []reading) {
+	for i := 0; i+leastBase64 <= len(text); {
+		last := i + leastBase64 - 1
+		for last >= i && isBase64[text[last]] {
+			last--
+		}
+		if last >= i { // no run of the least size begins before the next byte
+			i = last + 1
+			continue
+		}
+		end := endOfBase64(text, i)
+		if decoded := decodeBase64(text[i:end]); decoded != "" {
+			all = append(all, reading{text: decoded, start: i, end: end})
+		}
+		i = end
+	}
+	return all
+}
+
+// endOfBase64 returns where a run of base64 that begins at a place ends. It may be in lines.
+func endOfBase64(text string, start int) int {
+	line := start
+	for i := start; ; {
+		for i < len(text) && isBase64[text[i]] {
+			i++
+		}
+		if i-line < leastLine {
+			return i
+		}
+		next := i
+		for next < len(text) && (text[next] == '\r' || text[next] == '\n') {
+			next++
+		}
+		if next == i || next == len(text) || !isBase64[text[next]] {
+			return i
+		}
+		i, line = next, next
+	}
+}
+
+// base64Values maps each byte of base64, also of its form for URLs, to its six bits, and other
+// bytes to a larger value. isBase64 says which bytes are of base64.
+var base64Values, isBase64 = func() (values [256]uint8, is [256]bool) {
+	for c := range 256 {
+		values[c] = 0xff
+	}
+	for i, c := range []byte(asciiLetters + "0123456789+/") {
+		values[c], is[c] = uint8(i), true
+	}
+	values['-'], is['-'] = values['+'], true
+	values['_'], is['_'] = values['/'], true
+	return values, is
+}()
+
+// decodeBase64 returns the text that a run encodes, or "" if the run encodes no text.
+func decodeBase64(run string) string {
+	for i := 0; i < probedSize; i += 4 {
+		b := uint32(0)
+		for _, c := range []byte(run[i : i+4]) {
+			b = b<<6 | uint32(base64Values[c]&63)
+		}
+		if !isText(byte(b>>16)) || !isText(byte(b>>8)) || !isText(byte(b)) {
+			return ""
+		}
+	}
+	run = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/").Replace(run)
+	if len(run)%4 == 1 {
+		run = run[:len(run)-1] // encodes no byte
+	}
+	return decodeText(run)
+}
+
+// isText reports whether a byte may be in an encoded text. Text in UTF-16 has zero bytes.
+func isText(c byte) bool {
+	return c >= ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0
+}
+
+// decodeText decodes base64 that has no padding. It returns "" if the result is not printable.
+// Text in UTF-16, as PowerShell encodes it, has a zero byte after each of ASCII, which is left out.
+func decodeText(run string) string {
+	b, err := base64.RawStdEncoding.DecodeString(run)
+	if err != nil {
+		return ""
+	}
+	s := string(b)
+	if strings.Count(s, "\x00") >= len(s)/2 {
+		s = strings.ReplaceAll(s, "\x00", "")
+	}
+	for i := range len(s) {
+		if s[i] == 0 || !isText(s[i]) {
+			return ""
+		}
+	}
+	if !utf8.ValidString(s) {
+		return ""
+	}
+	return s
+}
