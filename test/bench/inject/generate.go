@@ -1,5 +1,5 @@
-// A set that is made by a program: talks of people with an agent, of which each has
-// things to say that no other has.
+// This file generates a set of conversations between people and an agent. Each person
+// mentions facts that nobody else mentions.
 
 package inject
 
@@ -19,15 +19,15 @@ import (
 //go:embed corpus.txt
 var corpusText string
 
-// corpus is what talks are made of.
+// corpus contains the building blocks of conversations.
 type corpus struct {
 	lists  map[string][]string // words that each belong to one person
-	any    map[string][]string // words that all may say
-	facts  [][]string          // what is said, the reply, the question, the one without an answer
-	filler [][]string          // what is said, the reply
+	any    map[string][]string // words that everybody may use
+	facts  [][]string          // statement, reply, question, and a question without an answer
+	filler [][]string          // statement and reply
 }
 
-// parseCorpus reads the forms and lists. Lines of no form are passed over.
+// parseCorpus parses the forms and lists. It ignores lines without a known form.
 func parseCorpus(text string) corpus {
 	c := corpus{lists: map[string][]string{}, any: map[string][]string{}}
 	for line := range strings.Lines(text) {
@@ -50,7 +50,7 @@ func parseCorpus(text string) corpus {
 	return c
 }
 
-// The size of the generated set.
+// Size of the generated set.
 const (
 	people       = 8
 	turnsOfOne   = 150
@@ -58,7 +58,7 @@ const (
 	factsOfForm  = 3
 )
 
-// Generate yields the stores of people. The same seed gives the same talks.
+// Generate yields the stores of people. Equal seeds give equal conversations.
 func Generate(seed uint64) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		c := parseCorpus(corpusText)
@@ -70,7 +70,7 @@ func Generate(seed uint64) iter.Seq2[*Store, error] {
 	}
 }
 
-// person returns the talk of one person.
+// person returns the conversation of one person.
 func (c *corpus) person(n int, r *rand.Rand) *Store {
 	s := &Store{Name: fmt.Sprintf("person %d", n+1), In: inject.InSessions}
 	s.Holds = map[string]bool{s.Name: true}
@@ -97,8 +97,8 @@ func (c *corpus) person(n int, r *rand.Rand) *Store {
 	return s
 }
 
-// fill puts words into the parts of a form: of the lists the one of that number, of
-// the others any, the same in all parts.
+// fill inserts words into the parts of a form. From the lists of personal words it takes
+// word n, from other lists a random word. All parts get the same words.
 func (c *corpus) fill(form []string, n int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {

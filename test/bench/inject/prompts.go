@@ -1,5 +1,5 @@
-// Prompts that no memory answers: acknowledgements, work orders, and what people
-// paste.
+// This file has prompts that no memory can answer: acknowledgements, work orders, and pasted
+// texts.
 
 package inject
 
@@ -26,9 +26,9 @@ func orders() []string {
 	return all
 }
 
-// pasted returns what people paste into a prompt.
+// pasted returns texts that people paste into a prompt.
 func pasted() []string {
-	_, text, _ := strings.Cut(pastedText, "\n") // its first line says what it is
+	_, text, _ := strings.Cut(pastedText, "\n") // skip the first line, which describes the file
 	var all []string
 	for p := range strings.SplitSeq(text, "\n----\n") {
 		all = append(all, strings.TrimSpace(p))

@@ -1,4 +1,5 @@
-// The rules that decide what a prompt gets: those of other systems, and oxbow's.
+// This file defines the rules that decide what a prompt gets: those of other systems, and
+// oxbow's.
 
 package inject
 
@@ -13,15 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
-// Decision is what a prompt got.
+// Decision is the decision of a rule about a prompt.
 type Decision struct {
 	Answer gate.Answer
-	Units  []string      // ids of those shown or pointed to
-	Tokens int           // of oxbow: the other rules have no text
-	Took   time.Duration // of oxbow, the search included
+	Units  []string      // IDs of the units that are shown or to which the pointer refers
+	Tokens int           // only for oxbow, because the other rules produce no text
+	Took   time.Duration // only for oxbow; includes the search
 }
 
-// conversation is a session with a memory, in which a rule decides.
+// conversation is a session with a memory in which a rule decides.
 type conversation interface {
 	ask(ctx context.Context, prompt string) (Decision, error)
 }
@@ -32,16 +33,16 @@ type Rule struct {
 	begin func(m *memory) conversation
 }
 
-// Ours is the name of the rule that the library has.
+// Ours is the name of oxbow's rule.
 const Ours = "oxbow"
 
-// fixed is a threshold of the strength that gives 5 % of the foreign questions of
-// the development half of LongMemEval a payload, for all memories alike.
+// fixed is a threshold of the strength for all memories. With it, 5 % of the foreign
+// questions in the development half of LongMemEval get a payload.
 const fixed = 2.36
 
-// Rules returns the rules that are compared, oxbow's last. The others rank by
-// BM25 and decide on each of the first three hits alone, whatever the session was
-// shown before.
+// Rules returns the rules that are compared, with oxbow's last. The other rules rank by BM25
+// and decide about each of the first three hits separately, without regard to earlier
+// prompts of the session.
 func Rules() []Rule {
 	var rules []Rule
 	for _, r := range []struct {
@@ -60,12 +61,12 @@ func Rules() []Rule {
 	return append(rules, Rule{Ours, func(m *memory) conversation { return &ours{m: m, state: newState()} }})
 }
 
-// strength is what BM25 makes of a unit, for the rules of others.
+// strength is how well a unit matches according to BM25, for the rules of other systems.
 type strength struct {
 	matched  int
 	bm25     float64
-	coverage float64 // Σ idf of the terms that it holds ÷ Σ idf of all
-	rare     bool    // it holds a term that at most 1 % of the entries hold
+	coverage float64 // IDF sum of the matched terms ÷ IDF sum of all terms
+	rare     bool    // it contains a term that at most 1 % of the entries contain
 }
 
 func strengthOf(x *oxbow.Explanation) (s strength) {
@@ -85,7 +86,7 @@ func strengthOf(x *oxbow.Explanation) (s strength) {
 	return s
 }
 
-// g is the rule that oxbow's began with: coverage × √BM25, of at least two words.
+// g is the original strength of oxbow's rule: coverage × √BM25, if at least two words match.
 func (s strength) g() float64 {
 	if s.matched < 2 {
 		return 0
@@ -93,7 +94,7 @@ func (s strength) g() float64 {
 	return s.coverage * math.Sqrt(s.bm25)
 }
 
-// unitRule is a rule that depends on one unit at a time, and on nothing else.
+// unitRule is a rule that only depends on one unit at a time.
 type unitRule struct {
 	m     *memory
 	fires func(m *memory, s strength) bool
@@ -114,7 +115,7 @@ func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
 	return d, nil
 }
 
-// ours is a session in which the library decides, with the state of what was shown.
+// ours is a session in which oxbow decides, with the record of what was shown.
 type ours struct {
 	m     *memory
 	state inject.State
@@ -146,7 +147,7 @@ func (o *ours) ask(ctx context.Context, prompt string) (Decision, error) {
 	return d, nil
 }
 
-// calibrate sets the thresholds of the rules that have one a memory.
+// calibrate sets the thresholds of the rules that have one for each memory.
 func (m *memory) calibrate(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.Decoys() {

@@ -1,4 +1,4 @@
-// The measurement: every store of a set, every arm, every rule.
+// This file runs the measurement: every store of a set, every arm, every rule.
 
 package inject
 
@@ -11,33 +11,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
-// Options are how much is measured.
+// Options limit the measurement.
 type Options struct {
-	Stores   iter.Seq2[*Store, error] // is gone through twice
-	Foreign  int                      // foreign questions in all; 0 means 1,000
-	Variants int                      // stores that are measured in other forms, too; 0 means 20
-	Progress func(store string)       // is called, when it is not nil, after each store
+	Stores   iter.Seq2[*Store, error] // iterated twice
+	Foreign  int                      // total number of foreign questions; 0 means 1,000
+	Variants int                      // number of stores that are also measured in other forms; 0 means 20
+	Progress func(store string)       // called after each store if it is not nil
 }
 
-// Result is what the rules did.
+// Result contains the results of the rules.
 type Result struct {
 	Stores int    `json:"stores"`
 	Units  int    `json:"units"`
 	Rows   []*Row `json:"rows"`
 }
 
-// pool are the questions of all stores that have an answer, and the stores that
-// stand for other people.
+// pool contains the answerable questions of all stores, and stores that serve as other
+// people.
 type pool struct {
 	asks   []Ask
 	stores int
 	others []*Store
 }
 
-// maxOthers is how many stores are kept in memory to stand for other people.
+// maxOthers is the number of stores that are kept in memory to serve as other people.
 const maxOthers = 12
 
-// Run measures.
+// Run runs the measurement.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	p, err := gather(o.Stores)
 	if err != nil {
@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err := s.within(ctx, rules, res.Rows, func(b *bench) error { return b.plain(ctx, s, foreign, res.Stores) }); err != nil {
 			return nil, err
 		}
-		// Stores are picked from all over the set.
+		// Select stores from all over the set.
 		if (res.Stores+1)*o.Variants/p.stores > res.Stores*o.Variants/p.stores {
 			if err := p.variants(ctx, s, rules, res.Rows); err != nil {
 				return nil, err
@@ -101,8 +101,8 @@ func gather(stores iter.Seq2[*Store, error]) (p pool, err error) {
 	return p, nil
 }
 
-// foreign returns at most so many questions of the pool whose answers the store
-// does not hold, from all over it.
+// foreign returns at most most questions from all over the pool that the store cannot
+// answer.
 func (p *pool) foreign(s *Store, n, most int) []string {
 	var texts []string
 	for _, a := range p.asks {
@@ -120,7 +120,7 @@ func (p *pool) foreign(s *Store, n, most int) []string {
 	return some
 }
 
-// plain puts to the rules what is asked of the store as it is.
+// plain passes the questions of an unmodified store to the rules.
 func (b *bench) plain(ctx context.Context, s *Store, foreign []string, n int) error {
 	if err := b.own(ctx, Own, s.Asks); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (b *bench) plain(ctx context.Context, s *Store, foreign []string, n int) er
 	return b.day(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
 }
 
-// variants puts the questions of a store to the rules in its other forms.
+// variants passes the questions of a store to the rules, with the store in its other forms.
 func (p *pool) variants(ctx context.Context, s *Store, rules []Rule, rows []*Row) error {
 	var others []*Store
 	for _, o := range p.others {
@@ -165,7 +165,7 @@ func (p *pool) variants(ctx context.Context, s *Store, rules []Rule, rows []*Row
 			}
 		}
 	}
-	if s.In != inject.InNotes { // nothing prints a note
+	if s.In != inject.InNotes { // the output of tools is never a note
 		return s.printed().within(ctx, rules, rows, func(b *bench) error { return b.own(ctx, Tool, s.Asks) })
 	}
 	return nil

@@ -1,4 +1,4 @@
-// The public sets of questions, as stores.
+// This file reads the public sets of questions as stores.
 
 package inject
 
@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-// Sets are the names of the sets that are read.
+// Sets returns the names of the supported sets.
 func Sets() []string { return []string{"longmemeval", "beam", "locomo"} }
 
-// Read yields the stores of a source. It yields at most one error, last.
+// Read yields the stores of a source. It yields at most one error, as the last value.
 func Read(src *quality.Source) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		read := map[string]iter.Seq2[*Store, error]{
@@ -40,7 +40,7 @@ func Read(src *quality.Source) iter.Seq2[*Store, error] {
 	}
 }
 
-// each yields the stores that of makes of the values and their numbers, from 1.
+// each yields the store that of builds from each value and its number, from 1.
 func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		n := 0
@@ -57,7 +57,7 @@ func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Sto
 	}
 }
 
-// ofQuestion returns the haystack of a question of LongMemEval.
+// ofQuestion returns the haystack of a LongMemEval question.
 func ofQuestion(q *quality.Question, _ int) *Store {
 	s := &Store{Name: q.ID, In: inject.InSessions, Holds: map[string]bool{}}
 	ask := Ask{Text: q.Text, Right: map[string]bool{}, From: q.Answers, Unanswerable: strings.HasSuffix(q.ID, "_abs")}
@@ -84,8 +84,8 @@ func ofQuestion(q *quality.Question, _ int) *Store {
 	return s
 }
 
-// say adds a message: one of the person begins a unit, and so does the first of
-// those since unit first.
+// say adds a message. A unit begins with each message of the person, and with the first
+// message of a session, which begins at unit first.
 func (s *Store) say(first int, role, text string) {
 	switch {
 	case role == "user":
@@ -98,11 +98,11 @@ func (s *Store) say(first int, role, text string) {
 	u.Reply = strings.TrimPrefix(u.Reply+"\n\n"+text, "\n\n")
 }
 
-// ofChat returns a chat of BEAM, as one session.
+// ofChat returns a BEAM chat as one session.
 func ofChat(c *quality.Chat, n int) *Store {
 	s := &Store{Name: fmt.Sprintf("chat %d", n), In: inject.InSessions}
 	s.Holds = map[string]bool{s.Name: true}
-	unit := map[int]string{} // by id of a message
+	unit := map[int]string{} // by message ID
 	for i, m := range c.Messages {
 		s.say(0, m.Role, m.Text)
 		u := &s.Units[len(s.Units)-1]
@@ -125,8 +125,8 @@ func ofChat(c *quality.Chat, n int) *Store {
 	return s
 }
 
-// ofTalk returns a talk of LoCoMo, each turn a note. Its adversarial questions are
-// about what the talk is about, and nothing answers them.
+// ofTalk returns a LoCoMo conversation with each turn as a note. Its adversarial questions
+// are about subjects of the conversation, but have no answer.
 func ofTalk(t *quality.Talk, n int) *Store {
 	s := &Store{Name: fmt.Sprintf("talk %d", n), In: inject.InNotes}
 	s.Holds = map[string]bool{s.Name: true}

@@ -1,4 +1,4 @@
-// A memory as a user has it, and what is asked of it.
+// This file defines a memory as a user would have it, and the questions for it.
 
 package inject
 
@@ -16,50 +16,50 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store is a memory and what is asked of it.
+// Store is a memory and its questions.
 type Store struct {
 	Name  string
-	In    string // inject.InSessions: a unit is a turn; inject.InNotes: it is an entry
+	In    string // inject.InSessions if a unit is a turn, inject.InNotes if it is an entry
 	Units []Unit
 	Asks  []Ask
-	Holds map[string]bool // what the units are from; an ask from none of it is foreign
+	Holds map[string]bool // sources of the units; a question with none of these sources is foreign
 }
 
-// Unit is what may be shown: a person's text and the reply, or a note.
+// Unit is the smallest part that can be shown: a person's text and the reply, or a note.
 type Unit struct {
 	ID      string
 	Session string
 	Prompt  string // or the text of a note
 	Reply   string
-	Printed string // the end of what a failed command printed; "" for none
+	Printed string // end of the output of a failed command; may be ""
 	Time    time.Time
 }
 
 // Ask is a question.
 type Ask struct {
 	Text         string
-	Right        map[string]bool // ids of the units that answer it
-	From         []string        // what these are from, as in Holds
-	Unanswerable bool            // the store holds its subject, and no answer
+	Right        map[string]bool // IDs of the units that answer it
+	From         []string        // sources of these units, as in Holds
+	Unanswerable bool            // the store covers the subject, but has no answer
 }
 
-// client is what all turns are said to be of.
+// client is the client name of all turns.
 const client = "claude"
 
 // memory is an open memory with the units of a store.
 type memory struct {
 	*oxbow.Memory
 	source  inject.Source
-	ids     map[string]string // of the units, by the names of their entries
-	decoyed float64           // the 98th percentile of the decoys' strengths by BM25
+	ids     map[string]string // IDs of the units by the names of their entries
+	decoyed float64           // 98th percentile of the BM25 strengths of the decoys
 
-	hits struct { // of the prompt that was looked for last
+	hits struct { // hits of the last prompt
 		prompt string
 		found  []oxbow.Hit
 	}
 }
 
-// open makes the memory. The caller closes it.
+// open creates the memory. The caller must close it.
 func (s *Store) open(ctx context.Context) (*memory, error) {
 	now := time.Unix(0, 0)
 	if len(s.Units) > 0 {
@@ -93,8 +93,8 @@ func (m *memory) putNotes(ctx context.Context, units []Unit) error {
 	return m.Apply(ctx, ops...)
 }
 
-// putTurns reports the units as a client does. Sessions are numbered, since their
-// names in LongMemEval show which of them hold an answer.
+// putTurns reports the units like a client. Sessions get numbers as names, because the
+// original names in LongMemEval reveal which sessions contain an answer.
 func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 	m.source.Filter = session.TurnFilter
 	var events []session.Event
@@ -120,13 +120,13 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 	return nil
 }
 
-// events returns what a client reports of the unit.
+// events returns the events that a client reports for the unit.
 func (u *Unit) events(name, turn string) []session.Event {
 	e := session.Event{Client: client, Session: name, Turn: turn, Time: u.Time}
 	prompt := e
 	reply := e
 	call := e
-	prompt.Kind, prompt.Text = session.Prompt, u.Prompt // "" where a chat begins with the program
+	prompt.Kind, prompt.Text = session.Prompt, u.Prompt // "" if the chat begins with a message of the program
 	es := []session.Event{prompt}
 	if u.Printed != "" {
 		call.Kind = session.Called
@@ -145,11 +145,11 @@ func (u *Unit) events(name, turn string) []session.Event {
 	return es
 }
 
-// shown is the most units that are shown for a prompt.
+// shown is the maximum number of units that are shown for a prompt.
 const shown = 3
 
-// plain returns what BM25 finds for a prompt, without the additions of the default
-// ranking: the first shown hits, with explanations.
+// plain returns the first hits for a prompt by BM25 only, without the additions of the
+// default ranking, with explanations.
 func (m *memory) plain(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
 	if m.hits.prompt == prompt && prompt != "" {
 		return m.hits.found, nil
@@ -159,7 +159,7 @@ func (m *memory) plain(ctx context.Context, prompt string) ([]oxbow.Hit, error) 
 	return found, err
 }
 
-// close closes the memory when its store is found sound.
+// close checks the store and closes the memory.
 func (m *memory) close(ctx context.Context) error {
 	r, err := m.Check(ctx)
 	if err == nil && len(r.Problems) > 0 {

@@ -1,4 +1,4 @@
-// Other forms of a store and of a prompt: what makes the right unit harder to find.
+// This file changes stores and prompts so that the right unit is harder to find.
 
 package inject
 
@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// joined returns the store with the sessions of another in its own: each is begun
-// about one thing and continues about another. A store of one session gets pieces
-// of the other one between its own.
+// joined returns the store with its sessions mixed with those of another store: each session
+// begins with one subject and continues with another. If the store has a single session,
+// pieces of the other session are inserted into it.
 func (s *Store) joined(o *Store) *Store {
 	j := *s
 	j.Units = nil
-	const piece = 4 // units before it is the other's turn
+	const piece = 4 // consecutive units of one store
 	left := o.Units
 	for i, u := range s.Units {
 		j.Units = append(j.Units, u)
@@ -34,11 +34,11 @@ func (s *Store) joined(o *Store) *Store {
 	return &j
 }
 
-// marathonTurns is how many turns the long session has.
+// marathonTurns is the number of turns in the long session.
 const marathonTurns = 1500
 
-// beside returns the store with one long session more, of the turns of others,
-// which begin again when they are all there.
+// beside returns the store with an additional long session of other people's turns, which
+// are repeated if there are too few.
 func (s *Store) beside(others []*Store) *Store {
 	j := *s
 	j.Units = append([]Unit(nil), s.Units...)
@@ -60,8 +60,8 @@ func (s *Store) beside(others []*Store) *Store {
 	return &j
 }
 
-// printed returns the store with each unit that answers a question turned into one
-// in which only a failed command printed what the person had said.
+// printed returns the store with each answering unit replaced by a unit in which only a
+// failed command printed the text.
 func (s *Store) printed() *Store {
 	right := map[string]bool{}
 	for _, a := range s.Asks {
@@ -80,7 +80,7 @@ func (s *Store) printed() *Store {
 	return &j
 }
 
-// paraphrase returns a prompt in another form: the second half of its words first.
+// paraphrase returns a prompt with the second half of its words moved to the front.
 func paraphrase(prompt string) string {
 	words := strings.Fields(strings.TrimRight(prompt, "?.! "))
 	half := len(words) / 2

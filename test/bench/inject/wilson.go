@@ -1,10 +1,10 @@
-// How sure a share is.
+// This file computes shares and their confidence intervals.
 
 package inject
 
 import "math"
 
-// Count is how many of some prompts, and of how many.
+// Count counts prompts, and those of them that match.
 type Count struct {
 	Of int `json:"n"`
 	In int `json:"in"`
@@ -17,7 +17,7 @@ func (c *Count) add(in bool) {
 	}
 }
 
-// Share returns the share, 0 of none.
+// Share returns the share of matches, or 0 if nothing was counted.
 func (c Count) Share() float64 {
 	if c.Of == 0 {
 		return 0
@@ -25,8 +25,8 @@ func (c Count) Share() float64 {
 	return float64(c.In) / float64(c.Of)
 }
 
-// Interval returns Wilson's interval of the share for 95 % (Wilson, Probable
-// inference, 1927), which takes the prompts for independent; from 0 to 1 of none.
+// Interval returns Wilson's 95 % interval of the share (Wilson, Probable inference, 1927),
+// which assumes independent prompts. It returns 0 and 1 if nothing was counted.
 func (c Count) Interval() (low, high float64) {
 	if c.Of == 0 {
 		return 0, 1

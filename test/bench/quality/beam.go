@@ -1,5 +1,5 @@
-// BEAM: long chats of one person with a program, and questions of ten
-// abilities, most of which some messages answer.
+// This file reads BEAM: long chats of a person with a program, and questions for ten
+// abilities, most of which are answered by some messages.
 
 package quality
 
@@ -23,7 +23,7 @@ type publishedChat struct {
 		ID      int    `json:"id"`
 		Role    string `json:"role"`
 		Content string `json:"content"`
-		Anchor  string `json:"time_anchor"` // the date of it and of those that follow, "" for no new one
+		Anchor  string `json:"time_anchor"` // date of this and the following messages; "" if it is unchanged
 	} `json:"messages"`
 	Questions map[string][]struct { // by ability
 		Text    string      `json:"question"`
@@ -31,8 +31,8 @@ type publishedChat struct {
 	} `json:"questions"`
 }
 
-// chatSources are the ids of the messages that answer a question. The set writes
-// them as a list, as a list of lists, or as an object of lists.
+// chatSources are the IDs of the messages that answer a question. In the file they are a
+// list, a list of lists, or an object with lists.
 type chatSources []int
 
 func (s *chatSources) UnmarshalJSON(b []byte) error {
@@ -67,25 +67,25 @@ func (s *chatSources) UnmarshalJSON(b []byte) error {
 	return add(v)
 }
 
-// beamDate is the form of a time_anchor.
+// beamDate is the format of a time_anchor.
 const beamDate = "January-02-2006"
 
-// Chat is a chat of BEAM, and what is asked about it.
+// Chat is a BEAM chat with its questions.
 type Chat struct {
 	Messages  []Message
-	Questions []ChatQuestion // by ability
+	Questions []ChatQuestion // ordered by ability
 }
 
-// Message is one message of a chat.
+// Message is a message of a chat.
 type Message struct {
 	ID   int
 	Role string
 	Text string
-	Date time.Time // the last that was named before it
+	Date time.Time // the most recent date named so far
 }
 
-// ChatQuestion is a question about a chat and the ids of the messages that answer
-// it; of the ability "abstention" no message does.
+// ChatQuestion is a question about a chat with the IDs of the messages that answer it. For
+// the ability "abstention", there are none.
 type ChatQuestion struct {
 	Ability string
 	Text    string
@@ -111,7 +111,8 @@ func (p *publishedChat) chat() (*Chat, error) {
 			}
 			date = day.Add(12 * time.Hour)
 		}
-		// A text ends in its place in the plan that it was made by.
+		// Cut off the end of the text, which is its position in the plan from which it was
+		// generated.
 		text, _, _ := strings.Cut(m.Content, "->->")
 		c.Messages = append(c.Messages, Message{m.ID, m.Role, strings.TrimSpace(text), date})
 	}
@@ -126,12 +127,12 @@ func (p *publishedChat) chat() (*Chat, error) {
 	return c, nil
 }
 
-// cases returns two cases of a chat, its messages and its exchanges, and how many
-// sources are no message of it. An exchange is what the person wrote, and what
-// followed up to the next that the person wrote.
+// cases returns two cases for a chat, one with its messages and one with its exchanges, and
+// the number of sources that are not messages of the chat. An exchange is a message of the
+// person with all following messages up to the person's next message.
 func (c *Chat) cases() (cs []Case, lost int) {
 	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
-	known := map[int]string{} // id to that of its exchange
+	known := map[int]string{} // ID of a message to the ID of its exchange
 	for i, m := range c.Messages {
 		text := m.Role + ": " + m.Text
 		e := Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(m.ID), text, m.Date}
@@ -167,7 +168,7 @@ func (c *Chat) cases() (cs []Case, lost int) {
 // findBEAM returns a source for each file of chats in the directory.
 func findBEAM(fsys fs.FS, _, dir string) [][]string {
 	var names []string
-	in, _ := fs.ReadDir(fsys, dir) // what cannot be read holds nothing
+	in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
 	for _, d := range in {
 		if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "beam_") && path.Ext(n) == ".jsonl" && !slices.Contains(names, n) {
 			names = append(names, n)
@@ -176,8 +177,8 @@ func findBEAM(fsys fs.FS, _, dir string) [][]string {
 	return each(fsys, dir, names...)
 }
 
-// Chats yields the chats in the file of a source of BEAM. It yields at most one
-// error, last.
+// Chats yields the chats in the file of a BEAM source. It yields at most one error, as the
+// last value.
 func (s *Source) Chats() iter.Seq2[*Chat, error] {
 	return func(yield func(*Chat, error) bool) {
 		n := 0
@@ -201,7 +202,7 @@ func (s *Source) Chats() iter.Seq2[*Chat, error] {
 	}
 }
 
-// beam yields two cases a chat: its exchanges and its messages.
+// beam yields two cases for each chat: its exchanges and its messages.
 func beam(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for chat, err := range s.Chats() {

@@ -1,5 +1,5 @@
-// The vectors that were made before, a file each, named by the
-// hash of what they were made of.
+// This file caches vectors in one file each. The name of a file is a hash of the endpoint,
+// the model and the text.
 
 package quality
 
@@ -13,17 +13,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Cache keeps vectors. A file that is damaged or was written by something else
-// is as good as none, and is written again.
+// Cache stores vectors. It ignores files that are damaged or not its own, and overwrites
+// them.
 type Cache struct{ FS vfs.FS }
 
-// A file has the magic, four bytes of CRC32C over what follows, and the numbers
-// as float32, little-endian.
+// A file consists of the magic, a CRC-32C of the following bytes (four bytes), and the
+// numbers as little-endian float32.
 const cacheMagic = "oxbow vector 1\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// maxVector bounds what is read of a file: no model gives so many numbers.
+// maxVector limits the number of bytes read from a file. No model returns longer vectors.
 const maxVector = 1 << 20
 
 func cacheName(endpoint, model, text string) string {
@@ -71,7 +71,7 @@ func encodeVector(v []float32) []byte {
 	return append(b, numbers...)
 }
 
-// Put implements [vectors.Cache]: it keeps the vector of a text.
+// Put implements [vectors.Cache]: it stores the vector of a text.
 func (c *Cache) Put(endpoint, model, text string, v []float32) error {
 	name := cacheName(endpoint, model, text)
 	if err := c.FS.MkdirAll(name[:2], 0o700); err != nil {

@@ -1,5 +1,5 @@
-// What is measured on: entries, what is asked of them, and the
-// memory that a case is asked of.
+// This file defines cases: entries, the questions about them, and the memory in which a case
+// is tested.
 
 package quality
 
@@ -14,40 +14,39 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Entry is one entry of a case.
+// Entry is an entry of a case.
 type Entry struct {
-	Name string // in the memory; it tells nothing of the text
-	ID   string // in the set
+	Name string // name in the memory, which reveals nothing about the text
+	ID   string // ID in the set
 	Text string
 	Date time.Time
 }
 
-// Ask is a question and the ids of the entries that answer it.
+// Ask is a question with the IDs of the entries that answer it.
 type Ask struct {
 	Text   string
-	Groups []string // the kinds of question that it is counted with, beside all
+	Groups []string // groups of questions in whose scores it is included, in addition to all questions
 	Right  map[string]bool
-	Apart  bool // it counts in its groups alone
+	Apart  bool // included only in the scores of its groups
 }
 
-// Case is a memory and what is asked of it.
+// Case is a memory and the questions about it.
 type Case struct {
-	Unit    string // what an entry is: sessions, turns, abstracts
+	Unit    string // kind of its entries: sessions, turns or abstracts
 	Entries []Entry
 	Asks    []Ask
 }
 
-// undated is the date of entries of sets that have none.
+// undated is the date of entries in sets without dates.
 var undated = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// memory is a memory that holds the entries of a case.
+// memory is a memory with the entries of a case.
 type memory struct {
 	*oxbow.Memory
-	ids map[string]string // in the set, by name
+	ids map[string]string // IDs in the set, by name
 }
 
-// remember writes the entries into a memory of their own, each at its date. The
-// caller closes it.
+// remember writes the entries into a new memory, each at its date. The caller must close it.
 func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: ranking, Clock: func() time.Time { return now }})
@@ -71,10 +70,10 @@ func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) 
 	return h, nil
 }
 
-// shownTurns is how many turns to each side of a hit in a talk are shown with it.
+// shownTurns is the number of turns that are shown before and after a hit in a conversation.
 const shownTurns = 2
 
-// recall runs a question. The function seen, if not nil, gets the hits.
+// recall asks a question. If seen is not nil, it is called with the hits.
 func (h *memory) recall(ctx context.Context, query string, limit int, seen func([]oxbow.Hit)) (a answer, err error) {
 	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: shownTurns})
 	if err != nil {
@@ -94,8 +93,8 @@ func (h *memory) recall(ctx context.Context, query string, limit int, seen func(
 	return a, nil
 }
 
-// close closes the memory when its store is found sound: rankings out of one
-// that is not are worth nothing.
+// close checks the store and closes the memory. Rankings from a damaged store would be
+// worthless.
 func (h *memory) close(ctx context.Context) error {
 	r, err := h.Check(ctx)
 	if err == nil && len(r.Problems) > 0 {
@@ -104,8 +103,8 @@ func (h *memory) close(ctx context.Context) error {
 	return errors.Join(err, h.Close())
 }
 
-// rankings runs every question of a case in a fresh memory, for limit hits. The
-// function seen, if not nil, gets the hits.
+// rankings asks every question of a case in a new memory, for at most limit hits. If seen is
+// not nil, it is called with the hits.
 func (c *Case) rankings(ctx context.Context, ranking string, limit int, seen func(question string, hits []oxbow.Hit)) (found []answer, err error) {
 	h, err := remember(ctx, c.Entries, ranking)
 	if err != nil {

@@ -1,15 +1,14 @@
-// Package quality measures how well recall ranks, on public sets of questions
-// whose answers are known.
+// Package quality measures how well recall ranks, using public sets of questions with known
+// answers.
 //
-// A set is read from the files that its authors publish. It gives cases: a
-// memory to make, an entry for each session, turn or abstract, and what is asked
-// of it, with the entries that are right. Each case is put into a fresh
-// [github.com/oxbow-memory/oxbow.Memory], asked through Recall by every ranking
-// of the library, and what came is measured: whether a right entry is among the
-// first (recall), how near to the top the right ones are (nDCG, MRR). Nothing is
-// tuned to a set, and names say nothing of what an entry holds.
+// A set is read from the files that its authors publish and divided into cases. A case is a
+// memory with an entry for each session, turn or abstract, and questions with the right
+// entries for each. Each case is written to a new [github.com/oxbow-memory/oxbow.Memory] and
+// asked through Recall with every ranking of the library. The measures are whether a right
+// entry is among the first (recall), and how near to the top the right entries are (nDCG,
+// MRR). Nothing is tuned to a set, and names reveal nothing about the text of an entry.
 //
-// Beside the library's rankings, vectors of an embedding endpoint can be
-// measured on the same cases, alone and fused with the default ranking. That is
-// the only part that uses a network, and only when it is asked for.
+// In addition, the vectors of an embedding endpoint can be measured on the same cases, both
+// without and with fusion with the default ranking. Only this part uses a network, and only
+// on request.
 package quality

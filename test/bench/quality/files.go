@@ -1,5 +1,5 @@
-// How the files of a set are found below a directory, and read,
-// packed or not.
+// This file finds and reads the files of sets below a directory, with or without gzip
+// compression.
 
 package quality
 
@@ -18,22 +18,22 @@ import (
 	"strings"
 )
 
-// DataError is a file of a set that cannot be read as what it should be.
+// DataError is the error for a file of a set that cannot be read.
 type DataError struct {
-	File string // below the directory of the data
-	From string // where the set is published
+	File string // relative to the data directory
+	From string // address at which the set is published
 	Err  error
 }
 
 func (e *DataError) Error() string { return fmt.Sprintf("reading %s: %v", e.File, e.Err) }
 func (e *DataError) Unwrap() error { return e.Err }
 
-// places are the directories, below one that holds a set, in which its authors
-// keep its files.
+// places are the directories, relative to that of a set, in which the authors keep its
+// files.
 var places = []string{".", "data", "data/ALL/jsonl", "scifact"}
 
-// dirs returns the directories that may hold files of sets: the root and those
-// in it, and in each the places.
+// dirs returns the directories that may contain files of sets: the places below the root and
+// below each directory in it.
 func dirs(fsys fs.FS) ([]string, error) {
 	in, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -41,7 +41,7 @@ func dirs(fsys fs.FS) ([]string, error) {
 	}
 	tops := []string{"."}
 	for _, d := range in {
-		// A link to a directory is one, too.
+		// Follow links to directories.
 		if fi, err := fs.Stat(fsys, d.Name()); err == nil && fi.IsDir() {
 			tops = append(tops, d.Name())
 		}
@@ -57,8 +57,7 @@ func dirs(fsys fs.FS) ([]string, error) {
 	return ds, nil
 }
 
-// pick returns the name of the file, or of the same packed by gzip; "" when
-// there is neither.
+// pick returns the name of the file or of its gzip version, or "" if neither exists.
 func pick(fsys fs.FS, dir, name string) string {
 	for _, n := range []string{name, name + ".gz"} {
 		if fi, err := fs.Stat(fsys, path.Join(dir, n)); err == nil && fi.Mode().IsRegular() {
@@ -68,7 +67,7 @@ func pick(fsys fs.FS, dir, name string) string {
 	return ""
 }
 
-// pickAll returns the names of all the files; nil when one is missing.
+// pickAll returns the names of all files, or nil if one is missing.
 func pickAll(fsys fs.FS, dir string, names ...string) []string {
 	var found []string
 	for _, n := range names {
@@ -81,7 +80,7 @@ func pickAll(fsys fs.FS, dir string, names ...string) []string {
 	return found
 }
 
-// open opens a file, and unpacks it when its name ends in .gz.
+// open opens a file, and decompresses it if the name ends in .gz.
 func open(fsys fs.FS, name string) (io.ReadCloser, error) {
 	f, err := fsys.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".gz") {
@@ -97,7 +96,7 @@ func open(fsys fs.FS, name string) (io.ReadCloser, error) {
 	}{z, f}, nil
 }
 
-// explain says what it means when a reader meets its end too early.
+// explain explains the error of a reader that reached the end too early.
 func explain(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New("it ends too early: it was cut off")
@@ -105,8 +104,8 @@ func explain(err error) error {
 	return err
 }
 
-// objects yields the JSON objects of a file, one after another or as the
-// elements of one array. It yields at most one error, last.
+// objects yields the JSON objects of a file, which are in sequence or in one array. It
+// yields at most one error, as the last value.
 func objects[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -115,7 +114,7 @@ func objects[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
 			yield(none, err)
 			return
 		}
-		defer f.Close() // only read
+		defer f.Close() // ignore the error: the file is only read
 		r := bufio.NewReaderSize(f, 1<<16)
 		first, err := firstByte(r)
 		if err != nil {
@@ -151,8 +150,8 @@ func objects[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
 	}
 }
 
-// firstByte returns the first byte that is not white space, and leaves it to be
-// read. A byte order mark is skipped.
+// firstByte returns the first byte that is not white space, without consuming it. It skips a
+// byte order mark.
 func firstByte(r *bufio.Reader) (byte, error) {
 	if b, err := r.Peek(3); err == nil && bytes.Equal(b, []byte("\uFEFF")) {
 		if _, err := r.Discard(3); err != nil {
@@ -170,8 +169,8 @@ func firstByte(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// readLines yields the lines of a file that are not empty, numbered from 1. It
-// yields at most one error, last.
+// readLines yields the non-empty lines of a file with their numbers, from 1. It yields at
+// most one error, as the last value.
 func readLines(fsys fs.FS, name string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		f, err := open(fsys, name)
@@ -179,7 +178,7 @@ func readLines(fsys fs.FS, name string) iter.Seq2[line, error] {
 			yield(line{}, err)
 			return
 		}
-		defer f.Close() // only read
+		defer f.Close() // ignore the error: the file is only read
 		sc := bufio.NewScanner(f)
 		sc.Buffer(nil, 1<<20)
 		n := 0

@@ -1,4 +1,4 @@
-// Rankings by vectors, and the fusion of two rankings.
+// This file ranks by vectors, and fuses two rankings.
 
 package quality
 
@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// fuseDepth is how many of each ranking are fused.
+// fuseDepth is the number of entries of each ranking that are fused.
 const fuseDepth = 100
 
-// nearest returns the ids of the entries whose vectors have the greatest cosine
-// with v, at most limit, the nearest first; of equal ones the newer, which is
-// the later. All vectors have length 1, or 0.
+// nearest returns the IDs of at most limit entries with the highest cosine similarity to v,
+// highest first. For equal similarities, the later entry comes first. All vectors must have
+// length 1 or 0.
 func nearest(es []Entry, vectors [][]float32, v []float32, limit int) []string {
 	type near struct {
 		i      int

@@ -1,5 +1,5 @@
-// LoCoMo: long talks between two people, and questions that some
-// turns of them answer.
+// This file reads LoCoMo: long conversations between two people, and questions that some of
+// their turns answer.
 
 package quality
 
@@ -13,26 +13,27 @@ import (
 	"time"
 )
 
-// Talk is one conversation of LoCoMo, and what is asked about it.
+// Talk is a LoCoMo conversation with its questions.
 type Talk struct {
 	Sessions  []Entry
-	Captioned []Entry // the sessions, with what is on the pictures
+	Captioned []Entry // the sessions with the captions of their pictures
 	Turns     []Entry
 	Asks      []TalkAsk
 
-	// Adversarial are questions about what was never said. What they name as
-	// evidence is what they were made from, often said by the other person.
+	// Adversarial are questions about things that were never said. The evidence that the set
+	// names is the text from which a question was made, often a statement of the other
+	// person.
 	Adversarial []TalkAsk
 
-	lost     int  // pieces of evidence that are no turn
-	pictures bool // some turn shares one
+	lost     int  // number of evidence IDs that are not turns
+	pictures bool // some turn shares a picture
 }
 
-// TalkAsk is a question about a talk and the ids of the sessions, and of the
-// turns, that answer it.
+// TalkAsk is a question about a conversation with the IDs of the sessions and of the turns
+// that answer it.
 type TalkAsk struct {
 	Text            string
-	Category        int // see categories
+	Category        int // key of categories
 	Sessions, Turns map[string]bool
 }
 
@@ -41,24 +42,24 @@ var categories = map[int]string{1: "several hops", 2: "time", 3: "open domain", 
 
 const adversarial = 5
 
-// locomoDate is the form of a session's date.
+// locomoDate is the format of a session's date.
 const locomoDate = "3:04 pm on 2 January, 2006"
 
-// publishedTalk is one element of locomo10.json. Beside two speakers,
-// Conversation holds session_1, session_1_date_time, session_2 and so on.
+// publishedTalk is an element of locomo10.json. In addition to the two speakers,
+// Conversation contains session_1, session_1_date_time, session_2 and so on.
 type publishedTalk struct {
 	Conversation map[string]json.RawMessage `json:"conversation"`
 	QA           []struct {
 		Question json.RawMessage `json:"question"`
 		Category int             `json:"category"`
-		Evidence []string        `json:"evidence"` // of turns: D1:3, some "D8:6; D9:17"
+		Evidence []string        `json:"evidence"` // IDs of turns such as D1:3, sometimes several as in "D8:6; D9:17"
 	} `json:"qa"`
 }
 
 func (p *publishedTalk) talk() (*Talk, error) {
 	t := new(Talk)
 	missing := 0
-	for n := 1; missing < 10; n++ { // sessions may be left out
+	for n := 1; missing < 10; n++ { // session numbers may have gaps
 		raw, ok := p.Conversation[fmt.Sprintf("session_%d", n)]
 		if !ok {
 			missing++
@@ -101,13 +102,13 @@ func (p *publishedTalk) talk() (*Talk, error) {
 	return t, nil
 }
 
-// session takes in session n.
+// session adds session n.
 func (t *Talk) session(n int, said, dated json.RawMessage) error {
 	var turns []struct {
 		Speaker string `json:"speaker"`
 		ID      string `json:"dia_id"`
 		Text    string `json:"text"`
-		Caption string `json:"blip_caption"` // of its picture, "" for none
+		Caption string `json:"blip_caption"` // caption of its picture, or ""
 	}
 	if err := json.Unmarshal(said, &turns); err != nil {
 		return err
@@ -145,8 +146,8 @@ func (t *Talk) session(n int, said, dated json.RawMessage) error {
 	return nil
 }
 
-// evidence returns the ids of the turns, and of their sessions, that answer. A
-// few that the set names do not exist; they stay, and are never found.
+// evidence returns the IDs of the turns that answer, and of their sessions. A few IDs in the
+// set do not exist. They are included, and are never found.
 func evidence(ids []string) (sessions, turns map[string]bool) {
 	sessions, turns = map[string]bool{}, map[string]bool{}
 	for _, id := range ids {
@@ -159,8 +160,8 @@ func evidence(ids []string) (sessions, turns map[string]bool) {
 	return sessions, turns
 }
 
-// Talks yields the conversations in the file of a source of LoCoMo. It yields at
-// most one error, last.
+// Talks yields the conversations in the file of a LoCoMo source. It yields at most one
+// error, as the last value.
 func (s *Source) Talks() iter.Seq2[*Talk, error] {
 	return func(yield func(*Talk, error) bool) {
 		n := 0
@@ -185,12 +186,12 @@ func (s *Source) Talks() iter.Seq2[*Talk, error] {
 	}
 }
 
-// fiveCategories is the group of all questions, the adversarial ones too, which
-// others leave out.
+// fiveCategories is the group of all questions including the adversarial ones, which other
+// evaluations omit.
 const fiveCategories = "all five categories"
 
-// loCoMo yields the cases of each talk: its sessions, with the captions of its
-// pictures if there are any, and its turns.
+// loCoMo yields the cases of each conversation: its sessions, its sessions with captions if
+// there are pictures, and its turns.
 func loCoMo(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for t, err := range s.Talks() {

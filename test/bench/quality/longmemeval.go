@@ -1,5 +1,5 @@
-// LongMemEval: chats of one person with a program, and questions
-// that some sessions of them answer.
+// This file reads LongMemEval: chats of a person with a program, and questions that some of
+// their sessions answer.
 
 package quality
 
@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// Question is a question of LongMemEval, the sessions that it is asked among,
-// and which of them, and of their turns, hold the answer.
+// Question is a LongMemEval question with the sessions in which the answer has to be found,
+// and the sessions and turns that contain it.
 type Question struct {
-	ID       string // ends in _abs when no session answers in full
+	ID       string // ends in _abs if no session fully answers it
 	Type     string
 	Text     string
-	Answers  []string        // ids of sessions
-	Evidence map[string]bool // ids of turns, see turnID
-	Sessions []Session       // a session that stands twice stands once here
+	Answers  []string        // IDs of sessions
+	Evidence map[string]bool // IDs of turns, see turnID
+	Sessions []Session       // without duplicates
 }
 
 // Session is a chat.
@@ -32,7 +32,7 @@ type Session struct {
 	Turns []Turn
 }
 
-// Turn is one thing said.
+// Turn is a message of a session.
 type Turn struct{ Role, Text string }
 
 func (t Turn) String() string { return strings.TrimSpace(t.Role + ": " + t.Text) }
@@ -51,10 +51,10 @@ func (s *Session) Text() string {
 
 func turnID(session string, i int) string { return fmt.Sprintf("%s#%d", session, i) }
 
-// haystackDate is the form of a date of LongMemEval.
+// haystackDate is the format of LongMemEval's dates.
 const haystackDate = "2006/01/02 (Mon) 15:04"
 
-// saidTurn is a turn as [role, text] or {"role":…,"content":…}.
+// saidTurn is a turn in the form [role, text] or {"role":…,"content":…}.
 type saidTurn struct {
 	Turn
 	answer bool
@@ -108,15 +108,14 @@ func (p *publishedQuestion) question() (*Question, error) {
 	return q, q.check()
 }
 
-// splitQuestion is a line of questions.jsonl, whose sessions are in a file of
-// their own.
+// splitQuestion is a line of questions.jsonl. Its sessions are in a separate file.
 type splitQuestion struct {
 	ID       string               `json:"question_id"`
 	Type     string               `json:"question_type"`
 	Text     string               `json:"question"`
 	Answers  []string             `json:"answer_session_ids"`
-	Haystack [][2]string          `json:"haystack"`       // session id, date
-	Evidence [][2]json.RawMessage `json:"evidence_turns"` // session id, index of the turn
+	Haystack [][2]string          `json:"haystack"`       // pairs of session ID and date
+	Evidence [][2]json.RawMessage `json:"evidence_turns"` // pairs of session ID and index of the turn
 }
 
 func (p *splitQuestion) question(sessions map[string][]saidTurn) (*Question, error) {
@@ -144,7 +143,7 @@ func (p *splitQuestion) question(sessions map[string][]saidTurn) (*Question, err
 	return q, q.check()
 }
 
-// add takes in a session of the haystack, unless it has it already.
+// add adds a session to the haystack unless it is already there.
 func (q *Question) add(id, date string, turns []saidTurn) error {
 	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
 		return nil
@@ -179,8 +178,8 @@ func (q *Question) check() error {
 	return nil
 }
 
-// Questions yields the questions in the files of a source of LongMemEval. It
-// yields at most one error, last.
+// Questions yields the questions in the files of a LongMemEval source. It yields at most one
+// error, as the last value.
 func (s *Source) Questions() iter.Seq2[*Question, error] {
 	if len(s.Files) == 2 {
 		return splitQuestions(s.fsys, s.Files[0], s.Files[1])
@@ -244,8 +243,8 @@ func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question,
 	}
 }
 
-// Entries returns the sessions as entries, in order. The ids would give the
-// answer away, since those of answers begin with "answer": no name has them.
+// Entries returns the sessions as entries, in order. Their names do not contain the IDs,
+// because the IDs of answers begin with "answer".
 func (q *Question) Entries() []Entry {
 	var es []Entry
 	for i := range q.Sessions {
@@ -266,7 +265,7 @@ func (q *Question) turns() []Entry {
 	return es
 }
 
-// Right returns the ids of the sessions that answer.
+// Right returns the IDs of the sessions that answer the question.
 func (q *Question) Right() map[string]bool {
 	m := map[string]bool{}
 	for _, id := range q.Answers {
@@ -275,7 +274,7 @@ func (q *Question) Right() map[string]bool {
 	return m
 }
 
-// longMemEval yields two cases a question: its sessions and its turns.
+// longMemEval yields two cases for each question: its sessions and its turns.
 func longMemEval(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for q, err := range s.Questions() {

@@ -1,4 +1,4 @@
-// Paired comparison: what two rankings gave to the same questions.
+// This file compares the results of two rankings for the same questions.
 
 package quality
 
@@ -7,24 +7,24 @@ import (
 	"slices"
 )
 
-// QuestionScore is how one ranking did on one question.
+// QuestionScore is the result of one ranking for one question.
 type QuestionScore struct {
 	Set      string  `json:"set"`
 	Unit     string  `json:"entries_are"`
 	Ranking  string  `json:"ranking"`
-	Number   int     `json:"number"` // among those of the set
+	Number   int     `json:"number"` // number of the question in the set
 	Question string  `json:"question"`
 	NDCG     float64 `json:"ndcg@10"`
 	Any5     float64 `json:"recall_any@5"`
 }
 
-// Difference is a mean of differences between pairs, and the bounds of its 95 %
+// Difference is the mean of the differences between pairs, and the bounds of its 95 %
 // interval.
 type Difference struct{ Mean, Low, High float64 }
 
-// PairedDifference returns the mean of the differences and its interval by the
-// normal approximation, 1.96 standard errors to each side; with fewer than two
-// it has no width.
+// PairedDifference returns the mean of the differences and its interval by the normal
+// approximation, which extends 1.96 standard errors in both directions. With fewer than two
+// differences, the interval has no width.
 func PairedDifference(differences []float64) Difference {
 	n := float64(len(differences))
 	if n == 0 {
@@ -44,16 +44,16 @@ func PairedDifference(differences []float64) Difference {
 	return Difference{mean, mean - reach, mean + reach}
 }
 
-// Compared is one ranking of one set with one kind of entries, now and before.
+// Compared is the comparison of a ranking now and before, for one set and one kind of
+// entries.
 type Compared struct {
 	Set, Unit, Ranking string
 	N                  int
 	NDCG, Any5         Difference
 }
 
-// Compare pairs questions with the same ones of before, and returns the
-// differences in the order of now. A question that before does not have is left
-// out.
+// Compare pairs the questions in now with the same questions in before and returns the
+// differences, in the order of now. It omits questions that before does not contain.
 func Compare(now, before []QuestionScore) []Compared {
 	was := map[QuestionScore]QuestionScore{}
 	id := func(q QuestionScore) QuestionScore { q.NDCG, q.Any5 = 0, 0; return q }

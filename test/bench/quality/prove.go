@@ -1,5 +1,5 @@
-// The proof of the scorer: on SciFact it gives what others
-// published for the same formula.
+// This file verifies the scorer: on SciFact, it must reproduce the published result for the
+// same formula.
 
 package quality
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// What is published for SciFact's test queries with k1 = 0.9 and b = 0.4, for
-// exact lengths of documents: Anserini keeps a length in one lossy byte, and
-// reaches .6789. So many documents and queries has the whole set.
+// The published result for SciFact's test queries with k1 = 0.9 and b = 0.4, for exact
+// document lengths (Anserini stores lengths in one lossy byte, and reaches .6789), and the
+// numbers of documents and queries in the whole set.
 const (
 	provenK1, provenB = .9, .4
 	provenNDCG        = .6777
@@ -23,25 +23,25 @@ const (
 	provenAsks        = 300
 )
 
-// Proof says whether the scorer gives what was published for its formula.
+// Proof says whether the scorer reproduces the published result for its formula.
 type Proof struct {
 	Proved    bool    `json:"proved"`
-	NDCG      float64 `json:"ndcg@10"`       // 0 when there was no set to prove it on
-	Published float64 `json:"published"`     // for the whole set
+	NDCG      float64 `json:"ndcg@10"`       // 0 if the set was not available
+	Published float64 `json:"published"`     // published result for the whole set
 	OwnNDCG   float64 `json:"own_ndcg@10"`   // with the library's own k1 and b
-	Recall    float64 `json:"recall@100"`    // share of the right ones
-	Why       string  `json:"why,omitempty"` // it is not proved
+	Recall    float64 `json:"recall@100"`    // share of the right entries
+	Why       string  `json:"why,omitempty"` // reason why the result was not reproduced
 	Documents int     `json:"documents"`
 	Queries   int     `json:"queries"`
 }
 
-// Whole reports whether it was tried on all of the set, so that the figure must
-// be the published one.
+// Whole reports whether the whole set was used, so that the figure must equal the published
+// one.
 func (p *Proof) Whole() bool { return p.Documents == provenPapers && p.Queries == provenAsks }
 
-// prove asks the library's scorer SciFact's queries, with an analyzer like
-// Anserini's: words of the Unicode rules, no possessives, lower case, 33 stop
-// words, Porter's stems; title and text as one field.
+// prove runs SciFact's queries on the library's scorer, with an analyzer like Anserini's:
+// Unicode word segmentation, no possessives, lower case, 33 stop words, and Porter's
+// stemmer. Title and text form one field.
 func prove(ctx context.Context, c *claims) (Proof, error) {
 	p := Proof{Published: provenNDCG, Documents: len(c.papers), Queries: len(c.asks)}
 	an := newLucene()
@@ -86,8 +86,8 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 	return p, nil
 }
 
-// repeated ranks as [index.Searcher.Search] does, but a term that stands twice in
-// the query counts twice, as Lucene counts it.
+// repeated ranks like [index.Searcher.Search], but counts a term twice if the query contains
+// it twice, like Lucene.
 func repeated(x *index.Searcher, terms []string, limit int) []index.Hit {
 	times := map[string]int{}
 	for _, t := range terms {

@@ -1,5 +1,5 @@
-// QMSum: transcripts of meetings, and questions that some
-// stretches of them answer.
+// This file reads QMSum: transcripts of meetings, and questions that some of their parts
+// answer.
 
 package quality
 
@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Meeting is one meeting of QMSum, an entry a turn, and what is asked about it.
+// Meeting is a QMSum meeting with one entry for each turn, and its questions.
 type Meeting struct {
 	Turns []Entry
 	Asks  []Ask
 
-	outside int // stretches that are not in the meeting
+	outside int // number of parts that are outside the meeting
 }
 
 // publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl.
@@ -75,8 +75,8 @@ func (p *publishedMeeting) meeting() (*Meeting, error) {
 	return m, nil
 }
 
-// Meetings yields the meetings in the files of a source of QMSum. It yields at
-// most one error, last.
+// Meetings yields the meetings in the files of a QMSum source. It yields at most one error,
+// as the last value.
 func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 	return func(yield func(*Meeting, error) bool) {
 		for _, f := range s.Files {
@@ -103,7 +103,7 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 	}
 }
 
-// qmSum yields a case a meeting.
+// qmSum yields one case for each meeting.
 func qmSum(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for m, err := range s.Meetings() {

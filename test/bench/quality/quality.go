@@ -1,5 +1,5 @@
-// The measurement: every case of every set that is there, asked
-// of every ranking.
+// This file runs the measurement: it asks every case of every available set, with every
+// ranking.
 
 package quality
 
@@ -17,37 +17,35 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// The rankings that stand beside those of the library when there is an
+// Rankings that are measured in addition to those of the library if there is a
 // [vectors.Client].
 const (
-	Vectors = "vectors" // by the cosine of the question's vector and the entry's
-	Fused   = "fused"   // the default ranking and Vectors, fused by reciprocal rank
+	Vectors = "vectors" // by cosine similarity of the question and the entry
+	Fused   = "fused"   // reciprocal rank fusion of the default ranking and Vectors
 )
 
-// Options say what is measured.
+// Options configure the measurement.
 type Options struct {
-	Data fs.FS  // the directory that holds the sets
-	Root string // its path
+	Data fs.FS  // directory with the sets
+	Root string // path of that directory
 
-	// Sets are the names of those to measure; all when it is empty.
+	// Sets are the names of the sets to measure. If it is empty, all are measured.
 	Sets []string
 
-	// Embedder makes the vectors of texts; nil for none.
+	// Embedder computes the vectors of texts. It may be nil.
 	Embedder *vectors.Client
 
-	// Hits is called, when it is not nil, with the hits of each question.
+	// Hits, if not nil, is called with the hits of each question.
 	Hits func(set, unit, ranking, question string, hits []oxbow.Hit)
 
-	// Asked is called, when it is not nil, with each question that a ranking was
-	// asked, and how it did.
+	// Asked, if not nil, is called with the result of each question for each ranking.
 	Asked func(QuestionScore)
 
-	// Progress is called, when it is not nil, with the questions of a source
-	// that are done.
+	// Progress, if not nil, is called with the number of completed questions of a source.
 	Progress func(title string, done int)
 }
 
-// Report is what was measured.
+// Report is the result of the measurement.
 type Report struct {
 	Proof   Proof          `json:"proof"`
 	Results []Result       `json:"results"`
@@ -55,27 +53,27 @@ type Report struct {
 	Embed   *vectors.Stats `json:"embedding,omitempty"`
 }
 
-// Result is one set measured with one kind of entries.
+// Result is the result for one set with one kind of entries.
 type Result struct {
 	Set      string   `json:"set"`
 	Title    string   `json:"title"`
 	Unit     string   `json:"entries_are"`
 	Files    []string `json:"files"`
 	Protocol string   `json:"protocol"`
-	Notes    []string `json:"notes,omitempty"` // what is odd in the data
-	Memories int      `json:"memories"`        // cases
-	Entries  int      `json:"entries"`         // in all of them
+	Notes    []string `json:"notes,omitempty"` // peculiarities of the data
+	Memories int      `json:"memories"`        // number of cases
+	Entries  int      `json:"entries"`         // number of entries in all cases
 	Rows     []Row    `json:"rows"`
 }
 
-// Row is what one ranking reached, on all questions or on a group of them.
+// Row is the result of one ranking for all questions or for a group of them.
 type Row struct {
 	Ranking string `json:"ranking"`
 	Group   string `json:"group,omitempty"`
 	Scores
 }
 
-// Missing is a set that is not there.
+// Missing is a set that is not available.
 type Missing struct {
 	Set    string `json:"set"`
 	Title  string `json:"title"`
@@ -83,11 +81,11 @@ type Missing struct {
 	From   string `json:"from"`
 }
 
-// limit is how many hits are looked at.
+// limit is the number of hits that are examined.
 const limit = 10
 
-// Run measures. A set that is not there is named in the report. Beside a
-// [DataError] stands the report of what could be read.
+// Run runs the measurement. The report lists sets that are not available. If the error is a
+// [DataError], the report contains the results for the data that could be read.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	for _, n := range o.Sets {
 		if !slices.Contains(SetNames(), n) {
@@ -108,11 +106,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if wanted {
 			found = append(found, sources...)
 		}
-		// The scorer is proved whatever is measured with it.
+		// Verify the scorer, independent of the requested measurements.
 		if s.Name == "scifact" && len(sources) > 0 {
 			c, err := readSciFact(sources[0])
 			if err != nil {
-				r.Proof.Why = err.Error() // also said by who asks its questions
+				r.Proof.Why = err.Error() // reported again when its questions are asked
 				continue
 			}
 			r.Proof, err = prove(ctx, c)
@@ -142,7 +140,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // key is a ranking and a group of questions.
 type key struct{ ranking, group string }
 
-// tally is what is measured with one kind of entries.
+// tally collects the measurements for one kind of entries.
 type tally struct {
 	Result
 	sums map[key]*sums
@@ -162,7 +160,7 @@ func (t *tally) add(ranking string, a Ask, found answer) {
 	}
 }
 
-// result fills in the rows: all questions first, then each group.
+// result fills in the rows: first all questions, then each group.
 func (t *tally) result(rankings []string) Result {
 	var groups []string
 	for k := range t.sums {
@@ -242,7 +240,7 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 	return rs, nil
 }
 
-// vectors asks the questions of a case by vectors, alone and fused with the
+// vectors asks the questions of a case by vectors, both without and with the fusion with the
 // default ranking.
 func (o *Options) vectors(ctx context.Context, c *Case, t *tally) error {
 	words, err := c.rankings(ctx, oxbow.RankOxbow, fuseDepth, nil)
