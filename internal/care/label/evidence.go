@@ -68,7 +68,7 @@ func (m *evidenceModel) addName(v string) {
 	}
 	ws := words(v)
 	if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) { // too short or too common to be evidence
-		ws = nil // says nothing where it stands in a text
+		ws = nil // its occurrence in a text is no evidence
 	}
 	m.words[v] = " " + strings.Join(ws, " ") + " "
 	if len(ws) > 0 {

@@ -55,10 +55,9 @@ const (
 // their real labels. If there are only few labelled entries, a fixed curve counts in addition. So
 // if the unlabelled entries are similar to the labelled ones, at least four of five suggestions
 // with a confidence of 0.8 are right. The command labels of the bench module measures this.
-// of the module bench measures it.
+//
 // Suggest suggests at most one project for an entry, and any number of values for other keys. If no
 // entry has a label with the key, it suggests nothing for that key.
-// memory without any label of a key has nothing to go by: nothing is proposed.
 func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggestion, error) {
 	if o.Keys == nil {
 		o.Keys = []string{oxbow.LabelProject, oxbow.LabelTag}

@@ -37,7 +37,7 @@ func (s *session) planPull() (steps []*step, err error) {
 	return steps, nil
 }
 
-// pullStep returns what a pull has to do for a pair, nil for nothing.
+// pullStep returns the step of a pull for a pair, or nil if the pull changes nothing.
 func (s *session) pullStep(p *pair) (*step, error) {
 	st := &step{old: p.old, record: p.record, met: p.server}
 	switch {

@@ -21,7 +21,7 @@ func (s *session) planPush() (steps []*step) {
 	return steps
 }
 
-// pushStep returns what a push has to do for a pair, nil for nothing.
+// pushStep returns the step of a push for a pair, or nil if the push changes nothing.
 func (s *session) pushStep(p *pair) *step {
 	st := &step{old: p.old, record: p.record, entry: p.home}
 	switch {

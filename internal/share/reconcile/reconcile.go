@@ -94,7 +94,7 @@ type session struct {
 	met     []*record           // new records
 }
 
-// change is what happened to the entry of a record on one side.
+// change is the kind of change of an entry on one side since the last synchronization.
 type change uint8
 
 const (
@@ -114,7 +114,7 @@ type pair struct {
 	there  change       // on the server
 }
 
-// step is what a run does with one entry.
+// step is the planned change of one entry in a run.
 type step struct {
 	ops    []oxbow.Op
 	size   int

@@ -14,25 +14,23 @@
 //
 // # Layout of a dump
 //
-//	book.toml                 written once; a person's edits stay; mdbook's preprocessors are off
+//	book.toml                 written once; edits by users stay; mdbook's preprocessors are off
 //	SUMMARY.md                the table of contents, always written again
-//	notes/NAME.md             one directory a kind, one file an entry:
+//	notes/NAME.md             one directory per kind, one file per entry:
 //	archives/ journals/ worlds/ histories/ handoffs/
 //	.oxbow-manifest.json      name, path and SHA-256 of each entry's file, and which
 //	                          memory was dumped
 //	.oxbow-dump.lock          held while a dump runs
-//	.oxbow-dump/              what a dump is about to put in place
+//	.oxbow-dump/              the new files of a dump that is not complete yet
 //
-// The tree is an mdbook: "mdbook serve DIR" shows it. It is also the tree that
-// crabtalk's memory (its RFC 0150) dumps and loads, with more directories.
-// Everything else below the directory is the person's own and is never touched:
+// The tree is an mdbook; "mdbook serve DIR" shows it. It has the same format as the tree that the
+// memory of crabtalk (crabtalk RFC 0150) dumps and loads, with additional directories.
 // All other files below the directory belong to the user and are never touched. In the directories
 // of kinds, these are the files whose names do not end in ".md" or start with a dot.
 //
 // # Entry files
 //
-// A file is a block of HTML, which mdbook shows as a card, one empty line, and
-// the content:
+// A file consists of a block of HTML, which mdbook shows as a card, an empty line, and the content:
 //
 //	<div id="meta">
 //	<dl>
@@ -58,26 +56,23 @@
 //
 //	prod rollout steps
 //
-// All parts but Created stand there only when they say something. Without
-// Labels, Name and the comment the bytes are those that crabtalk writes; with
-// them crabtalk still reads date, aliases and content, and the name that the
-// file's name says: where Name stands, that is another one, such as why%3F for
-// why?. The block ends at the first </div>; so text in it has &, < and > escaped, and control
-// characters as numbers (&#10;). A file that does not begin with the block is
-// all content, undated.
+// All parts except Created are written only if they are not empty. A file without Labels, Name and
+// the comment has the same bytes as the file that crabtalk writes. From a file with them, crabtalk
+// reads the date, the aliases and the content, and takes the name from the file name. If the file
+// has a Name, this name differs from the entry's, for example why%3F instead of "why?". The block
+// ends at the first </div>. Therefore &, < and > are escaped in its text, and control characters are
+// written as numbers (&#10;). If a file does not begin with the block, the whole file is the content
+// of an entry without a date.
 //
-// Line breaks around the content belong to the file, not to the content: a
-// reader drops those after the block and those at the end. An editor may add or
-// trim them. Content that itself begins or ends with line breaks has the
-// comment, which lists them: LF, CR or CRLF, *N for a run. Spaces are kept.
+// Line breaks around the content do not belong to the content: a reader removes the line breaks
+// after the block and at the end of the file, so an editor may add or remove them. If the content
+// itself begins or ends with line breaks, the comment lists them: LF, CR or CRLF, with *N for N in a
+// row. Spaces are kept.
 //
 // Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte.
 // Dumping them again writes the same bytes, except for the line of the manifest that names the
 // memory. If all files are up to date, a dump writes nothing. [Dump] describes the state after a
 // crash, and [Read] describes which trees are refused.
-// line of the manifest that names the memory. A dump that finds everything in
-// place writes nothing. See [Dump] for what a crash leaves, and [Read] for what
-// is refused.
 //
 // A load compares three states: the files, the store, and the manifest as their base. Files that
 // were not edited change nothing. A change that was made only in the store is kept. If both were

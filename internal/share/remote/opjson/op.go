@@ -1,7 +1,7 @@
-// The codec of ops: objects tagged by their verb.
+// This file encodes ops as JSON objects, and decodes them.
 
-// Package opjson is the JSON form of the ops of a change: an object with one field,
-// the verb, and below it the fields of package oxbow.
+// Package opjson encodes the ops of a change as JSON. An op is an object with one field. The name of
+// the field is the verb; its value contains the fields of the op's type in package oxbow.
 //
 //	{"add": {"name": "a", "content": "…"}}    {"remove": {"name": "b", "if": 7}}
 package opjson
@@ -15,11 +15,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ErrNotOne is returned for an object that is not exactly one op, such as one of a verb
-// that this version does not have.
+// ErrNotOne is returned for an object that does not contain exactly one known op, for example because
+// a newer version added the verb.
 var ErrNotOne = errors.New("an op is not exactly one of add, update, alias, relabel and remove")
 
-// Op is an op as JSON. It has one of its fields.
+// Op is the JSON form of an op. Exactly one field is set.
 type Op struct {
 	Add     *add     `json:"add,omitempty"`
 	Update  *update  `json:"update,omitempty"`
@@ -28,7 +28,7 @@ type Op struct {
 	Remove  *remove  `json:"remove,omitempty"`
 }
 
-// The ops, with the fields of package oxbow.
+// The JSON forms of the ops. They have the same fields as the types in package oxbow.
 type (
 	add struct {
 		Name          string        `json:"name"`
@@ -63,8 +63,8 @@ type (
 	}
 )
 
-// created is a time as RFC 3339, or as [seconds since 1970, nanoseconds] where that has
-// no form: before the year 0, or after 9999.
+// created is a time. It is encoded as in RFC 3339, or, before the year 0 and after the year 9999, as
+// [seconds since 1970, nanoseconds].
 type created struct{ time.Time }
 
 func (t created) MarshalJSON() ([]byte, error) {
@@ -84,7 +84,7 @@ func (t *created) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// From returns the JSON form of an op. Of one of another type, the error matches
+// From returns the JSON form of an op. If the type of the op is not known, the error matches
 // [oxbow.ErrUnsupported].
 func From(op oxbow.Op) (w Op, err error) {
 	switch op := op.(type) {
@@ -104,7 +104,7 @@ func From(op oxbow.Op) (w Op, err error) {
 	return w, err
 }
 
-// Op returns the op, or [ErrNotOne]. It is not checked.
+// Op returns the op without validating it, or [ErrNotOne].
 func (w Op) Op() (oxbow.Op, error) {
 	var ops []oxbow.Op
 	if a := w.Add; a != nil {
