@@ -26,18 +26,43 @@ func (r *reading) original(start, end int) (originalStart, originalEnd int) {
 }
 
 // otherReadings returns the readings of a text, and of parts of it, in which there may be secrets
-// that the text itself does not show.
+// that the text itself does not show. Only lines with other forms, such as percent signs, are
+// read again, together with the lines of this kind next to them.
 func otherReadings(text string) []reading {
 	all := base64Readings(text)
 	if !hasOtherForms(text) {
 		return all
 	}
-	r := read(text)
-	for _, inner := range base64Readings(r.text) {
-		inner.start, inner.end = r.original(inner.start, inner.end)
-		all = append(all, inner)
+	for start := 0; start < len(text); {
+		end := start
+		for end < len(text) {
+			next := end + lineLength(text[end:])
+			if !hasOtherForms(text[end:next]) {
+				break
+			}
+			end = next
+		}
+		if end == start {
+			start += lineLength(text[start:])
+			continue
+		}
+		r := read(text[start:end], start)
+		for _, inner := range base64Readings(r.text) {
+			inner.start, inner.end = r.original(inner.start, inner.end)
+			all = append(all, inner)
+		}
+		all = append(all, r)
+		start = end
 	}
-	return append(all, r)
+	return all
+}
+
+// lineLength returns the length of the first line of a text with its line feed.
+func lineLength(text string) int {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(text)
 }
 
 // hasOtherForms reports whether [read] may return another text in which there is a secret that
@@ -78,14 +103,15 @@ func hasOtherForms(text string) bool {
 }
 
 // read returns the text with the letters of ASCII for variants of them, without characters that
-// nobody sees, and with the bytes that percent signs encode.
-func read(text string) reading {
+// nobody sees, and with the bytes that percent signs encode. The text is a part of another, which
+// begins there at an offset.
+func read(text string, offset int) reading {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
 	add := func(part string, start int) {
 		decoded = append(decoded, part...)
 		for range len(part) {
-			starts = append(starts, start)
+			starts = append(starts, offset+start)
 		}
 	}
 	for i := 0; i < len(text); {
@@ -104,7 +130,7 @@ func read(text string) reading {
 		}
 		i += size
 	}
-	return reading{text: string(decoded), starts: append(starts, len(text))}
+	return reading{text: string(decoded), starts: append(starts, offset+len(text))}
 }
 
 // asciiLetters are the letters in the order of Unicode's alphabets of mathematical letters.
