@@ -1,4 +1,4 @@
-// Bounded waits: for a lock, and for anything else another process does.
+// This file waits with a time limit for locks and for other actions of other processes.
 
 package vfs
 
@@ -12,17 +12,17 @@ import (
 )
 
 // DefaultLockWait is how long the stores of this module wait for the lock of another
-// process, where their options do not say.
+// process by default.
 const DefaultLockWait = 5 * time.Second
 
-// Pauses between two tries of Poll.
+// The first and the longest pause between two calls of done in Poll.
 const (
 	firstPause = 50 * time.Microsecond
 	lastPause  = 4 * time.Millisecond
 )
 
-// Poll calls done, with growing pauses, until it reports true or fails. After
-// limit it returns false; after the end of ctx, its error.
+// Poll calls done with growing pauses until it returns true or an error. It returns false
+// after limit, and the error of ctx once ctx is done.
 func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (bool, error) {
 	start := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
@@ -38,7 +38,7 @@ func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (
 	}
 }
 
-// Sleep returns after the time, or with the error of ctx at its end.
+// Sleep sleeps for the duration d. If ctx is done earlier, it returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -50,8 +50,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// AcquireLock takes a lock, waiting at most limit for another holder. If that
-// was not long enough, it returns false and the time it waited.
+// AcquireLock acquires a lock, and waits at most limit for another holder. If the lock is
+// still not free then, it returns false. It also returns the time that it waited.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
 	w, wakes := l.(waiter)
@@ -70,11 +70,11 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 	return ok, time.Since(start), err
 }
 
-// waiter is a Lock that the system can wake a waiter of. To poll instead is to be passed
-// by a holder that takes it again at once, for as long as that goes on.
+// A waiter is a Lock that can wait for the lock without polling. A poller may wait forever
+// if a holder releases the lock and acquires it again at once.
 type waiter interface {
-	// wait takes the lock once it is free, or returns the error of ctx when that is done
-	// before.
+	// wait acquires the lock once it is free. If ctx is done first, it returns the error of
+	// ctx.
 	wait(ctx context.Context) (bool, error)
 }
 

@@ -1,5 +1,5 @@
-// Package cache keeps values that can be made again, as many as fit into a budget of
-// bytes.
+// Package cache caches values within a budget of bytes. The caller must be able to create a
+// value again.
 package cache
 
 import (
@@ -8,31 +8,31 @@ import (
 	"sync/atomic"
 )
 
-// Budget bounds the bytes of the values of several [Slots]. When there are more, the
-// value that was put first goes, unless it was read since: then it is as one that was
-// just put. It is safe for concurrent use.
+// Budget limits the total size of the values of several [Slots]. If it is exceeded, the
+// oldest value is removed, unless it was read since it was added: then it counts as just
+// added. A Budget is safe for concurrent use.
 type Budget struct {
 	most int64
 
-	mu    sync.Mutex // guards the following
+	mu    sync.Mutex // guards the fields below
 	held  int64
-	queue []place // of the values, those put first at the front
+	queue []place // the values, oldest first
 }
 
-// NewBudget returns a budget of that many bytes; with less than 1 nothing is kept.
+// NewBudget returns a budget of this many bytes. If most is below 1, no values are kept.
 func NewBudget(most int64) *Budget { return &Budget{most: max(most, 0)} }
 
-// Most returns how many bytes there may be.
+// Most returns the maximum number of bytes.
 func (b *Budget) Most() int64 { return b.most }
 
-// Held returns the bytes of the values that are kept.
+// Held returns the current total size of the values in bytes.
 func (b *Budget) Held() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.held
 }
 
-// place is where a value is.
+// place is the position of a value.
 type place struct {
 	slots interface{ evict(n int) bool }
 	n     int
@@ -44,7 +44,7 @@ func (b *Budget) add(p place) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, p)
 	b.held += p.size
-	// After two rounds all values are gone that are not read all the time.
+	// After two rounds, all values that are not constantly read are removed.
 	for i := 2 * len(b.queue); i > 0 && b.held > b.most; i-- {
 		first := b.queue[0]
 		b.queue[0] = place{}
@@ -57,7 +57,7 @@ func (b *Budget) add(p place) {
 	}
 }
 
-// drop takes out the values of slots.
+// drop removes the values of slots from the queue.
 func (b *Budget) drop(of interface{ evict(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,21 +69,21 @@ func (b *Budget) drop(of interface{ evict(n int) bool }) {
 	})
 }
 
-// Slots are numbered places, each for a value. They are safe for concurrent use. Blocks of
-// them that nothing was put into take next to no memory.
+// Slots are numbered places, each for one value. They are safe for concurrent use. Blocks
+// of empty slots need almost no memory.
 type Slots[T any] struct {
 	budget *Budget
 	blocks []atomic.Pointer[block[T]]
 }
 
-// block is slots that follow one another.
+// block is a group of consecutive slots.
 type block[T any] [blockSlots]atomic.Pointer[slot[T]]
 
 const blockSlots = 128
 
 type slot[T any] struct {
 	value T
-	read  atomic.Bool // since it was put, or passed over
+	read  atomic.Bool // read since it was added or last spared
 }
 
 // NewSlots returns n empty slots.
@@ -101,15 +101,15 @@ func (s *Slots[T]) Get(n int) (value T, ok bool) {
 	if p == nil {
 		return value, false
 	}
-	if !p.read.Load() { // else its cache line is left alone
+	if !p.read.Load() { // writing only if the value changes keeps the cache line shared between processors
 		p.read.Store(true)
 	}
 	return p.value, true
 }
 
-// Put puts a value of that many bytes into a slot, unless it has one, and returns
-// the one that counts. Values of other slots may go, and this one, too, if it is
-// larger than the budget.
+// Put stores a value of size bytes in an empty slot. If the slot already has a value, Put
+// returns that value, otherwise the new one. Values of other slots may be removed, and even
+// the new value, if it exceeds the budget.
 func (s *Slots[T]) Put(n int, value T, size int) T {
 	at := &s.blocks[n/blockSlots]
 	if at.Load() == nil {
@@ -121,13 +121,13 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 		}
 		return value
 	}
-	const own = 64 // bytes that a slot takes itself, about
+	const own = 64 // approximate size of a slot itself
 	s.budget.add(place{s, n, int64(size) + own})
 	return value
 }
 
-// Drop takes the values out of the budget. The slots, which may be nil, are of no use
-// any more.
+// Drop removes all values from the budget. The slots must not be used afterwards. s may be
+// nil.
 func (s *Slots[T]) Drop() {
 	if s != nil {
 		s.budget.drop(s)

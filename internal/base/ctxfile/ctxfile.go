@@ -1,4 +1,4 @@
-// Package ctxfile is a file that is of use until a context is done.
+// Package ctxfile provides a file whose reads and writes fail once a context is done.
 package ctxfile
 
 import (
@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// Inner is what is read and written of a file.
+// Inner is the part of a file that is wrapped.
 type Inner interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// File is a file whose reads and writes fail, with the error of Context, when that is
-// done.
+// A File wraps Inner. Once Context is done, reads and writes fail with the error of
+// Context.
 type File struct {
 	Context context.Context
 	Inner   Inner

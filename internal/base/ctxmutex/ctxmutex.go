@@ -1,9 +1,9 @@
-// Package ctxmutex is a mutex whose waiting can end with a context.
+// Package ctxmutex provides a mutex that can be waited for with a context.
 package ctxmutex
 
 import "context"
 
-// Mutex is a mutex made by [New].
+// A Mutex is a mutex. It must be created by [New].
 type Mutex chan struct{}
 
 // New returns a mutex that is not locked.
@@ -15,7 +15,7 @@ func (m Mutex) Lock() { m <- struct{}{} }
 // Unlock unlocks the mutex, which must be locked.
 func (m Mutex) Unlock() { <-m }
 
-// TryLock locks the mutex if it is not locked, and reports whether it did.
+// TryLock locks the mutex if it is unlocked, and reports whether it did.
 func (m Mutex) TryLock() bool {
 	select {
 	case m <- struct{}{}:
@@ -25,8 +25,8 @@ func (m Mutex) TryLock() bool {
 	}
 }
 
-// LockContext locks the mutex, unless ctx is done before: then it returns the error of
-// ctx. A mutex that is not locked it locks in any case.
+// LockContext locks the mutex. If ctx is done before that, it returns the error of ctx. If
+// the mutex is unlocked, it is locked even if ctx is done.
 func (m Mutex) LockContext(ctx context.Context) error {
 	if m.TryLock() {
 		return nil

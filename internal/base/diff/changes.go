@@ -1,4 +1,4 @@
-// This file lists the lines of two texts in one order.
+// This file lists the common and the changed lines of two texts.
 
 package diff
 
@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Changes yields the lines of both texts in one order. The mark is ' ' for a line that both
-// have, '-' for a line of the text before alone and '+' for a line of the text after alone.
+// Changes yields the lines of both texts in a common order. The mark is ' ' for a line that
+// both texts have, '-' for a line that only before has, and '+' for a line that only after
+// has.
 func Changes(before, after string) iter.Seq2[byte, string] {
 	return func(yield func(mark byte, line string) bool) {
 		a, b := textLines(before), textLines(after)

@@ -1,14 +1,15 @@
-// Line maps: which line of one text became which line of another.
+// This file maps the lines of one text to the lines of another.
 
-// Package diff compares texts by line and joins two changes of one text.
+// Package diff compares texts by line and merges two changed versions of a text.
 package diff
 
 import "slices"
 
-// Interner gives equal lines equal numbers, so that they are compared cheaply.
+// Interner assigns IDs to lines, so that comparing lines is cheap. Equal lines have the
+// same ID.
 type Interner map[string]int32
 
-// Number returns the number of a line. A new line gets the next one.
+// Number returns the ID of a line. A new line gets the next ID.
 func (in Interner) Number(line string) int32 {
 	n, ok := in[line]
 	if !ok {
@@ -18,7 +19,7 @@ func (in Interner) Number(line string) int32 {
 	return n
 }
 
-// Lines returns the number of each line.
+// Lines returns the ID of each line.
 func (in Interner) Lines(lines []string) []int32 {
 	out := make([]int32, len(lines))
 	for i, l := range lines {
@@ -27,21 +28,20 @@ func (in Interner) Lines(lines []string) []int32 {
 	return out
 }
 
-// Mapper makes line maps. It keeps its working memory for the next map; the
-// zero Mapper is ready to use.
+// Mapper creates line maps. It reuses its working memory. The zero Mapper is ready to use.
 type Mapper struct {
-	seen []occurrence // by number of the line; all zero between two uses
+	seen []occurrence // by line ID; all zero between calls
 }
 
-// occurrence is how often a line stands in each text, and where.
+// occurrence has the number of times that a line occurs in each text, and its last index in
+// each.
 type occurrence struct{ na, nb, ia, ib int32 }
 
-// Map returns, for each line of a, the line of b that it became, or -1. Mapped
-// lines are equal, and in the same order in both texts. It is a patience diff
-// (Bram Cohen): lines that both texts have once are anchors, and the stretches
-// between two anchors are compared by themselves; a stretch without an anchor is
-// mapped by a shortest edit script (Myers, "An O(ND) Difference Algorithm and
-// Its Variations", 1986).
+// Map returns for each line of a the equal line of b that it is mapped to, or -1. Mapped
+// lines are in the same order in both texts. It is a patience diff (Bram Cohen): lines that
+// occur once in each text are anchors, and the parts between two anchors are compared
+// separately. A part without an anchor is mapped by a shortest edit script (Myers, "An
+// O(ND) Difference Algorithm and Its Variations", 1986).
 func (d *Mapper) Map(a, b []int32) []int {
 	m := make([]int, len(a))
 	for i := range m {
@@ -60,8 +60,8 @@ func (d *Mapper) Map(a, b []int32) []int {
 	return m
 }
 
-// mapStretch maps a, which begins at line i of the whole text, to b, which begins
-// at line j.
+// mapStretch maps a, which starts at line i of the whole text, to b, which starts at line
+// j.
 func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
@@ -91,8 +91,8 @@ func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
 	d.mapStretch(a[x:], b[y:], i+x, j+y, m)
 }
 
-// anchors returns the longest rising sequence of index pairs of lines that each
-// text has once.
+// anchors returns the longest ascending sequence of index pairs of lines that occur once in
+// each text.
 func (d *Mapper) anchors(a, b []int32) [][2]int {
 	by := d.seen
 	for i, l := range a {
@@ -115,9 +115,9 @@ func (d *Mapper) anchors(a, b []int32) [][2]int {
 	return longestRising(pairs)
 }
 
-// longestRising returns the longest subsequence of the pairs whose second
-// numbers rise. It is patience sorting: tops holds, for each length, the pair
-// with the smallest second number that ends a sequence of that length.
+// longestRising returns the longest subsequence of the pairs with ascending second numbers,
+// by patience sorting: tops has for each length the pair with the smallest second number
+// that ends a sequence of this length.
 func longestRising(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
 	before := make([]int, len(pairs))
@@ -143,16 +143,16 @@ func longestRising(pairs [][2]int) [][2]int {
 	return out
 }
 
-// maxEdits bounds the edits that myers looks for. A stretch with more counts as
-// rewritten: its memory grows with the square of the edits, and a match found
-// among so many would say little.
+// maxEdits is the maximum number of edits that myers searches for. A part with more edits
+// counts as rewritten, because the memory grows with the square of the edits, and a mapping
+// with so many edits would mean little.
 const maxEdits = 1000
 
-// myers maps a stretch by a shortest edit script.
+// myers maps a part by a shortest edit script.
 func myers(a, b []int32, i, j int, m []int) {
 	most := min(len(a)+len(b), maxEdits)
-	v := make([]int32, 2*most+2) // how far each diagonal has come in a
-	var trace [][]int32          // of each round the part of v that it could change
+	v := make([]int32, 2*most+2) // furthest position in a on each diagonal
+	var trace [][]int32          // for each round, the part of v that it could change
 	for d := 0; d <= most; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
@@ -174,9 +174,8 @@ func myers(a, b []int32, i, j int, m []int) {
 	}
 }
 
-// myersBack walks from the end of both texts back through the rounds and fills
-// in the lines that were equal. Round d of the trace holds the ends of diagonals
-// -d to d.
+// myersBack walks back from the end of both texts through the rounds and sets the lines
+// that are equal. Round d of the trace has the ends of the diagonals -d to d.
 func myersBack(trace [][]int32, x, y, i, j int, m []int) {
 	for d := len(trace); d > 0; d-- {
 		last := trace[d-1]
@@ -187,9 +186,9 @@ func myersBack(trace [][]int32, x, y, i, j int, m []int) {
 			return int(last[k+d-1])
 		}
 		k := x - y
-		from, step := k-1, 1 // a line of a was left out
+		from, step := k-1, 1 // a line of a was deleted
 		if k == -d || (k != d && at(k-1) < at(k+1)) {
-			from, step = k+1, 0 // a line of b was put in
+			from, step = k+1, 0 // a line of b was inserted
 		}
 		px := at(from)
 		py := px - from

@@ -1,4 +1,4 @@
-// Three-way merge of texts by line.
+// This file merges two changed versions of a text by line.
 
 package diff
 
@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Lines merges two texts that were made from base. It reports false when both
-// changed the same lines, or lines that touch, in different ways; the text is
-// then "". A line is what ends in \n, and the rest after the last one. The
-// roles of ours and theirs may be exchanged.
+// Lines merges two texts that were derived from base. It returns "" and false if both texts
+// changed the same or adjacent lines in different ways. A line ends with \n, except for the
+// rest after the last one. ours and theirs may be exchanged.
 //
-// It is diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3",
-// 2007): lines that both still share with base are fixed points, and of a stretch
-// between two fixed points the side that changed it counts.
+// It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007):
+// lines that both texts share with base are fixed points. Between two fixed points, the
+// version of the side that changed is used.
 func Lines(base, ours, theirs string) (string, bool) {
 	switch {
 	case ours == theirs || theirs == base:
@@ -32,9 +31,9 @@ func Lines(base, ours, theirs string) (string, bool) {
 	var out strings.Builder
 	i := 0
 	j := 0
-	k := 0 // next lines of base, ours, theirs
+	k := 0 // indexes of the next lines of base, ours and theirs
 	for {
-		// The next line of base that both still have.
+		// Find the next line of base that both texts still have.
 		n := i
 		for n < len(b) && (inO[n] < 0 || inT[n] < 0) {
 			n++
@@ -56,7 +55,7 @@ func Lines(base, ours, theirs string) (string, bool) {
 	}
 }
 
-// join writes the merge of a stretch between two fixed points.
+// join writes the merged lines between two fixed points.
 func join(out *strings.Builder, b, o, t []string) bool {
 	base := strings.Join(b, "")
 	ours := strings.Join(o, "")
@@ -72,5 +71,5 @@ func join(out *strings.Builder, b, o, t []string) bool {
 	return true
 }
 
-// split cuts a text after each \n.
+// split splits a text after each \n.
 func split(s string) []string { return slices.Collect(strings.Lines(s)) }

@@ -1,5 +1,5 @@
-// Line-preserving edit: unknown keys, comments, blank lines and the style of
-// what is not changed stay byte for byte.
+// This file edits front matter. Unknown keys, comments, blank lines and the style of
+// unchanged values are preserved byte for byte.
 
 package frontmatter
 
@@ -9,14 +9,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// span is a half-open range of lines, from 0.
+// span is a half-open range of lines, counting from 0.
 type span struct{ from, to int }
 
-// Edit returns data, whose value is the block mapping top, with other lines for
-// some of the keys. Render returns the lines of a key, "" to remove it, and
-// whether it changes; old is the present value, nil when there is none. A key
-// that is not there is added after the ones that come before it in keys. Lines
-// end with eol.
+// Edit returns data, whose block mapping is top, with new lines for some of the keys.
+// render must return the new lines of a key ("" to remove it) and whether the key changes.
+// old is the current value or nil. A new key is inserted after the existing keys that
+// precede it in keys. Lines end with eol.
 func Edit(data, eol string, top *yaml.Node, keys []string, render func(key string, old *yaml.Node) (text string, ok bool)) string {
 	var lines []string
 	for l := range strings.Lines(data) {
@@ -26,7 +25,7 @@ func Edit(data, eol string, top *yaml.Node, keys []string, render func(key strin
 		lines[n-1] += eol
 	}
 	spans, values := locate(top, lines)
-	added := make([]string, len(lines)+1) // text in front of each line
+	added := make([]string, len(lines)+1) // text to insert before each line
 	removed := make([]bool, len(lines))
 	last := 0 // end of the keys so far
 	for _, k := range keys {
@@ -54,7 +53,7 @@ func Edit(data, eol string, top *yaml.Node, keys []string, render func(key strin
 	return b.String()
 }
 
-// locate returns the lines and the value of each key, at its first occurrence.
+// locate returns the lines and the value of the first occurrence of each key.
 func locate(top *yaml.Node, lines []string) (map[string]span, map[string]*yaml.Node) {
 	spans, values := map[string]span{}, map[string]*yaml.Node{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
@@ -64,7 +63,7 @@ func locate(top *yaml.Node, lines []string) (map[string]span, map[string]*yaml.N
 			to = top.Content[i+2].Line - 1
 		}
 		if v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
-			// Comments and empty lines in front of the next key belong to it.
+			// Comments and empty lines before the next key belong to that key.
 			for to > k.Line && isRemark(lines[to-1]) {
 				to--
 			}

@@ -1,9 +1,9 @@
-// Strict reading of a YAML mapping. Anchors, aliases, tags, merge keys and
-// several documents are refused: they hide what a file says.
+// This file parses a YAML mapping strictly. It refuses anchors, aliases, tags, merge keys
+// and multiple documents, because a reader could overlook what they mean.
 
-// Package frontmatter reads and edits the YAML head of a text: a mapping of
-// plain values and lists, between lines of three dashes. Every mistake is
-// reported with its line and column; an edit keeps all other lines.
+// Package frontmatter reads and edits the YAML front matter of a text: a mapping of plain
+// values and lists between lines of three dashes. Every mistake is reported with its line
+// and column. Edits preserve all other lines.
 package frontmatter
 
 import (
@@ -19,18 +19,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of what is read.
+// Limits of the front matter.
 const (
 	MaxBytes = 64 << 10
-	maxLines = 500 // of a head; a "---" without an end near it is a rule
-	maxDepth = 4   // lists and mappings inside of each other
+	maxLines = 500 // maximum number of lines; without an end within these, the first "---" is a horizontal rule
+	maxDepth = 4   // maximum nesting of lists and mappings
 )
 
-// Diagnostic is one mistake in a file.
+// A Diagnostic is one mistake in a file.
 type Diagnostic struct {
 	File   string
-	Line   int // from 1; 0 when it is about the whole file
-	Column int // from 1; 0 when unknown
+	Line   int // counting from 1; 0 if it concerns the whole file
+	Column int // counting from 1; 0 if unknown
 	Text   string
 }
 
@@ -44,9 +44,9 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Column, d.Text)
 }
 
-// Cut splits a text at its head: data is what is between the first line, "---",
-// and the next line of "---" or "...". Body is the text after that line. Ok is
-// false, and body the text, when there is no head.
+// Cut splits a text into front matter and body. data are the lines between the first line,
+// "---", and the next line "---" or "...". body is the text after that line. If there is no
+// front matter, ok is false and body is the whole text.
 func Cut(text string) (data, body string, ok bool) {
 	open, rest, found := strings.Cut(text, "\n")
 	if !found || strings.TrimRight(open, " \t\r") != "---" {
@@ -66,15 +66,15 @@ func Cut(text string) (data, body string, ok bool) {
 	return "", text, false
 }
 
-// Reader reads one mapping and collects its mistakes. It may be embedded by a
-// reader of the values.
+// Reader reads one mapping and collects mistakes. A reader of the mapping's values may
+// embed it.
 type Reader struct {
 	File  string
-	First int // line of the file that the YAML begins with, from 1; 0 when it is the file
+	First int // number of the first YAML line in the file, counting from 1; 0 if the file is only YAML
 	Found []Diagnostic
 }
 
-// Add reports a mistake at a node; nil means the whole file.
+// Add reports a mistake at a node. A nil node means the whole file.
 func (r *Reader) Add(n *yaml.Node, format string, args ...any) {
 	d := Diagnostic{Text: fmt.Sprintf(format, args...)}
 	if n != nil {
@@ -94,8 +94,9 @@ func (r *Reader) add(d Diagnostic) {
 // decodeError matches an error of the YAML decoder.
 var decodeError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`) })
 
-// Read returns the only value of the data: of no value, an empty mapping at line
-// 0. Nil means that mistakes were found. Lines of nodes count from 1 in data.
+// Read returns the only value of data. If data has no value, it returns an empty mapping
+// with line 0. If there are mistakes, it returns nil. Line numbers of the nodes count from
+// 1 in data.
 func (r *Reader) Read(data string) *yaml.Node {
 	if len(data) > MaxBytes {
 		r.Add(nil, "has %d bytes; the most is %d", len(data), MaxBytes)
@@ -136,7 +137,7 @@ func (r *Reader) Read(data string) *yaml.Node {
 	return nil
 }
 
-// plain reports what is refused in a node and below it.
+// plain reports the refused features in a node and its children.
 func (r *Reader) plain(n *yaml.Node, depth int) bool {
 	found := len(r.Found)
 	switch {
@@ -166,7 +167,7 @@ func (r *Reader) plain(n *yaml.Node, depth int) bool {
 // IsNull reports whether a node is an empty value.
 func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// Describe names the kind of a node in words.
+// Describe returns the kind of a node in words.
 func Describe(n *yaml.Node) string {
 	switch {
 	case IsNull(n):

@@ -1,5 +1,5 @@
-// A fast path for the plain form, which most front matter has: the YAML decoder
-// takes ten times as long. Its nodes are those of the decoder.
+// This file has a fast path for simple front matter, which is the usual case: the YAML
+// decoder takes ten times as long. The resulting nodes are the same.
 
 package frontmatter
 
@@ -12,14 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxList is the most values of one list.
+// maxList is the maximum number of values in a list.
 const maxList = 1000
 
-// reserved are the bare words that are not text, or were not in older YAML.
+// reserved are bare words that YAML, or older versions of it, do not read as text.
 var reserved = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
-// IsBare reports whether a value can stand without quotes and is read back as
-// the same text.
+// IsBare reports whether a value can be written without quotes and is read back as the same
+// text.
 func IsBare(s string) bool {
 	for i, c := range s {
 		switch {
@@ -33,8 +33,8 @@ func IsBare(s string) bool {
 	return !slices.Contains(reserved, strings.ToLower(s)) && !strings.HasSuffix(s, " ")
 }
 
-// isLiteral reports whether a value is written without quotes and is not null:
-// a bare word, a truth, or what is made as numbers and times are.
+// isLiteral reports whether a value is not quoted and not null: a bare word, a boolean, or
+// a number or time.
 func isLiteral(s string) bool {
 	if IsBare(s) || s == "true" || s == "false" {
 		return true
@@ -45,9 +45,9 @@ func isLiteral(s string) bool {
 	return strings.Trim(s, "0123456789.:-TZ+") == ""
 }
 
-// readPlain returns the mapping that the decoder reads, or nil when the data is
-// not of the plain form: lines of a bare key, ": ", and a literal, or bare words
-// in brackets.
+// readPlain returns the same mapping as the decoder, or nil if data does not have the
+// simple form. Each line must have a bare key, ": ", and either a literal or bare words in
+// brackets.
 func readPlain(data string) *yaml.Node {
 	if data == "" {
 		return nil
@@ -75,7 +75,7 @@ func readPlain(data string) *yaml.Node {
 	return top
 }
 
-// plainList reads bare words in brackets.
+// plainList parses bare words in brackets.
 func plainList(text string, line, column int) *yaml.Node {
 	inner, ok := strings.CutSuffix(text[1:], "]")
 	words := strings.Split(inner, ", ")
@@ -94,7 +94,7 @@ func plainList(text string, line, column int) *yaml.Node {
 	return list
 }
 
-// scalarNode makes a node without a tag, which yaml.Node.ShortTag resolves.
+// scalarNode returns a node without a tag. Its ShortTag method determines the tag.
 func scalarNode(value string, line, column int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: line, Column: column}
 }

@@ -1,7 +1,6 @@
-// Package layer divides the IDs of entries: the IDs of a store, and the IDs of another
-// that is read under it.
+// Package layer divides the range of entry IDs between an overlay's upper and lower store.
 package layer
 
-// UnderID is what the IDs of entries under a store have on top: none of a log is as
-// large, and it is exact as a number of JavaScript.
+// UnderID is added to the IDs of entries in the lower store. IDs of a log never become so
+// large, and JavaScript can represent the sum exactly.
 const UnderID = 1 << 52

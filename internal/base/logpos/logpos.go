@@ -1,15 +1,15 @@
-// Package logpos is the format of a position in the history of a log store.
+// Package logpos defines the encoding of positions in the history of a log store.
 package logpos
 
 import "encoding/binary"
 
-// Position is a change in a log. Its bytes, integers little-endian:
+// Position is a change in a log. It is encoded as follows, with little-endian integers:
 //
 //	offset size field
-//	     0   16 identity of the log
-//	    16    8 sequence number of the change, or of the base
-//	    24    8 offset of its record in the file, 0 for the base
-//	    32   32 chain at the change
+//	0   16 identity of the log
+//	16    8 sequence number of the change, or of the base
+//	24    8 offset of its record in the file, or 0 for the base
+//	32   32 chain at the change
 type Position struct {
 	Log    [16]byte
 	Seq    uint64
@@ -19,7 +19,7 @@ type Position struct {
 
 const size = 64
 
-// Encode returns the 64 bytes of p.
+// Encode returns p as 64 bytes.
 func (p Position) Encode() string {
 	var b [size]byte
 	copy(b[:], p.Log[:])
@@ -29,7 +29,7 @@ func (p Position) Encode() string {
 	return string(b[:])
 }
 
-// Decode reads what Encode returned. Bytes of another length are no position.
+// Decode decodes a position. It returns false if s does not have 64 bytes.
 func Decode[S ~string](s S) (p Position, ok bool) {
 	if len(s) != size {
 		return p, false
@@ -39,5 +39,5 @@ func Decode[S ~string](s S) (p Position, ok bool) {
 		Offset: int64(binary.LittleEndian.Uint64(b[24:])), Chain: [32]byte(b[32:])}, true
 }
 
-// Precedes reports whether both positions are of one log and p is not after q.
+// Precedes reports whether both positions belong to the same log and p is not after q.
 func (p Position) Precedes(q Position) bool { return p.Log == q.Log && p.Seq <= q.Seq }

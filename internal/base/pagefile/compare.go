@@ -1,4 +1,4 @@
-// Comparison of pages with those of a file.
+// This file compares written pages with those of a file.
 
 package pagefile
 
@@ -8,16 +8,17 @@ import (
 	"io"
 )
 
-// Comparison compares what is written, whole pages, with a file, but for their checks.
+// Comparison compares whole written pages, except their checksums, with a file.
 type Comparison struct {
 	File io.ReaderAt
 	Head bool // page 0 differs
-	Page int  // another that does, 0 for none
+	Page int  // number of another page that differs, or 0
 }
 
 var errDiffers = errors.New("a page differs")
 
-// WriteAt implements [io.WriterAt]. It fails when a page after the first differs.
+// WriteAt implements [io.WriterAt]. It returns an error if a page other than page 0
+// differs.
 func (c *Comparison) WriteAt(b []byte, at int64) (int, error) {
 	have := make([]byte, len(b))
 	if _, err := c.File.ReadAt(have, at); err != nil && err != io.EOF {

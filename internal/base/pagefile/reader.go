@@ -1,12 +1,12 @@
-// Package pagefile reads and writes files of tables in pages with checksums, of
-// which a part may be read alone.
+// Package pagefile reads and writes files with tables, which are divided into pages with
+// checksums, so that single pages can be read.
 //
-// A file is pages of 4,096 bytes. Each ends with a check: the CRC-32C of the check of
-// page 0 (not in page 0 itself), of the page's number (8 bytes) and of the 4,092 bytes
-// before it. So a page of another file or another place is not taken for the right one.
-// Page 0 is the caller's head. The tables follow in order, each from a new page on. A
-// row never crosses a page: what is left of a page after the last row that fits is
-// zeros. All integers are little-endian.
+// A file consists of pages of 4,096 bytes. Each page ends with a CRC-32C checksum of the
+// checksum of page 0 (except in page 0 itself), the page's number (8 bytes), and the 4,092
+// bytes before it. So a page of another file or at another position is detected. Page 0 is
+// the caller's head. The tables follow in order, each on a new page. A row never crosses
+// pages, and the space after the last row of a page is zero. All integers are
+// little-endian.
 package pagefile
 
 import (
@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	// Size is the bytes of a page.
+	// Size is the size of a page in bytes.
 	Size = 4096
-	// Data is the bytes of a page before its check.
+	// Data is the size of a page without its checksum, in bytes.
 	Data = Size - 4
 
-	run = 256 // pages that one call reads when a table is read whole
+	run = 256 // number of pages that one call reads when a whole table is read
 )
 
-// errDamaged is matched by errors of pages that are not as they were written.
+// errDamaged is the error of damaged pages.
 var errDamaged = errors.New("the file is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Check returns the check of page n, of which data is all before the check. head is the
-// check of page 0.
+// Check returns the checksum of page n. data are the bytes of the page before the checksum,
+// and head is the checksum of page 0.
 func Check(data []byte, n int, head uint32) uint32 {
 	if n == 0 {
 		return crc32.Update(0, castagnoli, data)
@@ -46,16 +46,17 @@ func Check(data []byte, n int, head uint32) uint32 {
 	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
 }
 
-// Table is the shape of a table: bytes of a row, 1 for bytes without rows, and rows.
+// Table is the size of a table: the size of a row in bytes (1 for plain bytes) and the
+// number of rows.
 type Table struct{ Row, Count int }
 
-// Pages returns the number of pages of a table.
+// Pages returns the number of pages of the table.
 func (t Table) Pages() int {
 	perPage := Data / t.Row
 	return (t.Count + perPage - 1) / perPage
 }
 
-// Pages returns the number of pages of a file of tables, with page 0.
+// Pages returns the number of pages of a file with these tables, including page 0.
 func Pages(tables []Table) int {
 	n := 1
 	for _, t := range tables {
@@ -64,21 +65,21 @@ func Pages(tables []Table) int {
 	return n
 }
 
-// page is a page; one that could not be read is all zeros.
+// page is a page. If it could not be read, it is all zeros.
 type page = [Size]byte
 
-// Reader reads a file. It is safe for concurrent use, and keeps the pages that it read.
-// What cannot be read counts as zeros: after the calls ask Err.
+// Reader reads a file. It is safe for concurrent use and caches pages. If something cannot
+// be read, its methods return zeros, so the caller must call Err afterwards.
 type Reader struct {
 	file   io.ReaderAt
-	check  uint32 // of page 0
+	check  uint32 // checksum of page 0
 	tables []Table
-	starts []int // pages at which the tables begin
+	starts []int // first page of each table
 	pages  []atomic.Pointer[page]
-	err    atomic.Pointer[error] // why something could not be read
+	err    atomic.Pointer[error] // first error
 }
 
-// Open opens a file. shapes returns the tables, from page 0, and why it cannot.
+// Open opens a file. shapes must return the tables according to page 0, or an error.
 func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.Read(0, 1)
@@ -99,10 +100,10 @@ func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader,
 	return r, nil
 }
 
-// Fail notes an error for Err.
+// Fail records an error, which Err returns.
 func (r *Reader) Fail(err error) { r.err.CompareAndSwap(nil, &err) }
 
-// Err returns the first error, nil when all could be read.
+// Err returns the first error, or nil if everything could be read.
 func (r *Reader) Err() error {
 	if err := r.err.Load(); err != nil {
 		return *err
@@ -110,13 +111,13 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Count returns the rows of a table.
+// Count returns the number of rows of a table.
 func (r *Reader) Count(table int) int { return r.tables[table].Count }
 
-// Start returns the page at which a table begins.
+// Start returns the first page of a table.
 func (r *Reader) Start(table int) int { return r.starts[table] }
 
-// Read returns the bytes of count pages from page n on, whose checks hold.
+// Read reads count pages from page n on, and verifies their checksums.
 func (r *Reader) Read(n, count int) ([]byte, error) {
 	b := make([]byte, count*Size)
 	if err := r.read(b, n); err != nil {
@@ -142,7 +143,7 @@ func (r *Reader) read(b []byte, n int) error {
 	return nil
 }
 
-// load reads pages from one on that is missing.
+// load reads up to count pages, starting with the missing page n.
 func (r *Reader) load(n, count int) *page {
 	b, err := r.Read(n, count)
 	if err != nil {
@@ -155,8 +156,7 @@ func (r *Reader) load(n, count int) *page {
 	return r.pages[n].Load()
 }
 
-// Page returns a page of a table, the first of which is 0: its rows, what is left
-// after them, and its check.
+// Page returns page n of a table, counting from 0: its rows, unused space and checksum.
 func (r *Reader) Page(table, n int) *[Size]byte {
 	n += r.starts[table]
 	if p := r.pages[n].Load(); p != nil {
@@ -165,16 +165,16 @@ func (r *Reader) Page(table, n int) *[Size]byte {
 	return r.load(n, 1)
 }
 
-// Row returns the bytes of a row.
+// Row returns a row.
 func (r *Reader) Row(table, i int) []byte {
 	size := r.tables[table].Row
 	perPage := Data / size
 	return r.Page(table, i/perPage)[i%perPage*size:][:size]
 }
 
-// Each calls fn with the rows of each page of a table, in order, and keeps none of
-// them: fn must not either. It ends with the first page that cannot be read, and
-// returns why. Err says it, too.
+// Each calls fn with the rows of each page of a table, in order. The rows are not cached,
+// and fn must not keep them. If a page cannot be read, Each ends and returns the error,
+// which Err returns as well.
 func (r *Reader) Each(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
 	perPage, left := Data/t.Row, t.Count
@@ -198,7 +198,7 @@ func (r *Reader) Each(table int, fn func(rows []byte)) error {
 	return nil
 }
 
-// Load reads the pages of a table with few calls.
+// Load reads the pages of a table with few system calls.
 func (r *Reader) Load(table int) {
 	for n, end := r.starts[table], r.starts[table]+r.tables[table].Pages(); n < end; n += run {
 		if r.pages[n].Load() == nil {
@@ -207,7 +207,7 @@ func (r *Reader) Load(table int) {
 	}
 }
 
-// Bytes returns a table of bytes.
+// Bytes returns a table of plain bytes.
 func (r *Reader) Bytes(table int) []byte {
 	r.Load(table)
 	b := make([]byte, 0, r.Count(table))
@@ -219,11 +219,11 @@ func (r *Reader) Bytes(table int) []byte {
 	return b
 }
 
-// Key returns the first 8 bytes of a row, as a number.
+// Key returns the first 8 bytes of a row as a number.
 func (r *Reader) Key(table, i int) uint64 { return binary.LittleEndian.Uint64(r.Row(table, i)) }
 
-// Search returns the first row whose key is not less than that, of a table whose keys
-// rise; the number of its rows when there is none.
+// Search returns the first row whose key is at least key. The keys of the table must
+// ascend. If there is no such row, it returns the number of rows.
 func (r *Reader) Search(table int, key uint64) int {
 	count, perPage := r.Count(table), Data/r.tables[table].Row
 	n := sort.Search(r.tables[table].Pages(), func(n int) bool {
@@ -233,8 +233,9 @@ func (r *Reader) Search(table int, key uint64) int {
 	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.Key(table, first+i) >= key })
 }
 
-// Find returns which of n rising keys is that one, and whether there is one. Keys have
-// few gaps: interpolation finds most in the first page that it looks at.
+// Find returns the index of a key among n ascending keys, and whether it exists. It uses
+// interpolation: because keys have few gaps, the first page that it reads usually has the
+// key.
 func Find(n int, key uint64, at func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, n-1
 	for guesses := 4; lo <= hi; guesses-- {

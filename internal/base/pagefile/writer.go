@@ -1,4 +1,4 @@
-// Writing pages.
+// This file writes pages.
 
 package pagefile
 
@@ -7,26 +7,26 @@ import (
 	"io"
 )
 
-// Writer makes pages: page 0, and each table between two calls of Close. It keeps one
-// in memory. An error of what it writes to must stay there.
+// Writer writes page 0 and the tables, each of which ends with a call of Close. It keeps
+// one page in memory. Errors of the underlying writer must be sticky.
 type Writer struct {
 	out  io.Writer
-	page []byte // the last
-	n    int    // its number
-	head uint32 // check of page 0
+	page []byte // the last page
+	n    int    // number of the last page
+	head uint32 // checksum of page 0
 }
 
-// NewWriter returns a writer of pages to out.
+// NewWriter returns a writer that writes pages to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, Size)} }
 
-// fit begins a new page, unless so many bytes fit into the last.
+// fit starts a new page, unless n bytes fit into the current page.
 func (w *Writer) fit(n int) {
 	if len(w.page)+n > Data {
 		w.Close()
 	}
 }
 
-// Close ends the last page with its check.
+// Close completes the current page with its checksum.
 func (w *Writer) Close() {
 	if len(w.page) == 0 {
 		return
@@ -42,10 +42,10 @@ func (w *Writer) Close() {
 	w.page, w.n = w.page[:0], w.n+1
 }
 
-// Head returns the check of page 0, once it is closed.
+// Head returns the checksum of page 0 after it was closed.
 func (w *Writer) Head() uint32 { return w.head }
 
-// Row adds a row of numbers of 8 bytes.
+// Row appends a row of 8-byte numbers.
 func (w *Writer) Row(numbers ...uint64) {
 	w.fit(8 * len(numbers))
 	for _, n := range numbers {
@@ -53,19 +53,19 @@ func (w *Writer) Row(numbers ...uint64) {
 	}
 }
 
-// Row4 adds a row of one number of 4 bytes.
+// Row4 appends a row of one 4-byte number.
 func (w *Writer) Row4(n uint32) {
 	w.fit(4)
 	w.page = binary.LittleEndian.AppendUint32(w.page, n)
 }
 
-// Copy adds a row as it stands in a table.
+// Copy appends an encoded row.
 func (w *Writer) Copy(row []byte) {
 	w.fit(len(row))
 	w.page = append(w.page, row...)
 }
 
-// Write adds bytes, over as many pages as they take.
+// Write appends bytes, on as many pages as needed.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {
 		w.fit(1)

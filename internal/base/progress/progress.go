@@ -1,13 +1,14 @@
-// Package progress tells those who wait for a long call how far it is. The function that is told
-// travels in the call's context, so that no call needs a parameter for it.
+// Package progress reports the progress of a long call to those who wait for it. The
+// function that receives the reports is passed in the call's context, so that no call needs
+// a parameter for it.
 package progress
 
 import "context"
 
-// Unit is what a call counts, in singular and plural.
+// Unit is the unit that a call counts, in singular and plural.
 type Unit struct{ One, Many string }
 
-// Units of calls.
+// The units.
 var (
 	Bytes   = Unit{"byte", "bytes"}
 	Changes = Unit{"change", "changes"}
@@ -16,24 +17,24 @@ var (
 	Texts   = Unit{"text", "texts"}
 )
 
-// State is how far a call is.
+// State is the progress of a call.
 type State struct {
 	Unit  Unit
 	Done  int64
-	Total int64   // 0 if it is not known
-	Part  float64 // of all work, from 0 to 1; 0 if it is not known otherwise than by Total
+	Total int64   // 0 if unknown
+	Part  float64 // share of all work, from 0 to 1; 0 if it follows from Done and Total
 }
 
 type key struct{}
 
-// With returns a context whose calls tell show how far they are. Show may be called by several
-// goroutines at once and very often, so it has to be fast.
+// With returns a context whose calls report their progress to show. show may be called very
+// often and by several goroutines at once, so it must be fast.
 func With(ctx context.Context, show func(State)) context.Context {
 	return context.WithValue(ctx, key{}, show)
 }
 
-// Of returns the function that is told how far a call with this context is. If nobody wants to
-// know, it is a function that does nothing.
+// Of returns the function that receives the progress of a call with this context. If there
+// is none, it returns a function that does nothing.
 func Of(ctx context.Context) func(State) {
 	if show, ok := ctx.Value(key{}).(func(State)); ok {
 		return show
@@ -41,8 +42,8 @@ func Of(ctx context.Context) func(State) {
 	return func(State) {}
 }
 
-// Counter returns a function that tells the number of done units and their total, which is 0 if it
-// is not known.
+// Counter returns a function that reports the number of done units and their total, which
+// is 0 if it is unknown.
 func Counter(ctx context.Context, u Unit) func(done, total int) {
 	show := Of(ctx)
 	return func(done, total int) { show(State{Unit: u, Done: int64(done), Total: int64(total)}) }

@@ -1,4 +1,4 @@
-// Package rawjson checks JSON, and splits what is valid without copying it.
+// Package rawjson validates JSON, and splits valid JSON without copying it.
 package rawjson
 
 import (
@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Elements yields the elements of an array, or the keys and values of an object,
-// that is valid JSON.
+// Elements yields the elements of an array, or the keys and values of an object. b must be
+// valid JSON.
 func Elements(b []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for i := 1; ; {
@@ -31,7 +31,7 @@ func Elements(b []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// valueEnd returns the end of the value that begins at i in an array or object.
+// valueEnd returns the end of the value at index i of an array or object.
 func valueEnd(b []byte, i int) int {
 	for depth := 0; ; {
 		switch b[i] {
@@ -53,11 +53,11 @@ func valueEnd(b []byte, i int) int {
 	}
 }
 
-// isBetween reports whether a byte stands between values.
+// isBetween reports whether a byte may occur between values.
 func isBetween(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
 
-// Unquote returns the text of a string that is valid JSON, and UTF-8. An escape that
-// is none becomes U+FFFD, as half of a surrogate pair does.
+// Unquote returns the text of a string, which must be valid JSON and UTF-8. An invalid
+// escape or half of a surrogate pair becomes U+FFFD.
 func Unquote(raw []byte) string {
 	rest := raw[1 : len(raw)-1]
 	i := bytes.IndexByte(rest, '\\')
@@ -87,7 +87,7 @@ func Unquote(raw []byte) string {
 	return string(append(b, rest...))
 }
 
-// unit returns the UTF-16 unit of the \u escape that b begins with, or -1.
+// unit returns the UTF-16 unit of the \u escape at the start of b, or -1.
 func unit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -99,8 +99,8 @@ func unit(b []byte) rune {
 	return rune(u)
 }
 
-// LoneSurrogate returns the offset of the first \u escape that is half of a
-// surrogate pair without its other half, or -1.
+// LoneSurrogate returns the offset of the first \u escape that is one half of a surrogate
+// pair without the other half, or -1.
 func LoneSurrogate(b []byte) int {
 	for i := 0; i < len(b); {
 		j := bytes.IndexByte(b[i:], '\\')

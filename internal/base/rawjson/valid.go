@@ -1,4 +1,4 @@
-// Whether text is JSON.
+// This file validates JSON.
 
 package rawjson
 
@@ -9,8 +9,8 @@ import (
 	"math/bits"
 )
 
-// Valid reports what [json.Valid] does. What strings have besides escapes, most of a line
-// with a text, is looked at by eight bytes at a time, and json.Valid reads the rest.
+// Valid has the result of [json.Valid]. It skips the text of strings eight bytes at a time,
+// and json.Valid checks the rest.
 func Valid(b []byte) bool {
 	rest := make([]byte, 0, 512)
 	for {
@@ -37,15 +37,14 @@ func Valid(b []byte) bool {
 	}
 }
 
-// plain returns how many bytes are before the first that is a quote, a backslash or a
-// control character.
+// plain returns the number of bytes before the first quote, backslash or control character.
 func plain(b []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
 		x := binary.LittleEndian.Uint64(b[n:])
 		quote, slash := x^'"'*ones, x^'\\'*ones
-		// The lowest byte whose top bit is set is right; those above it may be not.
+		// The lowest byte with its top bit set is correct. Higher bytes may be wrong.
 		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}

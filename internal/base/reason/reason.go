@@ -1,7 +1,7 @@
-// Which sentence of what an agent said gives its reason.
+// This file selects the sentence with a reason.
 
-// Package reason chooses, of what an agent said on its way to an edit, the sentence that
-// says why.
+// Package reason selects, from what an agent said before an edit, the sentence with the
+// reason for the edit.
 package reason
 
 import (
@@ -11,9 +11,9 @@ import (
 	"unicode"
 )
 
-// Sentence returns the last sentence of a text that does more than to announce the next
-// step, and true. If all of them only announce, it returns the last one, and false; for a
-// text without sentences it returns "".
+// Sentence returns the last sentence of a text that does more than announce the next step,
+// and true. If all sentences are only announcements, it returns the last one and false. For
+// a text without sentences it returns "".
 func Sentence(text string) (sentence string, gives bool) {
 	all := sentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
@@ -27,8 +27,8 @@ func Sentence(text string) (sentence string, gives bool) {
 	return all[len(all)-1], false
 }
 
-// Trim returns a text without the sentences at its beginning and its end that only announce the
-// next step, or the whole text if all of its sentences do. What is fenced as code stays.
+// Trim returns a text without the sentences at its beginning and end that only announce the
+// next step. If all sentences do, it returns the whole text. Fenced code is kept.
 func Trim(text string) string {
 	all := sentences(text)
 	first, last := 0, len(all)-1
@@ -53,13 +53,14 @@ func Trim(text string) string {
 	return text
 }
 
-// announcing is how sentences begin that say only what comes next.
+// announcing matches the beginnings of sentences that only announce the next step.
 var announcing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|check (that|if|whether) |now (for )?(the|to) )`)
 })
 
-// announces reports whether a sentence says what comes next and not why: a few words,
-// what ends with a colon, and what begins like it, unless it goes on to a reason.
+// announces reports whether a sentence announces the next step without a reason: it has
+// only a few words, ends with a colon, or begins like an announcement and does not continue
+// with a reason.
 func announces(s string) bool {
 	words := len(strings.Fields(s))
 	switch {
@@ -82,11 +83,11 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// marker is a sign of Markdown at the beginning of a line.
+// marker matches a Markdown marker at the beginning of a line.
 var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
 
-// sentences cuts a text at the ends of lines and sentences. What is fenced as code
-// is left out, as are the signs of lists, quotes and headings.
+// sentences splits a text at the ends of lines and sentences. It leaves out fenced code and
+// the markers of lists, quotes and headings.
 func sentences(text string) []string {
 	var out []string
 	fenced := false

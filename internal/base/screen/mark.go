@@ -1,4 +1,4 @@
-// Words of a text in colour.
+// This file highlights words in a text.
 
 package screen
 
@@ -9,7 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Found returns where s has one of the words, which are in lower case and sorted.
+// Found returns the positions of the words in s. The words must be in lower case and
+// sorted.
 func Found(s string, words []string) (at []ucd.Word) {
 	for w := range ucd.Words(s) {
 		if _, ok := slices.BinarySearch(words, ucd.Lower(s[w.Start:w.End])); ok {
@@ -19,8 +20,8 @@ func Found(s string, words []string) (at []ucd.Word) {
 	return at
 }
 
-// Mark paints the given words, which are in lower case and sorted, wherever s has
-// them, and the rest with the code, "" for none.
+// Mark highlights the words, which must be in lower case and sorted, in s. The other text
+// is printed with the code, which may be "".
 func Mark(s string, words []string, code string) string {
 	var b strings.Builder
 	paint := func(code, s string) {

@@ -1,5 +1,5 @@
-// What a terminal may be shown: text whose control characters, marks that
-// reorder text, and invisible characters are written as escapes.
+// This file makes text safe for a terminal: control characters, characters that reorder
+// text, and invisible characters are replaced by escapes.
 
 package screen
 
@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Harmful reports whether a character takes a terminal over, reorders text, or
-// hides in it. The joiners and variations that emoji and scripts need are not.
+// Harmful reports whether a character can control the terminal, reorder text or hide in it.
+// Joiners and variation selectors, which emoji and some scripts need, are not harmful.
 func Harmful(r rune) bool {
 	return (unicode.IsControl(r) && r != '\n' && r != '\t') || r == 0x061c || r == 0xfeff || r == 0x200b || r == 0x200e || r == 0x200f ||
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || (r >= 0xfff9 && r <= 0xfffb) || (r >= 0xe0000 && r <= 0xe0fff) ||
@@ -21,8 +21,8 @@ func Harmful(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// The sequences that [Writer] lets through: of the sixteen colours, those that are
-// readable on dark and on light.
+// The escape sequences that [Writer] permits: those of the sixteen colours that are
+// readable on dark and light backgrounds.
 const (
 	Plain = "\x1b[0m"
 	Bold  = "\x1b[1m"
@@ -31,10 +31,10 @@ const (
 	Green = "\x1b[32m"
 )
 
-// Painted are all of them.
+// Painted are all permitted sequences.
 var Painted = []string{Plain, Bold, Dim, Red, Green}
 
-// Clean writes harmful characters as JSON escapes them, and line ends as line feeds.
+// Clean replaces harmful characters by JSON escapes, and line ends by line feeds.
 func Clean(s string) string {
 	if !strings.ContainsFunc(s, Harmful) {
 		return s
@@ -46,7 +46,7 @@ func Clean(s string) string {
 	return string(out)
 }
 
-// appendSafe appends the character, or what JSON writes for one that is harmful.
+// appendSafe appends the character, or its JSON escape if it is harmful.
 func appendSafe(b []byte, r rune) []byte {
 	switch {
 	case !Harmful(r):
@@ -58,14 +58,13 @@ func appendSafe(b []byte, r rune) []byte {
 	return fmt.Appendf(b, "\\u%04x", r)
 }
 
-// Writer writes to a terminal what [Clean] would, whatever is printed, and lets
-// its own colours and line ends pass.
+// Writer writes text to a terminal like [Clean], but permits its own colours and line ends.
 type Writer struct {
 	W    io.Writer
-	part []byte // the beginning of a character or of one of passing, whose rest has not come
+	part []byte // the beginning of a character or permitted sequence whose rest has not been written yet
 }
 
-// passing are the sequences that [Writer] leaves as they are.
+// passing are the sequences that [Writer] does not change.
 var passing = append([]string{"\r\n"}, Painted...)
 
 func (s *Writer) Write(b []byte) (int, error) {
@@ -88,8 +87,8 @@ func (s *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// passed returns the sequence that b begins with, or, not whole, one that b is
-// the beginning of; "" for none.
+// passed returns the permitted sequence at the start of b. If b is only the beginning of a
+// sequence, it returns that sequence and false. If there is none, it returns "".
 func passed(b []byte) (p string, whole bool) {
 	for _, p := range passing {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {

@@ -1,5 +1,5 @@
-// Package screen lays text out for a terminal: columns, wrapping, colours, and
-// characters that cannot take the terminal over.
+// Package screen formats text for a terminal with columns, wrapping and colours, and makes
+// it safe to print.
 package screen
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// cells measures by grapheme clusters: East Asian wide characters and emoji take
-// two columns, escape sequences none.
+// cells measures width by grapheme clusters: East Asian wide characters and emoji have two
+// columns, escape sequences have none.
 var cells = displaywidth.Options{ControlSequences: true}
 
-// Columns returns how many columns s takes, a tab none.
+// Columns returns the number of columns of s. A tab counts as none.
 func Columns(s string) int { return cells.String(s) }
 
-// Fit cuts text without colours to at most n columns, with an ellipsis where
-// something is gone; it takes one at least.
+// Fit cuts text without colours to at most n columns. If text is cut off, an ellipsis shows
+// this. The result has at least one column.
 func Fit(s string, n int) string {
 	if Columns(s) <= n {
 		return s
@@ -25,12 +25,12 @@ func Fit(s string, n int) string {
 	return strings.TrimRight(displaywidth.TruncateString(s, n-1, ""), " ") + "…"
 }
 
-// Pad fills s with spaces up to n columns.
+// Pad appends spaces to s up to n columns.
 func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Columns(s))) }
 
-// Wrap breaks a text into lines of at most n columns, at its line ends and at
-// spaces; tabs become spaces. What continues a line has its indentation. A longer
-// word of ASCII, such as a path, stays whole, so that it can be copied.
+// Wrap breaks a text at line ends and spaces into lines of at most n columns. Tabs become
+// spaces. A continued line has the indentation of its first line. A longer ASCII word, such
+// as a path, is not broken, so that it can be copied.
 func Wrap(s string, n int) (lines []string) {
 	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\t", "    "), "\n") {
 		if Columns(line) <= n {
@@ -64,7 +64,7 @@ func Wrap(s string, n int) (lines []string) {
 	return lines
 }
 
-// Break is Wrap that cuts longer words of ASCII, too.
+// Break is like Wrap, but also breaks longer ASCII words.
 func Break(s string, n int) (rows []string) {
 	for _, row := range Wrap(s, n) {
 		if Columns(row) > n {

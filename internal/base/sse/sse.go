@@ -1,6 +1,6 @@
-// Server-sent events: the stream that a browser's EventSource reads.
+// This file writes server-sent events, which a browser's EventSource reads.
 
-// Package sse writes server-sent events, as the HTML standard defines them.
+// Package sse writes server-sent events as defined by the HTML standard.
 package sse
 
 import (
@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	takeWait  = 10 * time.Second // for a client to take an event
+	takeWait  = 10 * time.Second // maximum time for a client to receive an event
 	pingEvery = 15 * time.Second
 )
 
-// LastID is the header in which a client that comes back sends the id of the last event
-// that it received.
+// LastID is the header in which a reconnecting client sends the ID of the last event that
+// it received.
 const LastID = "Last-Event-ID"
 
-// Stream is one answer that goes on. It is for one goroutine.
+// Stream is a response that sends events. It is for one goroutine.
 type Stream struct {
 	w    http.ResponseWriter
 	ctl  *http.ResponseController
-	wait time.Duration // for the client to take an event
+	wait time.Duration // maximum time for the client to receive an event
 }
 
-// Serve answers with a stream until ctx is done, the client is gone or does not take an
-// event within 10 s, or send fails. It calls send each time that there may be something
-// to send, and sends pings between.
+// Serve responds with a stream until ctx is done, the client disconnects or does not
+// receive an event within 10 s, or send returns an error. It calls send whenever there may
+// be something to send, and sends pings in between.
 func Serve(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*Stream) error) {
 	s, err := start(w, takeWait)
 	ping := time.NewTicker(pingEvery)
@@ -52,13 +52,13 @@ func start(w http.ResponseWriter, wait time.Duration) (*Stream, error) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	s := &Stream{w, http.NewResponseController(w), wait}
-	_ = s.ctl.SetReadDeadline(time.Time{}) // that of the request; recorders of tests have none
+	_ = s.ctl.SetReadDeadline(time.Time{}) // remove the deadline of the request; test recorders have none
 	w.WriteHeader(http.StatusOK)
 	return s, s.send([]byte("retry: 1000\n\n"))
 }
 
-// Event sends an event of that name. The client repeats the id of the last one when it
-// comes back, in the header Last-Event-ID; "" leaves it as it is. Line ends in the data
+// Event sends an event with this name. When the client reconnects, it sends the last ID in
+// the header Last-Event-ID. An empty id leaves the last ID unchanged. Line ends in data
 // arrive as \n.
 func (s *Stream) Event(id, name string, data []byte) error {
 	var b bytes.Buffer
@@ -78,7 +78,7 @@ func (s *Stream) Event(id, name string, data []byte) error {
 	return s.send(b.Bytes())
 }
 
-// ping sends a comment, so that proxies and clients see that the stream is alive.
+// ping sends a comment, so that proxies and clients know that the stream is alive.
 func (s *Stream) ping() error { return s.send([]byte(":\n\n")) }
 
 var oneLine = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
@@ -89,7 +89,7 @@ func lineEnds(b []byte) []byte {
 }
 
 func (s *Stream) send(b []byte) error {
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(s.wait)) // recorders of tests have none
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(s.wait)) // ignore the error: test recorders have no deadlines
 	if _, err := s.w.Write(b); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
-// Package syntax spells filters and labels: which words are keys, which near
-// misses of one, and what must be quoted. The root writes by it, and package
-// query reads.
+// Package syntax defines the words of filters and labels: the known keys, misspellings of
+// keys, and quoting. The root package uses it to format filters, and package query to parse
+// them.
 package syntax
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// keys are the known keys: of labels, and of the conditions that are none.
+// keys are the known keys: label keys and the keys of other conditions.
 var keys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
@@ -25,7 +25,7 @@ var synonyms = map[string]string{
 	"type": "kind", "since": "after", "until": "before", "date": "on",
 }
 
-// Canonical returns the known key that key stands for, else key itself.
+// Canonical returns the known key for a synonym, or key itself.
 func Canonical(key string) string {
 	if k, ok := synonyms[key]; ok {
 		return k
@@ -47,10 +47,10 @@ func IsLabelKey(key string) bool {
 	})
 }
 
-// Nearest returns the known key that key is probably a misspelling of, or ""
-// if key is known itself or no known key is near. Near is one typing error, two
-// for keys of ten letters or more. Keys of two letters have no misspellings,
-// those of three or four only such as begin with the same letter.
+// Nearest returns the known key of which key is probably a misspelling. It returns "" if
+// key is known itself or not similar to a known key. Similar means one typing error, or two
+// for keys with ten or more letters. Keys with two letters have no misspellings, and for
+// keys with three or four the first letter must be right.
 func Nearest(key string) string {
 	if IsKnown(key) || slices.Contains(Reserved, key) {
 		return ""
@@ -70,8 +70,8 @@ func Nearest(key string) string {
 	return ""
 }
 
-// QuoteKey returns the key of a label as a filter must spell it, in quotes if it
-// would else be read as another key or as a misspelling.
+// QuoteKey returns a label key in the syntax of filters. It is quoted if it would otherwise
+// be read as another key or as a misspelling.
 func QuoteKey(key string) string {
 	if Canonical(key) != key || Nearest(key) != "" {
 		return strconv.Quote(key)

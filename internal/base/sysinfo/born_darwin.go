@@ -1,4 +1,4 @@
-// The time at which a file was created, on macOS.
+// This file reads the creation time of a file on macOS.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// The time at which a file was created, on Linux.
+// This file reads the creation time of a file on Linux.
 
 package sysinfo
 
@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bornAt returns the time in nanoseconds since 1970, 0 if the file system keeps none.
+// bornAt returns the creation time in nanoseconds since 1970, or 0 if the file system does
+// not store it.
 func bornAt(path string, _ *syscall.Stat_t) int64 {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &st)

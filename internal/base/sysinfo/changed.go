@@ -1,4 +1,4 @@
-// When a file was changed last.
+// This file determines when a file was last changed.
 
 package sysinfo
 
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Changed returns when the file was last changed: the time of its content or, where
-// that is later, the one that the system keeps, which no program sets.
+// Changed returns when the file was last changed: the modification time, or the change time
+// of the inode if that is later. Programs cannot set the latter.
 func Changed(fi fs.FileInfo) time.Time {
 	if at := changedOf(fi); at.After(fi.ModTime()) {
 		return at

@@ -1,4 +1,4 @@
-// The time of change of a file's node, on Linux.
+// This file reads the change time of an inode on Linux.
 
 package sysinfo
 

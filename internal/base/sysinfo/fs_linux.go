@@ -1,5 +1,5 @@
-// Facts from Linux: statfs gives a number for each file system, and
-// /proc/self/mountinfo what FUSE serves.
+// This file describes file systems on Linux by statfs, which returns a number for each
+// type, and by /proc/self/mountinfo, which has the types of FUSE mounts.
 
 package sysinfo
 
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// known are the file systems by the number in statfs(2). Those that package
-// unix has no name for are written out, as their own sources give them.
+// known are the file systems by their number in statfs(2). Numbers without a name in
+// package unix are from the sources of these file systems.
 var known = map[uint32]FileSystem{
 	unix.NFS_SUPER_MAGIC:   {Name: "nfs", Kind: Network},
 	unix.SMB_SUPER_MAGIC:   {Name: "smb", Kind: Network},
@@ -77,7 +77,7 @@ func look(path string) (FileSystem, error) {
 	return f, nil
 }
 
-// mountOf returns the type of the mount that holds the path, or "fuse".
+// mountOf returns the type of the mount with the path, or "fuse".
 func mountOf(path string) string {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
@@ -90,9 +90,9 @@ func mountOf(path string) string {
 	return mountType(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
 }
 
-// mountType finds a device, as "major:minor", in the text of
-// /proc/self/mountinfo (proc_pid_mountinfo(5)): the third field is the device,
-// and the first field after a lone dash the type.
+// mountType returns the type of a device, such as "major:minor", in the text of
+// /proc/self/mountinfo (see proc_pid_mountinfo(5)). The third field is the device, and the
+// first field after a single dash is the type.
 func mountType(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")

@@ -1,19 +1,19 @@
-// Facts of a process.
+// This file reports the state of processes.
 
 package sysinfo
 
-// State is what is known of a process.
+// State is the state of a process.
 type State int
 
 // The states.
 const (
 	notKnown State = iota
-	Gone           // there is no such process on this host, or none that is seen from here
+	Gone           // the process does not exist on this host or is not visible
 	running
 	Stopped // suspended by a signal or a debugger
 )
 
-// Process returns the state of the process of that number.
+// Process returns the state of the process with this ID.
 func Process(pid int) State {
 	if pid <= 0 {
 		return notKnown

@@ -1,8 +1,7 @@
-// Facts of a file system, and which kinds there are.
+// This file describes file systems and owners of files.
 
-// Package sysinfo looks at the machine that a store lives on: the kind of its
-// file system, the space that is left, and whether a process is still there.
-// It changes nothing.
+// Package sysinfo examines the machine on which a store is: the kind of its file system,
+// the free space, and whether a process is alive. It changes nothing.
 package sysinfo
 
 import (
@@ -14,17 +13,17 @@ import (
 	"strings"
 )
 
-// Kind is what a file system means for a store.
+// Kind is the kind of a file system, as far as it matters for a store.
 type Kind int
 
 // The kinds.
 const (
 	Unknown  Kind = iota
 	Local         // a disk of this machine
-	Network       // shared with other hosts, which locks do not reach reliably
-	Shared        // handed in by another system or program, such as 9p or FUSE: who else writes there is not known
-	Volatile      // in memory: gone at the next boot
-	Layered       // an overlay, as containers have: gone with the container
+	Network       // shared with other hosts, so that locks are not reliable
+	Shared        // provided by another system or program, such as 9p or FUSE; other writers are unknown
+	Volatile      // in memory; lost at the next boot
+	Layered       // an overlay as in containers; lost with the container
 )
 
 // String returns the kind as one word.
@@ -32,18 +31,18 @@ func (k Kind) String() string {
 	return [...]string{"unknown", "local", "network", "shared", "volatile", "layered"}[k]
 }
 
-// FileSystem is what is known of one.
+// FileSystem describes a file system.
 type FileSystem struct {
-	Name     string // as the system calls it, such as xfs or nfs; "" when not known
+	Name     string // name as used by the system, such as xfs or nfs; "" if unknown
 	Kind     Kind
 	ReadOnly bool
-	Free     uint64 // bytes that this user may still take
-	Total    uint64 // bytes; 0 when neither is known
+	Free     uint64 // number of bytes available to this user
+	Total    uint64 // size in bytes; 0 if unknown
 }
 
-// Look describes the file system that holds the path. The path need not be
-// there: then it is the nearest directory above that is. Where the platform
-// does not tell, the zero FileSystem is returned.
+// Look describes the file system of the path. If the path does not exist, it describes that
+// of the nearest existing parent directory. If the platform does not provide the data, it
+// returns the zero FileSystem.
 func Look(path string) (FileSystem, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -77,20 +76,20 @@ func isNotDir(path string) bool {
 	}
 }
 
-// overNetwork are FUSE programs whose files live on other hosts.
+// overNetwork are FUSE programs that store files on other hosts.
 var overNetwork = []string{
 	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse", "blobfuse", "blobfuse2",
 	"glusterfs", "ceph", "ceph-fuse", "juicefs", "JuiceFS", "seaweedfs", "weed", "mfs", "lizardfs", "curlftpfs", "davfs", "davfs2", "onedriver",
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
-// onDisk are FUSE programs whose files live on a disk of this machine.
+// onDisk are FUSE programs that store files on a disk of this machine.
 var onDisk = []string{
 	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs", "zfs-fuse", "ext2", "apfs",
 }
 
-// fuseKind returns what a FUSE file system means, by the type that the mount
-// has: "fuse.sshfs", "fuseblk", "virtiofs".
+// fuseKind returns the kind of a FUSE file system by the type of its mount, such as
+// "fuse.sshfs", "fuseblk" or "virtiofs".
 func fuseKind(mount string) Kind {
 	_, sub, _ := strings.Cut(mount, ".")
 	switch {
@@ -104,13 +103,13 @@ func fuseKind(mount string) Kind {
 	return Shared
 }
 
-// Owner says who else may change a file.
+// Owner describes who else can change a file.
 type Owner struct {
 	Other    bool        // another user owns it
 	Writable bool        // other users may write it
 	Mode     fs.FileMode // its permissions
 }
 
-// OwnerOf looks at a file or directory. Of one that is not there, and where users
-// do not own files, it says nothing.
+// OwnerOf examines a file or directory. If it does not exist, or on platforms without
+// owners, it returns the zero Owner.
 func OwnerOf(path string) Owner { return ownerOf(path) }

@@ -1,32 +1,30 @@
-// The analyzer of crabtalk.
+// This file implements the text analyzer of crabtalk.
 
-// Package text has pure functions of strings that serve ranking and prompts:
-// terms, snippets, corrections of misspelt words, slugs, and estimates of how
-// many tokens a model will see.
+// Package text has functions of strings for ranking and prompts: terms, snippets, spelling
+// corrections, slugs, and token estimates.
 package text
 
 import "github.com/oxbow-memory/oxbow/internal/base/ucd"
 
-// Crabtalk returns the terms of s exactly as crabtalk's memory store (its
-// RFC 0150) cuts them: the longest stretches of alphanumerics of Unicode 17,
-// those of one code point dropped, in full lower case, without 49 stop words.
-// There is no stemming and no normalisation, and text without spaces between
-// words, such as Chinese, is one term. Bytes that are not UTF-8 separate.
+// Crabtalk returns the terms of s exactly like crabtalk's memory store (its RFC 0150): the
+// longest sequences of alphanumeric characters (Unicode 17), in full lower case, without
+// single characters and without 49 stop words. There is no stemming or normalization. Text
+// without spaces between words, such as Chinese, is one term. Invalid UTF-8 separates
+// terms.
 //
 // Terms may share memory with s.
 func Crabtalk(s string) []string {
 	return AppendCrabtalk(nil, s)
 }
 
-// AppendCrabtalk appends the terms of s, as [Crabtalk] cuts them, to terms.
+// AppendCrabtalk appends the terms that [Crabtalk] returns to terms.
 func AppendCrabtalk(terms []string, s string) []string {
 	return analyze(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
-// CrabtalkBytes returns the terms of s as crabtalk's earlier memory of one file
-// an entry (its RFC 0038) cuts them. It differs from [Crabtalk] in that it
-// drops stretches of one byte, so that a single letter or ideograph outside
-// ASCII stays.
+// CrabtalkBytes returns the terms of s like crabtalk's earlier memory with one file per
+// entry (its RFC 0038). Unlike [Crabtalk] it drops sequences of one byte, so single
+// characters outside of ASCII are kept.
 func CrabtalkBytes(s string) []string {
 	return analyze(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }
@@ -44,14 +42,14 @@ func analyze(terms []string, s string, keep func(ucd.Word) bool) []string {
 			continue
 		}
 		if terms == nil {
-			terms = make([]string, 0, 4+len(s)/9) // English has a term in about nine bytes
+			terms = make([]string, 0, 4+len(s)/9) // English has about one term per nine bytes
 		}
 		terms = append(terms, word)
 	}
 	return terms
 }
 
-// isStopWord reports whether crabtalk never looks for the word.
+// isStopWord reports whether crabtalk ignores the word.
 func isStopWord(word string) bool {
 	switch word {
 	case "a", "an", "the", "is", "it", "in", "of", "to", "and", "or", "for", "on", "at", "by", "with",

@@ -1,12 +1,11 @@
-// Edit distance.
+// This file computes the edit distance.
 
 package text
 
-// Distance returns the number of typing errors between a and b: elements to
-// insert, delete or replace, and neighbours to swap, where no element is edited
-// twice. This is the optimal string alignment distance: Levenshtein's (1966)
-// with the transposition of Damerau (1964), by the table of Wagner and Fischer
-// (1974).
+// Distance returns the number of typing errors between a and b: inserted, deleted or
+// replaced elements and swapped neighbours, where no element is edited twice. This is the
+// optimal string alignment distance: Levenshtein's (1966) with the transposition of Damerau
+// (1964), computed with the table of Wagner and Fischer (1974).
 func Distance[E comparable](a, b []E) int {
 	var buf [3 * 32]int // on the stack, for short words
 	cells := buf[:]

@@ -1,11 +1,11 @@
-// This file puts a text in a block of Markdown.
+// This file quotes a text in a Markdown code block.
 
 package text
 
 import "strings"
 
-// Fence wraps s in backticks, at least three and one more than the longest run
-// in s, so that no line of s can end the block.
+// Fence puts s between lines of backticks. Their number is at least three and greater than
+// that of any run of backticks in s, so that no line of s can end the block.
 func Fence(info, s string) string {
 	longest, run := 0, 0
 	for i := range len(s) {

@@ -1,13 +1,12 @@
-// Names of texts.
+// This file derives names from texts.
 
 package text
 
 import "strings"
 
-// NameOf makes a name from the first line of a text that has words: without
-// Markdown marks, at most 60 bytes, cut between words. The name of a text
-// without words is "note". Of UTF-8 without a NUL, it is one that an entry may
-// have.
+// NameOf derives a name from the first line of a text that has words. The name has no
+// Markdown markers and at most 60 bytes, and is cut between words. For a text without words
+// it is "note". If the text is UTF-8 without a NUL byte, the name is valid for an entry.
 func NameOf(content string) string {
 	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
 	for line := range strings.Lines(content) {

@@ -1,4 +1,4 @@
-// Corrections: the words that were perhaps meant.
+// This file finds the words that the user probably meant.
 
 package text
 
@@ -12,22 +12,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Near returns the candidates nearest to word, best first, at most limit.
-// Capitals do not count. Best are candidates equal to word, then those where
-// one begins with the other, then those where one holds the other, then those
-// at most 2 typing errors away (1 for words of fewer than 5 letters, none for
-// candidates of more than 64). A typing error
-// is a letter too many, too few or wrong, or two neighbours swapped; no letter
-// is touched twice (the optimal string alignment distance). Part of the word
-// is a match only from 3 letters up, so that "a" is not near to everything.
-// Among equals, a candidate that begins with the same byte comes first, then the
-// one nearest in length, then the smaller string. Repeats are returned once. An empty word is near to nothing.
+// Near returns at most limit candidates that are similar to word, best first. Case is
+// ignored. The best candidates are equal to word. Next are those where one is a prefix of
+// the other, then those where one contains the other, then those with at most 2 typing
+// errors (1 for words with fewer than 5 letters; none for candidates with more than 64).
+// For typing errors, see [Distance]. A part of a word must have at least 3 letters to
+// match. Among equally similar candidates, those with the same first byte come first, then
+// those with a similar length, then the lexically smaller string. Duplicates are removed.
+// Nothing is similar to an empty word.
 func Near(word string, candidates iter.Seq[string], limit int) []string {
 	w := newTarget(word)
 	if len(w.runes) == 0 || limit <= 0 {
 		return nil
 	}
-	var best []match // sorted; never more than limit
+	var best []match // sorted; at most limit elements
 	for c := range candidates {
 		m, ok := w.match(c)
 		if !ok {
@@ -53,7 +51,7 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 type target struct {
 	runes []rune
 	text  string // in lower case
-	most  int    // typing errors
+	most  int    // maximum number of typing errors
 }
 
 func newTarget(word string) target {
@@ -65,14 +63,14 @@ func newTarget(word string) target {
 	return t
 }
 
-// match is a candidate that is near to the word.
+// match is a candidate that is similar to the word.
 type match struct {
 	text                    string
-	class, distance, length int // length is the difference
-	begins                  int // 0 with the same letter, which is seldom mistyped, else 1
+	class, distance, length int // length is the difference in length
+	begins                  int // 0 if the first letter is the same, which is seldom mistyped, otherwise 1
 }
 
-// compare orders matches, the nearest first.
+// compare orders matches by similarity, best first.
 func (m match) compare(o match) int {
 	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.distance, o.distance),
 		cmp.Compare(m.begins, o.begins), cmp.Compare(m.length, o.length), cmp.Compare(m.text, o.text))
@@ -90,19 +88,19 @@ func (t target) match(candidate string) (match, bool) {
 		m.class = 1
 	case short >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = 2
-	case m.length <= t.most && n <= 64: // the work grows with the square
+	case m.length <= t.most && n <= 64: // the time grows with the square of the length
 		m.class, m.distance = 3, Distance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {
 			m.begins = 1
 		}
-		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // else too far, or nothing in common
+		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // otherwise the difference is too large
 	default:
 		return m, false
 	}
 	return m, true
 }
 
-// lowerText returns s in lower case, code point by code point.
+// lowerText returns s in lower case, character by character.
 func lowerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

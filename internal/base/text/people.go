@@ -1,4 +1,4 @@
-// Numbers and words as people read them, or paste them into a shell.
+// This file formats numbers and words for people, and words for a shell.
 
 package text
 
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Count says a number with its noun: "1 entry", "3 entries".
+// Count formats a number with its noun: "1 entry", "3 entries".
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -15,7 +15,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Bytes says a number of bytes.
+// Bytes formats a number of bytes.
 func Bytes(n int64) string {
 	for i, unit := range []string{"GB", "MB", "kB"} {
 		if size := int64(1) << (30 - 10*i); n >= size {
@@ -25,9 +25,8 @@ func Bytes(n int64) string {
 	return Count(int(n), "byte", "bytes")
 }
 
-// ShellName writes a name as the last argument of a command that a person can paste into a
-// shell. A name that begins with a dash, which a program would read as an option, comes
-// after two dashes.
+// ShellName quotes a name as the last argument of a shell command. If the name begins with
+// a dash, "--" is put before it, so that it is not read as an option.
 func ShellName(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "-- " + ShellQuote(name)
@@ -35,7 +34,7 @@ func ShellName(name string) string {
 	return ShellQuote(name)
 }
 
-// ShellQuote writes a word so that a person can paste it into a shell.
+// ShellQuote quotes a word for a shell.
 func ShellQuote(s string) string {
 	plain := func(r rune) bool {
 		return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f

@@ -1,4 +1,4 @@
-// Lists of numbers for people.
+// This file formats lists of numbers.
 
 package text
 
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Ranges writes sorted numbers as a list in which three or more in a row are a range, such as
-// "2, 3, 7 to 9".
+// Ranges formats sorted numbers as a list in which three or more consecutive numbers form a
+// range, such as "2, 3, 7 to 9".
 func Ranges(numbers []uint64) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

@@ -1,4 +1,4 @@
-// Slugs: names of files that crabtalk makes of names of entries.
+// This file converts names of entries to file names like crabtalk.
 
 package text
 
@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Slug returns s as crabtalk's memory of one file an entry (its RFC 0038) puts
-// it into a file name: alphanumerics of Unicode 17 in full lower case, each for
-// itself, and one dash for every stretch of others between them. It is "" when
-// there are no alphanumerics. It holds neither dots nor slashes.
+// Slug returns s in the form of file names in crabtalk's memory with one file per entry
+// (its RFC 0038): alphanumeric characters (Unicode 17) in full lower case, with one dash
+// for each sequence of other characters between them. It never contains dots or slashes. It
+// is "" if there are no alphanumeric characters.
 func Slug(s string) string {
 	var b strings.Builder
 	for w := range ucd.Words(s) {
@@ -30,8 +30,8 @@ func Slug(s string) string {
 	return b.String()
 }
 
-// Cut returns s, or its longest beginning of at most n bytes that ends between
-// code points.
+// Cut returns s or, if it is longer, its longest prefix of at most n bytes that ends
+// between characters.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -42,8 +42,8 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// BadUTF8 returns the offset of the first byte that is not UTF-8, the length of
-// the text for none.
+// BadUTF8 returns the offset of the first byte that is not UTF-8, or the length of the text
+// if there is none.
 func BadUTF8(s string) int {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {

@@ -1,4 +1,4 @@
-// Snippets: the stretch of a text that shows why it was found.
+// This file selects the part of a text that shows why it was found.
 
 package text
 
@@ -11,30 +11,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// ellipsis stands where a snippet was cut.
+// ellipsis replaces text that was cut off.
 const ellipsis = "…"
 
-// Snippet returns the stretch of content, about width code points long, that
-// holds the most of the given terms, each counted once; of several the first,
-// and the beginning when it holds none. The terms are those of [Crabtalk] or
-// [CrabtalkBytes], in lower case.
+// Snippet returns the part of content, about width characters long, with the most distinct
+// terms. If several parts have as many, it returns the first, and if there are no terms,
+// the beginning. The terms are those of [Crabtalk] or [CrabtalkBytes], in lower case.
 //
-// White space is folded to single spaces, and what is not UTF-8 becomes
-// U+FFFD. The stretch begins and ends between words, or, where a word is
-// longer than the room or there are no spaces, between characters: never
-// within a code point nor before a combining mark. It has at most width code
-// points, and an ellipsis next to them on each side that was cut off. A width
-// below 1 gives the empty string. The time is linear in content.
+// White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part
+// begins and ends between words or, if a word is too long or there are no spaces, between
+// characters, but never within a character or before a combining mark. It has at most width
+// characters, plus an ellipsis on each side where text was cut off. If width is below 1,
+// the result is empty. The running time is linear in the length of content.
 func Snippet(content string, terms []string, width int) string {
 	return excerpt(fold(content), terms, width)
 }
 
-// Excerpt is Snippet that keeps lines: those that are not blank, with their
-// indentation, tabs in it as two spaces. It prefers to begin with a line. Outside
-// of code fences, lines of prose that were wrapped are joined.
+// Excerpt is like Snippet, but keeps lines that are not blank, with their indentation,
+// where a tab becomes two spaces. It prefers to begin at a line. Outside of code fences,
+// wrapped lines of prose are joined.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
-	long, fenced := false, false // the line before
+	long, fenced := false, false // properties of the previous line
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
 		indent := strings.ReplaceAll(line[:len(line)-len(words)], "\t", "  ")
@@ -76,8 +74,8 @@ func excerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCut returns the beginning of the next line, from a byte on and before
-// start, or else of the next word, or else of the next whole character.
+// nextCut returns the beginning of the next line between from and start, otherwise of the
+// next word, otherwise of the next character.
 func nextCut(s string, from, start int) int {
 	if from == 0 || s[from-1] == '\n' {
 		return from
@@ -97,8 +95,8 @@ func nextCut(s string, from, start int) int {
 	return from
 }
 
-// lastCut returns the end of the last word between two bytes, if it is not
-// before stop, or else of the last whole character.
+// lastCut returns the end of the last word between from and to, if it is not before stop,
+// otherwise of the last character.
 func lastCut(s string, from, to, stop int) int {
 	if to == len(s) || s[to] == ' ' || s[to] == '\n' {
 		return to
@@ -114,21 +112,20 @@ func lastCut(s string, from, to, stop int) int {
 	return to
 }
 
-// fold returns s with each run of white space as one space, none at the ends,
-// and U+FFFD for bytes that are not UTF-8.
+// fold returns s with each run of white space reduced to one space, without leading and
+// trailing spaces, and with U+FFFD for invalid UTF-8.
 func fold(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
 }
 
-// bestStretch finds the stretch of at most width code points with the most
-// distinct terms. It returns the bytes where its first term begins and its last
-// one ends, both 0 when there is none, and how many code points of width it
-// leaves free.
+// bestStretch finds the part of at most width characters with the most distinct terms. It
+// returns the start of its first term and the end of its last term in bytes, or 0 and 0 if
+// there is none, and the number of characters that are left of width.
 func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
-		term       int // in terms
-		at, end    int // in bytes, half-open
-		rune, past int // in code points, half-open
+		term       int // index in terms
+		at, end    int // range in bytes, half-open
+		rune, past int // range in characters, half-open
 	}
 	number := make(map[string]int, len(terms))
 	for i, t := range terms {
@@ -147,7 +144,7 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 		runes += p.Runes
 	}
 
-	// Two fingers go through the hits; between them lies a stretch that fits.
+	// Two indexes move through the hits. The hits between them fit into width.
 	count := make([]int, len(terms))
 	distinct := 0
 	most := 0
@@ -165,7 +162,7 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 			}
 			first++
 		}
-		// The same term again at the front widens the stretch for nothing.
+		// Drop the first hit if its term occurs again later.
 		for first < last && count[hits[first].term] > 1 {
 			count[hits[first].term]--
 			first++
@@ -182,7 +179,7 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 	return start, stop, room
 }
 
-// back returns the byte n code points before byte i, or 0.
+// back returns the byte offset n characters before byte i, or 0.
 func back(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
@@ -191,7 +188,7 @@ func back(s string, i, n int) int {
 	return i
 }
 
-// forth returns the byte n code points after byte i, or the end.
+// forth returns the byte offset n characters after byte i, or the end.
 func forth(s string, i, n int) int {
 	for ; n > 0 && i < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -200,11 +197,11 @@ func forth(s string, i, n int) int {
 	return i
 }
 
-// joiners keep the characters around them together, as in a family of emoji.
+// joiners connect the characters around them, as in an emoji of a family.
 var joiners = []rune{'\u200d', '\ufe0f'}
 
-// canCut reports whether s may be cut before byte i: it begins a code point
-// that does not belong to the one before it.
+// canCut reports whether s may be cut before byte i: a character begins there that does not
+// belong to the previous one.
 func canCut(s string, i int) bool {
 	if i == 0 || i == len(s) {
 		return true

@@ -1,4 +1,4 @@
-// An estimate of how many tokens a model sees in a text.
+// This file estimates the number of tokens that a model sees in a text.
 
 package text
 
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a piece of text costs, in hundredths of a token.
+// Costs of pieces of text in hundredths of a token.
 const (
 	costWord       = 100 // a run of ASCII letters, up to easyLetters long
 	costLetter     = 22  // each further one, up to longLetters

@@ -1,8 +1,8 @@
-// Letters and lower case.
+// This file converts letters to lower case.
 
-// Package ucd holds tables of the Unicode Character Database, version 17: what
-// is alphanumeric, and full lower case. The standard library's tables are older
-// and have neither.
+// Package ucd has tables of the Unicode Character Database, version 17, for alphanumeric
+// characters and full lower case. The tables of the standard library are older and have
+// neither.
 package ucd
 
 import (
@@ -36,12 +36,12 @@ func isCapital(r rune) bool {
 }
 
 const (
-	CapitalIWithDot = 'İ' // the only one whose lower case is two code points
-	capitalSigma    = 'Σ' // its lower case depends on its place in the word
+	CapitalIWithDot = 'İ' // the only capital whose lower case has two characters
+	capitalSigma    = 'Σ' // its lower case depends on its position in the word
 )
 
-// LowerRune returns the lower case of a code point, without regard to its place
-// in a word. [CapitalIWithDot] has none.
+// LowerRune returns the lower case of a character, regardless of its position in a word.
+// [CapitalIWithDot] has none.
 func LowerRune(r rune) rune {
 	if !isCapital(r) {
 		return r
@@ -61,8 +61,8 @@ func LowerRune(r rune) rune {
 	return r + lowerRuns[i].delta
 }
 
-// Lower returns the full lower case of a word of alphanumerics, and the word
-// itself when it has no capitals.
+// Lower returns the full lower case of an alphanumeric word. A word without capitals is
+// returned unchanged.
 func Lower(word string) string {
 	for i, r := range word {
 		if isCapital(r) {
@@ -94,9 +94,9 @@ func lowerAfter(word string, at int) string {
 	return string(b)
 }
 
-// isFinal reports whether the sigma at byte i ends its word, by the
-// condition Final_Sigma of the Unicode Standard, section 3.13: a cased letter
-// comes before it and none after, Case_Ignorable ones not counted.
+// isFinal reports whether the sigma at byte i ends its word, by the condition Final_Sigma
+// of the Unicode Standard, section 3.13: a cased letter precedes it and none follows, where
+// Case_Ignorable characters are skipped.
 func isFinal(word string, i int) bool {
 	before := false
 	for s := word[:i]; s != ""; {
@@ -118,7 +118,7 @@ func isFinal(word string, i int) bool {
 	return true
 }
 
-// within reports whether r is in one of the ranges, which rise.
+// within reports whether r is in one of the ranges, which must ascend.
 func within(ranges [][2]rune, r rune) bool {
 	_, found := slices.BinarySearchFunc(ranges, r, func(x [2]rune, r rune) int {
 		switch {

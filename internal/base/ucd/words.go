@@ -1,4 +1,4 @@
-// Words: stretches of alphanumerics.
+// This file splits text into words, the longest sequences of alphanumeric characters.
 
 package ucd
 
@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Word is a longest stretch of alphanumerics.
+// Word is a longest sequence of alphanumeric characters.
 type Word struct {
-	Start, End int // bytes, half-open
+	Start, End int // offsets in bytes, half-open
 	Runes      int
-	Plain      bool // lower-case ASCII letters and digits only
+	Plain      bool // only lower-case ASCII letters and digits
 }
 
-// The kinds of byte that the fast path of Words tells apart.
+// Kinds of ASCII bytes for the fast path of Words.
 const (
 	separates = iota
 	isPlain
@@ -34,7 +34,7 @@ var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
 	return kind
 }()
 
-// Words yields the words of s in order. Bytes that are not UTF-8 separate.
+// Words yields the words of s in order. Invalid UTF-8 separates words.
 func Words(s string) iter.Seq[Word] {
 	return func(yield func(Word) bool) {
 		for i := 0; i < len(s); {
@@ -51,7 +51,7 @@ func Words(s string) iter.Seq[Word] {
 					i++
 				} else {
 					r, n := utf8.DecodeRuneInString(s[i:])
-					if !IsAlnum(r) { // as utf8.RuneError is not
+					if !IsAlnum(r) { // false for utf8.RuneError
 						break
 					}
 					i += n
@@ -62,7 +62,7 @@ func Words(s string) iter.Seq[Word] {
 			if runes > 0 && !yield(Word{start, i, runes, plain}) {
 				return
 			}
-			// What ended the word is no part of the next.
+			// The character that ended the word is not part of the next word.
 			if i < len(s) && s[i] < utf8.RuneSelf {
 				i++
 			} else {

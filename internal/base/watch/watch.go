@@ -1,4 +1,4 @@
-// Package watch keeps the functions that are called with a store's events.
+// Package watch stores the functions that receive the events of a store.
 package watch
 
 import (
@@ -10,13 +10,13 @@ import (
 // A List holds functions that receive events. Its zero value is empty. It is
 // safe for concurrent use.
 type List[E any] struct {
-	mu      sync.Mutex // orders Add and stop
+	mu      sync.Mutex // guards Add and stop
 	fns     atomic.Pointer[[]*func(E)]
 	sending sync.Mutex // held by a Send
 }
 
-// Add appends fn until stop is called. A Send that is under way when stop is
-// called may still call fn.
+// Add adds fn to the list until stop is called. A Send that is running when stop is called
+// may still call fn.
 func (l *List[E]) Add(fn func(E)) (stop func()) {
 	f := &fn
 	l.replace(func(fns []*func(E)) []*func(E) { return append(fns, f) })
@@ -27,7 +27,7 @@ func (l *List[E]) Add(fn func(E)) (stop func()) {
 	}
 }
 
-// replace publishes an edited copy: Send walks the old one without a lock.
+// replace publishes an edited copy. Send iterates over the old slice without a lock.
 func (l *List[E]) replace(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,8 +42,8 @@ func (l *List[E]) all() []*func(E) {
 	return nil
 }
 
-// Send calls each function with e, in the order in which they were added. One Send
-// follows another, so that no function is called from two goroutines at once.
+// Send calls each function with e, in the order in which they were added. Calls of Send run
+// one after the other, so that no function is called by two goroutines at once.
 func (l *List[E]) Send(e E) {
 	l.sending.Lock()
 	defer l.sending.Unlock()

@@ -1,4 +1,4 @@
-// Recovery: what can be saved of a damaged store, and going on from an older one.
+// This file recovers damaged stores, and accepts stores that went back to an earlier state.
 
 package logstore
 
@@ -15,12 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Recover reads what can be read of the store in the file path, however
-// damaged, and writes it to the new file out. The damaged file is not changed.
-// Each change holds whole entries, so that a lost one costs only what it
-// itself had written. The history in the new file begins after the last
-// change that was lost. Files that are made from the log, such as a snapshot,
-// are not read.
+// Recover reads the undamaged part of the store in the file path, and writes it to the new
+// file out. The damaged file is not changed. Each change contains whole entries, so that a
+// lost change affects only the entries that it wrote. The history in the new file begins
+// after the last lost change. Derived files, such as a snapshot, are not read.
 func Recover(ctx context.Context, path, out string, o Options) (store.RecoverReport, error) {
 	opts := o.orDefault()
 	rep := store.RecoverReport{Out: out}
@@ -37,7 +35,7 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 	if err != nil {
 		return rep, d.describe(err)
 	}
-	if sal.Header.ID == ([16]byte{}) { // the records do not say it
+	if sal.Header.ID == ([16]byte{}) { // the records did not reveal the identity
 		if _, err := io.ReadFull(opts.Rand, sal.Header.ID[:]); err != nil {
 			return rep, err
 		}
@@ -58,20 +56,20 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 	return rep, d.describe(err)
 }
 
-// salvagePlan is what the sound records of a damaged log add up to, as far as they were
-// read: which changes are missing, and where the history of the new file begins.
+// salvagePlan describes what the undamaged records of a log contain: which changes are
+// missing, and where the history of the new file begins.
 type salvagePlan struct {
 	started bool     // at, base and chain are set
-	at      uint64   // the last change
-	last    [32]byte // the chain at that change
-	base    uint64   // the last change before those that no change is missing from
-	chain   [32]byte // the chain at base
-	baseEnd int64    // where the last base record ends
-	changes int      // that were read
+	at      uint64   // number of the last change
+	last    [32]byte // chain at that change
+	base    uint64   // the change before the first change that no missing change follows
+	chain   [32]byte // chain at base
+	baseEnd int64    // end of the last base record
+	changes int      // number of changes that were read
 	lost    [][2]uint64
 }
 
-// begin starts before the first record of a log.
+// begin sets the start values before the first record of a log.
 func (p *salvagePlan) begin(sal *wal.Salvaged) {
 	if p.started {
 		return
@@ -84,13 +82,13 @@ func (p *salvagePlan) begin(sal *wal.Salvaged) {
 	p.base, p.chain = p.at, p.last
 }
 
-// add adds a sound record, and reports whether it counts: one that was met before, or is
-// in a wrong place, does not.
+// add adds an undamaged record and reports whether it is used. A record that occurs twice
+// or is in the wrong place is not.
 func (p *salvagePlan) add(sal *wal.Salvaged, r *wal.Record) bool {
 	p.begin(sal)
 	switch {
 	case r.Type == wal.Seal:
-		if r.Seq > p.at { // it vouches for changes that are missing
+		if r.Seq > p.at { // the seal proves that changes are missing
 			p.lose(p.at+1, r.Seq)
 			p.restart(r)
 		}
@@ -120,7 +118,7 @@ func (p *salvagePlan) add(sal *wal.Salvaged, r *wal.Record) bool {
 	return true
 }
 
-// restart begins the history of the new file after a record.
+// restart begins the history of the new file after this record.
 func (p *salvagePlan) restart(r *wal.Record) {
 	p.at = r.Seq
 	p.last = r.Chain
@@ -128,7 +126,7 @@ func (p *salvagePlan) restart(r *wal.Record) {
 	p.chain = r.Chain
 }
 
-// lose counts the changes from first to last as lost.
+// lose records that the changes from first to last are lost.
 func (p *salvagePlan) lose(first, last uint64) {
 	if n := len(p.lost); n > 0 && p.lost[n-1][1]+1 == first {
 		p.lost[n-1][1] = last
@@ -137,8 +135,8 @@ func (p *salvagePlan) lose(first, last uint64) {
 	p.lost = append(p.lost, [2]uint64{first, last})
 }
 
-// tellsHalf returns a function that says how far one of the two readings of the log is, which
-// began when the part before was done.
+// tellsHalf returns a function that reports the progress of one of the two passes over the
+// log. before is the progress at the start of the pass.
 func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Of(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
@@ -149,7 +147,7 @@ func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) 
 	}
 }
 
-// salvage calls fn with the sound records of the log that count.
+// salvage calls fn for each undamaged record of the log that is used.
 func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record) error) (wal.Salvaged, error) {
 	sal, err := wal.Salvage(d.fs, d.name, d.logOptions(), func(sal *wal.Salvaged, r *wal.Record) error {
 		if err := ctx.Err(); err != nil || !p.add(sal, r) {
@@ -161,9 +159,9 @@ func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record)
 	return sal, err
 }
 
-// writeRecovered makes the new file: the state at the base of a plan, the changes after
-// it, and one that says what happened. It returns the number of entries. The log is read
-// once more, so that no more than its entries are in memory.
+// writeRecovered writes the new file: the state at the base of the plan, the later changes,
+// and a change that describes the recovery. It returns the number of entries. It reads the
+// log a second time, so that only its entries have to fit into memory.
 func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, plan salvagePlan, rep store.RecoverReport) (int, error) {
 	fsys, name, done, err := locate(out, d.opts)
 	if err != nil {
@@ -216,9 +214,9 @@ func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, plan 
 	return st.len(), err
 }
 
-// Accept goes on from a store that went back to an earlier state
-// ([store.ErrRolledBack]), as when a backup was restored on purpose: the changes that
-// are missing are given up, and their numbers are used again.
+// Accept makes a store usable again that went back to an earlier state
+// ([store.ErrRolledBack]), for example because a backup was restored on purpose. The
+// changes after that state are given up, and their numbers are used again.
 func (d *DB) Accept(ctx context.Context) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

@@ -1,5 +1,5 @@
-// Erasing: what an entry ever held is taken out of the log for
-// good, and the chain still holds.
+// This file redacts entries: it permanently removes contents from the log, without breaking
+// the chain.
 
 package logstore
 
@@ -34,10 +34,10 @@ func (d *DB) RedactVersions(ctx context.Context, match func(e store.Entry, curre
 	})
 }
 
-// erase replaces each op that pick reports by its hash, from which the digest of
-// its change is made, so that the chain is that of before. A new change says how
-// many were erased, not of what. May is asked first, with all of the log read. With
-// dry, and where there is nothing to erase, nothing changes.
+// erase replaces each op for which pick returns true by its hash. The digest of a change is
+// computed from these hashes, so the chain does not change. A new change records the number
+// of erased versions but not their names. may is called first, after the whole log was
+// read, and can refuse the redaction. If dry is set or no op is picked, nothing is changed.
 func (d *DB) erase(ctx context.Context, dry bool, may func() error, pick func(e *store.Entry) bool) (store.RedactReport, error) {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
@@ -94,8 +94,8 @@ func (d *DB) erase(ctx context.Context, dry bool, may func() error, pick func(e 
 	return rep, err
 }
 
-// unlocked runs fn with everything read that others wrote, and without the lock between
-// processes: fn must write nothing.
+// unlocked calls fn after reading the changes of other processes, but without the lock
+// between processes. fn must not write.
 func (d *DB) unlocked(ctx context.Context, fn func() error) error {
 	if err := d.ready(ctx); err != nil {
 		return err
@@ -111,9 +111,8 @@ func (d *DB) unlocked(ctx context.Context, fn func() error) error {
 	return d.describe(fn())
 }
 
-// eraseOps returns the body of a change with the ops erased that pick reports, and
-// counts them and those that held a version. What it does not touch keeps its
-// bytes.
+// eraseOps returns the body of a change in which the picked ops are erased. It counts the
+// erased ops, and the versions among them. The bytes of other fields are unchanged.
 func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([]byte, error) {
 	var out []byte
 	err := wire.Each(string(r.Body), func(f wire.Field) error {
@@ -149,9 +148,9 @@ func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([
 	return out, err
 }
 
-// rewrite writes the log again, with the entries of its base and each body as edit
-// makes it, whose digest must stay, adds the change that records it, and reads it.
-// The lock and logmu are held.
+// rewrite writes a new log with the entries of base and with each body replaced by the
+// result of edit, which must keep the body's digest. It adds a change that records this,
+// and reads the new log. The lock and logmu must be held.
 func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wal.Record) ([]byte, error)) (uint64, error) {
 	old := d.log
 	end := d.log.End()
@@ -165,7 +164,7 @@ func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wa
 		_, err := w.Emit(r)
 		return err
 	}
-	var sum []byte // of the base
+	var sum []byte // hash of the base
 	if d.base > 0 {
 		now := d.opts.Clock().UnixNano()
 		s, berr := writeStateAsBase(base, func(b []byte) error {
@@ -193,8 +192,7 @@ func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wa
 		w.Cancel()
 		return 0, err
 	}
-	// The position has moved: the new file is in place, though perhaps not for
-	// good.
+	// The position has changed, so the new file is in place. The rename may not be durable.
 	st, offsets, rerr := d.readAll(false)
 	if rerr != nil {
 		d.breaks(rerr)
@@ -205,8 +203,7 @@ func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wa
 	return mark.Seq, err
 }
 
-// loadAll reads all of the log, where a snapshot spared it. logmu is held
-// exclusively.
+// loadAll reads the whole log if the state uses a snapshot. logmu must be held exclusively.
 func (d *DB) loadAll() error {
 	if d.st.base == nil {
 		return nil
@@ -214,9 +211,9 @@ func (d *DB) loadAll() error {
 	return d.reload(false)
 }
 
-// dropDerived removes the files that are made from the log, which hold words and
-// hashes of names of what is dropped. They are made again; no process can write
-// them before the log is rewritten, since the lock is held.
+// dropDerived removes the derived files, which contain words and hashes of names of the
+// redacted entries. Other processes cannot write them again before the log is rewritten,
+// because the lock is held.
 func (d *DB) dropDerived() error {
 	if err := d.dropFile(d.snapshotName(), true); err != nil {
 		return fmt.Errorf("removing the snapshot: %w", err)

@@ -1,4 +1,4 @@
-// A log that is read from its start, for checks.
+// This file reads the log from its start, for checks.
 
 package logstore
 
@@ -10,15 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// placing is a state that was read from the log's start, with the places of what
-// it is made of.
+// placing is a state that was read from the start of the log, with the offsets of its
+// records.
 type placing struct {
 	st      *state
-	places  map[uint64]int64 // of the record that each entry is in
-	changes []int64          // of the records of changes
-	chain   [32]byte         // after the last of them
+	places  map[uint64]int64 // offset of each entry's record, by ID
+	changes []int64          // offsets of the records of changes
+	chain   [32]byte         // chain after the last change
 
-	until   uint64         // a change, of which the entries are wanted
+	until   uint64         // number of a change whose entries are requested
 	reached bool           // the log has that change
 	then    []*store.Entry // the entries after that change
 }
@@ -42,11 +42,11 @@ func (p *placing) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	return deltas, err
 }
 
-// reach keeps the entries that there are now.
+// reach keeps the current entries as those after p.until.
 func (p *placing) reach() { p.then, p.reached = slices.Clone(p.st.order), true }
 
-// placedAt returns the state after a change with that chain: whole, if it is that,
-// else it is read from the log.
+// placedAt returns the state after change seq. If whole has this chain, it returns whole.
+// Otherwise it reads the log.
 func (d *DB) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, error) {
 	if whole.chain == chain {
 		return whole, nil
@@ -56,7 +56,7 @@ func (d *DB) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, err
 	return p, err
 }
 
-// checkedFile is a [CheckedFile].
+// checkedFile implements [CheckedFile].
 type checkedFile struct {
 	Derived
 	whole *placing

@@ -1,4 +1,4 @@
-// Positions in the history of a store, and what changed since one.
+// This file implements positions, and lists the changes since a position.
 
 package logstore
 
@@ -53,8 +53,7 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 	}
 }
 
-// readSince reads from the log what changed after s, up to and including the
-// change last.
+// readSince reads the changes after s from the log, up to and including the change last.
 func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bool) error {
 	unknown := fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 	p, ok := logpos.Decode(s)
@@ -67,7 +66,8 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	}
 	defer log.Close()
 	if s == "" {
-		p = logpos.Position{Log: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)} // before the first change
+		// the position before the first change
+		p = logpos.Position{Log: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)}
 	}
 	if !log.Exists() || log.Header().ID != p.Log {
 		return unknown
@@ -88,7 +88,7 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	return err
 }
 
-// deltaReader yields the deltas of changes whose state is not known.
+// deltaReader yields the deltas of changes without a state to apply them to.
 type deltaReader struct {
 	db      *DB
 	yield   func(store.Delta) bool
@@ -107,7 +107,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
 		case p.verb == store.VerbRemove:
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.prev != 0:
-			// An undo may put an entry in the place of another of that name.
+			// An undo may have replaced another entry with the same name.
 			before, err := t.db.versionsIn(p.prev, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err

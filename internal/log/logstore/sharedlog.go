@@ -1,4 +1,4 @@
-// The log as processes share it: locks for looking and for appending, and how far it was
+// This file has the log that several processes share, with its locks and the part that was
 // read.
 
 package logstore
@@ -12,26 +12,29 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// sharedLog is the log, to which other processes append, too, and what was read of it.
+// sharedLog is the log, to which other processes append too, and what this process has read
+// of it.
 //
-// logmu guards all of it: shared to look, exclusive to read on or append. While appending
-// is set its holder has the lock between processes and has read all that others wrote, so
-// that the state is fresh and readers need not wait for it. A writer that waits for logmu,
-// or has not read yet, holds catching.
+// logmu guards all of it. It is held shared for reading, and exclusively to read new
+// records or to append. While appending is set, its holder has the lock between processes
+// and has read all changes of others, so that the state is current and readers do not have
+// to wait. A writer that waits for logmu or has not read these changes yet holds catching.
 type sharedLog struct {
 	logmu     sync.RWMutex
 	catching  sync.Mutex
 	appending atomic.Bool
 
 	log     *wal.Log
-	base    uint64        // the change that the log begins after
-	from    uint64        // the last change of the snapshot, or base
-	offsets []int64       // of the records of the changes after from
-	broken  error         // why the log cannot be read any further
-	epoch   atomic.Uint64 // rises when the log is read again: what was made of it before may be what was erased
+	base    uint64  // number of the change before the first change in the log
+	from    uint64  // number of the last change in the snapshot or base
+	offsets []int64 // offsets of the records of the changes after from
+	broken  error   // error that prevents further reading of the log
+	// incremented when the log is read again; derived data of an earlier epoch may contain
+	// redacted texts
+	epoch atomic.Uint64
 }
 
-// look locks logmu shared, unless the state is fresh.
+// look locks logmu shared, unless the state is current anyway.
 func (l *sharedLog) look() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true
@@ -49,14 +52,14 @@ func (l *sharedLog) look() (locked bool) {
 	return true
 }
 
-// span returns the numbers of the first and last change that the log holds.
+// span returns the numbers of the first and last change in the log.
 func (l *sharedLog) span() (first, last uint64) {
 	l.logmu.RLock()
 	defer l.logmu.RUnlock()
 	return l.base + 1, l.from + uint64(len(l.offsets))
 }
 
-// breaks notes an error that reading again cannot mend. logmu is held exclusively.
+// breaks records an error that reading again cannot fix. logmu must be held exclusively.
 func (l *sharedLog) breaks(err error) {
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrVersion) || errors.Is(err, store.ErrNotStore) {
 		l.broken = err

@@ -1,58 +1,58 @@
-// The snapshot: a file next to the log that says where the log holds each
-// entry, so that opening a store and reading an entry need not read the log. It
-// is made from the log and may be deleted at any time.
+// This file reads snapshots. A snapshot is a file next to the log with the position of each
+// entry in the log, so that opening a store or reading an entry does not require reading
+// the whole log. It is derived from the log and may be deleted at any time.
 //
-// The file is pages with checks, of tables, here sections, as package pagefile has
-// them. All integers are little-endian. Page 0:
+// The file consists of pages with checksums and of tables, here called sections, as defined
+// by package pagefile. All integers are little-endian. Page 0:
 //
 //	offset size field
-//	     0    8 magic: 89 "oxsnp" 0D 0A
-//	     8    4 version, 2
-//	    12    4 flags, 0; any other is refused
-//	    16   16 identity of the log
-//	    32    8 sequence number of the last change, S, that the snapshot covers
-//	    40    8 offset of its record in the log, 0 when S is the base
-//	    48   32 chain of the log at S
-//	    80    8 sequence number of the base of the log
-//	    88    8 offset in the log before which all is on stable storage
-//	    96    8 the ID that the next entry gets
-//	   104   80 ten counts (8 bytes each): rows of sections 1 to 5, bytes of 6 and 7,
-//	           rows of 8 and 9, bytes of 10
-//	   184      zeros
+//	0    8 magic: 89 "oxsnp" 0D 0A
+//	8    4 version, 2
+//	12    4 flags, 0; other values are refused
+//	16   16 identity of the log
+//	32    8 number of the last change in the snapshot, S
+//	40    8 offset of its record in the log, or 0 if S is the base
+//	48   32 chain of the log at S
+//	80    8 number of the base of the log
+//	88    8 offset in the log before which everything is on stable storage
+//	96    8 ID of the next new entry
+//	104   80 ten counts (8 bytes each): rows of sections 1 to 5, bytes of 6 and 7,
+//	rows of 8 and 9, bytes of 10
+//	184      zeros
 //
 // The sections follow in this order:
 //
-//	1 entries  40 bytes, by ID: ID, version, offset of the record that holds this
-//	           version, times of creation and of the version (nanoseconds since
-//	           1970, the first cut off at the ends of its range)
-//	2 names    16 bytes, rising: hash of a name, ID of its entry
-//	3 aliases  16 bytes, rising: hash of an alias, ID of the entry that has it
-//	4 removed  16 bytes, rising: hash of the name of a removed entry, the change
-//	           that removed it
+//	1 entries  40 bytes, by ID: ID, version, offset of the record with this
+//	version, times of creation and of the version (nanoseconds since
+//	1970, the first limited to the range of int64)
+//	2 names    16 bytes, ascending: hash of a name, ID of its entry
+//	3 aliases  16 bytes, ascending: hash of an alias, ID of its entry
+//	4 removed  16 bytes, ascending: hash of the name of a removed entry, number of
+//	the change that removed it
 //	5 changes  8 bytes: offsets of the records of the changes, from the one after
-//	           the base to S
-//	6 op ids   the op ids that are remembered, oldest first: change (8 bytes),
-//	           length (1 byte), op id
-//	7 sums     what [store.Summary] tells of the entries: bytes of content (8 bytes),
-//	           then for each kind, project and tag: length of the key (uvarint) and
-//	           the key, the same of the value, number of entries (8 bytes)
-//	8 heads    8 bytes, by ID: of each entry the number of its form, from 0, and the
-//	           bytes of its content (4 bytes each)
-//	9 newest   4 bytes: rows of section 1, from 0, by the time of the version, the
-//	           last first, of the same time the greatest ID first
-//	10 forms   what entries have in common, rising: length (uvarint) and the kind (1
-//	           byte) with the labels of some keys, as [encodeForm] writes them
+//	the base to S
+//	6 op ids   the remembered op IDs, oldest first: change (8 bytes),
+//	length (1 byte), op ID
+//	7 sums     the data of [store.Summary]: size of the contents (8 bytes),
+//	then for each kind, project and tag: length of the key (uvarint) and
+//	key, length of the value and value, number of entries (8 bytes)
+//	8 heads    8 bytes, by ID: for each entry the number of its form, from 0, and
+//	the size of its content (4 bytes each)
+//	9 newest   4 bytes: rows of section 1, from 0, by the time of the version, latest
+//	first, then by ID, greatest first
+//	10 forms   common parts of entries, ascending: length (uvarint), kind (1 byte)
+//	and the labels of some keys, as [encodeForm] writes them
 //
-// A hash is the first 8 bytes of the SHA-256 of the text. Two texts may have the
-// same, so that a row that is found is compared with the record it leads to.
+// A hash is the first 8 bytes of the SHA-256 of the text. Different texts may have the same
+// hash, so a row that is found must be compared with the record that it refers to.
 //
-// A snapshot counts when the log has, at that offset, the record of S with that
-// chain: then its history up to S is that from which the snapshot was made. The
-// log is read from there on. A file that does not fit, is damaged or is of
-// another version counts as none, and the log is read from its start.
+// A snapshot is valid if the log has the record of S with this chain at the given offset.
+// Its history up to S is then the history from which the snapshot was made, and the log is
+// read from there on. A file that does not match, is damaged or has another version is
+// ignored, and the log is read from its start.
 //
-// Example: the names section of a store with one entry, "style", of ID 1, is one
-// page that begins
+// Example: the names section of a store with one entry, "style" with ID 1, is one page that
+// begins with
 //
 //	cb 86 eb 2d 91 4d 37 df  first bytes of SHA-256("style")
 //	01 00 00 00 00 00 00 00  ID 1
@@ -81,18 +81,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SnapshotSuffix ends the name of the snapshot of a store.
+// SnapshotSuffix is the suffix of the snapshot's file name.
 const SnapshotSuffix = ".snap"
 
 const (
 	snapshotVersion = 2
 
-	manyLooked = 1 << 15 // names after which those looked up are forgotten
+	manyLooked = 1 << 15 // number of looked-up names after which the cache is emptied
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
 
-// Sections of a snapshot.
+// The sections of a snapshot.
 const (
 	sectionEntries = keydir.Entries
 	sectionNames   = keydir.Names
@@ -107,7 +107,7 @@ const (
 	sections       = keydir.Tables
 )
 
-// snapshotHead is page 0.
+// snapshotHead is the decoded page 0.
 type snapshotHead struct {
 	log    [16]byte
 	seq    uint64
@@ -119,7 +119,7 @@ type snapshotHead struct {
 	counts [sections]int
 }
 
-// tables returns the shapes of the sections.
+// tables returns the sizes of the sections.
 func (h *snapshotHead) tables() []pagefile.Table {
 	ts := make([]pagefile.Table, sections)
 	for i, n := range h.counts {
@@ -128,7 +128,7 @@ func (h *snapshotHead) tables() []pagefile.Table {
 	return ts
 }
 
-// encode returns the bytes of page 0 before its check.
+// encode returns the bytes of page 0 without its checksum.
 func (h *snapshotHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 0, pagefile.Data)
@@ -148,7 +148,7 @@ func (h *snapshotHead) encode() []byte {
 	return b
 }
 
-// decodeSnapshotHead reads page 0 of a file of that size.
+// decodeSnapshotHead decodes page 0 of a file with this size.
 func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != snapshotMagic || le.Uint32(b[8:]) != snapshotVersion || le.Uint32(b[12:]) != 0 {
@@ -171,31 +171,32 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	return h, nil
 }
 
-// textHash returns the hash of a name or an alias.
+// textHash returns the hash of a name or alias.
 func textHash(s string) uint64 {
 	h := sha256.Sum256([]byte(s))
 	return binary.LittleEndian.Uint64(h[:])
 }
 
-// snapshot is an open snapshot with the log that it is about. Its methods may be
-// called by several goroutines. What cannot be read counts as nothing, and the
-// error is kept: the caller of a method then calls failed.
+// snapshot is an open snapshot with a reader of its log. Its methods may be called by
+// several goroutines. If something cannot be read, they return zero values and keep the
+// error, so the caller must then call failed.
 type snapshot struct {
 	head snapshotHead
 	rows *pagefile.Reader // the sections
 	file vfs.File
 	log  *wal.Log
-	refs atomic.Int32 // the files are closed when there are none
+	refs atomic.Int32 // the files are closed when it reaches 0
 
-	entries *cache.Slots[*store.Entry] // those that were read, by row, as far as there is room
-	shared  atomic.Pointer[[]form]     // once they were read
+	entries *cache.Slots[*store.Entry] // cached entries by row
+	shared  atomic.Pointer[[]form]     // nil until they are read
 
-	places sync.Map     // *opPlaces, by offset, of large records that were read
-	names  sync.Map     // rows, by name, that were looked up lately
-	looked atomic.Int32 // how many of those
+	places sync.Map     // *opPlaces by offset, for large records that were read
+	names  sync.Map     // cached rows by name
+	looked atomic.Int32 // number of names looked up
 }
 
-// openSnapshot opens the snapshot of that name, if it is of that log's history.
+// openSnapshot opens the snapshot with this name. It returns an error if the snapshot does
+// not belong to the history of the log.
 func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wal.Log, error)) (_ *snapshot, err error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -230,15 +231,15 @@ func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wa
 	if err := s.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
 		return nil, err
 	}
-	// A crash may keep the last of several records that were not synced, and
-	// lose one before it: then the log ends there, and it is read.
+	// If several records were not synced, a crash may have lost an earlier one and kept the
+	// last one. The log then ends at the lost record, so it must be read.
 	if s.log.Synced() < s.head.offset {
 		return nil, fmt.Errorf("%w: records before its last change may be lost", errSnapshot)
 	}
 	return s, nil
 }
 
-// acquire keeps the files open until release is called as often.
+// acquire keeps the files open until release is called as many times.
 func (s *snapshot) acquire() *snapshot {
 	if s != nil {
 		s.refs.Add(1)
@@ -250,17 +251,17 @@ func (s *snapshot) release() {
 	if s == nil || s.refs.Add(-1) > 0 {
 		return
 	}
-	_ = s.file.Close() // it was only read
+	_ = s.file.Close() // ignore the error: the file was only read
 	s.entries.Drop()
 	if s.log != nil {
 		_ = s.log.Close()
 	}
 }
 
-// fail remembers an error.
+// fail records an error.
 func (s *snapshot) fail(err error) { s.rows.Fail(err) }
 
-// failed returns why something could not be read, nil when all could.
+// failed returns the error if something could not be read.
 func (s *snapshot) failed() error {
 	if s == nil {
 		return nil
@@ -271,7 +272,7 @@ func (s *snapshot) failed() error {
 	return nil
 }
 
-// numbers returns the second fields of the rows of a hash.
+// numbers returns the second fields of the rows with the hash of the text.
 func (s *snapshot) numbers(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
@@ -289,7 +290,7 @@ func (s *snapshot) len() int {
 	return s.head.counts[sectionEntries]
 }
 
-// end returns where in the log the record of the snapshot's last change begins.
+// end returns the offset in the log of the last change in the snapshot.
 func (s *snapshot) end() int64 {
 	if s == nil {
 		return wal.HeaderSize
@@ -299,8 +300,7 @@ func (s *snapshot) end() int64 {
 
 func (s *snapshot) id(row int) uint64 { return s.rows.Key(sectionEntries, row) }
 
-// field returns a field of the row of an entry: 1 version, 2 offset, 3 created,
-// 4 updated.
+// field returns a field of an entry's row: 1 version, 2 offset, 3 created, 4 updated.
 func (s *snapshot) field(row, n int) int64 {
 	return int64(binary.LittleEndian.Uint64(s.rows.Row(sectionEntries, row)[8*n:]))
 }
@@ -315,14 +315,13 @@ func (s *snapshot) forms() []form {
 		s.fail(err)
 	}
 	if len(fs) == 0 {
-		fs = []form{{}} // of a snapshot without entries, or one that cannot be read
+		fs = []form{{}} // the snapshot has no entries or cannot be read
 	}
 	s.shared.Store(&fs)
 	return fs
 }
 
-// form returns the number of the form of the entry of a row, and the bytes of its
-// content.
+// form returns the form number and the content size of the entry in a row.
 func (s *snapshot) form(row int) (number, size uint32) {
 	r := s.rows.Row(sectionHeads, row)
 	number, size = binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
@@ -333,7 +332,7 @@ func (s *snapshot) form(row int) (number, size uint32) {
 	return number, size
 }
 
-// newest returns a row by its place among the versions that were written last.
+// newest returns the row with this rank in the order of most recent versions.
 func (s *snapshot) newest(place int) (row int) {
 	row = int(binary.LittleEndian.Uint32(s.rows.Row(sectionNewest, place)))
 	if row >= s.len() {
@@ -343,7 +342,7 @@ func (s *snapshot) newest(place int) (row int) {
 	return row
 }
 
-// find returns the row of the entry of that ID.
+// find returns the row of the entry with this ID.
 func (s *snapshot) find(id uint64) (row int, ok bool) {
 	if s == nil {
 		return 0, false
@@ -352,7 +351,8 @@ func (s *snapshot) find(id uint64) (row int, ok bool) {
 	return row, row < s.len() && s.id(row) == id
 }
 
-// removed returns the change that removed the entry of that name, 0 for none.
+// removed returns the number of the last change that removed an entry with this name, or 0
+// if there is none.
 func (s *snapshot) removed(name string) (last uint64) {
 	if s == nil || s.head.counts[sectionRemoved] == 0 {
 		return 0

@@ -1,4 +1,4 @@
-// Entries of a snapshot, read from the log.
+// This file reads the entries of a snapshot from the log.
 
 package logstore
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// named returns the row of the entry of that name.
+// named returns the row of the entry with this name.
 func (s *snapshot) named(name string) (row int, ok bool) {
 	if s == nil {
 		return 0, false
@@ -37,7 +37,7 @@ func (s *snapshot) named(name string) (row int, ok bool) {
 	return 0, false
 }
 
-// entry returns the entry of a row, nil when it cannot be read.
+// entry returns the entry of a row, or nil if it cannot be read.
 func (s *snapshot) entry(row int) *store.Entry {
 	if e, ok := s.entries.Get(row); ok {
 		return e
@@ -49,7 +49,7 @@ func (s *snapshot) entry(row int) *store.Entry {
 	var es map[int]*store.Entry
 	r, err := s.log.At(offset)
 	if err == nil {
-		next := 0 // entries of one record often have rows that follow each other
+		next := 0 // entries of a record often have consecutive rows, so try the next row first
 		p := placesOf(&r, func(id uint64) (int, bool) {
 			at, ok := next, next < s.len() && s.id(next) == id
 			if !ok {
@@ -66,8 +66,8 @@ func (s *snapshot) entry(row int) *store.Entry {
 	return s.taken(row, es[row], err)
 }
 
-// entryAt returns the entry of a row by its place in a record that was read, nil where
-// that cannot be done.
+// entryAt returns the entry of a row if its position in a record is known. Otherwise it
+// returns nil.
 func (s *snapshot) entryAt(row int) *store.Entry {
 	p, ok := s.places.Load(s.field(row, 2))
 	if !ok {
@@ -80,10 +80,11 @@ func (s *snapshot) entryAt(row int) *store.Entry {
 	return e
 }
 
-// entriesOf returns the entries of IDs that rows have. Each record is read once.
+// entriesOf returns the entries with these IDs, which must have rows. It reads each record
+// once.
 func (s *snapshot) entriesOf(ids []uint64) []*store.Entry {
 	rows, es := make([]int, len(ids)), map[int]*store.Entry{}
-	wanted := map[int64][]uint64{} // by offset of their record
+	wanted := map[int64][]uint64{} // IDs by the offset of their record
 	for i, id := range ids {
 		rows[i], _ = s.find(id)
 		if e, ok := s.entries.Get(rows[i]); ok {
@@ -107,8 +108,7 @@ func (s *snapshot) entriesOf(ids []uint64) []*store.Entry {
 	return found
 }
 
-// entryBy returns the entry of a row, read by a reader, nil when it cannot be
-// read.
+// entryBy returns the entry of a row, read with rd, or nil if it cannot be read.
 func (s *snapshot) entryBy(rd *wal.Reader, row int) *store.Entry {
 	if e, ok := s.entries.Get(row); ok {
 		return e
@@ -121,7 +121,7 @@ func (s *snapshot) entryBy(rd *wal.Reader, row int) *store.Entry {
 	return s.taken(row, es[row], err)
 }
 
-// taken returns what was read of a row, and notes where there is nothing.
+// taken returns the entry e of a row. If e is nil, it records an error.
 func (s *snapshot) taken(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
 		s.fail(errors.Join(fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)), err))
@@ -129,12 +129,12 @@ func (s *snapshot) taken(row int, e *store.Entry, err error) *store.Entry {
 	return e
 }
 
-// take returns the entries of a record that rows lead to, by row, those wanted, nil
-// for all, and keeps those for which there is room.
+// take returns the wanted entries of a record that rows refer to, by row, and caches them.
+// A nil want means all.
 func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, want)
 	taken := make(map[int]*store.Entry, len(es))
-	for _, e := range slices.Backward(es) { // of several versions in one record, the last counts
+	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, the last one is used
 		row, ok := s.find(e.ID)
 		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
 			taken[row] = s.entries.Put(row, e, EntryBytes(e))
@@ -143,7 +143,7 @@ func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*stor
 	return taken, err
 }
 
-// EntryBytes returns about what an entry takes in memory.
+// EntryBytes returns the approximate memory use of an entry.
 func EntryBytes(e *store.Entry) int {
 	n := 320 + len(e.Name) + len(e.Content)
 	for _, a := range e.Aliases {

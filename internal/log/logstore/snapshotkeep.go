@@ -1,4 +1,4 @@
-// Snapshots made of an open store, next to readers and writers.
+// This file writes snapshots of an open store while others read and write it.
 
 package logstore
 
@@ -16,17 +16,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// frozen is the store at one moment, of which a snapshot can be made beside
-// changes. It is to be released.
+// frozen is the store at one moment, from which a snapshot can be written while changes
+// continue. It must be released.
 type frozen struct {
-	epoch   uint64 // that of the store then
-	st      *state // a copy, without the names, which are those of its order
+	epoch   uint64 // epoch of the store at that moment
+	st      *state // a copy without names, which are in its order
 	head    snapshotHead
-	offsets []int64          // of the changes after the base of the state
-	places  map[uint64]int64 // of the records of the base section, by ID, as far as they are needed
+	offsets []int64          // offsets of the changes after the base of the state
+	places  map[uint64]int64 // offsets of the records in the base of the log, by entry ID, if they are needed
 }
 
-// freeze returns the store as it is now. logmu is held.
+// freeze returns the current state of the store. logmu must be held.
 func (d *DB) freeze() (*frozen, error) {
 	places, err := d.basePlaces()
 	if err != nil {
@@ -73,8 +73,8 @@ func (f *frozen) offset(e *store.Entry) int64 {
 	return f.places[e.ID]
 }
 
-// basePlaces returns the offsets of the records of the base section, by ID of the
-// entries in it, where a snapshot of the state needs them.
+// basePlaces returns the offsets of the records in the base of the log, by entry ID, if a
+// snapshot of the state needs them.
 func (d *DB) basePlaces() (map[uint64]int64, error) {
 	places := map[uint64]int64{}
 	if d.base == 0 || d.st.base != nil {
@@ -83,9 +83,9 @@ func (d *DB) basePlaces() (map[uint64]int64, error) {
 	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
 }
 
-// Checkpoint makes the snapshot, from which the next process begins, if the one there is
-// lacks enough to be worth it. What a busy writer keeps from being made is left to the
-// next time.
+// Checkpoint writes the snapshot, from which the next process starts, if enough has changed
+// since the existing one. If another process is writing, it leaves the snapshot to the next
+// call.
 func (d *DB) Checkpoint(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
@@ -96,9 +96,9 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// keepSnapshot makes the snapshot next to readers and writers, when much has changed
-// since the one that is there, and writes it between the writes of this process, unless
-// another writes then. What it does not do costs the next process its time, no more.
+// keepSnapshot writes the snapshot in the background if much has changed since the existing
+// one. It is renamed between the writes of this process, and not at all if another process
+// is writing. If it is not written, the next process only needs more time.
 func (d *DB) keepSnapshot(ctx context.Context) error {
 	if !d.opts.KeepFiles {
 		return nil
@@ -116,8 +116,8 @@ func (d *DB) keepSnapshot(ctx context.Context) error {
 	return d.putFrozen(ctx, f, between, between)
 }
 
-// freezeIf freezes the store, if it is open, can be read, and worth, called with logmu
-// held, reports true; else it returns nil.
+// freezeIf freezes the store if it is open, can be read, and worth returns true. Otherwise
+// it returns nil. worth is called with logmu held.
 func (d *DB) freezeIf(worth func() bool) (*frozen, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -127,8 +127,8 @@ func (d *DB) freezeIf(worth func() bool) (*frozen, error) {
 	return d.freeze()
 }
 
-// instantSnapshot reports whether a snapshot is worth it, and made in some
-// milliseconds, by the number of its rows. logmu is held.
+// instantSnapshot reports whether a snapshot is worth writing and, according to its number
+// of rows, takes only a few milliseconds. logmu must be held.
 func (d *DB) instantSnapshot() bool {
 	rows, read := d.st.len()+len(d.st.gone)+int(d.log.Seq()-d.base)/4, d.log.End()
 	if b := d.st.base; b != nil {
@@ -137,14 +137,13 @@ func (d *DB) instantSnapshot() bool {
 	return d.checkpointer.instant(rows, read) && d.worthSnapshot()
 }
 
-// worthSnapshot reports whether much has changed since the snapshot. logmu is
-// held.
+// worthSnapshot reports whether much has changed since the snapshot. logmu must be held.
 func (d *DB) worthSnapshot() bool {
 	return d.log.Exists() && d.checkpointer.worth(d.st.ops, d.st.len())
 }
 
-// makeUp makes the snapshot that was worth making when the store was opened, and the
-// base of the state.
+// makeUp writes the snapshot that was already missing when the store was opened, and uses
+// it as the base of the state.
 func (d *DB) makeUp() {
 	if d.opts.ReadOnly {
 		_ = d.keepSnapshot(d.closing)
@@ -162,12 +161,12 @@ func (d *DB) makeUp() {
 	}
 }
 
-// renewSnapshot makes a snapshot next to readers and writers, and makes it the base of the
-// state. When ctx is done it does not wait for another process, and ends early.
-// The checkpointer's lock is held.
+// renewSnapshot writes a snapshot in the background and uses it as the base of the state.
+// Once ctx is done, it does not wait for other processes and ends early. The checkpointer's
+// lock must be held.
 func (d *DB) renewSnapshot(ctx context.Context) error {
 	if d.restOn(ctx, func() error { return nil }, true) == nil {
-		return nil // another process wrote one
+		return nil // another process has written a newer one
 	}
 	f, err := d.freezeIf(func() bool { return true })
 	if f == nil {
@@ -178,7 +177,8 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		func(put func() error) error { return d.restOn(ctx, put, false) })
 }
 
-// putFrozen writes the snapshot of f, as derive does, unless there is one that is as late.
+// putFrozen writes the snapshot of f, like derive, unless the existing snapshot is as
+// recent.
 func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func() error) error) error {
 	return d.derive(d.snapshotName(), f.epoch, begin, func(put func() error) error {
 		return end(func() error {
@@ -196,9 +196,9 @@ func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func()
 	}, func(file vfs.File) error { return f.write(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
-// restOn calls put, with the lock between processes, and makes the snapshot there is
-// then the base of the state; with much, only if it spares the state half of what it
-// keeps.
+// restOn calls put with the lock between processes and then uses the existing snapshot as
+// the base of the state. With much, it does so only if this frees at least half of the log
+// data that the state keeps in memory.
 func (d *DB) restOn(ctx context.Context, put func() error, much bool) error {
 	return d.alone(ctx, func() error {
 		if err := put(); err != nil {

@@ -1,5 +1,5 @@
-// Writing the snapshot: from the entries of the log, or from those of the last
-// snapshot and what changed since.
+// This file writes snapshots, from the entries of the log or from the previous snapshot and
+// the changes since.
 
 package logstore
 
@@ -12,15 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// newRow returns the row of an entry whose version is in the record at an offset.
+// newRow returns the row of an entry whose version is in the record at this offset.
 func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
 	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: nanoseconds(e.Created), Updated: e.Updated.UnixNano(),
 		Form: to.Form(encodeForm(e)), Size: uint32(len(e.Content))}
 }
 
-// collect returns what a snapshot of the state holds, changes being the offsets of those
-// that its base does not have. offset returns the offset of the record of an entry's
-// version.
+// collect returns the rows of a snapshot of the state. changes are the offsets of the
+// changes that its base does not have. offset must return the offset of the record of an
+// entry's version.
 func (st *state) collect(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.summary().encode(), OpIDs: encodeOpIDs(st.seenIDs()),
 		Hidden: st.hidden.has, Gone: map[uint64]bool{}, Again: map[keydir.Key]bool{}}
@@ -54,7 +54,7 @@ func (st *state) collect(changes []int64, offset func(e *store.Entry) int64) *ke
 	return r
 }
 
-// page returns a function that returns page 0, of the head with such counts.
+// page returns a function that encodes page 0 with the given counts.
 func (h snapshotHead) page() func(counts [sections]int) []byte {
 	return func(counts [sections]int) []byte {
 		h.counts = counts
@@ -62,8 +62,8 @@ func (h snapshotHead) page() func(counts [sections]int) []byte {
 	}
 }
 
-// checkSnapshot compares the snapshot with one that is made from the log. A file
-// that is missing, damaged or of another history is in order: it is not used.
+// checkSnapshot compares the snapshot with one that is made from the log. A file that is
+// missing, damaged or from another history is not a problem, because it is not used.
 func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 	s, err := d.openSnapshot()
 	if err != nil {
@@ -98,5 +98,5 @@ func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 		Mend: "nothing is lost, and it is made again: rm " + text.ShellQuote(d.path+SnapshotSuffix)}}, nil
 }
 
-// sectionNamesOf are the sections in words.
+// sectionNamesOf are the names of the sections for messages.
 var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums", "heads", "newest", "forms"}

@@ -1,5 +1,5 @@
-// The state of a store: the entries that its log adds up to. It is the
-// same whether the changes come from the file or were just made.
+// This file implements the state of a store: its entries after a change. Changes are
+// applied in the same way whether they were read from the file or were just made.
 
 package logstore
 
@@ -17,24 +17,23 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Op ids are remembered for at least this many changes that carried one.
+// opIDWindow is the minimum number of changes with an op ID whose IDs are remembered.
 const opIDWindow = 4096
 
-// state is the entries of a store after a change: those of a snapshot, if there
-// is one, and over them those that changed since. Entries are never changed in
-// place: a new version is a new Entry. What the snapshot cannot read counts as
-// nothing; failed says so afterwards.
+// state has the entries of a store after a change: those of a snapshot, if there is one,
+// and those that changed since. Entries are immutable, and a new version is a new Entry. If
+// the snapshot cannot be read, methods return zero values and failed returns the error.
 type state struct {
-	base   *snapshot // nil for none
-	hidden bitmap    // rows of base that were replaced or removed since
+	base   *snapshot // may be nil
+	hidden bitmap    // rows of base that were replaced or removed
 
-	names  map[string]*store.Entry // those that changed
-	order  []*store.Entry          // the same, by ID
-	gone   map[string]uint64       // names removed, and the change that did it
+	names  map[string]*store.Entry // entries that changed
+	order  []*store.Entry          // the same entries, by ID
+	gone   map[string]uint64       // removed names and the changes that removed them
 	nextID uint64
-	ops    int // that were applied over the base
+	ops    int // number of ops that were applied since the base
 
-	opIDs map[string]seenID // op ids and their changes, by the keys of the ids
+	opIDs map[string]seenID // op IDs and their changes, by the keys of the IDs
 	opLog []string          // the keys, oldest first
 }
 
@@ -42,8 +41,8 @@ func newState() *state {
 	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]seenID{}}
 }
 
-// over returns the state with a later snapshot of its history as its base. The two share
-// the op ids: only one of them may take in changes.
+// over returns the state with a later snapshot of its history as its base. Both states
+// share the op IDs, so changes may be applied to only one of them.
 func (st *state) over(s *snapshot) *state {
 	n := newState()
 	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
@@ -69,13 +68,13 @@ func (st *state) over(s *snapshot) *state {
 	return n
 }
 
-// failed returns why the base could not be read, nil when it could.
+// failed returns the error if the base could not be read.
 func (st *state) failed() error { return st.base.failed() }
 
 // len returns the number of entries.
 func (st *state) len() int { return st.base.len() - st.hidden.count() + len(st.order) }
 
-// find returns the entry of that name, nil for none.
+// find returns the entry with this name, or nil if there is none.
 func (st *state) find(name string) *store.Entry {
 	if e := st.names[name]; e != nil {
 		return e
@@ -86,7 +85,7 @@ func (st *state) find(name string) *store.Entry {
 	return nil
 }
 
-// row returns the row of the base that holds the entry of that name.
+// row returns the row of the base with the entry with this name.
 func (st *state) row(name string) (row int, ok bool) {
 	if _, gone := st.gone[name]; gone || st.base == nil || st.names[name] != nil {
 		return 0, false
@@ -95,7 +94,7 @@ func (st *state) row(name string) (row int, ok bool) {
 	return row, ok && !st.hidden.has(row)
 }
 
-// byID returns the entry of that ID, nil for none.
+// byID returns the entry with this ID, or nil if there is none.
 func (st *state) byID(id uint64) *store.Entry {
 	if i, found := st.place(id); found {
 		return st.order[i]
@@ -106,7 +105,7 @@ func (st *state) byID(id uint64) *store.Entry {
 	return nil
 }
 
-// withAlias returns the entries that have the alias.
+// withAlias returns the entries with this alias.
 func (st *state) withAlias(alias string) (es []*store.Entry) {
 	es = st.baseWithAlias(alias)
 	for _, e := range st.order {
@@ -117,19 +116,20 @@ func (st *state) withAlias(alias string) (es []*store.Entry) {
 	return es
 }
 
-// baseWithAlias returns the entries of the base that have the alias.
+// baseWithAlias returns the entries of the base with this alias.
 func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
 		for _, id := range st.base.numbers(sectionAliases, alias) {
 			if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
-				es = append(es, st.base.entry(row)) // nil where it cannot be read: see failed
+				es = append(es, st.base.entry(row)) // nil if it cannot be read
 			}
 		}
 	}
 	return slices.DeleteFunc(es, func(e *store.Entry) bool { return e == nil || !slices.Contains(e.Aliases, alias) })
 }
 
-// touched returns the last change that touched the name, 0 for none.
+// touched returns the number of the last change to an entry with this name, or 0 if there
+// is none.
 func (st *state) touched(name string) uint64 {
 	if e := st.find(name); e != nil {
 		return e.Version
@@ -143,14 +143,15 @@ func (st *state) touched(name string) uint64 {
 // applyRecord implements applier.
 func (st *state) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	if st.base != nil && rewrites(r, v) {
-		return nil, errSnapshot // it is another file than the one that the snapshot is of
+		return nil, errSnapshot // the snapshot belongs to an earlier version of the file
 	}
 	deltas := st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
 	return deltas, st.failed()
 }
 
-// rewrites reports whether a record is what a redaction or a recovery leaves: then
-// what stands before it may be other than it was. A compaction changes no entry.
+// rewrites reports whether a redaction or a recovery wrote the record. If so, earlier
+// records may have changed. A compaction does not count, because it does not change
+// entries.
 func rewrites(r *wal.Record, v *body) bool {
 	if r.Type == typeChange && len(v.ops) == 0 && v.base != nil && strings.HasPrefix(v.note, compactionNote) {
 		return false
@@ -159,7 +160,7 @@ func rewrites(r *wal.Record, v *body) bool {
 		slices.ContainsFunc(v.ops, func(p put) bool { return p.erased })
 }
 
-// apply takes in a change and returns what it did to the entries.
+// apply applies a change and returns the deltas.
 func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 	v.stamp(seq, at)
 	st.ops += len(v.ops)
@@ -169,13 +170,13 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 		e := p.entry
 		switch {
 		case p.erased:
-			// The version that was current then, or one that a later
-			// change replaces: nothing can be said of it any more.
+			// The erased version was replaced by a later version or removed, so there is
+			// nothing to apply.
 		case p.verb == store.VerbRemove:
 			st.remove(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})
 		default:
-			// An undo may put an entry in the place of another of that name.
+			// An undo may replace another entry with the same name.
 			if old := st.put(e); old != 0 {
 				deltas = append(deltas, store.Delta{ID: old})
 			}
@@ -187,7 +188,7 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 	return deltas
 }
 
-// know remembers the op ids of a change.
+// know remembers the op IDs of a change.
 func (st *state) know(seq uint64, v *body) {
 	st.nextID = max(st.nextID, v.nextID)
 	if v.opID != "" {
@@ -198,7 +199,7 @@ func (st *state) know(seq uint64, v *body) {
 	}
 }
 
-// seenIDs returns the op ids that are remembered, oldest first.
+// seenIDs returns the remembered op IDs, oldest first.
 func (st *state) seenIDs() []seenID {
 	ids := make([]seenID, len(st.opLog))
 	for i, key := range st.opLog {
@@ -207,8 +208,8 @@ func (st *state) seenIDs() []seenID {
 	return ids
 }
 
-// put makes e the entry of its name, and returns the ID of the entry that had the
-// name and is gone now, 0 for none.
+// put sets the entry with the name of e. It returns the ID of another entry that had the
+// name before and is removed by this, or 0.
 func (st *state) put(e *store.Entry) (replaced uint64) {
 	old := st.names[e.Name]
 	switch row, ok := st.base.find(e.ID); {
@@ -216,7 +217,7 @@ func (st *state) put(e *store.Entry) (replaced uint64) {
 		replaced = old.ID
 		st.drop(old.ID)
 	case old != nil:
-	case ok && !st.hidden.has(row): // an ID has one name only
+	case ok && !st.hidden.has(row): // an ID has only one name
 		st.hidden.set(row)
 	default:
 		if row, ok := st.row(e.Name); ok {
@@ -239,7 +240,7 @@ func (st *state) put(e *store.Entry) (replaced uint64) {
 	return replaced
 }
 
-// remove removes the entry of the ID and name of e.
+// remove removes the entry with the ID and name of e.
 func (st *state) remove(e *store.Entry, seq uint64) {
 	if old := st.names[e.Name]; old != nil {
 		delete(st.names, e.Name)
@@ -250,14 +251,14 @@ func (st *state) remove(e *store.Entry, seq uint64) {
 	st.gone[e.Name] = seq
 }
 
-// drop takes an entry that changed out of the order.
+// drop removes a changed entry from the order.
 func (st *state) drop(id uint64) {
 	if i, found := st.place(id); found {
 		st.order = slices.Delete(st.order, i, i+1)
 	}
 }
 
-// place returns where in the order an ID is, or belongs.
+// place returns the index of an ID in the order, or the index where it must be inserted.
 func (st *state) place(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(st.order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
@@ -290,7 +291,7 @@ func (b bitmap) count() (n int) {
 	return n
 }
 
-// all yields the numbers, rising.
+// all yields the numbers in ascending order.
 func (b bitmap) all(yield func(int) bool) {
 	for i, w := range b {
 		for ; w != 0; w &= w - 1 {
@@ -301,7 +302,7 @@ func (b bitmap) all(yield func(int) bool) {
 	}
 }
 
-// encodeOpIDs returns the bytes of section 6 of a snapshot.
+// encodeOpIDs encodes section 6 of a snapshot.
 func encodeOpIDs(ids []seenID) (b []byte) {
 	for _, o := range ids {
 		b = binary.LittleEndian.AppendUint64(b, o.seq)
@@ -310,7 +311,7 @@ func encodeOpIDs(ids []seenID) (b []byte) {
 	return b
 }
 
-// decodeOpIDs reads the op ids of a snapshot, oldest first.
+// decodeOpIDs decodes the op IDs of a snapshot, oldest first.
 func decodeOpIDs(b []byte) (ids []seenID, err error) {
 	for len(b) > 0 {
 		if len(b) < 9 || len(b) < 9+int(b[8]) {
@@ -322,7 +323,7 @@ func decodeOpIDs(b []byte) (ids []seenID, err error) {
 	return ids, nil
 }
 
-// load makes the empty state that of a snapshot.
+// load loads a snapshot into the empty state.
 func (st *state) load(s *snapshot) error {
 	ids, err := decodeOpIDs(s.rows.Bytes(sectionOpIDs))
 	if err != nil {
@@ -344,7 +345,7 @@ func (st *state) get(name string) (store.Entry, error) {
 	return store.Entry{}, &store.NameError{Name: name, Err: store.ErrNotFound}
 }
 
-// yieldEntries yields the entries that the filter selects, up to a nil.
+// yieldEntries yields the entries that the filter selects. It ends at a nil entry.
 func yieldEntries(ctx context.Context, es iter.Seq[*store.Entry], f store.Filter, yield func(store.Entry, error) bool) {
 	n := 0
 	for e := range es {

@@ -1,4 +1,5 @@
-// What the entries of a store sum up to, without reading all of them.
+// This file maintains statistics of a store's entries, so that they are available without
+// reading all entries.
 
 package logstore
 
@@ -13,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// summary counts entries.
+// summary has statistics of entries.
 type summary struct {
-	content int64               // bytes
-	counts  map[store.Label]int // by kind, project and tag, under the keys of filters
+	content int64               // total size of the contents in bytes
+	counts  map[store.Label]int // number of entries by kind, project and tag, with the keys of filters
 }
 
-// add counts an entry n times.
+// add counts an entry n times. A negative n removes it.
 func (s *summary) add(e *store.Entry, n int) { s.addHead(e.Kind, e.Labels, len(e.Content), n) }
 
-// addHead counts an entry with such labels, at least, and bytes of content n times.
+// addHead counts an entry with this kind, labels and content size n times.
 func (s *summary) addHead(kind store.Kind, labels []store.Label, size, n int) {
 	s.content += int64(n * size)
 	s.count(store.Label{Key: "kind", Value: kind.String()}, n)
@@ -40,7 +41,7 @@ func (s *summary) count(l store.Label, n int) {
 	}
 }
 
-// encode returns the bytes of section 7 of a snapshot.
+// encode encodes section 7 of a snapshot.
 func (s *summary) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.content))
 	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b store.Label) int {
@@ -53,7 +54,7 @@ func (s *summary) encode() []byte {
 	return b
 }
 
-// decodeSummary reads what encode returned.
+// decodeSummary decodes section 7 of a snapshot.
 func decodeSummary(b []byte) (*summary, error) {
 	if len(b) < 8 {
 		return nil, errSnapshot
@@ -74,7 +75,7 @@ func decodeSummary(b []byte) (*summary, error) {
 	return s, nil
 }
 
-// summary counts the entries of the state.
+// summary returns the statistics of the state's entries.
 func (st *state) summary() *summary {
 	s := &summary{counts: map[store.Label]int{}}
 	if b := st.base; b != nil {
@@ -96,7 +97,7 @@ func (st *state) summary() *summary {
 	return s
 }
 
-// Summarize sums up entries that are all read.
+// Summarize computes the statistics of entries by reading all of them.
 func Summarize(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
 	sum := summary{counts: map[store.Label]int{}}
 	for e, err := range entries {
@@ -111,7 +112,7 @@ func Summarize(entries iter.Seq2[store.Entry, error]) (out store.Summary, err er
 	return out, nil
 }
 
-// extend makes the times of s include one.
+// extend extends the time range of s to include t.
 func extend(s *store.Summary, t time.Time) {
 	if s.Oldest.IsZero() || t.Before(s.Oldest) {
 		s.Oldest = t

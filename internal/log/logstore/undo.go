@@ -1,5 +1,4 @@
-// Changes of a store that undo others: what changes did is taken back, and
-// earlier versions are restored.
+// This file implements changes that undo other changes or restore earlier versions.
 
 package logstore
 
@@ -24,12 +23,12 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	seqs = slices.Clone(seqs)
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
-	// What the changes did does not change, so it is read before the lock is
-	// taken; whether anything came after is looked at when staged.
+	// Read the changes before the lock is acquired, because they cannot change. Whether
+	// later changes exist is checked when the undo is staged.
 	type step struct {
 		seq uint64
 		p   put
-		old *store.Version // the version before, nil for none
+		old *store.Version // the previous version; may be nil
 	}
 	var steps []step
 	for _, seq := range seqs {
@@ -58,7 +57,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
 		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
-		was := map[string]*store.Entry{} // the entries that the undo finds, nil for none
+		was := map[string]*store.Entry{} // the entries before the undo; nil if there was none
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.get(name)
@@ -82,9 +81,10 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return seq, err
 }
 
-// freeRestored leaves off the aliases of restored entries that mean another entry by now, so
-// that no word means two. An entry that gets its name back takes it from the aliases of
-// another: a name is found first. Before returns the entry that had a name before the change.
+// freeRestored removes the aliases of restored entries that another entry now has, so that
+// no word identifies two entries. If an entry gets its name back, the name is removed from
+// the aliases of other entries, because names have precedence. before returns the entry
+// that had a name before the change.
 func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) error {
 	owner := g.ownerOf(v)
 	for _, p := range slices.Clone(v.ops) {
@@ -104,11 +104,12 @@ func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) err
 	return g.st.failed()
 }
 
-// manyRestored is how many entries are restored at once before their aliases are looked up in
-// a table, and not in each entry.
+// manyRestored is the number of restored entries from which on aliases are looked up in a
+// table instead of searching all entries.
 const manyRestored = 16
 
-// ownerOf returns the function owner of the batch, which is fast for changes of many entries.
+// ownerOf returns a function with the result of g.owner, which is fast for changes of many
+// entries.
 func (g *batch) ownerOf(v *body) func(word, but string) (string, bool) {
 	if len(v.ops) < manyRestored {
 		return g.owner
@@ -119,10 +120,11 @@ func (g *batch) ownerOf(v *body) func(word, but string) (string, bool) {
 // aliasTable finds the entries of a batch by their aliases.
 type aliasTable struct {
 	g     *batch
-	named map[string][]string // by alias, the names of the entries that may have it
+	named map[string][]string // names of the entries that may have an alias
 }
 
-// aliasTable returns the table of the entries that are not in the snapshot, which has one.
+// aliasTable returns a table for the entries that are not in the snapshot. The snapshot has
+// its own table.
 func (g *batch) aliasTable() *aliasTable {
 	t := &aliasTable{g, map[string][]string{}}
 	add := func(e *store.Entry) {
@@ -160,8 +162,8 @@ func (t *aliasTable) owner(word, but string) (name string, ok bool) {
 	return "", false
 }
 
-// leftAs reports whether the entry is as the op left it, be it that nothing
-// came after or that what came was undone.
+// leftAs reports whether the entry is still as the op wrote it: there was no later change,
+// or it was undone.
 func leftAs(now *store.Entry, p put) bool {
 	if now == nil || p.verb == store.VerbRemove {
 		return now == nil && p.verb == store.VerbRemove
@@ -171,9 +173,10 @@ func leftAs(now *store.Entry, p put) bool {
 		slices.Equal(now.Aliases, e.Aliases) && slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOfEach keeps, of several ops on one name, the last, as the change that
-// follows what there was before the first. An op between may have restored an
-// earlier entry of the name, with another id: a removal is of the entry in was.
+// lastOfEach keeps only the last of several ops on the same name, and makes it the
+// successor of the change before the first op. If it is a removal, it must remove the entry
+// in was, because an op in between may have restored an earlier entry of the name with
+// another ID.
 func lastOfEach(ops []put, was map[string]*store.Entry) []put {
 	var kept []put
 	places := map[string]int{}
@@ -201,8 +204,8 @@ func numbers(seqs []uint64) string {
 	return s
 }
 
-// before returns the version of an op's entry before it, nil for none. ops are
-// those before it in the same change, whose body is in.
+// before returns the version of the entry before op p, or nil if there is none. ops are the
+// earlier ops of the same change, whose body is in.
 func (d *DB) before(seq uint64, in *body, ops []put, p put) (*store.Version, error) {
 	for _, o := range slices.Backward(ops) {
 		if o.entry.Name == p.entry.Name {
@@ -221,8 +224,8 @@ func (d *DB) before(seq uint64, in *body, ops []put, p put) (*store.Version, err
 		return nil, err
 	}
 	if first, _ := d.span(); len(vs) == 0 && p.prev < first {
-		// The change before is dropped, and the entry is not among those that
-		// there were then: it had been removed, or was erased since.
+		// The previous change was dropped by a compaction, and the base does not have the
+		// entry. So it had been removed or was redacted.
 		return nil, nil
 	}
 	if len(vs) == 0 {
@@ -259,8 +262,7 @@ func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	return e
 }
 
-// restore restores a version, if the entry is at the version wanted, where one
-// is.
+// restore restores a version. If want is not nil, the entry must have this version.
 func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err

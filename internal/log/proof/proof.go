@@ -1,22 +1,22 @@
-// Package proof signs heads of a log's chain with a key of its own, so that a log
-// that was cut, edited or replaced is found out by those who have no key to sign
-// another. It reads and writes lines; what a log is it leaves to the caller.
+// Package proof signs heads of a log's chain, so that readers notice if the log was
+// truncated, edited or replaced by somebody without the signing key. It only reads and
+// writes lines of text and does not access the log.
 //
-// A key is a file of text: comments with #, one of them with the public half, and
-// a line of this word and the seed of an Ed25519 key (RFC 8032) in hex:
+// A key file is a text file with comments (#), one of which has the public key, and a line
+// with this prefix and the seed of an Ed25519 key (RFC 8032) in hex:
 //
 //	OXBOW-SIGNING-KEY-9d61b19d…
 //
-// Signed heads are a file of text, to which lines are appended:
+// Signed heads are stored in a text file to which lines are appended:
 //
 //	head 512 CHAIN TIME KEY SIGNATURE
 //	back 400 CHAIN TIME KEY SIGNATURE
 //
-// head says that the log had that chain at that change; back that its owner went
-// back to it, so that the lines before, of later changes, count no more. CHAIN is
-// 64 hexadecimal digits, TIME RFC 3339 in UTC, KEY the public key in hex. The
-// SIGNATURE, in base64 without padding, is of "oxbow signed head 1\n" and the line
-// before it, without the space between them.
+// "head" states that the log had this chain at this change. "back" states that the owner
+// went back to this change, so that earlier lines about later changes are void. CHAIN has
+// 64 hexadecimal digits, TIME is in RFC 3339 format in UTC, and KEY is the public key in
+// hex. SIGNATURE, in base64 without padding, signs "oxbow signed head 1\n" followed by the
+// line up to, but not including, the space before the signature.
 package proof
 
 import (
@@ -32,32 +32,32 @@ import (
 	"time"
 )
 
-// The kinds of a head.
+// The kinds of heads.
 const (
 	Grown = "head"
 	Back  = "back"
 )
 
-// Head is what was signed.
+// A Head is a signed statement about the log.
 type Head struct {
 	Kind  string
 	Seq   uint64
 	Chain string // 64 hexadecimal digits
 	Time  time.Time
-	Key   string // public key that signed it, in hex
+	Key   string // public key of the signer in hex
 }
 
-// Key signs heads.
+// A Key signs heads.
 type Key struct{ private ed25519.PrivateKey }
 
-// Public returns the public half, in hex.
+// Public returns the public key in hex.
 func (k Key) Public() string {
 	return hex.EncodeToString(k.private.Public().(ed25519.PublicKey))
 }
 
 const secretStart = "OXBOW-SIGNING-KEY-"
 
-// NewKey makes a key of random bytes.
+// NewKey generates a key.
 func NewKey(rand io.Reader) (Key, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(rand, seed); err != nil {
@@ -66,13 +66,13 @@ func NewKey(rand io.Reader) (Key, error) {
 	return Key{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// Encode returns the text of the key's file.
+// Encode returns the content of a key file.
 func (k Key) Encode() []byte {
 	return fmt.Appendf(nil, "# The key with which oxbow signs the heads of this memory: for you alone.\n# public key: %s\n%s%x\n",
 		k.Public(), secretStart, k.private.Seed())
 }
 
-// ParseKey reads the text of a key's file.
+// ParseKey parses the content of a key file.
 func ParseKey(text []byte) (Key, error) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -87,19 +87,20 @@ func ParseKey(text []byte) (Key, error) {
 	return Key{}, errors.New("it holds no key with which oxbow signs")
 }
 
-// fields is how many words a line has.
+// fields is the number of fields in a line.
 const fields = 6
 
-// signed returns what is signed of a line.
+// signed returns the message that is signed for a line.
 func signed(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
 
-// Sign returns the line of a head, its end included.
+// Sign returns the signed line of a head, including its line end.
 func (k Key) Sign(h Head) []byte {
 	line := fmt.Sprintf("%s %d %s %s %s", h.Kind, h.Seq, h.Chain, h.Time.UTC().Format(time.RFC3339), k.Public())
 	return []byte(line + " " + base64.RawURLEncoding.EncodeToString(ed25519.Sign(k.private, signed(line))) + "\n")
 }
 
-// parse reads a line, without its end, and whether its signature is by its key.
+// parse parses a line without its line end. ok is false if the signature is not valid for
+// the key in the line.
 func parse(line string) (h Head, ok bool) {
 	w := strings.Split(line, " ")
 	if len(w) != fields {
@@ -121,9 +122,9 @@ func parse(line string) (h Head, ok bool) {
 	return h, ed25519.Verify(key, signed(strings.Join(w[:fields-1], " ")), sig)
 }
 
-// Read reads a file of signed heads: those by that public key that count, and the
-// numbers of the lines that are no head signed by it. A line without an end is
-// what an interrupted write left, and is passed over.
+// Read parses a file of signed heads. It returns the heads that are signed by the public
+// key and not void, and the numbers of the lines that are not valid heads signed by it. A
+// last line without a line end was left by an interrupted write and is ignored.
 func Read(text []byte, public string) (heads []Head, bad []int) {
 	for n := 1; ; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
@@ -149,8 +150,8 @@ func Read(text []byte, public string) (heads []Head, bad []int) {
 	}
 }
 
-// Last returns the number of the last head in a file of them, whoever signed it, and
-// where its line ends; what follows is what an interrupted write left.
+// Last returns the number of the change in the last head, regardless of its signer, and the
+// end offset of the last complete line. The rest was left by an interrupted write.
 func Last(text []byte) (seq uint64, end int) {
 	end = bytes.LastIndexByte(text, '\n') + 1
 	lines := strings.Split(string(text[:end]), "\n")

@@ -1,4 +1,4 @@
-// Appending: where a record becomes durable, and what happens when that fails.
+// This file appends records and handles failed writes.
 
 package wal
 
@@ -12,27 +12,25 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Payload is a record to be appended.
+// A Payload is a record to be appended.
 type Payload struct {
 	Type   uint8
 	Time   int64 // nanoseconds since 1970
 	Body   []byte
-	Digest [32]byte // of the body, where the caller has it; zero: it is made
-	Urgent bool     // may use the reserve on a full disk: it makes room
+	Digest [32]byte // digest of the body; zero means that it is computed
+	Urgent bool     // may use the reserve on a full disk, because it will free space
 }
 
-// Append writes the records after the position and returns them once they are
-// on stable storage. The lock must be held, and all that stood in the log must
-// have been read.
+// Append writes records at the position and returns them once they are on stable storage.
+// The lock must be held and all records must have been read.
 //
-// After an error that matches [ErrFull] nothing was written. After one that
-// matches [ErrUnknown] the records may come to light later, and the log takes
-// no more.
+// If the error matches [ErrFull], nothing was written. If it matches [ErrUnknown], the
+// records may or may not be found later, and the log refuses further appends.
 func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
 
-// AppendWhile is [Log.Append], and calls work, unless it is nil, when the records were
-// written and are not durable yet: the device has something to do meanwhile. Work is not
-// called where nothing was written, or where a sync cannot be begun.
+// AppendWhile is like [Log.Append], and calls work, unless it is nil, when the records are
+// written but not yet durable. So work overlaps with the write to the device. It is not
+// called if nothing was written or if the sync cannot be started.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if l.failed != nil {
 		return nil, errors.Join(ErrReadOnly, l.failed)
@@ -70,9 +68,8 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 		return nil, l.rollback(n, err)
 	}
 	if err := l.sync(work); err != nil {
-		// What a failed sync left behind is not known, and a second sync of
-		// this file would say yes without having written anything. The only
-		// way to be sure is another file.
+		// After a failed sync it is unknown which data was written, and a second sync of
+		// this file could succeed without writing it. So write a new file.
 		if rerr := l.rewriteAfterSyncError(buf[l.end-from:], "", err); rerr != nil {
 			return nil, rerr
 		}
@@ -87,7 +84,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	return recs, nil
 }
 
-// sync makes what was written durable, and calls work before it is.
+// sync makes the written data durable. It calls work while the device is writing.
 func (l *Log) sync(work func()) error {
 	if work != nil {
 		if f, ok := l.file.(vfs.SyncStarter); ok {
@@ -100,12 +97,11 @@ func (l *Log) sync(work func()) error {
 	return l.file.Sync()
 }
 
-// refresh puts in front of buf the records before the position of which it is
-// not known that they are on stable storage: those that another process
-// appended last. It returns the offset where buf is to be written. Their sync
-// may have failed, and that process may not have lived to say so; then a later
-// sync says yes without having written them. Only to write the same bytes again
-// makes it true.
+// refresh prepends to buf the records before the position that may not be on stable
+// storage, because another process has just appended them. It returns the offset at which
+// buf must be written. If the sync of that process has failed, and it died before it could
+// record this, a later sync would succeed without writing the records. Therefore the same
+// bytes are written again.
 func (l *Log) refresh(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {
 		return l.end, nil
@@ -118,7 +114,7 @@ func (l *Log) refresh(buf *[]byte) (from int64, err error) {
 	return l.syncedEnd, nil
 }
 
-// link makes records of the payloads, linked to the chain.
+// link creates the records of the payloads and links them to the chain.
 func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, err error) {
 	seq := l.seq
 	chain := l.chain
@@ -152,12 +148,12 @@ func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, 
 	return recs, buf, urgent, nil
 }
 
-// makeRoom sees to it that n bytes fit after the position, with the reserve
-// after them unless the append is urgent.
+// makeRoom ensures that n bytes fit after the position, followed by the reserve unless the
+// append is urgent.
 func (l *Log) makeRoom(n int64, urgent bool) error {
 	need := l.end + n
 	if need+l.spare <= l.size {
-		return nil // if another process cut the file since, it just grows again
+		return nil // if another process has truncated the file, the write extends it again
 	}
 	fi, err := l.file.Stat()
 	if err != nil {
@@ -181,8 +177,7 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 	return noSpace(err)
 }
 
-// rollback undoes a write that failed, so that the records are
-// known not to be there.
+// rollback removes the rest of a failed write, so that the records certainly do not exist.
 func (l *Log) rollback(n int, err error) error {
 	if n > 0 || !vfs.IsFull(err) {
 		if terr := l.truncate(); terr != nil {
@@ -193,7 +188,7 @@ func (l *Log) rollback(n int, err error) error {
 	return noSpace(err)
 }
 
-// create makes the file with nothing but its header.
+// create creates the file with only its header.
 func (l *Log) create() error {
 	switch _, err := l.fs.Stat(l.name); {
 	case err == nil:
@@ -207,7 +202,7 @@ func (l *Log) create() error {
 	}
 	h.Chain = FirstChain(h.ID)
 	err := l.swap(&h, "", func(*Rewriter) error { return nil })
-	if l.file != nil { // also where only its name is not known to be durable
+	if l.file != nil { // also if only the name of the file is not known to be durable
 		l.end = HeaderSize
 		l.seq = 0
 		l.chain = h.Chain
@@ -217,7 +212,7 @@ func (l *Log) create() error {
 	return readOnly(noSpace(err))
 }
 
-// Create makes the file if there is none. The lock must be held.
+// Create creates the file if it does not exist. The lock must be held.
 func (l *Log) Create() error {
 	if l.file != nil {
 		return nil

@@ -1,14 +1,12 @@
-// Package wal keeps records of bytes in one append-only file that several
-// processes share. A record that [Log.Append] returned is on stable storage; a
-// crash leaves every such record and at most a prefix of those in flight.
+// Package wal stores records of bytes in one append-only file, which several processes
+// share. When [Log.Append] returns, its records are on stable storage. After a crash, the
+// file has all of these records and at most a prefix of those that were being written.
 //
-// The file is a header and then records without gaps. Behind the last record
-// the file is filled with zeros: free space that makes an append an overwrite,
-// which costs less to sync than growing does, and leaves room to write when
-// the disk is full.
+// The file has a header and then the records without gaps. The rest of the file is filled
+// with zeros. Because of this free space, an append overwrites bytes, which is faster to
+// sync than extending the file, and there is room to write when the disk is full.
 //
-// One process writes at a time, under an exclusive lock on a file next to the
-// log. Readers take no lock: they look whether the file of that name is still
-// the one they have open, and whether a record stands where their last one
-// ended.
+// One process writes at a time and holds an exclusive lock on a file next to the log.
+// Readers do not need a lock: they check whether the file name still refers to the open
+// file, and whether a new record follows their last record.
 package wal

@@ -1,6 +1,6 @@
 //go:build unix || wasip1 || js
 
-// Tells a read-only file system from other refusals.
+// This file recognizes the error of a read-only file system.
 
 package wal
 

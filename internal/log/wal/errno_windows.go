@@ -1,4 +1,4 @@
-// Tells a write-protected volume from other refusals.
+// This file recognizes the error of a write-protected volume.
 
 package wal
 

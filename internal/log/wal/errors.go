@@ -1,4 +1,4 @@
-// The ways in which a log can fail.
+// This file defines the errors of a log.
 
 package wal
 
@@ -12,32 +12,32 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The errors that callers branch on.
+// The sentinel errors.
 var (
-	// ErrMagic says that the file is no log.
+	// ErrMagic means that the file is not a log.
 	ErrMagic = errors.New("the file does not begin as an oxbow store does")
-	// ErrReadOnly says that the log cannot be written here.
+	// ErrReadOnly means that the log cannot be written.
 	ErrReadOnly = errors.New("the log is read-only")
-	// ErrFull says that there was no space, and that nothing was written.
+	// ErrFull means that there was no space. Nothing was written.
 	ErrFull = errors.New("no space left on the device")
-	// ErrVanished says that the file was removed while it was open.
+	// ErrVanished means that the file was removed while it was open.
 	ErrVanished = errors.New("the file was removed while it was open")
-	// ErrUnknown says that a record was written but not known to be durable.
+	// ErrUnknown means that a record was written but may not be durable.
 	ErrUnknown = errors.New("the record may or may not be durable")
 )
 
-// CorruptError says that acknowledged records are damaged.
+// A CorruptError reports that acknowledged records are damaged.
 type CorruptError struct {
 	Offset int64
 	Reason string
-	Lost   []uint64 // sequence numbers damaged, as far as known
+	Lost   []uint64 // known numbers of damaged records
 }
 
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("damaged at byte %d: %s", e.Offset, e.Reason)
 }
 
-// damage is a reason on its way into a CorruptError.
+// damage is the internal form of a CorruptError.
 type damage struct {
 	offset int64
 	reason string
@@ -45,7 +45,7 @@ type damage struct {
 
 func (d *damage) Error() string { return d.reason }
 
-// BusyError says who holds the lock.
+// A BusyError reports that another process holds the lock.
 type BusyError struct {
 	Waited time.Duration
 	Holder Holder
@@ -55,25 +55,25 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("waited %s for the lock", e.Waited.Round(time.Millisecond))
 }
 
-// RolledBackError says that the file lacks changes that had been durable: an
-// older copy was put in its place, or its end was cut off.
+// A RolledBackError reports that the file lacks changes that were durable: it was replaced
+// by an older copy, or its end was cut off.
 type RolledBackError struct {
-	Have uint64 // the last sequence number in the file
-	Had  uint64 // the last that was known to be durable
+	Have uint64 // last sequence number in the file
+	Had  uint64 // last sequence number known to be durable
 }
 
 func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("the file ends at change %d, and change %d had been written: an older copy was put in its place, or its end is damaged", e.Have, e.Had)
 }
 
-// refusal is an error of a file system that matches what it means for the log, too.
+// refusal is an error of a file system that also matches an error of this package.
 type refusal struct{ means, err error }
 
 func (r *refusal) Error() string   { return r.err.Error() }
 func (r *refusal) Unwrap() []error { return []error{r.means, r.err} }
 
-// noSpace wraps an error that means a full disk, or a file that may not grow, so that
-// it matches ErrFull.
+// noSpace converts an error about a full disk, or a file that must not grow, to one that
+// matches ErrFull.
 func noSpace(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
 		return &refusal{ErrFull, err}
@@ -81,7 +81,7 @@ func noSpace(err error) error {
 	return err
 }
 
-// readOnly turns the refusals of a file system into ErrReadOnly.
+// readOnly converts permission errors of a file system to errors that match ErrReadOnly.
 func readOnly(err error) error {
 	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {
 		return &refusal{ErrReadOnly, err}

@@ -1,66 +1,65 @@
-// The byte format of the log: header, record, chain. Integers are little-endian.
+// This file encodes and decodes the file format of the log: header, records and chain.
+// Integers are little-endian.
 //
 // Header, 96 bytes:
 //
 //	offset size field
-//	     0    8 magic: "OXBOW" 0D 0A 1A
-//	     8    4 version, 1
-//	    12    4 flags, 0; any other is refused
-//	    16   16 identity of the log, random, kept by every rewrite
-//	    32    8 time the log was made, nanoseconds since 1970
-//	    40    8 base: the sequence number that the first chained record follows
-//	    48   32 chain at base
-//	    80    8 end of the base section, an offset in the file
-//	    88    4 reserved, 0
-//	    92    4 CRC-32C of bytes 0 to 91
+//	0    8 magic: "OXBOW" 0D 0A 1A
+//	8    4 version, 1
+//	12    4 flags, 0; other values are refused
+//	16   16 identity of the log, random, kept by every rewrite
+//	32    8 time when the log was created, nanoseconds since 1970
+//	40    8 base: the sequence number before the first chained record
+//	48   32 chain at base
+//	80    8 end of the base section, an offset in the file
+//	88    4 reserved, 0
+//	92    4 CRC-32C of bytes 0 to 91
 //
-// In a new log, base is 0, the chain at base is SHA-256 of bytes 0 to 31, and
-// the base section is empty: it ends at 96. A rewrite may put there, as
-// unchained records, the state that the dropped records had led to. It is on
-// stable storage before the file has its name, so that damage in it is never a
-// torn tail.
+// In a new log, base is 0, the chain at base is SHA-256 of bytes 0 to 31, and the base
+// section is empty: it ends at 96. A rewrite may store the state after the dropped records
+// there, as unchained records. The base section is on stable storage before the file is
+// renamed, so that damage in it is never a torn tail.
 //
 // Record, 72 bytes and its body:
 //
 //	offset size field
-//	     0    4 mark: 0A "oxr"; 0 means that the log ends here
-//	     4    4 length of the body, n, at most 64 MiB
-//	     8    8 sequence number
-//	    16    8 durable: the highest sequence number known to be on stable
-//	            storage when this record was written
-//	    24    8 time, nanoseconds since 1970
-//	    32    1 type
-//	    33    3 reserved, 0
-//	    36    4 CRC-32C of the log's identity, bytes 0 to 35, body and chain
-//	    40    n body
-//	  40+n   32 chain
+//	0    4 mark: 0A "oxr"; 0 means that the log ends here
+//	4    4 length of the body, n, at most 64 MiB
+//	8    8 sequence number
+//	16    8 durable: the highest sequence number known to be on stable
+//	storage when this record was written
+//	24    8 time, nanoseconds since 1970
+//	32    1 type
+//	33    3 reserved, 0
+//	36    4 CRC-32C of the log's identity, bytes 0 to 35, body and chain
+//	40    n body
+//	40+n   32 chain
 //
-// A record of type 1 to 127 is chained: its sequence number is one more than
-// that of the chained record before it, and
+// A record of type 1 to 127 is chained: its sequence number is that of the previous chained
+// record plus one, and
 //
-//	chain = SHA-256(chain before ‖ sequence number ‖ time ‖ type ‖ digest)
+//	chain = SHA-256(previous chain ‖ sequence number ‖ time ‖ type ‖ digest)
 //
-// where digest is 32 bytes made from the body by the log's user. A record of
-// type 128 to 255 says nothing new about history: it repeats the sequence
-// number and the chain of the chained record before it (or of the base). Type
-// 255 is a seal: an empty record whose only purpose is its durable field.
+// where digest is 32 bytes that the user of the log computes from the body. A record of
+// type 128 to 255 is not part of the history. It repeats the sequence number and the chain
+// of the previous chained record (or of the base). Type 255 is a seal: an empty record,
+// written only for its durable field.
 //
-// Between two records there may be a gap, where a seal was damaged: the record
-// after it then links to the one before, which proves that nothing is missing.
+// There may be a gap between two records, where a seal was damaged. The record after the
+// gap then links to the record before it, which proves that nothing is missing.
 //
-// The durable field tells a torn tail from damage. A record that does not check
-// and that no later record marks as durable was never acknowledged: it is cut. When
-// a later record says that the damaged one had been durable, something was
-// lost, and the log is refused.
+// The durable field distinguishes a torn tail from damage. An invalid record that no later
+// record marks as durable was never acknowledged, so it is cut off. If a later record says
+// that the invalid record was durable, data was lost and the log is refused.
 //
-// The identity in the checksum keeps a record of another log, or one in
-// the body of an entry, from passing for one of this log.
+// The checksum includes the identity, so that a record of another log, or one in the body
+// of an entry, is never taken for a record of this log.
 //
 // Versions:
 //
 //	1  2026-11: first
-//	   2026-12: a rewrite puts small records into the base section, where it put few of 1 MiB;
-//	   each is read without the others, so that programs of before read them, too
+//	2026-12: a rewrite writes small records into the base section instead of a few of 1 MiB;
+//	each can be read without the others, so that older programs can read them too
 
 package wal
 
@@ -76,28 +75,28 @@ import (
 )
 
 const (
-	// Version is the format version that this package writes and reads.
+	// Version is the format version that this package reads and writes.
 	Version = 1
 
-	// MaxBody is the most bytes that the body of a record may have.
+	// MaxBody is the maximum size of a record's body in bytes.
 	MaxBody = 64 << 20
 
-	// HeaderSize is the number of bytes before the first record.
+	// HeaderSize is the size of the header in bytes.
 	HeaderSize = 96
 
-	// Overhead is the number of bytes a record takes in addition to its body.
+	// Overhead is the size of a record without its body, in bytes.
 	Overhead = prefixSize + chainSize
 
 	prefixSize = 40
 	chainSize  = 32
 
-	// Unchained is the first type of a record that is not part of the chain.
+	// Unchained is the lowest type of records that are not part of the chain.
 	Unchained = 128
 
-	// Base is the type of a record of the base section.
+	// Base is the type of records in the base section.
 	Base = 128
 
-	// Seal is the type of a seal record.
+	// Seal is the type of seals.
 	Seal = 255
 )
 
@@ -107,16 +106,16 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// Header describes a log file.
+// Header is the header of a log file.
 type Header struct {
 	ID      [16]byte
 	Created int64 // nanoseconds since 1970
 	Base    uint64
 	Chain   [32]byte // chain at Base
-	BaseEnd int64    // offset after the base section
+	BaseEnd int64    // end of the base section
 }
 
-// Record is one record of a log.
+// Record is a record of a log.
 type Record struct {
 	Seq     uint64
 	Durable uint64
@@ -124,10 +123,10 @@ type Record struct {
 	Type    uint8
 	Body    []byte
 	Chain   [32]byte
-	Offset  int64 // of its first byte in the file
+	Offset  int64 // offset of its first byte in the file
 }
 
-// size returns the number of bytes the record takes in the file.
+// size returns the size of the record in the file.
 func (r *Record) size() int64 { return Overhead + int64(len(r.Body)) }
 
 func (h *Header) encode() []byte {
@@ -144,20 +143,21 @@ func (h *Header) encode() []byte {
 	return b
 }
 
-// FirstChain returns the chain at base 0 of a log of that identity.
+// FirstChain returns the chain at base 0 for a log with this identity.
 func FirstChain(id [16]byte) [32]byte {
 	h := Header{ID: id}
 	return sha256.Sum256(h.encode()[:32])
 }
 
-// HeaderID returns the identity in the header of a log. It returns an error if the
-// header is damaged, or of an unknown version.
+// HeaderID returns the identity in a log's header. It returns an error if the header is
+// damaged or has an unknown version.
 func HeaderID(header []byte) ([16]byte, error) {
 	h, err := decodeHeader(header)
 	return h.ID, err
 }
 
-// decodeHeader reads a header. The error's reason is for the caller to wrap.
+// decodeHeader decodes a header. Its errors may be a *damage, which the caller must
+// convert.
 func decodeHeader(b []byte) (Header, error) {
 	if len(b) < len(magic) || [8]byte(b[:8]) != magic {
 		return Header{}, ErrMagic
@@ -166,8 +166,8 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &damage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// A newer version may have another header, so it is checked first. A version that
-	// was this one, by the checksum, is damaged.
+	// Check the version first, because a newer version may have another header. If the
+	// checksum is valid for this version, the version field is damaged.
 	if v := le.Uint32(b[8:]); v != Version {
 		known := append(le.AppendUint32(bytes.Clone(b[:8]), Version), b[12:92]...)
 		if v == 0 || crc32.Checksum(known, castagnoli) == le.Uint32(b[92:]) {
@@ -193,10 +193,10 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// seed is the state of the checksum after the log's identity.
+// seed returns the state of the checksum after the log's identity.
 func (h *Header) seed() uint32 { return crc32.Checksum(h.ID[:], castagnoli) }
 
-// appendRecord appends the bytes of r to b.
+// appendRecord appends the encoded record to b.
 func appendRecord(b []byte, r *Record, seed uint32) []byte {
 	le := binary.LittleEndian
 	start := len(b)
@@ -214,15 +214,15 @@ func appendRecord(b []byte, r *Record, seed uint32) []byte {
 	return append(b, r.Chain[:]...)
 }
 
-// Reasons that bytes are no record.
+// Reasons why bytes are not a record.
 var (
 	errEnd   = errors.New("the log ends here")
 	errShort = errors.New("the record is cut short")
 )
 
-// decodeRecord reads the record at the start of b. Its body aliases b. The
-// error is errEnd where free space begins, errShort when b holds too little to
-// tell, with the number of bytes needed in need, or else says what is wrong.
+// decodeRecord decodes the record at the start of b. Its body shares memory with b. The
+// error is errEnd if there is free space. It is errShort if b has too few bytes, and need
+// is then the required number. Other errors describe the damage.
 func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if len(b) < prefixSize {
 		return Record{}, prefixSize, errShort
@@ -287,10 +287,10 @@ func isZero(b []byte) bool {
 	return true
 }
 
-// VersionError says that the file is of a version this package does not know.
+// A VersionError reports that this package does not support the version of the file.
 type VersionError struct {
 	Have  uint32
-	Flags uint32 // unknown flags of a known version
+	Flags uint32 // unknown flags, if the version is supported
 }
 
 func (e *VersionError) Error() string {
@@ -300,26 +300,26 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Have, Version)
 }
 
-// lockMeta is the content of the lock file: the holder of the lock, or the last
-// one, and what is known of the log, so that a log that went back is noticed. It
-// is not synced. It only says what already is on stable storage, so that after a
-// crash it is older than the log or gone, never ahead. It has a checksum, because a crash can
-// leave the beginning of one version and the end of another: two numbers then
-// make a third, which would have the log refused for changes never made.
+// lockMeta is the content of the lock file: the current or last lock holder, and the
+// durable end of the log, which reveals a log that went back to an earlier state. The lock
+// file is not synced. It describes only data on stable storage, so after a crash it may be
+// outdated or missing, but never ahead of the log. It has a checksum, because after a crash
+// the file may be a mixture of two versions with a wrong number, and the log would be
+// refused because of changes that never existed.
 type lockMeta struct {
 	Holder
-	ID       string `json:"id,omitempty"`       // of the log, in hex
+	ID       string `json:"id,omitempty"`       // identity of the log in hex
 	Durable  uint64 `json:"durable,omitempty"`  // highest sequence number known to be on stable storage
 	Unsynced bool   `json:"unsynced,omitempty"` // a sync of the file failed and it could not be replaced
-	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the text of the three before
+	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the encoded ID, Durable and Unsynced
 }
 
-// lockMetaSize is the number of bytes in the lock file, padded with
-// spaces, so that one write replaces the one before.
+// lockMetaSize is the size of the lock file in bytes. It is padded with spaces, so that one
+// write replaces the whole content.
 const lockMetaSize = 256
 
-// encode appends the metadata of this process to b, as JSON of noteSize bytes. It
-// is written for every change, so it is made by hand.
+// encode appends the metadata of this process to b as JSON with lockMetaSize bytes. It does
+// not use package json, because it is called for every change.
 func (n *lockMeta) encode(b []byte) []byte {
 	b = append(b, me()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)
@@ -340,7 +340,7 @@ func (n *lockMeta) encode(b []byte) []byte {
 	return append(b[:lockMetaSize-1], '\n')
 }
 
-// facts appends the fields that decisions depend on, which the checksum covers.
+// facts appends the fields that affect decisions, which the checksum covers.
 func (n *lockMeta) facts(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)

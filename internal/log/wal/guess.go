@@ -1,4 +1,4 @@
-// The identity of a log whose header is damaged, from its records.
+// This file determines the identity of a log with a damaged header from its records.
 
 package wal
 
@@ -11,11 +11,12 @@ import (
 	"slices"
 )
 
-// guessHeader works out the header of a file whose own is damaged: the checksum of
-// each record says of what identity it is. That of the header, but for one bit, or of the
-// lock file is right if one record has it; one that is not known, and the zero one in the
-// header returned, if two have the same. Without such it is ErrMagic. Of the file it reads
-// each byte some times at most, whatever lengths stand after marks.
+// guessHeader reconstructs a damaged header. The checksum of each record depends on the
+// log's identity. Possible identities are that of the header with at most one wrong bit,
+// and that in the lock file (noted). One of them is right if a record's checksum confirms
+// it. If two records agree on an unknown identity, the returned header has the zero
+// identity. Otherwise the error is ErrMagic. Each byte of the file is read only a few
+// times, even if the lengths in the records are wrong.
 func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
@@ -57,12 +58,11 @@ func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32
 	return h, seed, err
 }
 
-// guessReads is how often each byte of a file is read as one of a record, in the mean and
-// at most.
+// guessReads is how many times each byte of a file is read on average at most.
 const guessReads = 4
 
-// seedAt returns the seed with which there is a record at an offset, and its bytes, 0 if
-// there can be none that ends at end or before.
+// seedAt returns the checksum seed for which there is a valid record at offset, and the
+// size of the record. The size is 0 if there cannot be a record that ends at or before end.
 func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
 	var b [prefixSize]byte
 	if _, err := f.ReadAt(b[:], offset); err != nil && err != io.EOF {
@@ -80,7 +80,7 @@ func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err err
 	return checksumBefore(checksumBefore(le.Uint32(b[36:]), rest), b[:36]), Overhead + n, nil
 }
 
-// checksumBefore returns the CRC-32C to which p was added where the result was sum.
+// checksumBefore returns the CRC-32C from which appending p results in sum.
 func checksumBefore(sum uint32, p []byte) uint32 {
 	c := ^sum
 	for _, b := range slices.Backward(p) {
@@ -90,7 +90,7 @@ func checksumBefore(sum uint32, p []byte) uint32 {
 	return ^c
 }
 
-// castagnoliPlace is where in the table a value has that highest byte.
+// castagnoliPlace maps the highest byte of a table value to its index.
 var castagnoliPlace = func() (places [256]byte) {
 	for i, v := range castagnoli {
 		places[v>>24] = byte(i)
@@ -98,8 +98,8 @@ var castagnoliPlace = func() (places [256]byte) {
 	return places
 }()
 
-// eachRecordMark calls fn with each offset of the file, from there on, at which there is
-// the mark of a record, until it returns false.
+// eachRecordMark calls fn with each offset, starting at from, where the file has the mark
+// of a record, until fn returns false.
 func eachRecordMark(f io.ReaderAt, from, size int64, fn func(offset int64) bool) error {
 	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
 	for from < size {

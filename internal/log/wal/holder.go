@@ -1,4 +1,4 @@
-// Holders: which process has the lock.
+// This file describes the process that holds the lock.
 
 package wal
 
@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// Holder describes the process that holds the lock, as it wrote itself. It is
-// for messages: nothing is decided by it.
+// Holder describes the process that holds the lock. That process wrote the description, so
+// it is only used in messages and not for decisions.
 type Holder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
 	Since   time.Time `json:"since"`
-	Stopped bool      `json:"-"` // the process is stopped
+	Stopped bool      `json:"-"` // the process is suspended
 }
 
-// me is the beginning of the metadata, constant in a process, up to the time.
+// me returns the start of the lock file up to the time, which is constant in a process.
 var me = sync.OnceValue(func() string {
 	name, err := json.Marshal(program())
 	if err != nil {

@@ -1,4 +1,4 @@
-// Reading at a position without reading what stands before it.
+// This file reads records without reading the records before them.
 
 package wal
 
@@ -8,12 +8,12 @@ import (
 	"io"
 )
 
-// Jump moves the position after the chained record at that offset, as though all
-// before it had been read: damage before it is not found. The record must have
-// that sequence number and that chain, which proves that the history before it is
-// the one expected. An offset of 0 means the base of the log. All before synced is
-// known to be on stable storage. After an error, a *[CorruptError] or one of the
-// file system, the position is where it was.
+// Jump sets the position to the end of the chained record at this offset, as if all records
+// before it had been read. Damage before it is not detected. The record must have this
+// sequence number and chain, which proves that the history before it is as expected. An
+// offset of 0 means the base of the log. The bytes before synced must be known to be on
+// stable storage. If there is an error (a *[CorruptError] or one of the file system), the
+// position does not change.
 func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error {
 	wrong := func(offset int64) error {
 		return &CorruptError{Offset: offset, Reason: fmt.Sprintf("it is not change %d of the history that was expected", seq)}
@@ -37,21 +37,20 @@ func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error
 	return nil
 }
 
-// Synced returns an offset before which all is on stable storage.
+// Synced returns an offset before which everything is on stable storage.
 func (l *Log) Synced() int64 { return l.syncedEnd }
 
-// Reader reads records at rising offsets with few calls, for one goroutine.
+// Reader reads records at ascending offsets with few system calls. It is for one goroutine.
 type Reader struct {
 	log *Log
 	buf []byte
-	off int64 // of buf in the file
+	off int64 // offset of buf in the file
 }
 
-// NewReader returns a reader of the records of l. It does not move the position.
+// NewReader returns a reader of the records in l. It does not affect the position.
 func (l *Log) NewReader() *Reader { return &Reader{log: l} }
 
-// At returns the record that begins at that offset. Its body is valid until the
-// next call.
+// At returns the record at this offset. Its body is valid until the next call.
 func (r *Reader) At(offset int64) (Record, error) {
 	want := int64(1)
 	for {
@@ -65,18 +64,18 @@ func (r *Reader) At(offset int64) (Record, error) {
 		if err == nil {
 			return rec, nil
 		}
-		if need <= want || offset+need > r.log.Size() { // no length is trusted
+		if need <= want || offset+need > r.log.Size() { // do not trust a length that exceeds the file
 			return Record{}, &CorruptError{Offset: offset, Reason: err.Error()}
 		}
 		want = need
 	}
 }
 
-// fill reads want bytes or more at that offset.
+// fill reads at least want bytes at this offset.
 func (r *Reader) fill(offset, want int64) error {
 	size := int64(pageChunk)
 	if next := r.off + int64(len(r.buf)); offset >= r.off && offset < next+firstChunk {
-		size = readChunk // what follows is likely to be wanted, too
+		size = readChunk // reads are sequential, so read more
 	}
 	size = max(size, want)
 	if int64(cap(r.buf)) < size {

@@ -1,4 +1,4 @@
-// The lock of writers, also of a log that cannot be opened.
+// This file acquires and releases the write lock.
 
 package wal
 
@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Lock takes the write lock, waiting as long as the options say. The error is
-// *BusyError when that was not long enough, or matches [ErrReadOnly] where the
-// lock file cannot be made.
+// Lock acquires the write lock and waits for it as long as the options allow. After that
+// time it returns a *[BusyError]. If the lock file cannot be created, the error matches
+// [ErrReadOnly].
 func (l *Log) Lock(ctx context.Context) error {
 	if l.opts.ReadOnly {
 		return ErrReadOnly
@@ -48,14 +48,14 @@ func (l *Log) Lock(ctx context.Context) error {
 			_ = l.lock.Unlock()
 		}
 	}()
-	l.free.Store(-1) // what was seen before says nothing
+	l.free.Store(-1) // earlier observations are outdated
 	l.readMeta()
 	_ = l.writeMeta()
 	noted = true
 	return nil
 }
 
-// makeDir makes the directory that the log is in, and those above it, durably.
+// makeDir creates the directory of the log and its missing parents, durably.
 func (l *Log) makeDir() error {
 	dir := path.Dir(l.name)
 	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
@@ -70,8 +70,8 @@ func (l *Log) makeDir() error {
 	return nil
 }
 
-// Unlock releases the write lock. A log that could not write down its failure
-// keeps the lock, and tries to write once more.
+// Unlock releases the write lock. If the log could not record its failure in the lock file,
+// Unlock tries again, and keeps the lock if that fails.
 func (l *Log) Unlock() error {
 	l.metaPending = l.metaPending && l.writeMeta() != nil
 	if l.metaPending {
@@ -80,8 +80,8 @@ func (l *Log) Unlock() error {
 	return l.lock.Unlock()
 }
 
-// Hold takes the write lock of the log of that name, which need not be one
-// that opens, as [Log.Lock] does. Release gives it back.
+// Hold acquires the write lock of the log with this name, even if the log cannot be opened.
+// The caller must call release.
 func Hold(ctx context.Context, fsys vfs.FS, name string, o Options) (release func() error, err error) {
 	if o.Clock == nil {
 		o.Clock = time.Now

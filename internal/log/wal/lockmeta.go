@@ -1,4 +1,5 @@
-// The metadata in the lock file: its holder, and what is known to be durable.
+// This file reads and writes the metadata in the lock file: the lock holder and the durable
+// end of the log.
 
 package wal
 
@@ -16,15 +17,15 @@ import (
 // LockMeta is what the lock file says of a log. It may be old, or about another
 // file.
 type LockMeta struct {
-	Holder          // which process has, or last had, the lock
-	ID       string // of the log it is about, in hex as [Header].ID
+	Holder          // the process that holds the lock or held it last
+	ID       string // identity of the log in hex; see [Header].ID
 	Durable  uint64 // highest sequence number that was known to be on stable storage
 	Unsynced bool   // a sync of the file failed and it could not be replaced
 }
 
-// ReadLockMeta reads the lock file of the log of that name, without the lock. It
-// is false where there is none that can be read. If the checksum is wrong, only
-// the holder is returned.
+// ReadLockMeta reads the lock file of the log with this name, without locking it. It
+// returns false if the file does not exist or cannot be read. If its checksum is wrong,
+// only the holder is returned.
 func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	l := Log{fs: fsys, name: name}
 	var n lockMeta
@@ -41,7 +42,7 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
 }
 
-// notedID returns the identity that the lock file notes, nil for none.
+// notedID returns the identity in the lock file, or nil if there is none.
 func notedID(fsys vfs.FS, name string) []byte {
 	meta, _ := ReadLockMeta(fsys, name)
 	id, err := hex.DecodeString(meta.ID)
@@ -51,7 +52,7 @@ func notedID(fsys vfs.FS, name string) []byte {
 	return id
 }
 
-// LockName returns the name of the lock file of the log of that name.
+// LockName returns the name of the lock file for the log with this name.
 func LockName(name string) string {
 	l := Log{name: name}
 	return l.lockName()
@@ -59,8 +60,8 @@ func LockName(name string) string {
 
 func (l *Log) lockName() string { return l.name + ".lock" }
 
-// readMeta reads what the last holder of the lock wrote. A file that cannot be
-// read counts as empty.
+// readMeta reads the metadata that the last lock holder wrote. A file that cannot be read
+// is treated as empty.
 func (l *Log) readMeta() {
 	if l.metaFile == nil {
 		l.meta = lockMeta{}
@@ -73,7 +74,7 @@ func (l *Log) readMeta() {
 	b := &l.metaRead
 	n, _ := l.metaFile.ReadAt(b[:], 0)
 	if n == lockMetaSize && *b == l.metaWritten {
-		return // no other process had the lock in between
+		return // no other process has had the lock since
 	}
 	l.meta = lockMeta{}
 	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.facts(nil), castagnoli) {
@@ -85,7 +86,7 @@ func (l *Log) readMeta() {
 	}
 }
 
-// writeMeta writes the holder and what is known into the lock file.
+// writeMeta writes the metadata of this process to the lock file.
 func (l *Log) writeMeta() error {
 	if l.metaFile == nil {
 		return errors.New("the lock file cannot be written")
@@ -95,9 +96,8 @@ func (l *Log) writeMeta() error {
 	return err
 }
 
-// recordDurable keeps what was just made durable, for the next write of the lock
-// file. The metadata is changed by the holder of the lock alone, while readers
-// may change the other fields.
+// recordDurable records the durable end of the log for the next write of the lock file.
+// Only the lock holder may change the metadata, while readers may change other fields.
 func (l *Log) recordDurable() {
 	l.recorded = lockMeta{ID: l.id(), Durable: l.durable}
 	if l.meta.ID != l.recorded.ID {
@@ -106,7 +106,7 @@ func (l *Log) recordDurable() {
 	l.meta.Durable = max(l.meta.Durable, l.recorded.Durable)
 }
 
-// id returns the identity of the file in hex, "" where there is no file.
+// id returns the identity of the file in hex, or "" if there is no file.
 func (l *Log) id() string {
 	if l.file == nil {
 		return ""
@@ -117,8 +117,8 @@ func (l *Log) id() string {
 	return l.hexID
 }
 
-// Accept makes the log as it is now, read to its end, the one that counts,
-// whatever the lock file says. The lock must be held.
+// Accept accepts the current log, which must have been read to its end, regardless of the
+// lock file. The lock must be held.
 func (l *Log) Accept() {
 	l.durable = min(l.durable, l.seq)
 	l.meta = lockMeta{}
@@ -126,7 +126,7 @@ func (l *Log) Accept() {
 	_ = l.writeMeta()
 }
 
-// Holder reads which process holds, or last held, the lock.
+// Holder reads which process holds the lock or held it last.
 func (l *Log) Holder() Holder {
 	var h Holder
 	b, err := vfs.ReadFile(l.fs, l.lockName(), 4096)

@@ -1,4 +1,5 @@
-// The open log: its position, and the look for what other processes wrote.
+// This file implements an open log with its position, and detects writes of other
+// processes.
 
 package wal
 
@@ -16,73 +17,72 @@ import (
 
 // Options of a log. Zero fields mean the default.
 type Options struct {
-	Clock    func() time.Time // time.Now
-	Rand     io.Reader        // crypto/rand
-	LockWait time.Duration    // 0: one try
-	ReadOnly bool             // no lock is ever taken
-	Verify   bool             // check the chain of every record read
+	Clock    func() time.Time // default: time.Now
+	Rand     io.Reader        // default: crypto/rand
+	LockWait time.Duration    // 0 means a single try
+	ReadOnly bool             // the log never acquires a lock
+	Verify   bool             // verify the chain of every record that is read
 
-	// Step and Reserve are the sizes of free space: of each extension, and of
-	// what only urgent appends may use. Zero is the default.
+	// Step and Reserve are the sizes of the free space in bytes: the unit by which it is
+	// extended, and the part for urgent appends only. Zero means the default.
 	Step, Reserve int64
 
-	// AtPath says that the file system counts as where its path leads, if it is a
-	// [vfs.OS]: a log whose directory was moved is [Gone].
+	// AtPath means that the log belongs to the path of its directory, if the file system is
+	// a [vfs.OS]: if the directory was moved, the log is [Gone].
 	AtPath bool
 
-	// Digest makes the digest that the chain takes of a chained record's
-	// body. Required.
+	// Digest computes the digest of a chained record's body for the chain. It is required.
 	Digest func(typ uint8, body []byte) ([32]byte, error)
 }
 
-// Log is an open log and a position in it: that after the last record read or
-// appended. Poll, At and the accessors may be called by several goroutines at
-// once; the other methods need the Log to themselves.
+// Log is an open log with a position, which is the end of the last record that was read or
+// appended. Poll, At and the accessors may be called concurrently. Other methods need
+// exclusive access.
 type Log struct {
 	fs    vfs.FS
 	name  string
 	opts  Options
-	step  int64 // free space is a multiple of it
+	step  int64 // free space is a multiple of this
 	spare int64 // free space for urgent appends only
 
-	file   vfs.File    // nil while there is no file
+	file   vfs.File    // nil if there is no file
 	info   fs.FileInfo // identity of file
 	header Header
 	seed   uint32
 
 	end       int64        // the position
-	seq       uint64       // of the last chained record before end, or the base
-	chain     [32]byte     // of that record
+	seq       uint64       // number of the last chained record before end, or the base
+	chain     [32]byte     // chain at seq
 	durable   uint64       // highest sequence number known to be on stable storage
-	syncedEnd int64        // what stands before this offset is on stable storage
-	size      int64        // of the file, when last looked at
-	free      atomic.Int64 // the position after which the last Poll saw zeros, prefixSize of them; -1 for none
-	checked   bool         // the bytes after end were seen to be zeros, or are ours
-	wroteLast bool         // the last record is ours and not sealed
+	syncedEnd int64        // the bytes before this offset are on stable storage
+	size      int64        // last known size of the file
+	free      atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
+	checked   bool         // the bytes after end are zeros or were written by this log
+	wroteLast bool         // the last record was written by this log and has no seal
 
-	buf  []byte // for the bytes of the next append
-	gaps []Gap  // stretches of damaged bytes that held no change
+	buf  []byte // memory for the next append
+	gaps []Gap  // damaged bytes that did not contain a change
 
 	lock        vfs.Lock
 	metaFile    vfs.File
-	meta        lockMeta           // what the lock file said when the lock was taken
-	recorded    lockMeta           // what we last made durable
-	metaWritten [lockMetaSize]byte // what we wrote there last
-	metaRead    [lockMetaSize]byte // what was read there last
-	hexID       string             // hexOf, in hex
+	meta        lockMeta           // content of the lock file when the lock was acquired
+	recorded    lockMeta           // what this log made durable last
+	metaWritten [lockMetaSize]byte // the last content that this log wrote
+	metaRead    [lockMetaSize]byte // the last content that was read
+	hexID       string             // hexOf in hex
 	hexOf       [16]byte
-	failed      error // why nothing is appended any more
-	metaPending bool  // the lock is kept, because failed could not be written down
+	failed      error // error because of which appends are refused
+	metaPending bool  // the lock is kept, because failed could not be recorded
 }
 
-// newLog returns a log that has no file yet.
+// newLog returns a log without a file.
 func newLog(fsys vfs.FS, name string, o Options) *Log {
 	l := &Log{fs: fsys, name: name, opts: o}
 	l.step, l.spare = cmp.Or(o.Step, minStep), cmp.Or(o.Reserve, reserve)
 	return l
 }
 
-// adopt makes f the log's file, the position being after its header.
+// adopt makes f the file of the log and sets the position to the end of its header.
 func (l *Log) adopt(f vfs.File) error {
 	fi, err := f.Stat()
 	var h Header
@@ -135,19 +135,19 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 	return h, err
 }
 
-// pollResult is what Poll found.
+// pollResult is the result of Poll.
 type pollResult int
 
-// What may have happened to a log since it was last read.
+// Changes of a log since it was last read.
 const (
-	Same     pollResult = iota // nothing
-	Grown                      // something stands after the position
-	Replaced                   // the name leads to another file, or a first one
-	Gone                       // the name leads nowhere any more
+	Same     pollResult = iota // no change
+	Grown                      // there are bytes after the position
+	Replaced                   // the name refers to another file, or to the first file
+	Gone                       // the name does not exist any more
 )
 
-// Poll looks for what other processes did, without a lock. Once it says Same,
-// every record acknowledged before the call, by any process, has been read.
+// Poll detects changes by other processes, without a lock. If it returns Same, every record
+// that was acknowledged before the call, by any process, has been read.
 func (l *Log) Poll() (pollResult, error) {
 	if l.file != nil {
 		var b [prefixSize]byte
@@ -163,13 +163,13 @@ func (l *Log) Poll() (pollResult, error) {
 			l.free.Store(l.end)
 		}
 	}
-	// The order matters: the name still leading here after the tail was read
-	// proves that no other file had taken our place when it was read.
+	// The order is important: if the name still refers to this file after the tail was
+	// read, no other file had replaced it when the tail was read.
 	return l.Place()
 }
 
-// Place reports where the name leads: Same, Replaced or Gone. What stands
-// after the position is not looked at.
+// Place reports whether the name refers to the same file: Same, Replaced or Gone. It does
+// not check for new records.
 func (l *Log) Place() (pollResult, error) {
 	if l.file == nil {
 		_, err := l.fs.Stat(l.name)
@@ -193,7 +193,7 @@ func (l *Log) Place() (pollResult, error) {
 	return Same, nil
 }
 
-// refersTo reports whether the log's name leads to its file.
+// refersTo reports whether the log's name refers to its file.
 func (l *Log) refersTo() (bool, error) {
 	if dir, ok := l.fs.(*vfs.OS); ok && l.opts.AtPath {
 		return dir.RefersTo(l.name, l.info)
@@ -207,20 +207,19 @@ func (l *Log) Exists() bool { return l.file != nil }
 // Header returns the header of the file.
 func (l *Log) Header() Header { return l.header }
 
-// Seq returns the sequence number of the last chained record before the
-// position.
+// Seq returns the sequence number of the last chained record before the position.
 func (l *Log) Seq() uint64 { return l.seq }
 
 // Chain returns the chain at Seq.
 func (l *Log) Chain() [32]byte { return l.chain }
 
-// End returns the position, in bytes from the start of the file.
+// End returns the position, an offset in the file.
 func (l *Log) End() int64 { return l.end }
 
 // ReadOnly reports whether the file could only be opened for reading.
 func (l *Log) ReadOnly() bool { return l.opts.ReadOnly }
 
-// Size returns the length of the file in bytes, free space included.
+// Size returns the size of the file in bytes, including free space.
 func (l *Log) Size() int64 {
 	if l.file == nil {
 		return 0
@@ -232,27 +231,28 @@ func (l *Log) Size() int64 {
 	return fi.Size()
 }
 
-// Gap is a stretch of bytes that are no record, between two records of which one follows the
-// other.
+// Gap is a range of damaged bytes between two records that directly follow each other in
+// the chain.
 type Gap struct {
 	From, To int64 // offsets
-	TornSeal bool  // a crash left it of a seal, which is never synced: nothing is damaged
+	TornSeal bool  // the gap is the rest of a seal after a crash, which is not damage because seals are not synced
 }
 
-// Gaps returns the gaps that Read passed over.
+// Gaps returns the gaps that Read skipped.
 func (l *Log) Gaps() []Gap { return l.gaps }
 
-// Free space is made in steps: large enough that most appends only overwrite
-// zeros, small next to the log.
+// Free space is extended in steps that are large enough that most appends only overwrite
+// zeros, but small compared with the log.
 const (
 	minStep = 64 << 10
 	maxStep = 1 << 20
 
-	// zeros is how much free space one call writes. With a call for 1 MiB, which
-	// Linux keeps in one piece of its cache, an append takes 1.15 times as long.
+	// zeros is the number of bytes that one call writes to extend the free space. With
+	// calls of 1 MiB, which Linux keeps as one unit in its page cache, an append takes 1.15
+	// times as long.
 	zeros = 16 << 10
 
-	// reserve is the free space that only urgent appends may use, so that
-	// entries can still be forgotten when the disk is full.
+	// reserve is the free space for urgent appends only, so that entries can be removed
+	// when the disk is full.
 	reserve = 16 << 10
 )

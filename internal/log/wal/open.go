@@ -1,4 +1,4 @@
-// Opening and closing a log.
+// This file opens and closes logs.
 
 package wal
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Open opens the log of that name. A missing file is an empty log: the first
-// append makes it. Errors are [ErrMagic], *[VersionError], *[CorruptError] or
-// of the file system.
+// Open opens the log with this name. If the file does not exist, the log is empty, and the
+// first append creates the file. Errors are [ErrMagic], *[VersionError], *[CorruptError],
+// or errors of the file system.
 func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -30,8 +30,7 @@ func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Reopen opens the file that the name leads to now, and goes back to its
-// start.
+// Reopen opens the file that the name now refers to, and sets the position to its start.
 func (l *Log) Reopen() error {
 	f, err := l.fs.OpenFile(l.name, os.O_RDWR, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +50,8 @@ func (l *Log) Reopen() error {
 	return l.adopt(f)
 }
 
-// describeOpen says of a file that cannot be opened what is in its place.
+// describeOpen returns a better error for a file that cannot be opened, if it is a
+// directory.
 func describeOpen(fsys vfs.FS, name string, err error) error {
 	if fi, serr := fsys.Stat(name); serr == nil && fi.IsDir() {
 		return fmt.Errorf("%w: it is a directory", ErrMagic)
@@ -59,13 +59,12 @@ func describeOpen(fsys vfs.FS, name string, err error) error {
 	return err
 }
 
-// Close seals what was appended last, where that can be done without waiting,
-// and closes the file.
+// Close seals the last record, if this is possible without waiting, and closes the file.
 func (l *Log) Close() error {
 	l.Seal()
 	var errs []error
 	if l.metaPending {
-		_ = l.writeMeta() // else no other process sees it
+		_ = l.writeMeta() // this is the last chance to inform other processes
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())
@@ -79,8 +78,8 @@ func (l *Log) Close() error {
 	return errors.Join(errs...)
 }
 
-// Seal marks the last record as durable, so that damage to it can be told from a
-// torn tail. It is not synced and may fail: nothing depends on it.
+// Seal marks the last record as durable, so that later damage to it can be distinguished
+// from a torn tail. It is not synced and may fail, because nothing depends on it.
 func (l *Log) Seal() {
 	if !l.wroteLast || l.failed != nil || l.lock == nil {
 		return
@@ -92,7 +91,7 @@ func (l *Log) Seal() {
 	if news, err := l.Poll(); err != nil || news != Same {
 		return
 	}
-	// A program that made one change and ends has not noted it yet.
+	// A program that made only one change has not recorded it in the lock file yet.
 	l.readMeta()
 	l.recordDurable()
 	_ = l.writeMeta()

@@ -1,4 +1,4 @@
-// Reading: forward from the position, at an offset, and past damage.
+// This file reads records, from the position on, at an offset, and after damage.
 
 package wal
 
@@ -11,25 +11,24 @@ import (
 	"sync"
 )
 
-// Sizes of the pieces in which a log is read.
+// Sizes of the reads.
 const (
-	pageChunk  = 4 << 10 // when all but new records was read before
+	pageChunk  = 4 << 10 // used if only new records are read
 	firstChunk = 64 << 10
 	readChunk  = 1 << 20
 )
 
-// chunks are buffers of firstChunk bytes, which may hold anything.
+// chunks are buffers of firstChunk bytes with arbitrary content.
 var chunks = sync.Pool{New: func() any { return new([firstChunk]byte) }}
 
-// rereads is how often a record that does not check is read again before it is
-// taken for damaged: a write by another process may be under way, and its pages
-// need not become visible in order.
+// rereads is the number of attempts to read an invalid record before it counts as damaged.
+// Another process may be writing it, and its pages may become visible in any order.
 const rereads = 3
 
-// Read calls fn with each record after the position, the position moving
-// along. A record's body is only valid during the call. It ends without error
-// where the log ends or where a torn tail begins; acknowledged records that are
-// damaged are *CorruptError. An error of fn is returned as it is.
+// Read calls fn for each record after the position and moves the position. A record's body
+// is only valid during the call. Read returns nil at the end of the log or at a torn tail.
+// If acknowledged records are damaged, it returns a *[CorruptError]. Errors of fn are
+// returned unchanged.
 func (l *Log) Read(fn func(r *Record) error) error {
 	if l.file == nil {
 		return nil
@@ -68,11 +67,11 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	return nil
 }
 
-// read is one pass of Read. It returns *damage where a record does not check.
+// read is one pass of Read. At an invalid record it returns a *damage.
 func (l *Log) read(fn func(r *Record) error) error {
 	first := chunks.Get().(*[firstChunk]byte)
 	defer chunks.Put(first)
-	// One byte more than there is, so that the end shows in the first read.
+	// With one byte more than the file has, the first read already reports the end.
 	want := min(max(l.Size()-l.end, 0)+1, firstChunk)
 	if l.checked {
 		want = min(want, pageChunk)
@@ -81,14 +80,14 @@ func (l *Log) read(fn func(r *Record) error) error {
 	off := l.end // file offset of buf[0]
 	eof := false
 	more := func(want int) error {
-		if off < l.end { // drop what was consumed
+		if off < l.end { // drop the consumed bytes
 			n := copy(buf, buf[l.end-off:])
 			buf, off = buf[:n], l.end
 		}
 		switch {
 		case want <= cap(buf):
 		case want <= firstChunk:
-			buf = first[:len(buf)] // which is where it is
+			buf = first[:len(buf)] // the bytes stay where they are
 		default:
 			size := max(want, int(min(l.Size()-off+1, readChunk)))
 			buf = append(make([]byte, 0, size), buf...)
@@ -130,8 +129,8 @@ func (l *Log) read(fn func(r *Record) error) error {
 	}
 }
 
-// checkFree looks, once for each opened file, whether all after the log's end
-// is zeros. rest is what was read of it, up to the file offset next.
+// checkFree checks, once per opened file, that all bytes after the end of the log are
+// zeros. rest are the bytes that were already read, up to the file offset next.
 func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 	if l.checked {
 		return nil
@@ -158,13 +157,13 @@ func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 // errChain is the damage of a record that was edited after it was written.
 var errChain = &damage{reason: "the chain is broken: a change does not match the hash of those before it"}
 
-// Is makes two damages of one reason equal, wherever they are.
+// Is reports whether two damages have the same reason.
 func (d *damage) Is(target error) bool {
 	t, ok := target.(*damage)
 	return ok && t.reason == d.reason
 }
 
-// follows reports, as *damage, a record that does not follow the one before.
+// follows returns a *damage if a record does not follow the previous one.
 func (l *Log) follows(r *Record) error {
 	want := l.seq + 1
 	if r.Type >= Unchained {
@@ -179,7 +178,7 @@ func (l *Log) follows(r *Record) error {
 	return nil
 }
 
-// advance moves the position after r.
+// advance sets the position to the end of r.
 func (l *Log) advance(r *Record) {
 	l.end = r.Offset + r.size()
 	if r.Durable+1 >= r.Seq {
@@ -190,10 +189,10 @@ func (l *Log) advance(r *Record) {
 	l.wroteLast = false
 }
 
-// behind looks after bytes that do not check. It returns the offset of a
-// record that links to the last one before them, when nothing of the chain is
-// missing; or the sequence numbers lost, when a record says that they had been
-// durable; or neither, when all of it is a torn tail.
+// behind examines the bytes after an invalid record. It returns the offset of a record that
+// links to the last valid one, if no chained record is missing. If a later record shows
+// that records were lost, it returns their sequence numbers. If it returns neither, the
+// bytes are a torn tail.
 func (l *Log) behind(from int64) (next int64, lost []uint64, err error) {
 	err = l.scan(from+1, func(r *Record) bool {
 		if l.links(r) {
@@ -211,9 +210,8 @@ func (l *Log) behind(from int64) (next int64, lost []uint64, err error) {
 	return next, lost, err
 }
 
-// isTornSeal reports whether the bytes of a gap are what a crash may leave of a seal after
-// the last record before the position: its first bytes and then zeros, or zeros up to a
-// sector of the disk and then its last bytes.
+// isTornSeal reports whether the bytes of a gap are the rest of a seal after a crash: its
+// first bytes followed by zeros, or zeros up to a disk sector followed by its last bytes.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != Overhead {
 		return false, nil
@@ -230,7 +228,7 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
 	whole := appendRecord(nil, &seal, l.seed)
 	end := len(bytes.TrimRight(b, "\x00"))
-	if end < prefixSize { // of the checksum, too little is left
+	if end < prefixSize { // the checksum is incomplete, so compare only the fields before it
 		return bytes.HasPrefix(whole, b[:min(end, prefixSize-4)]), nil
 	}
 	if end < Overhead {
@@ -241,8 +239,8 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	return begin < Overhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
 }
 
-// links reports whether r comes right after the last record before the
-// position, by the chain.
+// links reports whether the chain shows that r directly follows the last record before the
+// position.
 func (l *Log) links(r *Record) bool {
 	if r.Type >= Unchained {
 		return r.Seq == l.seq && r.Chain == l.chain
@@ -251,12 +249,11 @@ func (l *Log) links(r *Record) bool {
 	return err == nil && r.Seq == l.seq+1 && r.Chain == Link(l.chain, r.Seq, r.Time, r.Type, digest)
 }
 
-// scan looks for records that check at any offset from there on, and calls fn
-// with each until it returns false. A record's body is only valid during the
-// call.
+// scan calls fn for each valid record at any offset from from on, until fn returns false. A
+// record's body is only valid during the call.
 func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
-	var room []byte // for one record
+	var room []byte // memory for one record
 	return eachRecordMark(l.file, from, size, func(offset int64) bool {
 		r, more, bad, err := l.at(offset, size, room)
 		room = more
@@ -264,7 +261,7 @@ func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 	})
 }
 
-// At returns the record that begins at that offset.
+// At returns the record at this offset.
 func (l *Log) At(offset int64) (Record, error) {
 	if l.file == nil {
 		return Record{}, &CorruptError{Offset: offset, Reason: "there is no file"}
@@ -276,17 +273,17 @@ func (l *Log) At(offset int64) (Record, error) {
 	return r, err
 }
 
-// BodyAt reads bytes of the body of the record at that offset, from a place in it on.
-// They are not checked.
+// BodyAt reads bytes of the body of the record at offset, starting at position at of the
+// body. It does not verify the checksum.
 func (l *Log) BodyAt(offset, at int64, b []byte) error {
 	_, err := l.file.ReadAt(b, offset+prefixSize+at)
 	return err
 }
 
-// at returns the record at an offset of the file, which has size bytes, or in
-// bad why there is none. room is for the record's bytes, and is returned for the
-// next call: the record's body lies in it. No length is trusted: room is made
-// only for what the file has.
+// at returns the record at this offset of the file, or in bad the reason why there is none.
+// size is the size of the file. room is memory for the record, which includes its body, and
+// is returned for the next call. Lengths are not trusted: at most the size of the file is
+// allocated.
 func (l *Log) at(offset, size int64, room []byte) (r Record, more []byte, bad, err error) {
 	want := int64(4 << 10)
 	for {

@@ -1,4 +1,4 @@
-// Rewriting: a new file takes the place of the log in one rename.
+// This file rewrites the log: a new file replaces it by one rename.
 
 package wal
 
@@ -20,10 +20,10 @@ type writer struct {
 	fs   vfs.FS
 	file vfs.File
 	off  int64
-	buf  []byte // what is not written yet, up to off
+	buf  []byte // bytes before off that are not written yet
 }
 
-// writeStep is how many bytes are written at once.
+// writeStep is the number of bytes that are written at once.
 const writeStep = 256 << 10
 
 func (w *writer) write(b []byte) error {
@@ -35,14 +35,14 @@ func (w *writer) write(b []byte) error {
 	return w.writeOut()
 }
 
-// writeOut writes what is not written yet.
+// writeOut writes the buffered bytes.
 func (w *writer) writeOut() error {
 	_, err := w.file.WriteAt(w.buf, w.off-int64(len(w.buf)))
 	w.buf = w.buf[:0]
 	return err
 }
 
-// copyFrom copies the bytes of f from one offset to another, exclusive.
+// copyFrom copies the bytes of f from from (inclusive) to to (exclusive).
 func (w *writer) copyFrom(f vfs.File, from, to int64) error {
 	buf := make([]byte, min(readChunk, to-from))
 	for from < to {
@@ -61,12 +61,12 @@ func (w *writer) copyFrom(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// syncStep is how many bytes of a new file are made durable at once: little
-// enough that other processes' syncs hardly wait for it.
+// syncStep is the number of bytes that are synced at once. It is small, so that the syncs
+// of other processes do not have to wait long.
 const syncStep = 4 << 20
 
-// Rewriter is a new file that is to take the place of the log. The log may be
-// written to meanwhile.
+// Rewriter is a new file that will replace the log. Records can be appended to the log in
+// the meantime.
 type Rewriter struct {
 	writer
 	temp   string
@@ -74,8 +74,8 @@ type Rewriter struct {
 	synced int64
 }
 
-// Rewriter begins a new file, which follows that change with that chain. It ends
-// by [Log.Replace] or [Rewriter.Cancel].
+// Rewriter creates a new file whose first change follows change base with this chain. The
+// caller must finish it with [Log.Replace] or [Rewriter.Cancel].
 func (l *Log) Rewriter(base uint64, chain [32]byte) (*Rewriter, error) {
 	h := l.header
 	h.Base = base
@@ -97,9 +97,9 @@ func (l *Log) rewriter(h Header) (*Rewriter, error) {
 	return w, nil
 }
 
-// Emit appends a record and returns its offset: unchained ones that describe the
-// state at the base, then chained ones, with their numbers, times and chains.
-// Durable is to say what is durable once the file is.
+// Emit appends a record and returns its offset. The caller must emit unchained records with
+// the state at the base first, then chained records with their numbers, times and chains.
+// Durable of a record must be the sequence number that is durable once the file is.
 func (w *Rewriter) Emit(r Record) (offset int64, err error) {
 	offset = w.off
 	if err := w.write(appendRecord(nil, &r, w.header.seed())); err != nil {
@@ -118,15 +118,13 @@ func (w *Rewriter) Emit(r Record) (offset int64, err error) {
 	return offset, nil
 }
 
-// Name returns the name that the file has now, under which it can be opened once
-// Flush has returned.
+// Name returns the current name of the file. It can be opened after Flush.
 func (w *Rewriter) Name() string { return w.temp }
 
 // End returns the offset after the last record.
 func (w *Rewriter) End() int64 { return w.off }
 
-// Flush writes the header, which says where the base ends, and makes all that
-// was emitted durable.
+// Flush writes the header with the end of the base section, and makes all records durable.
 func (w *Rewriter) Flush() error {
 	if err := w.writeOut(); err != nil {
 		return noSpace(err)
@@ -138,8 +136,8 @@ func (w *Rewriter) Flush() error {
 	return noSpace(w.file.Sync())
 }
 
-// there returns an error that matches [fs.ErrNotExist] when the name no longer
-// leads to the file: another process cleared it away.
+// there returns an error that matches [fs.ErrNotExist] if the name does not refer to the
+// file any more, because another process removed it.
 func (w *Rewriter) there() error {
 	fi, err := w.file.Stat()
 	if err != nil {
@@ -160,11 +158,11 @@ func (w *Rewriter) Cancel() {
 	}
 }
 
-// Replace puts the new file in the place of the log. It must hold all that the
-// log does. The lock must be held and the whole log read. Afterwards the position
-// is at the start of the new file, also after an error that matches [ErrUnknown]:
-// then the new file is in place, and it is not known whether it stays there in a
-// crash. After any other error the caller cancels the file.
+// Replace replaces the log by the new file, which must contain everything that the log
+// does. The lock must be held and the whole log must have been read. Afterwards the
+// position is at the start of the new file. This is also the case if the error matches
+// [ErrUnknown]: the new file is in place, but may not survive a crash. After any other
+// error, the caller must cancel the file.
 func (l *Log) Replace(w *Rewriter) error {
 	if l.failed != nil {
 		return errors.Join(ErrReadOnly, l.failed)
@@ -175,7 +173,7 @@ func (l *Log) Replace(w *Rewriter) error {
 	if err := l.verifyLockMeta(w.temp); err != nil {
 		return err
 	}
-	// The new file has only what the log holds, not the torn tail after it.
+	// The new file does not contain the torn tail after the records of the log.
 	if _, err := l.keepTail(); err != nil {
 		return fmt.Errorf("keep the torn tail aside: %w", noSpace(err))
 	}
@@ -193,11 +191,11 @@ func (l *Log) Replace(w *Rewriter) error {
 	return noSpace(err)
 }
 
-// swap writes a new file with that header and what fill adds, makes it durable,
-// and renames it over the log. The position is not moved: it is the caller's to
-// see that the same records stand before it.
+// swap writes a new file with this header and the records that fill adds, makes it durable,
+// and renames it over the log. It does not change the position, so the caller must ensure
+// that the same records are before it.
 func (l *Log) swap(h *Header, keep string, fill func(w *Rewriter) error) error {
-	if l.lock != nil { // a copy has none, and no right to clear away
+	if l.lock != nil { // without a lock (for a copy), no other files may be removed
 		l.sweep(keep)
 	}
 	w, err := l.rewriter(*h)
@@ -232,8 +230,8 @@ func (l *Log) replace(w *Rewriter) error {
 		return err
 	}
 	if err := l.fs.Rename(w.temp, l.name); err != nil {
-		// A file system over a network may rename and lose the answer. What
-		// was done must not be called refused.
+		// A network file system may rename the file but lose the reply. Do not report an
+		// error if the rename was done.
 		if now, serr := l.fs.Stat(l.name); serr != nil || !vfs.SameFile(now, fi) {
 			said()
 			return err
@@ -251,6 +249,8 @@ func (l *Log) replace(w *Rewriter) error {
 	l.free.Store(-1)
 	// Until the directory is synced, a crash may bring the old file back, and
 	// with it the loss of all that comes after: no append before it.
+	// Until the directory is synced, a crash may restore the old file and so lose all later
+	// records. Do not append before that.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
 		l.fail(err)
 		return errors.Join(ErrUnknown, err)
@@ -260,12 +260,11 @@ func (l *Log) replace(w *Rewriter) error {
 	return nil
 }
 
-// intend writes into the lock file, before a new file with that header is renamed
-// into place, that its name may not be durable. The next writer that reads this
-// makes one more new file. So no process appends under a name that a crash takes
-// back, even when this process is killed before it syncs the directory, or cannot
-// write down that the sync failed. said writes what is known by then; until it is
-// called, the metadata in memory is as it was.
+// intend records in the lock file, before a new file with this header is renamed into
+// place, that its name may not be durable. The next writer that reads this creates another
+// new file. So no process appends to a file whose rename a crash may undo, even if this
+// process is killed before it syncs the directory, or cannot record that the sync failed.
+// said writes the metadata after the sync. Until then, the metadata in memory is unchanged.
 func (l *Log) intend(h *Header) (said func(), err error) {
 	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
@@ -284,9 +283,9 @@ func (l *Log) intend(h *Header) (said func(), err error) {
 	return func() { _ = l.writeMeta() }, nil
 }
 
-// sweep removes the new files that never took their place, and what belongs to
-// them, but for that of the name keep: each takes as much space as the log. The process that made one has
-// ended, or will find that the log was replaced.
+// sweep removes new files that never replaced the log, and their additional files, except
+// those with the prefix keep. Each may be as large as the log. The process that created
+// such a file has ended, or will notice that the log was replaced.
 func (l *Log) sweep(keep string) {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))
 	if err != nil {
@@ -303,7 +302,7 @@ func (l *Log) sweep(keep string) {
 	}
 }
 
-// writeZeros fills the file with zeros from one offset to another, exclusive.
+// writeZeros fills the file with zeros from from (inclusive) to to (exclusive).
 func writeZeros(f vfs.File, from, to int64) error {
 	b := make([]byte, min(zeros, to-from))
 	for from < to {
@@ -316,8 +315,8 @@ func writeZeros(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// rewriteAfterSyncError writes the log so far and buf into a new file, which takes
-// the place of the one whose sync failed.
+// rewriteAfterSyncError writes the log so far and buf to a new file, which replaces the
+// file whose sync has failed.
 func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error {
 	err := l.swap(&l.header, keep, func(w *Rewriter) error {
 		if err := w.copyFrom(l.file, HeaderSize, l.end); err != nil {
@@ -332,9 +331,9 @@ func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error 
 	return nil
 }
 
-// fail stops further appends, and writes into the lock file that the end of the
-// log is not known to be durable. If that write fails, the lock is kept: other
-// processes would append after records that a crash may lose.
+// fail refuses further appends, and records in the lock file that the end of the log may
+// not be durable. If that write fails, the lock is kept, because other processes would
+// append after records that a crash may lose.
 func (l *Log) fail(cause error) {
 	l.failed = cause
 	l.recordDurable()
@@ -342,8 +341,7 @@ func (l *Log) fail(cause error) {
 	l.metaPending = l.writeMeta() != nil
 }
 
-// openNew makes a new file next to the log, under a name that no other process
-// uses.
+// openNew creates a new file next to the log, with a name that no other process uses.
 func (l *Log) openNew() (vfs.File, string, error) {
 	for {
 		var b [6]byte
@@ -359,9 +357,9 @@ func (l *Log) openNew() (vfs.File, string, error) {
 	}
 }
 
-// verifyLockMeta compares the log, read to its end, with what its last writer
-// wrote into the lock file. A log that lacks what had been durable is not written on.
-// A new file of the name keep is not cleared away.
+// verifyLockMeta compares the log, which was read to its end, with the metadata that its
+// last writer stored in the lock file. It returns an error if durable records are missing.
+// keep is the name of a new file that must not be removed.
 func (l *Log) verifyLockMeta(keep string) error {
 	if l.meta.ID != l.id() {
 		return nil
@@ -370,8 +368,8 @@ func (l *Log) verifyLockMeta(keep string) error {
 		return &RolledBackError{Have: l.seq, Had: l.meta.Durable}
 	}
 	if l.meta.Unsynced {
-		// Another process could not make the end of this file durable, and a
-		// sync of ours would not either: only a new file is sure.
+		// Another process could not make the end of this file durable, and a sync by this
+		// process would not either. So write a new file.
 		if _, err := l.keepTail(); err != nil {
 			return err
 		}

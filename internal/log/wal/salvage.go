@@ -1,4 +1,4 @@
-// Salvage: what can still be read of a damaged log; a log made from records.
+// This file reads the undamaged records of a damaged log, and creates logs from records.
 
 package wal
 
@@ -11,17 +11,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Salvaged says what a salvage had to pass over.
+// Salvaged describes the damage of a salvaged log.
 type Salvaged struct {
-	Header  Header     // of the zero identity, where that is not known
-	Guessed bool       // the header was damaged; what it says was worked out from the records
-	Bad     [][2]int64 // stretches of bytes that are no record, as [from, to)
-	Bytes   int64      // length of the file without free space
+	Header  Header     // has the zero identity if the identity is unknown
+	Guessed bool       // the header was damaged and was reconstructed from the records
+	Bad     [][2]int64 // ranges [from, to) of bytes that are not records
+	Bytes   int64      // size of the file without free space
 }
 
-// Salvage calls fn with every record of the file that checks, in order of
-// their place, whatever is damaged between them, and with what it has found so far. A
-// record's body is only valid during the call. The file is not changed.
+// Salvage calls fn for every valid record of the file in order of offsets, regardless of
+// damage in between, with the damage found so far. A record's body is only valid during the
+// call. The file is not changed.
 func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record) error) (Salvaged, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -48,11 +48,11 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record
 	}
 	l := &Log{fs: fsys, name: name, opts: o, file: f, info: fi, header: s.Header, seed: seed, size: fi.Size()}
 	end := int64(HeaderSize)
-	var stop error // of fn
+	var stop error // error of fn
 	var room []byte
 	err = eachRecordMark(f, HeaderSize, fi.Size(), func(offset int64) bool {
 		if offset < end {
-			return true // inside a record that checks: text of an entry
+			return true // this mark is part of a record's body
 		}
 		r, more, bad, err := l.at(offset, fi.Size(), room)
 		room = more
@@ -86,9 +86,9 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record
 	return s, nil
 }
 
-// Make writes a new log of that name, with that header and the records that
-// fill emits: base records first, then chained ones whose numbers and chains
-// follow the header's. It fails with fs.ErrExist where there is a file.
+// Make creates a new log with this name and header. fill must emit base records first, then
+// chained records that continue the header's sequence number and chain. If the file exists,
+// the error matches fs.ErrExist.
 func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r Record) error) error) error {
 	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -114,8 +114,8 @@ func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r R
 	})
 }
 
-// WriteTo writes the log up to the position to w, without free space: as a file,
-// that is the same log.
+// WriteTo writes the log up to the position to w, without free space. The result is a valid
+// log file.
 func (l *Log) WriteTo(w io.Writer) (int64, error) {
 	if l.file == nil {
 		return 0, fs.ErrNotExist
@@ -131,9 +131,8 @@ func (l *Log) WriteTo(w io.Writer) (int64, error) {
 	return int64(n) + m, err
 }
 
-// CopyTo writes the log up to the position into a new file of that name in
-// dst, durably. It fails with fs.ErrExist where there is one, unless replace
-// is set.
+// CopyTo copies the log up to the position to a new file in dst, durably. If the file
+// exists and replace is not set, the error matches fs.ErrExist.
 func (l *Log) CopyTo(dst vfs.FS, name string, replace bool) error {
 	if l.file == nil {
 		return fs.ErrNotExist

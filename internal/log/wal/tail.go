@@ -1,4 +1,4 @@
-// The tail: the bytes after the last record.
+// This file handles the bytes after the last record.
 
 package wal
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// truncate cuts the file at the position, durably.
+// truncate cuts off the file at the position, durably.
 func (l *Log) truncate() error {
 	if err := l.file.Truncate(l.end); err != nil {
 		return err
@@ -23,8 +23,8 @@ func (l *Log) truncate() error {
 	return nil
 }
 
-// truncateTornTail removes what stands after the last record: the tail of a write that
-// a crash interrupted. The bytes are kept aside first.
+// truncateTornTail removes the bytes after the last record, which an interrupted write
+// left. They are copied to another file first.
 func (l *Log) truncateTornTail() error {
 	torn, err := l.keepTail()
 	if err != nil {
@@ -39,13 +39,13 @@ func (l *Log) truncateTornTail() error {
 	return nil
 }
 
-// keepTail writes the bytes after the last record, if there are any, into a
-// file in LostDir, durably, and reports whether there were any. A process that cuts
-// them off or leaves them out of a new file calls it first.
+// keepTail copies the bytes after the last record to a file in LostDir, durably, and
+// reports whether there were any. It must be called before they are cut off or left out of
+// a new file.
 func (l *Log) keepTail() (torn bool, err error) {
 	if l.checked {
 		if l.free.Load() == l.end {
-			return false, nil // looked at since the lock was taken
+			return false, nil // already checked while the lock is held
 		}
 		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.end)
@@ -68,16 +68,16 @@ func (l *Log) keepTail() (torn bool, err error) {
 	if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
 		return false, err
 	}
-	// WriteFile made the file's name in the directory durable, but not the
-	// directory's own: without it a crash would leave the cut alone.
+	// WriteFile has made the file's name in the directory durable, but not the name of the
+	// directory itself.
 	return true, l.fs.SyncDir(path.Dir(dir))
 }
 
-// LostDir is the directory, next to the log, that holds what was cut from it.
+// LostDir returns the directory next to the log for torn tails that were cut off.
 func (l *Log) LostDir() string { return l.name + ".lost" }
 
-// tail returns the bytes after the position up to the last that is not zero,
-// at most MaxBody of them.
+// tail returns the bytes after the position up to the last byte that is not zero, at most
+// MaxBody+Overhead of them.
 func (l *Log) tail() ([]byte, error) {
 	size := l.Size()
 	if size <= l.end {
@@ -85,7 +85,7 @@ func (l *Log) tail() ([]byte, error) {
 	}
 	size = min(size-l.end, MaxBody+Overhead)
 	var b []byte
-	if size <= firstChunk { // nearly always: free space, and nothing in it
+	if size <= firstChunk { // usually there is only a little free space
 		first := chunks.Get().(*[firstChunk]byte)
 		defer chunks.Put(first)
 		b = first[:size]
@@ -103,8 +103,8 @@ func (l *Log) tail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// Torn reports whether there are bytes after the position that are no record:
-// the tail of an interrupted write, which the next append cuts off.
+// Torn returns the number of bytes after the position that are not a record. An interrupted
+// write left them, and the next append removes them.
 func (l *Log) Torn() (int, error) {
 	if l.file == nil {
 		return 0, nil

@@ -1,7 +1,6 @@
 // Package wire reads and writes messages in the wire format of protocol buffers
-// (https://protobuf.dev/programming-guides/encoding), of two kinds of fields: varints
-// (wire type 0) and bytes with their length (wire type 2). A field that is empty or 0 is
-// not written.
+// (https://protobuf.dev/programming-guides/encoding). It supports only varints (wire type
+// 0) and length-delimited bytes (wire type 2). Empty fields and zeros are not written.
 package wire
 
 import (
@@ -10,23 +9,23 @@ import (
 	"fmt"
 )
 
-// Field is one field of a message: a number or bytes.
+// Field is a field of a message.
 type Field struct {
 	Num   int
-	Bytes bool   // else it is a varint
-	Val   uint64 // of a varint
-	Str   string // of bytes
-	Raw   string // the field with its tag
+	Bytes bool   // length-delimited; otherwise a varint
+	Val   uint64 // value of a varint
+	Str   string // value of a length-delimited field
+	Raw   string // encoded field with its tag
 }
 
-// Unknown returns the error of a field that has no meaning.
+// Unknown returns the error for an unknown field.
 func (f Field) Unknown() error { return fmt.Errorf("unknown field %d", f.Num) }
 
-// ErrShort is a message that ends within a field.
+// ErrShort is the error of a message that ends within a field.
 var ErrShort = errors.New("a field is cut short")
 
-// Each calls fn with the fields of a message, in order, until it fails. The strings of
-// the fields share the memory of s.
+// Each calls fn for each field of a message, in order, until fn returns an error. The
+// strings of the fields share memory with s.
 func Each(s string, fn func(f Field) error) error {
 	for len(s) > 0 {
 		rest := s
@@ -60,8 +59,8 @@ func Each(s string, fn func(f Field) error) error {
 	return nil
 }
 
-// Pair returns fields 1 and 2 of a message that has no others. A field that is absent
-// is empty, and 0.
+// Pair returns the fields 1 and 2 of a message without other fields. Missing fields are
+// zero.
 func Pair(s string) (first, second Field, err error) {
 	err = Each(s, func(f Field) error {
 		switch f.Num {
@@ -77,8 +76,8 @@ func Pair(s string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachPart calls fn with where the fields of a message begin, where their values do, and
-// where they end; num is 0 for all that follows a field of another form than bytes.
+// EachPart calls fn with the start of each field, the start of its value and its end. num
+// is 0 for the rest of the body, if it starts with a field that is not length-delimited.
 func EachPart(body []byte, fn func(num, from, at, end int) error) error {
 	for from := 0; from < len(body); {
 		tag, n := binary.Uvarint(body[from:])
@@ -96,7 +95,7 @@ func EachPart(body []byte, fn func(num, from, at, end int) error) error {
 	return nil
 }
 
-// uvarint is binary.Uvarint over a string.
+// uvarint is like binary.Uvarint, for a string.
 func uvarint(s string) (uint64, int) {
 	var x uint64
 	for i := 0; i < len(s) && i < binary.MaxVarintLen64; i++ {
@@ -112,7 +111,7 @@ func uvarint(s string) (uint64, int) {
 	return 0, 0
 }
 
-// AppendUint adds a varint, unless it is 0.
+// AppendUint appends a varint field unless v is 0.
 func AppendUint(b []byte, num int, v uint64) []byte {
 	if v == 0 {
 		return b
@@ -120,7 +119,7 @@ func AppendUint(b []byte, num int, v uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3), v)
 }
 
-// AppendString adds a text, unless it is empty.
+// AppendString appends a string field unless s is empty.
 func AppendString(b []byte, num int, s string) []byte {
 	if s == "" {
 		return b
@@ -129,7 +128,7 @@ func AppendString(b []byte, num int, s string) []byte {
 	return append(b, s...)
 }
 
-// AppendBytes adds bytes, unless it is empty.
+// AppendBytes appends a bytes field unless v is empty.
 func AppendBytes(b []byte, num int, v []byte) []byte {
 	if len(v) == 0 {
 		return b
@@ -138,8 +137,8 @@ func AppendBytes(b []byte, num int, v []byte) []byte {
 	return append(b, v...)
 }
 
-// Zigzag returns a number as a varint, which is short for small ones of either sign.
+// Zigzag encodes a signed number, so that small absolute values have short varints.
 func Zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
-// Unzigzag returns the number of a varint by [Zigzag].
+// Unzigzag decodes a number that Zigzag encoded.
 func Unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

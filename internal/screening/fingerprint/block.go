@@ -1,29 +1,29 @@
-// This file is the format of a file of fingerprints.
+// This file reads and writes the format of fingerprint files.
 //
 // The file begins with a header of 32 bytes. Numbers are little-endian.
 //
 //	magic   8 bytes "OXprint1"
 //	check   8 bytes of the key: the start of HMAC-SHA-256(key, "prints")
-//	size    8 bytes length of the file as far as it is written; what follows does not count
+//	size    8 bytes length of the valid part of the file; the rest is ignored
 //	zero    4 bytes
 //	check   4 bytes CRC-32C of the bytes before
 //
-// Blocks follow. Each is of one text, or of one change of a file:
+// Blocks follow. Each describes one text or one change of a file:
 //
 //	magic   4 bytes "OXfp"
 //	check   4 bytes CRC-32C of the rest of the head
-//	check   4 bytes CRC-32C of what follows the head
+//	check   4 bytes CRC-32C of the bytes after the head
 //	sealed  4 bytes length of the sealed labels
 //	prints  4 bytes length of the prints
 //	level   4 bytes
 //	time    8 bytes seconds since 1970
 //	id      8 bytes
-//	labels  a nonce of 12 bytes, and the labels under AES-256-GCM, with the head from
-//	        "level" on as additional data; each label follows its length (uvarint)
-//	prints  6 bytes each: AES-256 of the hash of a run of words, under the key of the home
+//	labels  a nonce of 12 bytes, and the labels encrypted with AES-256-GCM, with the head
+//	from "level" on as additional data; each label follows its length (uvarint)
+//	prints  6 bytes each: AES-256 of the hash of a run of words, with the key of the home
 //
-// So neither the labels nor the words can be learned from the file without the key, and it
-// is searched without being decrypted.
+// So neither the labels nor the words can be learned from the file without the key, and the
+// file can be searched without decrypting it.
 
 package fingerprint
 
@@ -55,22 +55,22 @@ var (
 	le          = binary.LittleEndian
 )
 
-// errDamaged is the error for bytes that are not what was written.
+// errDamaged is the error of damaged files.
 var errDamaged = errors.New("the file of fingerprints is damaged")
 
-// Level says what the prints of a block are of.
+// Level is the kind of text that a block describes.
 type Level uint32
 
 // The levels. They are part of the format.
 const (
 	Foreign     Level = 1 // text by others
 	Unvouched   Level = 2 // text that nobody is known to vouch for
-	vouched     Level = 3 // text that a person vouches for: older blocks with it do not count
+	vouched     Level = 3 // text that a person vouches for; matching prints in older blocks are ignored
 	ownPath     Level = 4 // paths of files that the agent wrote
 	foreignPath Level = 5 // paths of files into which a program wrote text that is not the agent's
 )
 
-// printHash is the keyed hash of a run of words. It has 48 bits.
+// printHash is the keyed 48-bit hash of a run of words.
 type printHash uint64
 
 // cipherKey is the key of a home, ready for use.
@@ -112,7 +112,7 @@ func (k *cipherKey) mac(parts ...[]byte) uint64 {
 	return le.Uint64(h.Sum(nil))
 }
 
-// header returns the header of a file of a size.
+// header returns the header of a file with this size.
 func (k *cipherKey) header(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
@@ -137,7 +137,7 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 // head is the head of a block.
 type head struct {
 	raw    []byte
-	body   uint32 // checksum of what follows
+	body   uint32 // checksum of the bytes after the head
 	sealed int    // bytes of the sealed labels
 	prints int    // bytes of the prints
 	level  Level
@@ -185,7 +185,7 @@ func (k *cipherKey) appendBlock(b []byte, level Level, at time.Time, labels []st
 	return append(append(append(b, raw...), sealed...), body...), id
 }
 
-// openLabels returns the labels of a block, of which sealed are the sealed bytes.
+// openLabels decrypts the labels of a block.
 func (k *cipherKey) openLabels(h *head, sealed []byte) (labels []string, err error) {
 	if len(sealed) < nonceSize {
 		return nil, errDamaged

@@ -29,36 +29,37 @@ const (
 	pathsFile  = "read.paths"
 	lockFile   = "read.lock"
 	lossFile   = "read.lost" // when and why fingerprints were lost
-	asideEnd   = ".damaged"  // of a file that was put aside
+	asideEnd   = ".damaged"  // suffix of a damaged file that was put aside
 )
 
 const (
 	// keepFor is how long a text is found again after it was read.
 	keepFor = 14 * 24 * time.Hour
 
-	maxFile   = 8 << 20   // bytes of a file; then the oldest blocks are dropped,
-	keepBytes = 6 << 20   // until it has so many
+	maxFile   = 8 << 20   // maximum size of a file in bytes; then the oldest blocks are dropped
+	keepBytes = 6 << 20   // size of the file in bytes after that
 	recent    = 256 << 10 // bytes at the end, in which a text is not written twice
 	again     = 24 * time.Hour
 	keySize   = 32
-	maxLabels = 8 // of a block
+	maxLabels = 8 // maximum number of labels of a block
 	lockWait  = 2 * time.Second
 	readSize  = 256 << 10
 )
 
-// File is the fingerprints of a home: a file of those of texts, and one of paths. Many
-// processes may read them and add to them at once.
+// File is the fingerprint storage of a home, which consists of a file for texts and a file
+// for paths. Several processes may use it at the same time.
 type File struct {
 	Dir string // it is made when something is added
 	Now func() time.Time
 }
 
-// errTooLong is the error for a text of which only the beginning and the end were kept.
+// errTooLong is returned if only the beginning and the end of a text were stored.
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
-// Add adds the prints of a text that was read, and returns an identifier of them. [File.Has]
-// reports whether they are still kept. A text without words has an identifier, too. If the
-// text is too long, Add keeps the prints of its beginning and end and returns an error.
+// Add stores the prints of a text that was read, and returns an identifier for them.
+// [File.Has] reports whether they are still stored. A text without words has an identifier
+// too. If the text is too long, Add stores the prints of its beginning and end and returns
+// an error.
 func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
 	hashes, isWhole := ofRead(text)
 	id, err = f.add(printsFile, level, labels, hashes)
@@ -117,7 +118,7 @@ func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, i
 	if err != nil {
 		return err
 	}
-	isText := level < vouched // the order of the others counts
+	isText := level < vouched // for paths and vouched texts the order of blocks matters, so repeats are written
 	if isText && isRecent(file, size, id, f.Now()) {
 		return nil
 	}
@@ -155,8 +156,8 @@ func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 	}
 }
 
-// makeKey returns the key of the home. It makes the key and the files if they do not exist,
-// and puts damaged ones aside.
+// makeKey returns the key of the home. It creates the key and the files if they do not
+// exist, and puts damaged ones aside.
 func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
 	hasKey, why := !errors.Is(err, fs.ErrNotExist), ""
@@ -214,8 +215,9 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 	return newCipherKey(b)
 }
 
-// scan calls fn with the blocks of a file that count, in the order in which they were added.
-// The bytes are valid until fn returns. It returns an error if not all blocks could be read.
+// scan calls fn for each valid block of a file that is not too old, in the order in which
+// they were added. The bytes are valid until fn returns. It returns an error if not all
+// blocks could be read.
 func (f File) scan(name string, fn func(key *cipherKey, h *head, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
@@ -252,7 +254,7 @@ func (f File) scan(name string, fn func(key *cipherKey, h *head, sealed, prints 
 	return nil
 }
 
-// openFile opens a file to read it. It returns nil if nothing was ever added.
+// openFile opens a file for reading. It returns a nil file if nothing was ever added.
 func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, err error) {
 	dir, err := vfs.Dir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -282,8 +284,8 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	return file, key, size, nil
 }
 
-// readSizeOf returns the size that the header of a file reports. It reads the header once
-// more if another process was writing it.
+// readSizeOf returns the size in the header of a file. It reads the header again if another
+// process was writing it.
 func readSizeOf(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
@@ -296,7 +298,7 @@ func readSizeOf(file *os.File, key *cipherKey) (size int64, err error) {
 	return size, err
 }
 
-// Has reports whether the prints of all of these identifiers are kept.
+// Has reports whether the prints of all of these identifiers are stored.
 func (f File) Has(ids ...string) bool {
 	if len(ids) == 0 {
 		return true
@@ -316,14 +318,14 @@ func (f File) Has(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrink drops blocks that do not count any more, and then the oldest ones.
+// shrink drops blocks that are too old, and then the oldest blocks.
 func (f File) shrink(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks [][]byte
 	err := f.scan(name, func(_ *cipherKey, h *head, sealed, prints []byte) error {
 		blocks = append(blocks, slices.Concat(h.raw, sealed, prints))
 		return nil
 	})
-	if err != nil { // what is damaged further on is put aside when it is searched
+	if err != nil { // damage later in the file is handled when the file is searched
 		f.putAside(dir, name, lossOf(name, err))
 	}
 	size, from := int64(headerSize), len(blocks)

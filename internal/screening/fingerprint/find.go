@@ -1,4 +1,4 @@
-// This file finds which texts repeat what was read.
+// This file finds texts that repeat earlier texts.
 
 package fingerprint
 
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Match is what a text repeats.
+// Match describes which earlier texts a text repeats.
 type Match struct {
 	Foreign   []string // labels of texts by others
 	Unvouched []string // labels of texts that nobody vouches for
@@ -18,21 +18,21 @@ type Match struct {
 // Any reports whether the text repeats anything.
 func (m *Match) Any() bool { return len(m.Foreign) > 0 || len(m.Unvouched) > 0 }
 
-// batch is about how many prints are looked for in one pass over the file.
+// batch is the approximate number of prints that are searched in one pass over the file.
 const batch = 1 << 18
 
-// number is what prints are looked for by: the keyed hash in a file, or the plain one.
+// number is the type of a print: keyed hashes in a file, or plain hashes.
 type number interface{ ~uint64 }
 
 // wanted are the prints of texts that are looked for.
 type wanted[P number] struct {
 	texts  map[P][]int32 // the numbers of the texts that have the print
-	filter []uint64      // bits that tell most prints that no text has; a power of two of them
-	mask   P             // of the bits of a print that choose a bit
+	filter []uint64      // a bit set that excludes most other prints; the number of bits is a power of two
+	mask   P             // the bits of a print that select a bit of filter
 }
 
-// filterShare is how many bits the filter has for each print, so that few others pass it and
-// it stays in the fastest memory.
+// filterShare is the number of filter bits for each print. With this value few other prints
+// pass the filter, and it fits into the processor's cache.
 const filterShare = 64
 
 // makeFilter makes the filter of the prints.
@@ -48,7 +48,7 @@ func (w *wanted[P]) makeFilter() {
 // has reports whether a text may have a print.
 func (w *wanted[P]) has(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
 
-// add adds the prints of a text, without those of another.
+// add adds the prints of text i, except those that also occur in the text apart.
 func (w *wanted[P]) add(i int, text, apart string, print func(hash uint64) P) {
 	old := map[uint64]bool{}
 	if apart != "" {
@@ -65,15 +65,16 @@ func (w *wanted[P]) add(i int, text, apart string, print func(hash uint64) P) {
 	})
 }
 
-// origin is where a print was read.
+// origin is the source of a print that was found.
 type origin struct {
 	level  Level
 	labels []string
 }
 
-// Find returns what each text repeats. Apart is, for each text, a text whose words do not
-// count, such as an earlier version of it; it may be shorter than texts. While fingerprints
-// are missing, each text that has words counts as repeating one that nobody vouches for.
+// Find returns a Match for each text. apart has for each text another text whose words are
+// ignored, such as its earlier version; it may be shorter than texts. While fingerprints
+// are missing, each text with words counts as a repetition of a text that nobody vouches
+// for.
 func (f File) Find(texts, apart []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.Lost()
@@ -103,14 +104,14 @@ func someLabels(all []string) []string {
 	return all[:min(len(all), maxLabels)]
 }
 
-// hasPrints reports whether a text is long enough to repeat another.
+// hasPrints reports whether a text is long enough to repeat another text.
 func hasPrints(text string) (ok bool) {
 	ofWritten(text, func(uint64) { ok = true })
 	return ok
 }
 
-// findSome looks for texts from a number on in one pass over the file, and returns the
-// number of the text after them.
+// findSome searches for the texts from number from on, in one pass over the file. It
+// returns the number of the first text that was not searched.
 func (f File) findSome(texts, apart []string, matches []Match, from int) (to int, err error) {
 	var w *wanted[printHash] // made with the key
 	found := map[printHash][]origin{}
@@ -199,7 +200,7 @@ func (f File) Vouch(matches ...Match) error {
 	return err
 }
 
-// Comparison compares texts that are written with others, one after the other.
+// Comparison finds which of some written texts repeat another text.
 type Comparison struct{ w wanted[uint64] }
 
 // Compare returns a comparison of texts that are written. Apart is as in [File.Find].
@@ -212,7 +213,7 @@ func Compare(texts, apart []string) *Comparison {
 	return c
 }
 
-// With returns the numbers of the texts that repeat another text.
+// With returns the numbers of the written texts that repeat the other text.
 func (c *Comparison) With(other string) (numbers []int) {
 	printsOf(other, func(h uint64) {
 		if !c.w.has(h) {

@@ -1,5 +1,5 @@
-// This file handles damage. Fingerprints that are lost must not let a text pass as clean, and
-// must not keep anybody from writing.
+// This file handles damage. If fingerprints are lost, a text must not pass as clean because
+// of that, and nobody must be prevented from writing.
 
 package fingerprint
 
@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lossLabel is what a text is taken to repeat while fingerprints are missing.
+// lossLabel is the label of every match while fingerprints are missing.
 const lossLabel = "fingerprints-lost"
 
 // Loss is when and why fingerprints were lost.
 type Loss struct {
 	Time time.Time
 	Why  string
-	Ends time.Time // until then texts by agents count as repeating one that nobody vouches for
+	Ends time.Time // until then, texts by agents count as repetitions of a text that nobody vouches for
 }
 
-// putAside renames a damaged file, and notes that fingerprints were lost. A directory or a
-// link of this name is put aside as well. Why names the file that was damaged first. Errors
-// are ignored: then the caller cannot write the new file either.
+// putAside renames a damaged file and records that fingerprints were lost. It also renames
+// a directory or link with this name. why names the file that was damaged first. Errors are
+// ignored, because the caller will then fail to write the new file.
 func (f File) putAside(dir *vfs.OS, name, why string) {
 	_ = os.RemoveAll(filepath.Join(f.Dir, name+asideEnd))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+asideEnd))
@@ -37,7 +37,7 @@ func (f File) putAside(dir *vfs.OS, name, why string) {
 // lossOf returns why the fingerprints of a file were lost.
 func lossOf(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repair puts a damaged file aside and begins a new one with the blocks that can be read.
+// repair puts a damaged file aside and starts a new file with the blocks that can be read.
 func (f File) repair(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.makeKey(dir)
@@ -45,7 +45,7 @@ func (f File) repair(name string) {
 			return err
 		}
 		if err := f.scan(name, func(*cipherKey, *head, []byte, []byte) error { return nil }); err == nil {
-			return nil // another process has repaired it
+			return nil // another process has repaired the file
 		}
 		return f.shrink(dir, name, key)
 	})

@@ -4,7 +4,7 @@ package fingerprint
 
 import "strings"
 
-// Writer tells who wrote a file last, as far as it is known.
+// Writer is the last known writer of a file.
 type Writer int
 
 // The writers of files.
@@ -14,8 +14,8 @@ const (
 	Other // a program that wrote text that is not the agent's
 )
 
-// AddPaths adds the paths of files that were written: by the agent, or by a program that
-// wrote text that is not the agent's.
+// AddPaths records that files were written, either by the agent or by a program that wrote
+// text of others.
 func (f File) AddPaths(byAgent bool, paths ...string) error {
 	if len(paths) == 0 {
 		return nil

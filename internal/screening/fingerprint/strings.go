@@ -1,4 +1,4 @@
-// This file finds the texts in what a tool returned.
+// This file extracts text from the output of tools.
 
 package fingerprint
 
@@ -8,9 +8,10 @@ import (
 	"unicode/utf16"
 )
 
-// TextOf returns the text that a model reads of what a tool returned: the strings of
-// JSON, each on lines of its own, without their escapes. Bytes that do not look like JSON
-// are returned as they are. It does not parse: a tool may return anything, and much of it.
+// TextOf returns the text that a model reads in the output of a tool: the strings of JSON,
+// each on separate lines, without escapes. Bytes that do not look like JSON are returned
+// unchanged. It does not parse the JSON, because a tool may return anything, in large
+// amounts.
 func TextOf(raw []byte) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.IndexByte([]byte(`{["`), raw[0]) < 0 {
@@ -19,8 +20,8 @@ func TextOf(raw []byte) string {
 	return unescaped(raw)
 }
 
-// unescaped resolves the escapes of JSON in a text that may hold pieces of JSON. A quote
-// without an escape ends a line.
+// unescaped resolves JSON escapes in a text that may contain pieces of JSON. An unescaped
+// quote ends a line.
 func unescaped(s []byte) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

@@ -1,13 +1,13 @@
-// This file turns a text into prints: hashes of its runs of six words.
+// This file converts a text to prints, which are hashes of runs of six words.
 
-// Package fingerprint finds out whether a text repeats words of texts that were read
-// earlier. It keeps hashes of these texts, not the texts.
+// Package fingerprint finds texts that repeat words of earlier texts. It stores only hashes
+// of the earlier texts.
 //
 // Two texts share words if they have a run of six words in common. Letter case,
-// punctuation, forms of the same letter (NFKC), marks and characters without width do not
-// count. In scripts that are written without spaces a letter counts as half a word. A line
-// or sentence that is shorter than a run is found by itself: as a whole line or sentence,
-// or, if it has at least four words, anywhere in a text.
+// punctuation, compatible forms of a letter (NFKC), marks and zero-width characters are
+// ignored. In scripts without spaces, a letter counts as half a word. A line or sentence
+// that is shorter than a run is found as a whole line or sentence or, if it has at least
+// four words, anywhere in a text.
 package fingerprint
 
 import (
@@ -20,10 +20,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// runWords is the number of words in a row that two texts share if one repeats the other.
+// runWords is the number of consecutive words that two texts must share.
 const runWords = 6
 
-// A word counts as two units, a letter of an unspaced script as one.
+// A word counts as two units, and a letter of a script without spaces as one.
 const (
 	wordUnits   = 2
 	letterUnits = 1
@@ -34,8 +34,8 @@ const (
 	shortUnits   = 3 * wordUnits
 	shortLetters = 12
 
-	// Inside of a longer text, a short line is only looked for if it has at least these
-	// units and letters. Shorter ones are too common.
+	// Within a longer text, a short line is only searched if it has at least these units
+	// and letters, because shorter ones are too common.
 	innerUnits   = 4 * wordUnits
 	innerLetters = 20
 )
@@ -88,12 +88,13 @@ func isUnspaced(r rune) bool {
 	return r >= '\u0e01' && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// isInvisible reports whether a character does not show: it is left out of a word.
+// isInvisible reports whether a character has no visible form. Such characters are not part
+// of words.
 func isInvisible(r rune) bool {
 	return r == '\u034f' || r == '\u115f' || r == '\u1160' || r == '\u3164' || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me)
 }
 
-// isASCII reports whether a text has no other characters.
+// isASCII reports whether a text has only ASCII characters.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -106,13 +107,13 @@ func isASCII(s string) bool {
 // wordsOf returns the words of a text.
 func wordsOf(text string) []word {
 	if !isASCII(text) && !norm.NFKD.IsNormalString(text) {
-		text = norm.NFKD.String(text) // which takes the marks off their letters
+		text = norm.NFKD.String(text) // separates marks from their letters
 	}
 	s := scanner{hash: hashBasis, words: make([]word, 0, len(text)/5+1)}
 	for i := 0; i < len(text); i++ {
 		switch class := asciiClass[text[i]]; class {
 		case letterClass:
-			s.hash = (s.hash ^ uint64(text[i]|0x20)) * hashPrime // digits have the bit, too
+			s.hash = (s.hash ^ uint64(text[i]|0x20)) * hashPrime // digits have this bit anyway
 			s.letters++
 		case lineClass:
 			s.endLine()
@@ -140,8 +141,8 @@ const (
 	letterClass        // part of a word
 	lineClass          // ends a line
 	stopClass          // ends a sentence if a blank follows
-	joinClass          // counts for nothing, so that "don't" is one word, however it is quoted
-	otherClass         // of a character that is not ASCII
+	joinClass          // ignored, so that "don't" is one word with any kind of apostrophe
+	otherClass         // part of a character that is not ASCII
 )
 
 // asciiClass are the classes of all bytes.
@@ -202,7 +203,7 @@ func runs(words []word, fn func(hash uint64)) {
 			}
 		}
 		if units < runUnits {
-			return // nor has any later word enough behind it
+			return // no later word has enough words after it either
 		}
 	}
 }
@@ -235,8 +236,8 @@ func shortHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// innerLines calls fn with the hashes that a short line would have which stands anywhere
-// between the words.
+// innerLines calls fn with the hashes of all word sequences that may be a short line of
+// another text.
 func innerLines(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortBasis)
@@ -256,8 +257,9 @@ func innerLines(words []word, fn func(hash uint64)) {
 	}
 }
 
-// maxRead is the bytes of a text of which all hashes are kept. Of a longer one those of as
-// many bytes at the beginning and at the end are: clients cut what is longer, too.
+// maxRead is the maximum size in bytes of a text for which all hashes are stored. For a
+// longer text, those of its first and last maxRead bytes are stored, because clients also
+// shorten long texts.
 const maxRead = 512 << 10
 
 // ofRead returns the hashes that are kept of a text that was read, each once, and whether
@@ -275,18 +277,18 @@ func ofRead(text string) (all []uint64, isWhole bool) {
 	return slices.Compact(all), isWhole
 }
 
-// printsOf calls fn with the hashes by which what repeats a text is found.
+// printsOf calls fn with the hashes by which repetitions of a text are found.
 func printsOf(text string, fn func(hash uint64)) {
 	for _, form := range formsOf(text) {
 		words := wordsOf(form)
 		runs(words, fn)
 		shortLines(words, fn)
 	}
-	// A short line of a file is found also if few lines of the output have a prefix.
+	// A short line of a file is also found if only some lines of the output have a prefix.
 	shortLines(wordsOf(prefixedLines(text)), fn)
 }
 
-// ofWritten calls fn with all hashes by which a text may be found to repeat another.
+// ofWritten calls fn with all hashes by which a text may be found to repeat another text.
 func ofWritten(text string, fn func(hash uint64)) {
 	for _, form := range formsOf(text) {
 		words := wordsOf(form)
@@ -296,9 +298,8 @@ func ofWritten(text string, fn func(hash uint64)) {
 	}
 }
 
-// formsOf returns a text and the forms in which a reader may repeat it: without the tags
-// of HTML, without the numbers and names that tools print in front of lines, with the
-// escapes of JSON resolved, and with the lines of a column joined.
+// formsOf returns a text and the forms in which a reader may repeat it: without HTML tags,
+// without the line numbers and names that tools print, and with JSON escapes resolved.
 func formsOf(text string) []string {
 	forms := []string{text}
 	if strings.Contains(text, "</") || strings.Contains(text, "/>") || strings.Contains(text, "&#") || strings.Contains(text, "&amp;") || strings.Contains(text, "<br") {
@@ -349,8 +350,9 @@ func isBlockTag(tag string) bool {
 	return slices.Contains([]string{"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table", "section", "title"}, name)
 }
 
-// withoutPrefixes returns a text without the numbers, file names and marks that tools
-// print in front of lines, such as "12→", "a/b.md:12:" and "> ", if most lines have one.
+// withoutPrefixes returns a text without the numbers, file names and marks that tools print
+// before lines, such as "12→", "a/b.md:12:" and "> ". It does so only if most lines have a
+// prefix.
 func withoutPrefixes(s string) (string, bool) {
 	var b strings.Builder
 	with, lines := 0, 0
@@ -376,14 +378,14 @@ func prefixedLines(s string) string {
 	return b.String()
 }
 
-// withoutPrefix returns a line without such a prefix, and whether it has one.
+// withoutPrefix returns a line without its prefix, and whether it has one.
 func withoutPrefix(line string) (rest string, ok bool) {
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)
 		if !ok || len(head) > 120 || !isLinePrefix(head) {
 			continue
 		}
-		if sep == ":" { // a name and a number
+		if sep == ":" { // a name followed by a number
 			if number, tail, ok := strings.Cut(tail, ":"); ok && isNumber(number) {
 				return tail, true
 			}

@@ -1,9 +1,9 @@
-// This file decides which rules a text meets.
+// This file matches texts with the rules.
 
-// Package instruction finds text that is shaped like instructions to an agent:
-// orders that outlast a session, that set aside rules, that ask for secrecy, that
-// send data away, and signs that only a model reads. Such text is no proof of an
-// attack, and an attack may do without: what decides is where a text came from.
+// Package instruction finds texts that look like instructions to an agent: orders that
+// apply beyond the session, that override rules, that demand secrecy or that send data
+// away, and characters that only a model sees. Such a text does not prove an attack, and an
+// attack may not need it. The origin of a text is more important.
 package instruction
 
 import (
@@ -16,10 +16,10 @@ import (
 	"unicode/utf8"
 )
 
-// Find returns the names of the rules that a text meets, sorted, or nil for a text that is
-// not shaped like instructions. A text that meets only one weak rule is not. The text is
-// read as a model reads it: in other letters, with invisible characters, or with its words
-// taken apart, it meets the same rules.
+// Find returns the sorted names of the rules that a text matches. It returns nil if the
+// text does not look like instructions, which is also the case if it matches only one weak
+// rule. The text is read as a model reads it: other letters, invisible characters or split
+// words do not prevent a match.
 func Find(text string) []string {
 	low, has := lower(text)
 	var f finder
@@ -50,20 +50,20 @@ const Hidden = "hidden"
 // instructions.
 const leastWeak = 2
 
-// leastBold is the least marks of bold words in a text of which several words in a row may
-// be bold one by one.
+// leastBold is the minimum number of bold marks in a text in which single consecutive words
+// may be bold.
 const leastBold = 6
 
-// isBold reports whether words of a text may be bold one by one.
+// isBold reports whether single words of a text may be bold.
 func isBold(low string) bool {
 	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= leastBold) || (strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= leastBold)
 }
 
-// finder collects the rules that the readings of a text meet.
+// finder collects the rules that the readings of a text match.
 type finder struct {
 	names    []string
-	isStrong bool // one of them is not weak
-	hasLines bool // the text may have more than one line, or tabs
+	isStrong bool // one of the rules is not weak
+	hasLines bool // the text may have line breaks or tabs
 }
 
 // add adds a rule that is not weak.
@@ -74,8 +74,8 @@ func (f *finder) add(name string) {
 	}
 }
 
-// read examines a reading of a text, and another one if its words may have been taken
-// apart.
+// read examines a reading of a text. If its words may be split, it also examines a reading
+// with joined words.
 func (f *finder) read(low string) {
 	flowing, hasShortLines := low, false
 	if f.hasLines || strings.Contains(low, "  ") {
@@ -93,9 +93,9 @@ func (f *finder) read(low string) {
 	}
 }
 
-// match adds the rules that a text meets. Rules that need the beginning of a line are
-// matched against its lines, the others against its flowing text. It reports whether words
-// of the text may have been taken apart.
+// match adds the rules that a text matches. Rules about the start of a line are matched
+// with the lines, the others with the flowing text. It reports whether words of the text
+// may be split.
 func (f *finder) match(lines, flowing string) (mayBeApart bool) {
 	t := rules()
 	has, mayBeApart := t.groupsIn(flowing)
@@ -119,8 +119,8 @@ func (f *finder) match(lines, flowing string) (mayBeApart bool) {
 	return mayBeApart
 }
 
-// matchSquashed adds the rules that are not weak and that words without anything between
-// them meet.
+// matchSquashed adds the rules, except weak ones, that words without spaces between them
+// match.
 func (f *finder) matchSquashed(word string) {
 	t := rules()
 	has := make([]uint8, len(t.rules))
@@ -136,10 +136,10 @@ func (f *finder) matchSquashed(word string) {
 	}
 }
 
-// Shaped reports whether texts that a reader sees together, such as a name and what it
-// names, are shaped like instructions to an agent. It is the one question to ask before
-// any text is put before a model that did not ask for it. It does not know who wrote the
-// texts: callers except what a person wrote or approved.
+// Shaped reports whether texts that are read together, such as a name and a content, look
+// like instructions to an agent. It must be called before any text is shown to a model that
+// did not ask for it. It does not know the author, so callers must except texts that a
+// person wrote or approved.
 func Shaped(texts ...string) bool {
 	return Find(strings.Join(texts, "\n")) != nil
 }
@@ -148,7 +148,7 @@ func Shaped(texts ...string) bool {
 type rule struct {
 	name   string
 	weak   bool
-	groups uint8 // a bit for each group of words
+	groups uint8 // one bit for each group of words
 	expr   string
 	once   sync.Once
 	*pattern
@@ -156,14 +156,14 @@ type rule struct {
 	squashed     *regexp.Regexp
 }
 
-// part is what the sign … of an expression stands for: a part of a sentence.
+// part replaces the sign … in an expression. It matches a part of a sentence.
 const part = `[^.!?\n]{0,60}`
 
 // isOfLine reports whether only signs may be before a match in its line.
 func (r *rule) isOfLine() bool { return r.expr[0] == '^' }
 
-// matches reports whether a text in lower case, with a line break before it, matches the
-// expression, which is compiled when the first text has its words.
+// matches reports whether a text matches the expression. The text must be in lower case and
+// start with a line break. The expression is compiled when it is first needed.
 func (r *rule) matches(low string) bool {
 	r.once.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expr, "…", part)) })
 	return r.in(low)
@@ -176,20 +176,20 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 		if re, err := regexp.Compile(expr); err == nil {
 			r.squashed = re
 		} else {
-			r.squashed = regexp.MustCompile(`[^\s\S]`) // it needs a space
+			r.squashed = regexp.MustCompile(`[^\s\S]`) // the expression needs a space
 		}
 	})
 	return r.squashed
 }
 
-// contents says which kinds of characters a text has that need more work.
+// contents describes which special characters a text has.
 type contents struct {
 	isASCII     bool
 	hasControls bool // characters below the space: line breaks, tabs, escapes
 }
 
-// lower returns a text in lower case, with a line break before it, as [strings.ToLower]
-// does, and what the text has.
+// lower returns a line break and the text in lower case, as by [strings.ToLower]. It also
+// reports which special characters the text has.
 func lower(text string) (low string, has contents) {
 	const ones = 0x0101010101010101
 	b := append(make([]byte, 0, 1+len(text)), '\n')
@@ -217,12 +217,11 @@ func lower(text string) (low string, has contents) {
 
 var le = binary.LittleEndian
 
-// mostJoiners is how many characters without width are in a row in a text that hides
-// nothing: an emoji is joined by one.
+// mostJoiners is the maximum number of consecutive zero-width characters in an innocent
+// text. Some emoji are joined by one.
 const mostJoiners = 1
 
-// unseen are characters that a person does not see and that hide a text wherever they
-// are: tags and controls of direction.
+// unseen are invisible characters that hide text anywhere: tags and direction controls.
 var unseen = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x202D, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0xE0020, Hi: 0xE007F, Stride: 1}},
@@ -234,12 +233,12 @@ const joiners = "\u200B\u200C\u200D\u2060\u2061\u2062\u2063\u2064\u180E\u034F\uF
 
 const softHyphen = 0xAD
 
-// hidden reports whether a text has characters that a person does not see and that no
-// script needs: tags, controls of direction, rows of characters without width, and such
-// characters between two letters of ASCII.
+// hidden reports whether a text has invisible characters that no script needs: tags,
+// direction controls, several zero-width characters in a row, or zero-width characters
+// between two ASCII letters.
 func hidden(text string) bool {
 	row, selectors := 0, 0
-	before, between := false, false // a letter of ASCII is before, an invisible character after it
+	before, between := false, false // before: there is an ASCII letter; between: an invisible character follows it
 	for i, c := range text {
 		if c < utf8.RuneSelf {
 			isLetter := isWord(byte(c))
@@ -277,7 +276,7 @@ func hidden(text string) bool {
 	return false
 }
 
-// blackFlag begins the emoji of regions, whose names are spelt in tags.
+// blackFlag is the first character of regional flags, whose names are spelled in tags.
 const blackFlag = 0x1F3F4
 
 // endsInFlag reports whether a text ends within the emoji of a region.

@@ -1,4 +1,4 @@
-// Where a match of a rule's expression may begin.
+// This file finds the positions where a match of a rule may begin.
 
 package instruction
 
@@ -12,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is an expression that is tried only where a match may begin. A search by
-// [regexp.Regexp] runs over the whole text, at 50 ns a byte.
+// pattern is a regular expression that is tried only where a match may begin. A search by
+// [regexp.Regexp] examines the whole text, at 50 ns per byte.
 type pattern struct {
 	here   *regexp.Regexp // matches a character, and then the expression
 	whole  func() *regexp.Regexp
-	starts []string         // every match begins with one of them; sorted
-	first  [1<<8 + 1]uint16 // of starts, by their first byte
-	word   bool             // a word begins where a match does
-	line   bool             // of its line, only signs are before it
-	reach  int              // bytes; no match is longer; below 0, it may have any number
+	starts []string         // prefixes of all possible matches; sorted
+	first  [1<<8 + 1]uint16 // index of the first prefix with a given first byte
+	word   bool             // a match begins at the start of a word
+	line   bool             // only signs precede a match in its line
+	reach  int              // maximum length of a match in bytes; negative if unlimited
 }
 
-// newPattern compiles an expression, which begins with ^ if only signs may be before it in
-// its line. It panics where matches may begin with anything.
+// newPattern compiles an expression. It begins with ^ if only signs may precede it in its
+// line. newPattern panics if a match may begin with any character.
 func newPattern(expr string) *pattern {
 	expr, line := strings.CutPrefix(expr, "^")
 	re, err := syntax.Parse(expr, syntax.Perl)
@@ -46,7 +46,7 @@ func newPattern(expr string) *pattern {
 	}
 	p.starts, _ = starts(re)
 	slices.Sort(p.starts)
-	last := "\x00" // a text that begins with the one before is found with it
+	last := "\x00" // a prefix that starts with another prefix is not needed
 	p.starts = slices.DeleteFunc(p.starts, func(s string) bool {
 		covered := strings.HasPrefix(s, last)
 		if !covered {
@@ -63,8 +63,8 @@ func newPattern(expr string) *pattern {
 	return p
 }
 
-// in reports whether a text that begins with a line break matches. Of many places where a
-// match may begin, each costs as much as its reach: then it searches the whole text.
+// in reports whether a text, which must start with a line break, matches. If there are too
+// many possible positions, it searches the whole text instead.
 func (p *pattern) in(text string) bool {
 	tries, reach := 32+len(text)/64, p.reach
 	if reach < 0 {
@@ -86,7 +86,7 @@ func (p *pattern) in(text string) bool {
 	return false
 }
 
-// beginsWithAny reports whether a text begins with one of others.
+// beginsWithAny reports whether a text has one of the prefixes.
 func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
@@ -104,12 +104,12 @@ func (p *pattern) mayBegin(before string) bool {
 	return true
 }
 
-// isWord reports whether \b takes a byte for a part of a word.
+// isWord reports whether \b treats a byte as part of a word.
 func isWord(c byte) bool {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// beginsWord reports whether every match begins with \b, as the expression says.
+// beginsWord reports whether the expression always begins with \b.
 func beginsWord(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpWordBoundary:
@@ -122,11 +122,12 @@ func beginsWord(re *syntax.Regexp) bool {
 	return false
 }
 
-// mostStarts bounds the texts that matches begin with; what follows them is left out.
+// mostStarts is the maximum number of prefixes. If there would be more, shorter prefixes
+// are used.
 const mostStarts = 64
 
-// starts returns texts, with one of which every match begins; whole is true if they are
-// all of the match.
+// starts returns prefixes such that every match begins with one of them. whole is true if
+// the prefixes are complete matches.
 func starts(re *syntax.Regexp) (all []string, whole bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
@@ -155,7 +156,7 @@ func starts(re *syntax.Regexp) (all []string, whole bool) {
 	return []string{""}, false
 }
 
-// charsOf returns the characters of ranges, where they are few.
+// charsOf returns the characters in the ranges, if they are few.
 func charsOf(ranges []rune) (all []string, few bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
@@ -168,7 +169,7 @@ func charsOf(ranges []rune) (all []string, few bool) {
 	return all, true
 }
 
-// startsOfAll is starts of expressions that match one after another.
+// startsOfAll is like starts, for a concatenation of expressions.
 func startsOfAll(subs []*syntax.Regexp) (all []string, whole bool) {
 	all, whole = []string{""}, true
 	for _, sub := range subs {
@@ -187,7 +188,7 @@ func startsOfAll(subs []*syntax.Regexp) (all []string, whole bool) {
 	return all, whole
 }
 
-// longest returns how many characters a match may have, or -1 for any number.
+// longest returns the maximum number of characters of a match, or -1 if it is unlimited.
 func longest(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:

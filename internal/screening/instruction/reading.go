@@ -1,5 +1,5 @@
-// This file undoes the ways to write a text so that a model reads it as usual and a search
-// for words does not find them.
+// This file normalizes texts that are written in a way that a model can read but a search
+// for words cannot.
 
 package instruction
 
@@ -15,14 +15,12 @@ import (
 // A text is examined in up to three readings. All are in lower case, contain no invisible
 // characters, and begin with a line break:
 //
-//   - as it is written,
-//   - with each letter that looks like one of ASCII replaced by that one: full-width,
-//     mathematical and circled letters, letters with accents, look-alikes of other scripts,
-//   - with its words put together: one letter a space, words joined by signs such as an
-//     underscore, one word a line.
+//   - as written,
+//   - with each look-alike of an ASCII letter replaced by that letter: full-width, mathematical, circled and accented letters, and look-alikes of other scripts,
+//   - with split words joined: single letters with spaces, words joined by signs such as an underscore, and one word per line.
 
-// visible returns a text without the characters that a reader does not see: characters
-// without width, controls, and the escape sequences of terminals.
+// visible returns a text without invisible characters: zero-width characters, controls, and
+// escape sequences of terminals.
 func visible(low string) string {
 	b := make([]byte, 0, len(low))
 	for i := 0; i < len(low); {
@@ -39,8 +37,8 @@ func visible(low string) string {
 	return string(b)
 }
 
-// escapeSize returns the number of bytes of the terminal's escape sequence that a text
-// begins with. An unfinished or unknown sequence has one.
+// escapeSize returns the length of the terminal escape sequence at the start of a text. For
+// an unfinished or unknown sequence it is 1.
 func escapeSize(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1
@@ -53,14 +51,14 @@ func escapeSize(s string) int {
 	return 1
 }
 
-// hidesLetters reports whether a text has a control character with which a terminal hides
-// letters: an escape, a backspace, a zero byte.
+// hidesLetters reports whether a text has a control character by which a terminal hides
+// letters: an escape, a backspace or a zero byte.
 func hidesLetters(text string) bool {
 	return strings.IndexByte(text, '\x1b') >= 0 || strings.IndexByte(text, '\b') >= 0 || strings.IndexByte(text, 0) >= 0
 }
 
-// isInvisible reports whether a character has no width, as [unicode.Other_Default_Ignorable_Code_Point]
-// and the controls of direction and format have none.
+// isInvisible reports whether a character has no width: those in
+// [unicode.Other_Default_Ignorable_Code_Point], variation selectors, and format characters.
 func isInvisible(c rune) bool {
 	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
 }
@@ -68,9 +66,9 @@ func isInvisible(c rune) bool {
 //go:embed letters.txt
 var letterSource string
 
-// letters maps a character to the characters of ASCII that it looks like, in lower case.
-// letters.txt has a line for each text of ASCII, a tab, and the characters that look
-// like it. The test of that file makes it of Unicode's compatibility decompositions.
+// letters maps a character to the ASCII characters that it looks like, in lower case. Each
+// line of letters.txt has an ASCII text, a tab, and its look-alikes. The test of that file
+// derives it from Unicode's compatibility decompositions.
 var letters = sync.OnceValue(func() map[rune]string {
 	m := make(map[rune]string, len(letterSource)/3)
 	for line := range strings.Lines(letterSource) {
@@ -82,8 +80,8 @@ var letters = sync.OnceValue(func() map[rune]string {
 	return m
 })
 
-// skeleton returns a text in which each character that looks like one of ASCII is replaced
-// by that one, accents are removed, and signs and spaces are those of ASCII.
+// skeleton returns a text in which look-alikes are replaced by ASCII characters, accents
+// are removed, and other signs and spaces are replaced by ASCII.
 func skeleton(low string) string {
 	like := letters()
 	b := make([]byte, 0, len(low))
@@ -108,10 +106,9 @@ func skeleton(low string) string {
 // isSpace reports whether a byte is white space.
 func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
-// flow returns a text in which runs of white space are one space, or one line break at
-// the end of a paragraph or before an item of a list. Most texts are broken into lines
-// anywhere in a sentence. It also reports whether several lines in a row have no more than
-// two words.
+// flow returns a text in which each run of white space is one space, or one line break at
+// the end of a paragraph or before a list item. Most texts have line breaks anywhere in a
+// sentence. It also reports whether several consecutive lines have at most two words.
 func flow(low string) (flowing string, hasShortLines bool) {
 	b := []byte(low)
 	short := 0
@@ -146,8 +143,8 @@ func hasGaps(b []byte) bool {
 		bytes.IndexByte(b, '\v') >= 0 || bytes.IndexByte(b, '\f') >= 0
 }
 
-// squeeze replaces each run of white space by a line break, if the run has one, or a space.
-// Lines that have only white space are removed.
+// squeeze replaces each run of white space by a line break, if the run contains one, or by
+// a space. This removes blank lines.
 func squeeze(b []byte) []byte {
 	out := b[:0]
 	for i := 0; i < len(b); {
@@ -169,7 +166,7 @@ func squeeze(b []byte) []byte {
 	return out
 }
 
-// isShort reports whether a line has no more than [mostShortWords] words.
+// isShort reports whether a line has at most [mostShortWords] words.
 func isShort(line string) bool {
 	line = strings.TrimSpace(line)
 	for range mostShortWords {
@@ -194,22 +191,22 @@ func isItem(line string) bool {
 	return digits > 0 && digits < 4 && len(line) > digits && (line[digits] == '.' || line[digits] == ')')
 }
 
-// Bounds of what is put together.
+// Limits for joining split words.
 const (
 	mostShortLine   = 40 // bytes of such a line
-	mostShortWords  = 2  // of a line that has only a word or two
+	mostShortWords  = 2  // maximum number of words in a short line
 	leastShortLines = 3  // such lines in a row
-	leastSpelled    = 5  // letters in a row that stand alone
+	leastSpelled    = 5  // minimum number of consecutive single letters
 	leastChain      = 2  // signs that join words, in a row
-	leastSquashed   = 16 // letters of what may be several words
+	leastSquashed   = 16 // minimum number of letters in a word that may be several words
 	mostSquashed    = 16 // such words of a text that are examined
 )
 
-// piece is a word of a text and what is between it and the next one.
+// piece is a word of a text and the characters between it and the next word.
 type piece struct{ word, gap string }
 
-// piecesOf returns the words of a text. What is before the first word is the gap of an
-// empty word.
+// piecesOf returns the words of a text. The characters before the first word are the gap of
+// an empty word.
 func piecesOf(s string) []piece {
 	isGap := func(i int) bool { return (s[i] < utf8.RuneSelf && !isWord(s[i])) || s[i] == '_' }
 	var all []piece
@@ -226,8 +223,8 @@ func piecesOf(s string) []piece {
 	return all
 }
 
-// respell returns a reading of a text in which words that were taken apart are put
-// together, and the words that may be several ones without anything between them.
+// respell returns a reading of a text in which split words are joined. It also returns the
+// long words that may be several words without spaces.
 func respell(low string) (words string, squashed []string) {
 	all := piecesOf(joinShortLines(low))
 	var b strings.Builder
@@ -258,8 +255,8 @@ func appendLong(squashed []string, word string) []string {
 	return append(squashed, word)
 }
 
-// withoutEmphasis returns what is between two words without the signs that make them bold
-// or italic.
+// withoutEmphasis returns the characters between two words without the signs for bold and
+// italic.
 func withoutEmphasis(gap string) string {
 	if strings.IndexByte(gap, ' ') < 0 {
 		return gap
@@ -272,7 +269,7 @@ func withoutEmphasis(gap string) string {
 	}, gap)
 }
 
-// spelledOut returns how many letters that stand alone a text begins with.
+// spelledOut returns the number of single letters at the start of a text.
 func spelledOut(all []piece) int {
 	const widest = 8 // bytes between two letters
 	n := 0
@@ -285,8 +282,8 @@ func spelledOut(all []piece) int {
 	return n
 }
 
-// putTogether writes letters that stand alone as words: the gap that is between most of
-// them is within words, and any other ends a word. It returns them as one word.
+// putTogether joins single letters to words: the most frequent gap is treated as a gap
+// within words, and any other gap ends a word. It returns all letters as one word.
 func putTogether(b *strings.Builder, letters []piece) (run string) {
 	count := map[string]int{}
 	common := letters[0].gap
@@ -314,8 +311,8 @@ func putTogether(b *strings.Builder, letters []piece) (run string) {
 	return all.String()
 }
 
-// chainOf returns how many words at the beginning are each joined with the next one by
-// the same sign, or 0 for fewer than [leastChain].
+// chainOf returns the number of words at the start that are joined to the next word by the
+// same sign. It returns 0 if there are fewer than [leastChain].
 func chainOf(all []piece) int {
 	sign := all[0].gap
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
@@ -331,8 +328,8 @@ func chainOf(all []piece) int {
 	return n
 }
 
-// joinShortLines returns a text in which lines of no more than two words are one line,
-// if there are several in a row. Empty lines between them do not count.
+// joinShortLines returns a text in which several consecutive lines with at most two words
+// are joined. Empty lines between them are ignored.
 func joinShortLines(low string) string {
 	var b, run, joined strings.Builder
 	n := 0

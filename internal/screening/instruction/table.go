@@ -1,4 +1,4 @@
-// The table of all rules, and how the words of all are found in one pass over a text.
+// This file has the table of all rules, and finds their words in one pass over a text.
 
 package instruction
 
@@ -13,25 +13,26 @@ import (
 // table is all rules, and where their words are looked up.
 type table struct {
 	rules []rule
-	signs []word                  // of one byte, sorted
+	signs []word                  // words of one byte, sorted
 	heads [headPlaces / 64]uint64 // a bit for each place in words that has some
-	words [headPlaces][]word      // of more, by their first three bytes
+	words [headPlaces][]word      // longer words, by a hash of their first three bytes
 
-	squashed []word // those of four letters or more, without spaces
+	squashed []word // words with at least four letters, without spaces
 }
 
 const headPlaces = 1 << 12
 
-// leastLetters is the least letters of a word that is looked for within longer ones.
+// leastLetters is the minimum number of letters of a word that is searched within longer
+// words.
 const leastLetters = 4
 
 // placeOf returns the place in words for the first three bytes of a head.
 func placeOf(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// word is a text that a rule's expression needs, where a word or a sign begins.
+// word is a text that a rule requires, at the start of a word or sign.
 type word struct {
 	text       string
-	head, mask uint32 // of its first four bytes
+	head, mask uint32 // first four bytes of text, and a mask of the bytes that it has
 	rule       int
 	group      uint8
 }
@@ -45,13 +46,13 @@ func headOf(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// add makes a word one that is looked up.
+// add adds a word to the table.
 func (t *table) add(w word) {
 	if len(w.text) == 1 {
 		t.signs = append(t.signs, w)
 		return
 	}
-	for third := range uint32(1 << 8) { // of two bytes, any may follow
+	for third := range uint32(1 << 8) { // for a word of two bytes, the third byte may be any
 		if head := w.head | third<<16; len(w.text) == 2 || head == w.head {
 			place := placeOf(head)
 			if !slices.Contains(t.words[place], w) {
@@ -62,10 +63,9 @@ func (t *table) add(w word) {
 	}
 }
 
-// groupsIn returns, for each rule, of which of its groups the text has a word. It also
-// reports whether words of the text may have been taken apart or put together: four
-// letters at equal distances that stand alone, three signs within a few words, or a word
-// that is longer than words are.
+// groupsIn returns for each rule the groups of which the text has a word. It also reports
+// whether words of the text may be split or joined: if there are four single letters at
+// equal distances, three signs within a few words, or an unusually long word.
 func (t *table) groupsIn(low string) (has []uint8, mayBeApart bool) {
 	has = make([]uint8, len(t.rules))
 	sign, isIn := byte(0), false
@@ -103,7 +103,7 @@ func (t *table) groupsIn(low string) (has []uint8, mayBeApart bool) {
 	return has, a.found
 }
 
-// apart looks for words that were taken apart, block by block.
+// apart detects split words, block by block.
 type apart struct {
 	found bool
 	signs int // that join words in the block before
@@ -115,7 +115,7 @@ const (
 	leastTail  = 16 // letters of a word
 )
 
-// add examines the letters of a block and its signs; before says whether a letter is before
+// add examines the letters and signs of a block. before reports whether a letter precedes
 // it.
 func (a *apart) add(letters, others, before uint64) {
 	if a.found {
@@ -138,8 +138,8 @@ func (a *apart) add(letters, others, before uint64) {
 // block is some bytes of a text.
 type block [64]byte
 
-// letters returns a bit for each byte that is of a word, and for each that is not, and no
-// space.
+// letters returns a bit for each byte that is part of a word, and a bit for each other byte
+// that is not a space.
 func (b *block) letters() (letters, others uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
@@ -160,7 +160,7 @@ const gatherBits = 0x0102040810204080
 //go:embed rules.txt
 var source string
 
-// rules are those of rules.txt.
+// rules returns the rules of rules.txt.
 var rules = sync.OnceValue(func() *table {
 	t := new(table)
 	for line := range strings.Lines(source) {

@@ -1,10 +1,10 @@
-// Numbers with a checksum: cards and bank accounts.
+// This file finds numbers with checksums: cards and bank accounts.
 
 package personal
 
-// issuer is whose cards begin with a number from low to high, of as many digits as these
-// have, and have one of the lengths (ISO/IEC 7812). Visa's lengths of 13, which are no
-// longer given out, and of 19 are left out: one number in ten of any other sort fits.
+// issuer is a card issuer. Its card numbers begin with a number from low to high, which has
+// digits digits, and have one of the lengths (ISO/IEC 7812). Visa's lengths 13 (not issued
+// any more) and 19 are left out, because one in ten other numbers would match.
 type issuer struct {
 	low, high, digits int
 	lengths           []int
@@ -31,10 +31,10 @@ var issuers = []issuer{
 	{6759, 6763, 4, []int{16, 18, 19}}, // Maestro
 }
 
-// Groups of cards: as they are printed, or without spaces.
+// cardShapes are the digit groups of card numbers: as they are printed, or without spaces.
 var cardShapes = [][]int{{16}, {15}, {14}, {17}, {18}, {19}, {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 4, 3}, {8, 8}, {6, 13}, {4, 4, 4, 2}, {4, 12}}
 
-// card returns how many groups from the k-th on are the number of a card; 0 for none.
+// card returns the number of groups, from the k-th on, that form a card number, or 0.
 func (c *chain) card(k int) int {
 	gs := c.groups[k:]
 	if gs[0].n < 4 || (!c.bounded(k, 1) && gs[0].n > maxDigits) {
@@ -51,8 +51,8 @@ func (c *chain) card(k int) int {
 	return 0
 }
 
-// fits reports whether groups begin with those of the shape, between which stands one
-// sort of separator.
+// fits reports whether the groups begin with the lengths of the shape and have the same
+// separator between them.
 func fits(gs []group, shape []int) bool {
 	if len(gs) < len(shape) {
 		return false
@@ -65,8 +65,8 @@ func fits(gs []group, shape []int) bool {
 	return true
 }
 
-// bounded reports whether n groups from the k-th on are a number for themselves: the
-// groups next to them are parted by something else, or are of other lengths.
+// bounded reports whether n groups from the k-th on form a separate number: the groups next
+// to them have other separators or other lengths.
 func (c *chain) bounded(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
 	if (k == 0 && !opens(c.text, first.start)) || (k+n == len(c.groups) && c.ended && !closes(c.text, last.end)) {
@@ -101,7 +101,7 @@ func isIssued(d []byte) bool {
 }
 
 // luhn reports whether the last digit is the check digit of the others (ISO/IEC 7812-1,
-// annex B), and they are not all the same.
+// annex B). Numbers of only one digit value are refused.
 func luhn(d []byte) bool {
 	sum, same := 0, true
 	for i := range d {
@@ -118,7 +118,8 @@ func luhn(d []byte) bool {
 	return sum%10 == 0 && !same
 }
 
-// The length of the account numbers of each country (SWIFT's registry of IBAN).
+// ibanLengths has the length of the account numbers of each country (from SWIFT's IBAN
+// registry).
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28,
 	"CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18,
@@ -130,9 +131,9 @@ var ibanLengths = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// ibanAt returns where the account number ends whose first digit stands at a place of a
-// text; 0 for none. It may have a space or a dash between any two characters. At least
-// half of the characters are digits.
+// ibanAt returns the end of the IBAN whose first digit is at this position, or 0 if there
+// is none. It may have a space or a dash between two characters. At least half of its
+// characters must be digits.
 func ibanAt(text string, i int) int {
 	if i < 2 || (i > 2 && isWord(text[i-3])) {
 		return 0
@@ -165,8 +166,8 @@ func ibanAt(text string, i int) int {
 	return i
 }
 
-// ibanChar returns the n-th character of an account number, or 0 for a separator that
-// another character follows, and its length in bytes; 0 for anything else.
+// ibanChar returns the n-th character of an IBAN and its length in bytes. For a single
+// separator it returns character 0. If neither is found, the length is 0.
 func ibanChar(text string, i, n int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0
@@ -195,8 +196,8 @@ func upper(b byte) byte {
 	return b
 }
 
-// mod97 returns the remainder of ISO 7064's MOD 97-10, which is 1 for a sound number:
-// the first four characters stand last, and A is 10.
+// mod97 returns the remainder by ISO 7064 MOD 97-10, which is 1 for a valid number. The
+// first four characters are moved to the end, and A counts as 10.
 func mod97(b []byte) int {
 	r := 0
 	for i := range b {

@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// What an address is at most (RFC 5321, 4.5.3.1), in bytes.
+// Maximum lengths of an address in bytes (RFC 5321, 4.5.3.1).
 const (
 	maxLocal  = 64
 	maxDomain = 255
 )
 
-// Ways to write the sign of an address: plain, in a URL, and in full width.
+// signs are the ways to write the at sign: plain, in a URL, and full-width.
 var signs = []string{"@", "%40", "＠"}
 
 // mails returns the mail addresses of a text.
 func mails(text string) []Finding {
 	var found []Finding
 	for _, sign := range signs {
-		from := 0 // what stands before is of another address
+		from := 0 // end of the previous address
 		for at := 0; ; {
 			i := strings.Index(text[at:], sign)
 			if i < 0 {
@@ -40,8 +40,8 @@ func mails(text string) []Finding {
 	return apart(found)
 }
 
-// isLetter reports whether a character is a letter of an address. Those of scripts that
-// put no space between words are not: an address ends there.
+// isLetter reports whether a character may be a letter of an address. Letters of scripts
+// without spaces are excluded, because an address ends before them.
 func isLetter(c rune) bool {
 	switch {
 	case c < utf8.RuneSelf:
@@ -54,8 +54,8 @@ func isLetter(c rune) bool {
 
 func isDigit(c rune) bool { return c >= '0' && c <= '9' }
 
-// localStart returns where the part of an address begins that a text ends with;
-// len(before) where there is none, or one that is too long.
+// localStart returns the start of the local part at the end of a text. If there is none, or
+// if it is too long, it returns len(before).
 func localStart(before string) int {
 	i := len(before)
 	for i > 0 {
@@ -77,8 +77,8 @@ func localStart(before string) int {
 	return i
 }
 
-// domainEnd returns where the domain ends that begins at a place in a text; 0 for what
-// is none: a domain has two labels or more, and the last is letters.
+// domainEnd returns the end of the domain at this position, or 0 if there is none. A domain
+// has at least two labels, and the last one consists of letters.
 func domainEnd(text string, start int) int {
 	end := 0
 	label := start
@@ -116,9 +116,9 @@ func isTop(label string) bool {
 	return letters >= 2 && letters <= 24
 }
 
-// Words of addresses that are of no person: local parts of programs and accounts,
-// local parts that stand for any in an example, and domains that no one can have
-// (RFC 2606, RFC 6762) or that are names of files.
+// Parts of addresses that do not belong to a person: local parts of programs and accounts,
+// local parts used in examples, and domains that nobody can own (RFC 2606, RFC 6762) or
+// that are file names.
 var (
 	programs     = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce", "bounces", "actions"}
 	placeholders = []string{"user", "username", "you", "me", "name", "your", "yourname", "your.name", "your-name", "your_name", "your-email", "your_email", "youremail", "myemail", "my-email", "my_email",
@@ -137,7 +137,7 @@ func isPersonal(text string, start, at, domain, end int) bool {
 	switch {
 	case isAccount(text[max(0, at-maxDomain):at]):
 		return false
-	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // files of a host
+	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // a path on a host
 		return false
 	case slices.Contains(programs, local) || slices.Contains(noTops, top):
 		return false

@@ -1,10 +1,10 @@
-// Numbers as people write them: groups of digits, and what stands between those.
+// This file scans numbers as people write them: groups of digits with separators.
 
 package personal
 
 import "strings"
 
-// separator is what stands between two groups of digits.
+// separator is the kind of characters between two groups of digits.
 type separator uint8
 
 const (
@@ -19,31 +19,31 @@ const (
 type group struct {
 	start, end int       // in the text
 	first, n   int       // in the digits of its chain
-	sep        separator // before it, of all groups but the first
+	sep        separator // separator before the group; unused for the first group
 }
 
-// maxGroups is how many groups of a chain are looked at together; no number of a kind
-// that is looked for has more.
+// maxGroups is the maximum number of groups that are examined together. No number that is
+// searched has more.
 const maxGroups = 24
 
-// maxDigits is how many digits a group of such a number has at most. A longer group has
-// one more, so that it fits nowhere.
+// maxDigits is the maximum number of digits of a group. A longer group is stored with one
+// digit more, so that it matches nothing.
 const maxDigits = 20
 
-// chain is groups of digits that one separator each parts.
+// chain is a sequence of digit groups with single separators between them.
 type chain struct {
 	text   string
 	groups []group
-	digits []byte // '0' to '9', in whatever script they are written
+	digits []byte // '0' to '9', whatever script the text uses
 	ended  bool   // no further group follows
 }
 
-// zeros are the digits 0 beyond ASCII that are read: in full width, Arabic, Persian,
-// Devanagari. The others follow, and differ in the last byte.
+// zeros are the digits 0 of other scripts that are recognized: full-width, Arabic, Persian
+// and Devanagari. Their other digits follow and differ only in the last byte.
 var zeros = []string{"０", "٠", "۰", "०"}
 
-// digitAt returns the digit that a text has at a place, and its length in bytes; 0 for
-// none.
+// digitAt returns the digit at this position and its length in bytes, which is 0 if there
+// is no digit.
 func digitAt(text string, i int) (d byte, size int) {
 	if c := text[i]; c < 0x80 {
 		if c >= '0' && c <= '9' {
@@ -60,7 +60,7 @@ func digitAt(text string, i int) (d byte, size int) {
 	return 0, 0
 }
 
-// wideSeparators are the characters beyond ASCII that may stand between groups.
+// wideSeparators are the separators outside of ASCII.
 var wideSeparators = []struct {
 	text string
 	is   separator
@@ -70,8 +70,8 @@ var wideSeparators = []struct {
 	{"\u00AD", space}, {"\u200B", space}, {"\u200C", space}, {"\u200D", space}, {"\u2060", space}, {"\uFEFF", space},
 }
 
-// separatorAt returns the separator that a text begins with, and its length in bytes; 0
-// for none.
+// separatorAt returns the separator at the start of a text and its length in bytes, which
+// is 0 if there is none.
 func separatorAt(text string) (separator, int) {
 	if text == "" {
 		return 0, 0
@@ -97,9 +97,9 @@ func separatorAt(text string) (separator, int) {
 	return 0, 0
 }
 
-// gapAt returns what stands between two groups, and its length in bytes; 0 where no
-// group can follow. A space may stand on each side of another separator, and after a
-// parenthesis another separator.
+// gapAt returns the separator between two groups and its length in bytes, which is 0 if no
+// group can follow. There may be a space on each side of a separator, and another separator
+// after a parenthesis.
 func gapAt(text string) (sep separator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
@@ -161,7 +161,7 @@ func (c *chain) scan(text string, i int) (end int) {
 	}
 }
 
-// of returns the digits of groups.
+// of returns the digits of the groups.
 func (c *chain) of(gs []group) []byte {
 	last := gs[len(gs)-1]
 	return c.digits[gs[0].first : last.first+last.n]
@@ -175,10 +175,10 @@ var begins = func() (is [256]bool) {
 	return is
 }()
 
-// leastDigits is how many digits a number of a kind has at least.
+// leastDigits is the minimum number of digits of a number that is searched.
 const leastDigits = 7
 
-// numbers adds the numbers of a text to what was found.
+// numbers appends the numbers in a text to found.
 func numbers(text string, found []Finding) []Finding {
 	var c chain
 	for i := 0; i < len(text); {
@@ -204,7 +204,8 @@ func numbers(text string, found []Finding) []Finding {
 	return found
 }
 
-// find adds the numbers of a chain, and returns where to go on.
+// find appends the numbers of a chain to found, and returns the position where the scan
+// must continue.
 func (c *chain) find(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
 		if len(c.digits)-c.groups[k].first < leastDigits {
@@ -229,8 +230,8 @@ func (c *chain) find(found []Finding, end int) ([]Finding, int) {
 	return found, end
 }
 
-// opens reports whether a number may begin at a place of a text: it is no part of a
-// word, a path, a fraction, or of what a dash or another sign joins it to.
+// opens reports whether a number may begin at this position: it must not be part of a word,
+// a path or a fraction, or be joined to the text before by a dash or another sign.
 func opens(text string, i int) bool {
 	if i == 0 {
 		return true

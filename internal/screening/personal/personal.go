@@ -1,9 +1,9 @@
-// What personal data is found in a text, and texts without it.
+// This file finds and redacts personal data in texts.
 
-// Package personal finds personal data that its shape gives away: mail addresses,
-// telephone numbers, and, by their checksums, account numbers (IBAN) and numbers of
-// cards. Names of persons, postal addresses and numbers of national registers, whose
-// checksums are too short to tell them from other numbers, are not found.
+// Package personal finds personal data that can be recognized by its form: mail addresses,
+// telephone numbers and, by their checksums, bank account numbers (IBAN) and card numbers.
+// It does not find names of persons, postal addresses and national identification numbers,
+// whose checksums are too short to distinguish them from other numbers.
 package personal
 
 import (
@@ -25,14 +25,14 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{mail, phone, iban, card} }
 
-// Finding is personal data: text[Start:End].
+// A Finding is personal data in text[Start:End].
 type Finding struct {
 	Kind       Kind
 	Start, End int
 }
 
-// Find returns the personal data of a text, in order; no two overlap. The time it takes
-// grows with the length of the text, whatever stands there.
+// Find returns the personal data in a text, in order and without overlaps. The running time
+// is proportional to the length of the text, whatever its content.
 func Find(text string) []Finding {
 	found := mails(text)
 	n := len(found)
@@ -43,7 +43,7 @@ func Find(text string) []Finding {
 	return found
 }
 
-// apart sorts findings, and leaves out those that begin within another.
+// apart sorts findings and removes those that begin within another finding.
 func apart(found []Finding) []Finding {
 	slices.SortStableFunc(found, func(a, b Finding) int { return a.Start - b.Start })
 	end := 0
@@ -66,10 +66,10 @@ func FindKinds(text string) []Kind {
 	return ks
 }
 
-// Mark is what stands for data of a kind in a text without it.
+// Mark returns the text that replaces data of this kind.
 func (k Kind) Mark() string { return "[" + string(k) + "]" }
 
-// Redact returns a text with the mark of its kind for all data of the kinds.
+// Redact returns the text with all data of these kinds replaced by marks.
 func Redact(text string, kinds []Kind) string {
 	if len(kinds) == 0 {
 		return text

@@ -1,4 +1,5 @@
-// Telephone numbers: international ones, and the national forms that are like nothing else.
+// This file finds telephone numbers: international numbers, and national forms that cannot
+// be confused with other numbers.
 
 package personal
 
@@ -43,8 +44,8 @@ var spans = sync.OnceValue(func() map[string]span {
 	return all
 })
 
-// phone returns where a telephone number begins whose first digits are the k-th group,
-// and how many groups it has; 0 for none.
+// phone returns the start of the telephone number whose first digits are the k-th group,
+// and its number of groups, which is 0 if there is none.
 func (c *chain) phone(k int) (start, n int) {
 	start = c.groups[k].start
 	if p, ok := plusBefore(c.text, start); ok {
@@ -73,7 +74,7 @@ func (c *chain) phone(k int) (start, n int) {
 	return start, n
 }
 
-// withPlus is phone for a number whose plus stands at a place of the text.
+// withPlus is like phone, for a number with a plus sign at position plus.
 func (c *chain) withPlus(k, plus int) (start, n int) {
 	n = c.international(k, 0)
 	if n == 0 || (n == 1 && c.groups[k].n < leastPlain) {
@@ -86,8 +87,8 @@ func (c *chain) withPlus(k, plus int) (start, n int) {
 	return plus, n
 }
 
-// mayBegin reports whether what stands before the k-th group parts it from the group
-// before.
+// mayBegin reports whether the k-th group is separated from the group before, so that a
+// number may begin with it.
 func (c *chain) mayBegin(k int) bool {
 	g := c.groups[k]
 	return k == 0 || g.sep == space || g.sep == paren || (g.sep == slash && strings.HasSuffix(c.text[:g.start], " "))
@@ -98,11 +99,11 @@ func (c *chain) mayEnd(k int) bool {
 	return k+1 < len(c.groups) || !c.ended || closes(c.text, c.groups[k].end)
 }
 
-// leastPlain is how many digits an international number without spaces has at least: a
-// shorter one is as well a number with its sign.
+// leastPlain is the minimum number of digits of an international number without spaces. A
+// shorter one may be an ordinary number with a sign.
 const leastPlain = 10
 
-// plusBefore returns where the sign of an international number stands.
+// plusBefore returns the position of the plus sign of an international number.
 func plusBefore(text string, i int) (at int, ok bool) {
 	before := strings.TrimSuffix(text[:i], "(")
 	for _, plus := range []string{"+", "＋", "%2B"} {
@@ -134,8 +135,8 @@ func (c *chain) international(k, skip int) int {
 	return best
 }
 
-// country returns the length of the country code that digits begin with, and how many
-// others follow; of none, no number has as few.
+// country returns the length of the country code at the start of the digits, and the number
+// of digits that follow. For an unknown code, the span is zero.
 func country(digits []byte) (size int, s span) {
 	for size = 1; size <= 3 && size < len(digits); size++ {
 		s, ok := spans()[string(digits[:size])]
@@ -157,14 +158,14 @@ func (c *chain) isDate(k int) bool {
 	return y.n == 4 && m.n == 2 && d.n == 2 && m.sep == d.sep && m.sep != space
 }
 
-// americanSeps are what parts the groups of a number of North America.
+// americanSeps are the separators in a number of North America.
 var americanSeps = []string{"--", "..", ")-", ") ", ")."}
 
 // sepOf are the signs of the separators.
 const sepOf = " -./)"
 
-// national returns how many groups from the k-th on are a number that is written for
-// callers of its own country; open reports whether it begins with a parenthesis.
+// national returns the number of groups, from the k-th on, that form a number as written
+// for callers in the same country, or 0. open reports whether it begins with a parenthesis.
 func (c *chain) national(k int, open bool) int {
 	gs := c.groups[k:]
 	d := c.of(gs)
@@ -202,22 +203,22 @@ func (c *chain) american(k int) int {
 	return 3
 }
 
-// alone reports whether the groups next to n from the k-th on are parted from them by a
-// space, if there are any.
+// alone reports whether the groups after n groups from the k-th on, if any, are separated
+// by a space.
 func (c *chain) alone(k, n int) bool {
 	return k+n >= len(c.groups) || c.groups[k+n].sep == space
 }
 
-// What a number with the trunk prefix 0 has: digits of its first group, and of all.
+// Limits for a number with the trunk prefix 0: digits in its first group, and in total.
 const (
 	leastArea, mostArea   = 2, 5
 	leastTrunk, mostTrunk = 9, 12
 	mostTrunkGroups       = 5
 )
 
-// trunk returns how many groups from the k-th on are a number that begins with the
-// prefix 0 of calls within a country. Its groups stand apart, so that no other number
-// with a leading zero is taken for one.
+// trunk returns the number of groups, from the k-th on, that form a number with the trunk
+// prefix 0, or 0. Such a number must have several groups, so that other numbers with a
+// leading zero are not found.
 func (c *chain) trunk(k int, open bool) int {
 	gs := c.groups[k:]
 	if k > 0 && !open && gs[0].sep == space && c.groups[k-1].n == gs[0].n {
@@ -232,7 +233,7 @@ func (c *chain) trunk(k int, open bool) int {
 	return 0
 }
 
-// withArea is trunk for a number whose first group is the code of an area.
+// withArea is like trunk, for a number whose first group is an area code.
 func (c *chain) withArea(k int) int {
 	gs := c.groups[k:]
 	digits, apart := gs[0].n, false
@@ -241,7 +242,7 @@ func (c *chain) withArea(k int) int {
 		if digits > mostTrunk {
 			return 0
 		}
-		apart = apart || gs[i].n != gs[0].n || gs[i].sep != space // else a row of a table
+		apart = apart || gs[i].n != gs[0].n || gs[i].sep != space // otherwise it may be a table row
 		if digits >= leastTrunk && apart && c.isLast(k+i) {
 			return i + 1
 		}
@@ -254,7 +255,8 @@ func joins(g group, i int) bool {
 	return g.n >= 2 && g.sep != dot && (i == 1 || g.sep <= dash)
 }
 
-// isLast reports whether no group follows the k-th, or one that begins another number.
+// isLast reports whether no group follows the k-th group, or a group that begins another
+// number.
 func (c *chain) isLast(k int) bool {
 	if k+1 == len(c.groups) {
 		return true
@@ -286,8 +288,8 @@ func isHex(text string) bool {
 	return strings.IndexByte("0123456789abcdefABCDEF", text[0]) >= 0 && strings.IndexByte("0123456789abcdefABCDEF", text[1]) >= 0
 }
 
-// called returns how many groups from the k-th on are a number where words say that it
-// is one.
+// called returns the number of groups, from the k-th on, that form a number after a word
+// such as "Tel.", or 0.
 func (c *chain) called(k int) int {
 	digits := 0
 	n := 0
@@ -307,14 +309,15 @@ func (c *chain) called(k int) int {
 	return n
 }
 
-// words that stand before a telephone number, and those that may stand between.
+// callWords are words before a telephone number, and linkWords are words that may occur
+// between.
 var (
 	callWords = []string{"tel", "telefon", "telefonnummer", "telephone", "téléphone", "teléfono", "telefono", "telefone", "phone", "mobile", "mobil", "mobilnummer",
 		"cell", "cellphone", "handy", "handynummer", "fax", "fon", "whatsapp", "rufnummer", "电话", "電話", "手机", "携帯", "전화", "тел", "телефон"}
 	linkWords = []string{"number", "no", "nr", "is", "at", "ist", "lautet", "unter", "num", "office", "work", "home"}
 )
 
-// isCalled reports whether a text ends with a word that stands before telephone numbers.
+// isCalled reports whether a text ends with a word that announces a telephone number.
 func isCalled(before string) bool {
 	before = before[max(0, len(before)-40):]
 	for range 3 {
@@ -332,7 +335,7 @@ func isCalled(before string) bool {
 	return false
 }
 
-// wordStart returns where the word begins that a text ends with.
+// wordStart returns the start of the word at the end of a text.
 func wordStart(text string) int {
 	for i := len(text); i > 0; {
 		c, n := utf8.DecodeLastRuneInString(text[:i])

@@ -1,28 +1,28 @@
-// Aho and Corasick's automaton over the keywords of all rules.
+// This file implements the Aho-Corasick automaton for the keywords of all rules.
 
 package secret
 
-// keyword is a word in lower case, and a rule that is tried where it is.
+// keyword is a word in lower case, and the number of the rule to try where it occurs.
 type keyword struct {
 	word string
 	rule int
 }
 
-// maxPrefix is how many bytes of a word are in the automaton. More would make it
-// large; what follows is compared.
+// maxPrefix is the number of bytes of each word in the automaton, to keep it small. The
+// rest of the word is compared afterwards.
 const maxPrefix = 4
 
-// automaton finds any number of words in one pass, whatever their case. See Aho and
-// Corasick, Efficient string matching, 1975.
+// automaton finds many words in one pass, ignoring case. See Aho and Corasick, Efficient
+// string matching, 1975.
 type automaton struct {
-	class  [256]uint8 // of a byte; upper case is that of lower case, 0 is no letter of a word
+	class  [256]uint8 // class of each byte; the same for upper and lower case, 0 for bytes of no word
 	width  int        // classes
-	next   []uint16   // state × class → state
+	next   []uint16   // by state: index of its first word; its words end at that of the next state
 	starts []uint32   // state → its words, up to those of the next
 	words  []keyword
 }
 
-// each calls fn with every word in a text and where it begins.
+// each calls fn for every word in a text, with its position.
 func (a *automaton) each(text string, fn func(w keyword, start int)) {
 	s := 0
 	for i := range len(text) {

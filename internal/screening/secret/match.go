@@ -1,25 +1,25 @@
-// Expressions of rules: a matcher that begins at one place, and knows no window.
+// This file matches the expressions of rules at a given position.
 
 package secret
 
 import "strings"
 
-// program is an expression as instructions. Go's regexp matches the same, but takes
-// a time for each place that grows with the expression. The table has it compiled.
+// program is a compiled expression. Go's regexp has the same result, but its time per
+// position grows with the size of the expression. The programs are stored in rules.bin.
 type program struct {
 	insts  []inst
 	groups int // slots of groups
 }
 
-// inst is one instruction. It is followed by the next one, but for a jump.
+// inst is an instruction. Except for a jump, the next instruction follows it.
 type inst struct {
 	op       uint8
 	fold     bool   // the case of the literal does not matter
 	least    bool   // the run is as short as may be
-	exact    bool   // what follows the run begins with no byte of its set
+	exact    bool   // no byte of the set can follow the run
 	text     string // literal
-	first    set    // what a match from here may begin with
-	set      *set   // of a run
+	first    set    // possible first bytes of a match from here on
+	set      *set   // bytes of a run
 	min, max int    // bytes of a run
 	alts     []int  // instructions that branches begin with
 	arg      int    // instruction to jump to, slot to save in
@@ -39,27 +39,28 @@ const (
 	opMatch
 )
 
-// cachedRun is the length of runs whose ends are kept: other runs are short.
+// cachedRun is the minimum length limit of runs whose ends are cached.
 const cachedRun = 64
 
-// set is a set of bytes. One of runes that are not ASCII has all of their bytes.
+// set is a set of bytes. If it contains runes outside of ASCII, it contains all their
+// bytes.
 type set [4]uint64
 
 func (s *set) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
-// matcher matches one program in one text.
+// matcher matches a program in a text.
 type matcher struct {
 	*program
 	text  string
-	slots [2 * maxGroups]int // where groups begin and end; 0 is the match
-	runs  []span             // of each instruction: a long run seen last
-	steps int                // instructions and bytes of runs: what time is made of
+	slots [2 * maxGroups]int // start and end of each group; group 0 is the match
+	runs  []span             // by instruction: the last long run
+	steps int                // number of instructions and run bytes so far, as a measure of time
 }
 
-// span is the bytes from a place up to another.
+// span is a range of positions; to is exclusive.
 type span struct{ from, to int }
 
-// maxGroups is the number of groups of an expression, the match among them.
+// maxGroups is the maximum number of groups of an expression, including the match.
 const maxGroups = 20
 
 // at reports whether the expression matches at a place.
@@ -126,7 +127,8 @@ func (m *matcher) match(pc, pos int) bool {
 	}
 }
 
-// size returns the bytes of an instruction that matches in one way at most, or -1.
+// size returns the length of the match of an instruction that can match in at most one way,
+// or -1 if it does not match.
 func (m *matcher) size(pc, pos int) int {
 	in := &m.insts[pc]
 	switch in.op {
@@ -152,7 +154,7 @@ func (m *matcher) may(pc, pos int) bool {
 	return pos == len(m.text) || m.insts[pc].first.has(m.text[pos])
 }
 
-// holds reports whether an assertion is true at a place.
+// holds reports whether an assertion is true at a position.
 func (m *matcher) holds(op uint8, pos int) bool {
 	switch op {
 	case opBegin:
@@ -165,7 +167,7 @@ func (m *matcher) holds(op uint8, pos int) bool {
 	return within == (op == opNoBoundary)
 }
 
-// tryRun matches a run of each length, and what follows it.
+// tryRun tries each length of a run followed by the rest of the program.
 func (m *matcher) tryRun(pc, pos int) bool {
 	in := &m.insts[pc]
 	if in.least {
@@ -187,7 +189,7 @@ func (m *matcher) tryRun(pc, pos int) bool {
 	return false
 }
 
-// run returns how many bytes of its set follow, up to one more than is wanted.
+// run returns the length of the run at this position, up to one more than its maximum.
 func (m *matcher) run(pc, pos int) int {
 	in := &m.insts[pc]
 	if in.max <= cachedRun {

@@ -1,4 +1,4 @@
-// Rules: what a match must be to be a secret.
+// This file decides whether a match of a rule is a secret.
 
 package secret
 
@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// generic is the rule of what any name assigns.
+// generic is the rule for values that are assigned to any name that sounds like a secret.
 const generic = "generic-api-key"
 
-// rule is one rule.
+// rule is a rule for one kind of secret.
 type rule struct {
 	name          string
 	order         int  // in the data
-	before, after int  // bytes from a keyword where matches begin
+	before, after int  // range around a keyword, in bytes, where matches may begin
 	assigns       bool // the keyword is part of a name
-	words         bool // a secret has no words
+	words         bool // a secret of this rule contains no words
 	entropy       float64
 	group         int
 	allow         []allowance
 	*expression
 }
 
-// allowance is what a match must not be.
+// allowance is an expression for matches that are not secrets.
 type allowance struct {
 	target int
 	*expression
@@ -35,14 +35,14 @@ func (rs *rules) has(name string) bool {
 	return slices.ContainsFunc(rs.all, func(r rule) bool { return r.name == name })
 }
 
-// maxName is how far from a keyword what assigns may be.
+// maxName is the maximum distance in bytes between a keyword and the assignment.
 const maxName = 64
 
-// leastAssigned is the least bytes that rules of assignments find.
+// leastAssigned is the minimum length in bytes of values that rules of assignments find.
 const leastAssigned = 8
 
-// assigned reports whether a text may go on as a name, then what assigns, then a
-// value without white space.
+// assigned reports whether a text may continue with the rest of a name, an assignment, and
+// a value without white space.
 func assigned(text string) bool {
 	i := 0
 	for i < len(text) && i < maxName && (isWord(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()", text[i]) >= 0) {
@@ -58,7 +58,7 @@ func assigned(text string) bool {
 		n++
 	}
 	for i > 0 && text[i-1] == '=' {
-		i-- // a value may begin with it
+		i-- // the value may begin with it
 	}
 	n := 0
 	for n < leastAssigned && i+n < len(text) && isToken(text[i+n]) {
@@ -71,11 +71,11 @@ func isWord(c byte) bool {
 	return c == '_' || ('0' <= c && c <= '9') || ('a' <= c|0x20 && c|0x20 <= 'z')
 }
 
-// isToken reports whether a byte may be in a token: ASCII but no white space and no
-// quote.
+// isToken reports whether a byte may be part of a token: ASCII except white space and
+// quotes.
 func isToken(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
 
-// finding returns the secret of a match, if it is one.
+// finding returns the secret in a match. It returns false if the match is not a secret.
 func (r *rule) finding(text string, match []int) (Finding, bool) {
 	start, end := r.secretOf(match)
 	for end > start && text[end-1] == '\n' {
@@ -85,7 +85,7 @@ func (r *rule) finding(text string, match []int) (Finding, bool) {
 	return f, end > start && !r.allowed(text, match[0], match[1], f)
 }
 
-// secretOf returns where the secret of a match is.
+// secretOf returns the position of the secret in a match.
 func (r *rule) secretOf(m []int) (start, end int) {
 	if r.group > 0 {
 		return m[2*r.group], m[2*r.group+1]
@@ -98,7 +98,7 @@ func (r *rule) secretOf(m []int) (start, end int) {
 	return m[0], m[1]
 }
 
-// allowed reports whether a finding is no secret: an example, a variable, a path, a
+// allowed reports whether a finding is not a secret but an example, a variable, a path or a
 // word.
 func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
@@ -130,12 +130,12 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	return false
 }
 
-// leastJoined is the least words of a name such as sk-learn-contrib.
+// leastJoined is the minimum number of words in a name such as sk-learn-contrib.
 const leastJoined = 3
 
-// joinedWords reports whether a text consists of words in lower case that hyphens or
-// underscores join, as names of packages and classes do: sk-learn-contrib-imbalanced. A
-// part may also be a short number. Keys of random letters have parts that nobody can say.
+// joinedWords reports whether a text consists of lower-case words joined by hyphens or
+// underscores, like names of packages and classes: sk-learn-contrib-imbalanced. A part may
+// also be a short number. Random keys have parts that cannot be pronounced.
 func joinedWords(s string) bool {
 	words, letters := 0, 0
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == '-' || c == '_' }) {
@@ -151,15 +151,15 @@ func joinedWords(s string) bool {
 	return words >= leastJoined && float64(letters) >= leastWord*float64(words)
 }
 
-// longestJoined is the most letters of a word of a name. Random letters that happen to
-// be spoken go on longer.
+// longestJoined is the maximum number of letters in a word of such a name. Random letters
+// that happen to be pronounceable are longer.
 const longestJoined = 16
 
-// publicKeys are the beginnings of public keys, which are made to be shown: of age, of
-// SSH (RSA, Ed25519, ECDSA, security keys) and of OpenPGP.
+// publicKeys are prefixes of public keys, which are not secret: age, SSH (RSA, Ed25519,
+// ECDSA, security keys) and OpenPGP.
 var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj", "mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
-// leastPublicKey is the least bytes of a public key, or of the part of it in one line.
+// leastPublicKey is the minimum length in bytes of a public key or of its first line.
 const leastPublicKey = 60
 
 // publicKey reports whether a text is a public key.
@@ -167,16 +167,17 @@ func publicKey(s string) bool {
 	return len(s) >= leastPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
-// worded reports whether a secret has words where one of the rule has none.
+// worded reports whether a secret contains words, although secrets of this rule do not.
 func (r *rule) worded(secret string) bool {
 	return (r.words && (plainValue(secret) || hasStopword(secret))) || (r.assigns && plainValue(secret) && capitalized(secret))
 }
 
-// lineMargin is how many bytes of a line are seen on each side of a match.
+// lineMargin is the maximum number of bytes of the line that are examined on each side of a
+// match.
 const lineMargin = 128
 
-// lineAround returns a part of a text with the rest of its lines, at most some
-// hundred bytes of it.
+// lineAround returns a part of a text with the rest of its lines, up to lineMargin bytes on
+// each side.
 func lineAround(text string, start, end int) string {
 	from, to := max(0, start-lineMargin), min(len(text), end+lineMargin)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
@@ -188,7 +189,7 @@ func lineAround(text string, start, end int) string {
 	return text[from:to]
 }
 
-// entropy returns the bits of a byte of s, after Shannon.
+// entropy returns the Shannon entropy of s in bits per byte.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {
@@ -204,8 +205,8 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// example reports whether a secret is one of documentation: of one letter, an
-// alphabet, a variable.
+// example reports whether a secret is an example as in documentation: a repeated letter, an
+// alphabet, or a variable.
 func example(s string) bool {
 	if strings.Count(s, s[:1]) == len(s) {
 		return true
@@ -215,8 +216,8 @@ func example(s string) bool {
 		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().exprs[exprVariable].program().within(s))
 }
 
-// withName returns a match with the rest of the name before it, as expressions of
-// gitleaks have it.
+// withName returns a match with the rest of the name before it, as the expressions of
+// gitleaks require.
 func withName(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWord(text[start-1]) || text[start-1] == '.' || text[start-1] == '-'); n++ {
 		start--
@@ -224,16 +225,16 @@ func withName(text string, start, end int) string {
 	return text[start:end]
 }
 
-// A table has so many lines of hexadecimal digits next to one, of so many, each of
-// at most so many bytes.
+// A value is part of a table if at least leastTable of the tableLines lines before and
+// after it have hexadecimal values. Lines have at most maxTableLine bytes.
 const (
 	leastTable   = 4
 	tableLines   = 6
 	maxTableLine = 4 << 10
 )
 
-// inTable reports whether a secret of hexadecimal digits is one of many values that
-// are none: vectors of a test have a key among them.
+// inTable reports whether a hexadecimal secret is one of many values that are not secrets,
+// like a key among test vectors.
 func inTable(text string, f Finding) bool {
 	if !hexadecimal(text[f.Start:f.End]) {
 		return false
@@ -256,12 +257,12 @@ func hexLines(lines []string) (n int) {
 	return n
 }
 
-// leastWord is the mean length, in bytes, of the words of what looks like an
-// identifier or a path. Random letters and digits change sooner.
+// leastWord is the minimum average length, in bytes, of the words in an identifier or path.
+// Random letters and digits form shorter words.
 const leastWord = 3.3
 
-// plainValue reports whether what a name assigns looks like an identifier or a
-// path: words that can be spoken, in camel case or between other bytes.
+// plainValue reports whether an assigned value looks like an identifier or path:
+// pronounceable words in camel case or with separators.
 func plainValue(s string) bool {
 	words := 0
 	letters := 0
@@ -284,17 +285,16 @@ func plainValue(s string) bool {
 	return words > 0 && 2*digits <= words && float64(letters) >= leastWord*float64(words)
 }
 
-// Bounds of random values, in bytes.
+// Limits for random values, in bytes.
 const (
 	leastScrambled  = 14
-	longestUnspoken = 4   // of a word that nobody can say, such as TLS
-	perUnspoken     = 3.0 // of a longer one: each so many are a word more
-	leastNextToWord = 2.5 // mean length of words, of which one is a stop word
+	longestUnspoken = 4   // maximum length of an unpronounceable word, such as TLS
+	perUnspoken     = 3.0 // length for which a longer unpronounceable word counts as another word
+	leastNextToWord = 2.5 // minimum average word length if one is a stop word
 )
 
-// scrambled reports whether a part of a value, between other bytes, changes between
-// cases and digits as random ones do, and no name does: stop words in it are there by
-// chance.
+// scrambled reports whether a part of a value between separators changes case and digits as
+// often as random values do. Stop words in such a value occur by chance.
 func scrambled(s string) bool {
 	if hexadecimal(s) {
 		return false
@@ -318,8 +318,8 @@ func scrambled(s string) bool {
 	return false
 }
 
-// wordSize returns the bytes of the first word of an identifier in camel case:
-// RSA of RSAKey, then Key.
+// wordSize returns the length of the first word of an identifier in camel case. For
+// example, RSAKey has the words RSA and Key.
 func wordSize(s string) int {
 	kind, n := kindOf(s[0]), 1
 	for n < len(s) && kindOf(s[n]) == kind {
@@ -337,8 +337,8 @@ func wordSize(s string) int {
 	return n
 }
 
-// spoken reports whether a word has vowels as words of most languages have them: a
-// fourth or more, and no five consonants in a row.
+// spoken reports whether a word has vowels like words of most languages: at least one in
+// four letters, and fewer than five consecutive consonants.
 func spoken(w string) bool {
 	vowels, row := 0, 0
 	for i := range len(w) {
@@ -354,7 +354,7 @@ func spoken(w string) bool {
 	return 4*vowels >= len(w)
 }
 
-// The kinds of bytes of an identifier.
+// The kinds of bytes in an identifier.
 const (
 	other = iota
 	lower
@@ -379,12 +379,12 @@ func capitalized(s string) bool {
 	return kindOf(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// leastStopword is the least bytes of a stop word that is a word of an identifier:
-// random letters make shorter ones.
+// leastStopword is the minimum length in bytes of a stop word in an identifier, because
+// random letters often form shorter ones.
 const leastStopword = 4
 
-// startsWithStopword reports whether a word of an identifier is a stop word, or begins
-// with one that is half of it.
+// startsWithStopword reports whether a word of an identifier is a stop word, or begins with
+// a stop word of at least half its length.
 func startsWithStopword(w string) bool {
 	if len(w) < leastStopword {
 		return false
@@ -398,7 +398,7 @@ func startsWithStopword(w string) bool {
 	return false
 }
 
-// hasStopword reports whether a secret has a word in it that real ones have not.
+// hasStopword reports whether a secret contains a word that real secrets do not contain.
 func hasStopword(s string) bool {
 	low, words := strings.ToLower(s), &ruleSet().stopwords
 	for i := range low {

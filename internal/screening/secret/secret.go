@@ -1,18 +1,18 @@
-// Finding: one pass for keywords, and the rule of each where it is.
+// This file finds secrets in one pass for the keywords of all rules.
 
-// Package secret finds passwords, keys and tokens in text, and puts marks in their
-// place. Its rules are data: those of gitleaks (rules.txt), and keys of memory
-// products (own.txt); rules.bin has them compiled. It knows nothing of entries.
+// Package secret finds passwords, keys and tokens in a text, and replaces them by marks.
+// Its rules are those of gitleaks (rules.txt) and rules for keys of memory products
+// (own.txt), compiled to rules.bin. It does not depend on entries.
 //
-// What stores text that agents, hooks or transcripts gave calls [Redactor.Redact]
-// before anything is written, and before a name is derived from the text:
+// Code that stores text from agents, hooks or transcripts must call [Redactor.Redact]
+// before it writes anything, and before it derives a name from the text:
 //
 //	r := secret.NewRedactor(home)
 //	text, found := r.Redact(text)
 //
-// One redactor serves a process, and any number of goroutines. It makes the key of
-// the home, a file, when it finds its first secret. The same secret has the same
-// mark in one home. Text with marks can be redacted again: nothing changes.
+// A process needs only one redactor, which any number of goroutines can use. The redactor
+// creates the key file of the home when it finds its first secret. In one home, equal
+// secrets have equal marks. Redacting a text with marks does not change the marks.
 package secret
 
 import (
@@ -21,17 +21,16 @@ import (
 	"strings"
 )
 
-// Finding is a secret in a text: the bytes from Start up to End.
+// A Finding is a secret in text[Start:End].
 type Finding struct {
 	Rule       string
 	Start, End int
-	order      int // of the rule: of equal findings the first one's is kept
+	order      int // order of the rule; among equal findings the first is kept
 }
 
-// Find returns the secrets in a text, in order; none overlaps another. A mark that
-// [Redact] made holds none.
-// A secret that is percent-encoded, in base64, in full-width letters, or interrupted by
-// characters that nobody sees is found too.
+// Find returns the secrets in a text, in order and without overlaps. It also finds secrets
+// that are percent-encoded, in base64, in full-width letters, or interrupted by invisible
+// characters. Marks by [Redactor.Redact] contain no secrets.
 func Find(text string) []Finding {
 	found := findPlain(text)
 	for _, r := range otherReadings(text) {
@@ -51,23 +50,23 @@ func findPlain(text string) []Finding {
 	return s.found
 }
 
-// search is one pass through a text. A rule is tried once at a place at most.
+// search is the state of a pass over a text. It tries each rule at most once at a position.
 type search struct {
 	text  string
 	rules *rules
-	place []uint16     // of each rule in of, plus 1; 0 before its first keyword
-	of    []ruleSearch // of the rules that had a keyword, which in most texts are few
+	place []uint16     // by rule: index in of plus 1, or 0 before its first keyword
+	of    []ruleSearch // the rules whose keywords occurred, usually few
 	found []Finding
 }
 
-// ruleSearch is what a search knows of a rule.
+// ruleSearch is the state of a search for one rule.
 type ruleSearch struct {
 	*matcher
-	next int // where the next match may begin
+	next int // minimum position of the next match
 }
 
-// keyword tries a rule around one of its keywords, as Go's regexp finds matches: the
-// first one, then what is after it.
+// keyword tries a rule around an occurrence of its keyword. It finds non-overlapping
+// matches from left to right, like package regexp.
 func (s *search) keyword(h keyword, start int) {
 	r := &s.rules.all[h.rule]
 	if r.assigns && !assigned(s.text[start+len(h.word):]) {
@@ -123,7 +122,7 @@ func disjoint(text string, found []Finding) []Finding {
 	return out
 }
 
-// Marks look like [redacted: RULE #tag], or without a tag where there is no key.
+// A mark is [redacted: RULE #tag], without the tag if there is no key.
 const (
 	markBegin = "[redacted: "
 	markEnd   = "]"
@@ -131,7 +130,7 @@ const (
 	tagSize   = 8   // hexadecimal digits
 )
 
-// markedParts returns where the marks of a text are.
+// markedParts returns the positions of the marks in a text.
 func markedParts(text string) (at []Finding) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], markBegin)
@@ -147,8 +146,8 @@ func markedParts(text string) (at []Finding) {
 	}
 }
 
-// markSize returns the bytes of the mark that a text begins with, or 0. A mark
-// holds a rule there is, and a tag, so that nothing is hidden in one.
+// markSize returns the length of the mark at the start of a text, or 0. A mark must have
+// the name of an existing rule and a valid tag, so that nothing can be hidden in it.
 func markSize(text string) int {
 	body, _, ok := strings.Cut(text[len(markBegin):min(len(text), maxMark)], markEnd)
 	if !ok {
@@ -161,13 +160,13 @@ func markSize(text string) int {
 	return len(markBegin) + len(body) + len(markEnd)
 }
 
-// maxRounds is how often a text is looked through. A second time finds what a
-// first match covered.
+// maxRounds is the maximum number of searches in a text. Another search may find a secret
+// that an earlier match covered.
 const maxRounds = 4
 
-// redact returns the text with a mark in the place of each secret, and what it
-// replaced, in places of the text given. Tag returns what equal secrets have in
-// common: eight hexadecimal digits, or "" for none.
+// redact returns the text with marks in place of the secrets, and the secrets with their
+// positions in the original text. tag returns the tag of a secret: eight hexadecimal
+// digits, or "" for no tag.
 func redact(text string, tag func(secret string) string) (string, []Finding) {
 	var all []Finding
 	for range maxRounds {

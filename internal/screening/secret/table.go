@@ -1,4 +1,5 @@
-// The compiled rules, as data of the binary: what a text does not need is not decoded.
+// This file loads the compiled rules, which are embedded in the binary. Parts that are not
+// needed for a text are not decoded.
 
 package secret
 
@@ -9,16 +10,17 @@ import (
 	"sync"
 )
 
-// table is made of rules.txt, own.txt and stopwords.txt by
+// table is compiled from rules.txt, own.txt and stopwords.txt by
 //
 //	go test ./internal/screening/secret -run TestTable -update
 //
-// It has numbers as uvarints, and texts after their size.
+// It has numbers as uvarints, and texts after their length.
 //
 //go:embed rules.bin
 var table string
 
-// tableReader reads a table that is right: the test compiles it again.
+// tableReader decodes the table. It does not check for errors, because a test compares the
+// table with its sources.
 type tableReader string
 
 func (r *tableReader) int() int {
@@ -45,7 +47,7 @@ func (r *tableReader) text() string { return r.bytes(r.int()) }
 // rules are all rules, and the automaton of their keywords.
 type rules struct {
 	sets      []set
-	exprs     []expression // first those of the constants below
+	exprs     []expression // the expressions of the constants below come first
 	all       []rule
 	keywords  automaton
 	stopwords [256]string // by their first byte

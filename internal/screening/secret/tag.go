@@ -1,4 +1,4 @@
-// Tags: equal secrets of a home have equal marks.
+// This file computes tags, by which equal secrets of a home have equal marks.
 
 package secret
 
@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the file of a home that holds the key of its tags. Git ignores it as it
-// does what else begins with the name of the store.
+// keyFile is the file with the key for a home's tags. Like other files whose names begin
+// with that of the store, it is in .gitignore.
 const keyFile = "memory.oxbow.key"
 
 const keySize = 32 // bytes
 
-// Redactor puts marks in the place of secrets, with the key of a home. It is safe
-// for concurrent use. A nil Redactor makes marks without tags.
+// Redactor replaces secrets by marks, with the key of a home. It is safe for concurrent
+// use. A nil Redactor makes marks without tags.
 type Redactor struct {
 	dir string
 
@@ -29,13 +29,12 @@ type Redactor struct {
 	key []byte     // nil until it is needed
 }
 
-// NewRedactor returns the redactor of the home in that directory, whose key it reads
-// or makes when it finds its first secret. Where it can do neither, marks have no
-// tags.
+// NewRedactor returns a redactor for the home in this directory. It reads or creates the
+// key when it finds its first secret. If it cannot, marks have no tags.
 func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 
-// Redact returns the text with a mark in the place of each secret, and what it
-// replaced. It changes no text without secrets.
+// Redact returns the text with marks in place of the secrets, and the secrets that were
+// replaced. A text without secrets is returned unchanged.
 func (r *Redactor) Redact(text string) (string, []Finding) {
 	return redact(text, r.tag)
 }
@@ -58,8 +57,8 @@ func (r *Redactor) tag(secret string) string {
 	return hex.EncodeToString(mac.Sum(nil))[:tagSize]
 }
 
-// readKey returns the key in a directory, which it makes where there is none; nil
-// for none. Of two processes that make it at once, the last one's stays.
+// readKey returns the key in a directory, and creates it if it does not exist. It returns
+// nil if that fails. If two processes create it at once, the later key remains.
 func readKey(dir string) []byte {
 	home, err := vfs.Dir(dir)
 	if err != nil {
