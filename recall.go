@@ -31,7 +31,7 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 		return nil, &InvalidError{Field: "around", Value: fmt.Sprint(q.Around), Reason: fmt.Sprintf("is not from 0 to %d", MaxAround)}
 	}
 	if q.AsOf != 0 {
-		return then(ctx, m, q, (*Memory).Recall)
+		return askAsOf(ctx, m, q, (*Memory).Recall)
 	}
 	return ask(ctx, m, q, func(v *rankedView) []Hit { return v.recall(ctx, q) })
 }
@@ -167,8 +167,8 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	}
 }
 
-// then calls ask for the memory in its state after the change q.AsOf.
-func then[T any](ctx context.Context, m *Memory, q Query, ask func(*Memory, context.Context, Query) (T, error)) (T, error) {
+// askAsOf calls ask for the memory in its state after the change q.AsOf.
+func askAsOf[T any](ctx context.Context, m *Memory, q Query, ask func(*Memory, context.Context, Query) (T, error)) (T, error) {
 	view, err := m.AsOf(ctx, q.AsOf)
 	if err != nil {
 		var none T
@@ -198,7 +198,7 @@ const maxNear, mostLooked = 5, 40
 // are similar to those in the query.
 func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
-		return then(ctx, m, q, (*Memory).Diagnose)
+		return askAsOf(ctx, m, q, (*Memory).Diagnose)
 	}
 	return ask(ctx, m, q, func(v *rankedView) Diagnosis { return v.diagnose(ctx, q) })
 }
@@ -361,7 +361,7 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 // of words that no entry has.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	if q.AsOf != 0 {
-		return then(ctx, m, q, (*Memory).ParseQuery)
+		return askAsOf(ctx, m, q, (*Memory).ParseQuery)
 	}
 	return ask(ctx, m, q, func(v *rankedView) ParsedQuery { return v.parsed(q, v.Plan(v.query(q))) })
 }

@@ -143,7 +143,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 			}
 			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created, UniqueAliases: true}, nil
 		}
-		return over(e, old)
+		return newUpdate(e, old)
 	})
 	if err != nil {
 		return Entry{}, err
@@ -157,9 +157,9 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	return e, nil
 }
 
-// over returns the op that updates old to e. Aliases and labels that are nil in e stay
+// newUpdate returns the op that updates old to e. Aliases and labels that are nil in e stay
 // unchanged.
-func over(e, old Entry) (Op, error) {
+func newUpdate(e, old Entry) (Op, error) {
 	if e.Kind != old.Kind && e.Kind != Note {
 		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
 			Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}

@@ -30,7 +30,7 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
-	v, choice := asked(ctx, q, rank)
+	v, choice := emptyViewFor(ctx, q, rank)
 	if last := m.scanned.Load(); last.answers(m.pending.received.Load(), rank, choice) {
 		return last.view, nil
 	}
@@ -58,9 +58,9 @@ func (s *scanned) answers(received int64, rank string, choice *analysis.Choice) 
 	return s != nil && s.received == received && s.view.Holds(rank, choice)
 }
 
-// asked returns an empty view and the terms that the query may look up in it. It returns
+// emptyViewFor returns an empty view and the terms that the query may look up in it. It returns
 // nil for the terms if the query may look up all.
-func asked(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Choice) {
+func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Choice) {
 	var keys []string
 	for _, t := range q.Filter.Terms {
 		keys = append(keys, t.Key)

@@ -57,7 +57,7 @@ func (d *DB) toCopy(ctx context.Context, verify bool) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	log, err := d.another(verify)
+	log, err := d.openSecondLog(verify)
 	if err != nil {
 		return nil, err
 	}

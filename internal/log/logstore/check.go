@@ -122,7 +122,7 @@ func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	if herr != nil && !errors.As(herr, &damaged) {
 		return look, herr
 	}
-	log, err := d.another(true)
+	log, err := d.openSecondLog(true)
 	if err != nil && !errors.As(err, &damaged) {
 		return look, err
 	}

@@ -72,7 +72,7 @@ type compaction struct {
 
 // beginCompaction surveys the log.
 func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, error) {
-	log, err := d.another(false)
+	log, err := d.openSecondLog(false)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 			}
 		}
 	}
-	s.ids.know(r.Seq, v)
+	s.ids.rememberOpIDs(r.Seq, v)
 	return nil, s.ctx.Err()
 }
 

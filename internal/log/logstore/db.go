@@ -158,7 +158,7 @@ func (d *DB) catchUp() error {
 			}
 			d.publish(deltas)
 			if rerr != nil {
-				d.breaks(rerr)
+				d.recordBroken(rerr)
 				return rerr
 			}
 			d.grown(false)
@@ -201,7 +201,7 @@ func (d *DB) reload(bySnapshot bool) error {
 	}
 	st, offsets, err := d.readAll(bySnapshot)
 	if err != nil {
-		d.breaks(err)
+		d.recordBroken(err)
 		if d.broken == nil && d.st.failed() != nil {
 			d.broken = err // no usable state is left
 		}
@@ -218,14 +218,14 @@ func (d *DB) reload(bySnapshot bool) error {
 	if same {
 		d.publish(deltas)
 	} else {
-		d.restart()
+		d.resetWatchers()
 	}
 	d.broken = nil
 	return nil
 }
 
-// restart sends a reset to the watchers.
-func (d *DB) restart() {
+// resetWatchers sends a reset to the watchers.
+func (d *DB) resetWatchers() {
 	d.mu.Lock()
 	d.recent = recent{pos: d.recent.pos}
 	d.mu.Unlock()
@@ -282,7 +282,7 @@ func (d *DB) continued(st *state, offsets []int64) ([]store.Delta, bool) {
 			return nil, false
 		}
 	}
-	log, err := d.another(false)
+	log, err := d.openSecondLog(false)
 	if err != nil {
 		return nil, false
 	}
@@ -292,15 +292,15 @@ func (d *DB) continued(st *state, offsets []int64) ([]store.Delta, bool) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	deltas, err := d.replay(log, follower{d.st}, nil, d.log.Seq())
+	deltas, err := d.replay(log, rewriteRefuser{d.st}, nil, d.log.Seq())
 	return deltas, err == nil
 }
 
-// follower is a state that refuses changes that rewrote the log.
-type follower struct{ *state }
+// rewriteRefuser is a state that refuses changes that rewrote the log.
+type rewriteRefuser struct{ *state }
 
 // applyRecord implements applier.
-func (f follower) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+func (f rewriteRefuser) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	if rewrites(r, v) {
 		return nil, errSnapshot
 	}
@@ -419,8 +419,8 @@ func (d *DB) position() store.Position {
 	return store.Position(p.Encode())
 }
 
-// another opens the log a second time to read it from its start.
-func (d *DB) another(verify bool) (*wal.Log, error) {
+// openSecondLog opens the log a second time to read it from its start.
+func (d *DB) openSecondLog(verify bool) (*wal.Log, error) {
 	o := d.logOptions()
 	o.ReadOnly, o.Verify = true, verify
 	log, err := wal.Open(d.fs, d.name, o)
@@ -432,5 +432,5 @@ func (d *DB) snapshotName() string { return d.name + SnapshotSuffix }
 
 // openSnapshot opens the snapshot and a second reader of the log.
 func (d *DB) openSnapshot() (*snapshot, error) {
-	return openSnapshot(d.fs, d.snapshotName(), d.opts.Room, func() (*wal.Log, error) { return d.another(false) })
+	return openSnapshot(d.fs, d.snapshotName(), d.opts.Room, func() (*wal.Log, error) { return d.openSecondLog(false) })
 }

@@ -209,7 +209,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 
 // eachBase calls fn for each entry in the base of the log.
 func (d *DB) eachBase(fn func(offset int64, p put)) error {
-	log, err := d.another(false)
+	log, err := d.openSecondLog(false)
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (d *DB) replayTo(seq uint64, st applier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil
 	}
-	log, err := d.another(false)
+	log, err := d.openSecondLog(false)
 	if err != nil {
 		return nil, err
 	}

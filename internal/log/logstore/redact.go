@@ -195,11 +195,11 @@ func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wa
 	// The position has changed, so the new file is in place. The rename may not be durable.
 	st, offsets, rerr := d.readAll(false)
 	if rerr != nil {
-		d.breaks(rerr)
+		d.recordBroken(rerr)
 		return 0, rerr
 	}
 	d.setState(st, offsets)
-	d.restart()
+	d.resetWatchers()
 	return mark.Seq, err
 }
 

@@ -59,8 +59,8 @@ func (l *sharedLog) span() (first, last uint64) {
 	return l.base + 1, l.from + uint64(len(l.offsets))
 }
 
-// breaks records an error that reading again cannot fix. logmu must be held exclusively.
-func (l *sharedLog) breaks(err error) {
+// recordBroken records an error that reading again cannot fix. logmu must be held exclusively.
+func (l *sharedLog) recordBroken(err error) {
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrVersion) || errors.Is(err, store.ErrNotStore) {
 		l.broken = err
 	}

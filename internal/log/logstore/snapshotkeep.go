@@ -213,7 +213,7 @@ func (d *DB) restOn(ctx context.Context, put func() error, much bool) error {
 			s.release()
 			return errSnapshot
 		}
-		st := d.st.over(s)
+		st := d.st.withBase(s)
 		if err := st.failed(); err != nil {
 			s.release()
 			return err

@@ -41,9 +41,9 @@ func newState() *state {
 	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]seenID{}}
 }
 
-// over returns the state with a later snapshot of its history as its base. Both states
+// withBase returns the state with a later snapshot of its history as its base. Both states
 // share the op IDs, so changes may be applied to only one of them.
-func (st *state) over(s *snapshot) *state {
+func (st *state) withBase(s *snapshot) *state {
 	n := newState()
 	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
 	n.nextID = st.nextID
@@ -184,18 +184,18 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 		}
 		st.nextID = max(st.nextID, e.ID+1)
 	}
-	st.know(seq, v)
+	st.rememberOpIDs(seq, v)
 	return deltas
 }
 
-// know remembers the op IDs of a change.
-func (st *state) know(seq uint64, v *body) {
+// rememberOpIDs remembers the op IDs of a change.
+func (st *state) rememberOpIDs(seq uint64, v *body) {
 	st.nextID = max(st.nextID, v.nextID)
 	if v.opID != "" {
-		st.saw(v.opID, seq)
+		st.rememberOpID(v.opID, seq)
 	}
 	for _, s := range v.seen {
-		st.saw(s.id, s.seq)
+		st.rememberOpID(s.id, s.seq)
 	}
 }
 
@@ -263,7 +263,7 @@ func (st *state) place(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(st.order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
 
-func (st *state) saw(id string, seq uint64) {
+func (st *state) rememberOpID(id string, seq uint64) {
 	key := store.OpIDKey(id)
 	if _, ok := st.opIDs[key]; !ok {
 		st.opLog = append(st.opLog, key)
@@ -330,7 +330,7 @@ func (st *state) load(s *snapshot) error {
 		return err
 	}
 	for _, o := range ids {
-		st.saw(o.id, o.seq)
+		st.rememberOpID(o.id, o.seq)
 	}
 	st.base = s
 	st.nextID = s.head.nextID

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// LockMeta is what the lock file says of a log. It may be old, or about another
+// LockMeta is the content of the lock file of a log. It may be outdated or belong to another
 // file.
 type LockMeta struct {
 	Holder          // the process that holds the lock or held it last

@@ -49,7 +49,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	if d.offset < l.header.BaseEnd || (l.opts.Verify && errors.Is(d, errChain)) {
 		return &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
-	next, lost, err := l.behind(d.offset)
+	next, lost, err := l.findAfterDamage(d.offset)
 	switch {
 	case err != nil:
 		return err
@@ -107,7 +107,7 @@ func (l *Log) read(fn func(r *Record) error) error {
 		switch {
 		case err == nil:
 			r.Offset = l.end
-			if err := l.follows(&r); err != nil {
+			if err := l.checkFollows(&r); err != nil {
 				return err
 			}
 			if err := fn(&r); err != nil {
@@ -163,8 +163,8 @@ func (d *damage) Is(target error) bool {
 	return ok && t.reason == d.reason
 }
 
-// follows returns a *damage if a record does not follow the previous one.
-func (l *Log) follows(r *Record) error {
+// checkFollows returns a *damage if a record does not follow the previous one.
+func (l *Log) checkFollows(r *Record) error {
 	want := l.seq + 1
 	if r.Type >= Unchained {
 		want = l.seq
@@ -189,11 +189,11 @@ func (l *Log) advance(r *Record) {
 	l.wroteLast = false
 }
 
-// behind examines the bytes after an invalid record. It returns the offset of a record that
+// findAfterDamage examines the bytes after an invalid record. It returns the offset of a record that
 // links to the last valid one, if no chained record is missing. If a later record shows
 // that records were lost, it returns their sequence numbers. If it returns neither, the
 // bytes are a torn tail.
-func (l *Log) behind(from int64) (next int64, lost []uint64, err error) {
+func (l *Log) findAfterDamage(from int64) (next int64, lost []uint64, err error) {
 	err = l.scan(from+1, func(r *Record) bool {
 		if l.links(r) {
 			next = r.Offset

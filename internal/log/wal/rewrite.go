@@ -136,9 +136,9 @@ func (w *Rewriter) Flush() error {
 	return noSpace(w.file.Sync())
 }
 
-// there returns an error that matches [fs.ErrNotExist] if the name does not refer to the
+// checkPresent returns an error that matches [fs.ErrNotExist] if the name does not refer to the
 // file any more, because another process removed it.
-func (w *Rewriter) there() error {
+func (w *Rewriter) checkPresent() error {
 	fi, err := w.file.Stat()
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (w *Rewriter) there() error {
 
 // Cancel removes the file, unless another process did.
 func (w *Rewriter) Cancel() {
-	err := w.there()
+	err := w.checkPresent()
 	_ = w.file.Close()
 	if err == nil {
 		_ = w.fs.Remove(w.temp)
@@ -167,7 +167,7 @@ func (l *Log) Replace(w *Rewriter) error {
 	if l.failed != nil {
 		return errors.Join(ErrReadOnly, l.failed)
 	}
-	if err := w.there(); err != nil {
+	if err := w.checkPresent(); err != nil {
 		return err
 	}
 	if err := l.verifyLockMeta(w.temp); err != nil {
@@ -225,7 +225,7 @@ func (l *Log) replace(w *Rewriter) error {
 	if err != nil {
 		return err
 	}
-	said, err := l.intend(h)
+	said, err := l.recordIntent(h)
 	if err != nil {
 		return err
 	}
@@ -260,12 +260,12 @@ func (l *Log) replace(w *Rewriter) error {
 	return nil
 }
 
-// intend records in the lock file, before a new file with this header is renamed into
+// recordIntent records in the lock file, before a new file with this header is renamed into
 // place, that its name may not be durable. The next writer that reads this creates another
 // new file. So no process appends to a file whose rename a crash may undo, even if this
 // process is killed before it syncs the directory, or cannot record that the sync failed.
 // said writes the metadata after the sync. Until then, the metadata in memory is unchanged.
-func (l *Log) intend(h *Header) (said func(), err error) {
+func (l *Log) recordIntent(h *Header) (said func(), err error) {
 	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
 	}

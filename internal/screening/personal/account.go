@@ -37,11 +37,11 @@ var cardShapes = [][]int{{16}, {15}, {14}, {17}, {18}, {19}, {4, 4, 4, 4}, {4, 6
 // card returns the number of groups, from the k-th on, that form a card number, or 0.
 func (c *chain) card(k int) int {
 	gs := c.groups[k:]
-	if gs[0].n < 4 || (!c.bounded(k, 1) && gs[0].n > maxDigits) {
+	if gs[0].n < 4 || (!c.isSeparateNumber(k, 1) && gs[0].n > maxDigits) {
 		return 0
 	}
 	for _, shape := range cardShapes {
-		if !fits(gs, shape) || !c.bounded(k, len(shape)) {
+		if !matchesShape(gs, shape) || !c.isSeparateNumber(k, len(shape)) {
 			continue
 		}
 		if d := c.of(gs[:len(shape)]); isIssued(d) && luhn(d) {
@@ -51,9 +51,9 @@ func (c *chain) card(k int) int {
 	return 0
 }
 
-// fits reports whether the groups begin with the lengths of the shape and have the same
+// matchesShape reports whether the groups begin with the lengths of the shape and have the same
 // separator between them.
-func fits(gs []group, shape []int) bool {
+func matchesShape(gs []group, shape []int) bool {
 	if len(gs) < len(shape) {
 		return false
 	}
@@ -65,11 +65,11 @@ func fits(gs []group, shape []int) bool {
 	return true
 }
 
-// bounded reports whether n groups from the k-th on form a separate number: the groups next
+// isSeparateNumber reports whether n groups from the k-th on form a separate number: the groups next
 // to them have other separators or other lengths.
-func (c *chain) bounded(k, n int) bool {
+func (c *chain) isSeparateNumber(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
-	if (k == 0 && !opens(c.text, first.start)) || (k+n == len(c.groups) && c.ended && !closes(c.text, last.end)) {
+	if (k == 0 && !mayStartAt(c.text, first.start)) || (k+n == len(c.groups) && c.ended && !mayEndAt(c.text, last.end)) {
 		return false
 	}
 	if k > 0 && (first.sep != space || (n > 1 && c.groups[k-1].n == first.n)) {

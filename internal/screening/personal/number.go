@@ -230,9 +230,9 @@ func (c *chain) find(found []Finding, end int) ([]Finding, int) {
 	return found, end
 }
 
-// opens reports whether a number may begin at this position: it must not be part of a word,
+// mayStartAt reports whether a number may begin at this position: it must not be part of a word,
 // a path or a fraction, or be joined to the text before by a dash or another sign.
-func opens(text string, i int) bool {
+func mayStartAt(text string, i int) bool {
 	if i == 0 {
 		return true
 	}
@@ -240,8 +240,8 @@ func opens(text string, i int) bool {
 	return !isWord(b) && strings.IndexByte("-./\\#$,~^@", b) < 0
 }
 
-// closes reports whether a number may end at a place of a text.
-func closes(text string, i int) bool {
+// mayEndAt reports whether a number may end at a place of a text.
+func mayEndAt(text string, i int) bool {
 	if i == len(text) {
 		return true
 	}

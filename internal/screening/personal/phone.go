@@ -58,7 +58,7 @@ func (c *chain) phone(k int) (start, n int) {
 	if open {
 		start--
 	}
-	if k == 0 && !opens(c.text, start) {
+	if k == 0 && !mayStartAt(c.text, start) {
 		return start, 0
 	}
 	n = c.national(k, open)
@@ -96,7 +96,7 @@ func (c *chain) mayBegin(k int) bool {
 
 // mayEnd reports whether a number may end with the k-th group.
 func (c *chain) mayEnd(k int) bool {
-	return k+1 < len(c.groups) || !c.ended || closes(c.text, c.groups[k].end)
+	return k+1 < len(c.groups) || !c.ended || mayEndAt(c.text, c.groups[k].end)
 }
 
 // leastPlain is the minimum number of digits of an international number without spaces. A
@@ -182,7 +182,7 @@ func (c *chain) national(k int, open bool) int {
 			return 1 + n
 		}
 		return 0
-	case d[0] == '1' && d[1] >= '3' && fits(gs, []int{3, 4, 4}) && c.alone(k, 3): // China
+	case d[0] == '1' && d[1] >= '3' && matchesShape(gs, []int{3, 4, 4}) && c.isFollowedBySpace(k, 3): // China
 		return 3
 	}
 	return c.american(k)
@@ -192,7 +192,7 @@ func (c *chain) national(k int, open bool) int {
 // of North America.
 func (c *chain) american(k int) int {
 	gs := c.groups[k:]
-	if len(gs) < 3 || gs[0].n != 3 || gs[1].n != 3 || gs[2].n != 4 || !c.alone(k, 3) {
+	if len(gs) < 3 || gs[0].n != 3 || gs[1].n != 3 || gs[2].n != 4 || !c.isFollowedBySpace(k, 3) {
 		return 0
 	}
 	d := c.of(gs)
@@ -203,9 +203,9 @@ func (c *chain) american(k int) int {
 	return 3
 }
 
-// alone reports whether the groups after n groups from the k-th on, if any, are separated
+// isFollowedBySpace reports whether the groups after n groups from the k-th on, if any, are separated
 // by a space.
-func (c *chain) alone(k, n int) bool {
+func (c *chain) isFollowedBySpace(k, n int) bool {
 	return k+n >= len(c.groups) || c.groups[k+n].sep == space
 }
 
@@ -237,7 +237,7 @@ func (c *chain) trunk(k int, open bool) int {
 func (c *chain) withArea(k int) int {
 	gs := c.groups[k:]
 	digits, apart := gs[0].n, false
-	for i := 1; i < min(len(gs), mostTrunkGroups) && joins(gs[i], i); i++ {
+	for i := 1; i < min(len(gs), mostTrunkGroups) && isGroupOfTrunk(gs[i], i); i++ {
 		digits += gs[i].n
 		if digits > mostTrunk {
 			return 0
@@ -250,8 +250,8 @@ func (c *chain) withArea(k int) int {
 	return 0
 }
 
-// joins reports whether a group may be the i-th of a number with the prefix 0.
-func joins(g group, i int) bool {
+// isGroupOfTrunk reports whether a group may be the i-th of a number with the prefix 0.
+func isGroupOfTrunk(g group, i int) bool {
 	return g.n >= 2 && g.sep != dot && (i == 1 || g.sep <= dash)
 }
 

@@ -41,9 +41,9 @@ const maxName = 64
 // leastAssigned is the minimum length in bytes of values that rules of assignments find.
 const leastAssigned = 8
 
-// assigned reports whether a text may continue with the rest of a name, an assignment, and
+// isAssignment reports whether a text may continue with the rest of a name, an assignment, and
 // a value without white space.
-func assigned(text string) bool {
+func isAssignment(text string) bool {
 	i := 0
 	for i < len(text) && i < maxName && (isWord(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()", text[i]) >= 0) {
 		i++
@@ -82,7 +82,7 @@ func (r *rule) finding(text string, match []int) (Finding, bool) {
 		end--
 	}
 	f := Finding{r.name, start, end, r.order}
-	return f, end > start && !r.allowed(text, match[0], match[1], f)
+	return f, end > start && !r.isAllowed(text, match[0], match[1], f)
 }
 
 // secretOf returns the position of the secret in a match.
@@ -98,18 +98,18 @@ func (r *rule) secretOf(m []int) (start, end int) {
 	return m[0], m[1]
 }
 
-// allowed reports whether a finding is not a secret but an example, a variable, a path or a
+// isAllowed reports whether a finding is not a secret but an example, a variable, a path or a
 // word.
-func (r *rule) allowed(text string, start, end int, f Finding) bool {
+func (r *rule) isAllowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	if (r.entropy > 0 && entropy(secret) <= r.entropy) || example(secret) || (r.words && inTable(text, f)) {
+	if (r.entropy > 0 && entropy(secret) <= r.entropy) || isExample(secret) || (r.words && isInTable(text, f)) {
 		return true
 	}
-	if joinedWords(secret) || publicKey(secret) {
+	if isJoinedWords(secret) || isPublicKey(secret) {
 		return true
 	}
-	random := scrambled(secret)
-	if !random && r.worded(secret) {
+	random := isScrambled(secret)
+	if !random && r.hasWords(secret) {
 		return true
 	}
 	for _, a := range r.allow {
@@ -133,17 +133,17 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 // leastJoined is the minimum number of words in a name such as sk-learn-contrib.
 const leastJoined = 3
 
-// joinedWords reports whether a text consists of lower-case words joined by hyphens or
+// isJoinedWords reports whether a text consists of lower-case words joined by hyphens or
 // underscores, like names of packages and classes: sk-learn-contrib-imbalanced. A part may
 // also be a short number. Random keys have parts that cannot be pronounced.
-func joinedWords(s string) bool {
+func isJoinedWords(s string) bool {
 	words, letters := 0, 0
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == '-' || c == '_' }) {
 		isNumber := len(part) <= 2 && strings.Trim(part, "0123456789") == ""
 		if isNumber {
 			continue
 		}
-		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || (len(part) > longestUnspoken && !spoken(part)) || len(part) > longestJoined {
+		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || (len(part) > longestUnspoken && !isPronounceable(part)) || len(part) > longestJoined {
 			return false
 		}
 		words, letters = words+1, letters+len(part)
@@ -162,14 +162,14 @@ var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", 
 // leastPublicKey is the minimum length in bytes of a public key or of its first line.
 const leastPublicKey = 60
 
-// publicKey reports whether a text is a public key.
-func publicKey(s string) bool {
+// isPublicKey reports whether a text is a public key.
+func isPublicKey(s string) bool {
 	return len(s) >= leastPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
-// worded reports whether a secret contains words, although secrets of this rule do not.
-func (r *rule) worded(secret string) bool {
-	return (r.words && (plainValue(secret) || hasStopword(secret))) || (r.assigns && plainValue(secret) && capitalized(secret))
+// hasWords reports whether a secret contains words, although secrets of this rule do not.
+func (r *rule) hasWords(secret string) bool {
+	return (r.words && (plainValue(secret) || hasStopword(secret))) || (r.assigns && plainValue(secret) && isCapitalized(secret))
 }
 
 // lineMargin is the maximum number of bytes of the line that are examined on each side of a
@@ -205,9 +205,9 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// example reports whether a secret is an example as in documentation: a repeated letter, an
+// isExample reports whether a secret is an example as in documentation: a repeated letter, an
 // alphabet, or a variable.
-func example(s string) bool {
+func isExample(s string) bool {
 	if strings.Count(s, s[:1]) == len(s) {
 		return true
 	}
@@ -233,10 +233,10 @@ const (
 	maxTableLine = 4 << 10
 )
 
-// inTable reports whether a hexadecimal secret is one of many values that are not secrets,
+// isInTable reports whether a hexadecimal secret is one of many values that are not secrets,
 // like a key among test vectors.
-func inTable(text string, f Finding) bool {
-	if !hexadecimal(text[f.Start:f.End]) {
+func isInTable(text string, f Finding) bool {
+	if !isHexadecimal(text[f.Start:f.End]) {
 		return false
 	}
 	lines := strings.Split(text[max(0, f.Start-maxTableLine):f.Start], "\n")
@@ -245,7 +245,7 @@ func inTable(text string, f Finding) bool {
 	return n+hexLines(lines[1:min(len(lines), 1+tableLines)]) >= leastTable
 }
 
-func hexadecimal(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+func isHexadecimal(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 func hexLines(lines []string) (n int) {
 	names, value := ruleSet().exprs[exprNamesSecret].program(), ruleSet().exprs[exprHexValue].program()
@@ -277,7 +277,7 @@ func plainValue(s string) bool {
 		if kind == digit {
 			digits++
 		}
-		if n > 3 && kind == lower && !spoken(w) {
+		if n > 3 && kind == lower && !isPronounceable(w) {
 			return false
 		}
 		words, letters = words+1, letters+n
@@ -293,10 +293,10 @@ const (
 	leastNextToWord = 2.5 // minimum average word length if one is a stop word
 )
 
-// scrambled reports whether a part of a value between separators changes case and digits as
+// isScrambled reports whether a part of a value between separators changes case and digits as
 // often as random values do. Stop words in such a value occur by chance.
-func scrambled(s string) bool {
-	if hexadecimal(s) {
+func isScrambled(s string) bool {
+	if isHexadecimal(s) {
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c >= 0x80 || kindOf(byte(c)) == other }) {
@@ -306,7 +306,7 @@ func scrambled(s string) bool {
 			if startsWithStopword(rest[:n]) {
 				least = leastNextToWord
 			}
-			if n > longestUnspoken && kindOf(rest[n-1]) != digit && !spoken(rest[:n]) {
+			if n > longestUnspoken && kindOf(rest[n-1]) != digit && !isPronounceable(rest[:n]) {
 				words += float64(n) / perUnspoken
 			}
 			rest = rest[n:]
@@ -337,9 +337,9 @@ func wordSize(s string) int {
 	return n
 }
 
-// spoken reports whether a word has vowels like words of most languages: at least one in
+// isPronounceable reports whether a word has vowels like words of most languages: at least one in
 // four letters, and fewer than five consecutive consonants.
-func spoken(w string) bool {
+func isPronounceable(w string) bool {
 	vowels, row := 0, 0
 	for i := range len(w) {
 		row++
@@ -374,8 +374,8 @@ func kindOf(c byte) int {
 	return other
 }
 
-// capitalized reports whether a word is written as a heading has it.
-func capitalized(s string) bool {
+// isCapitalized reports whether a word is written as a heading has it.
+func isCapitalized(s string) bool {
 	return kindOf(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 

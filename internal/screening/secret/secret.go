@@ -69,7 +69,7 @@ type ruleSearch struct {
 // matches from left to right, like package regexp.
 func (s *search) keyword(h keyword, start int) {
 	r := &s.rules.all[h.rule]
-	if r.assigns && !assigned(s.text[start+len(h.word):]) {
+	if r.assigns && !isAssignment(s.text[start+len(h.word):]) {
 		return
 	}
 	if s.place == nil {

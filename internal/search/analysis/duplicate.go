@@ -206,7 +206,7 @@ func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, l
 			continue
 		}
 		d.compared++
-		if s.inside(samples[l]) {
+		if s.isContainedIn(samples[l]) {
 			d.keep[s.index] = samples[l].index
 			return
 		}
@@ -356,8 +356,8 @@ func isSharp(word string) bool {
 	return false
 }
 
-// inside reports whether the longer text contains the words of s in the same order.
-func (s *sample) inside(longer *sample) bool {
+// isContainedIn reports whether the longer text contains the words of s in the same order.
+func (s *sample) isContainedIn(longer *sample) bool {
 	// more is the number of additional words that the longer text may have
 	n, more := 0, len(longer.words)-len(s.words)
 	for _, w := range longer.words {

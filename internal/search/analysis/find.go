@@ -46,11 +46,11 @@ func NewFinder(only *Choice) *Finder {
 		f.signatures = append(f.signatures, signatureOf(t))
 	}
 	for t := range only.terms {
-		f.reachAll(unruled()[t])
+		f.reachAll(wordsWithoutRule()[t])
 	}
 	if len(only.prefixes) > 0 {
 		f.signatures = nil
-		for t, words := range unruled() {
+		for t, words := range wordsWithoutRule() {
 			if only.HasAll(t) {
 				f.reachAll(words)
 			}
@@ -118,7 +118,7 @@ func (f *Finder) begins(first uint64) bool {
 
 // unruled returns, by term, the words whose terms do not follow from the rules of the
 // stemmer.
-var unruled = sync.OnceValue(func() map[string][]string {
+var wordsWithoutRule = sync.OnceValue(func() map[string][]string {
 	words := map[string][]string{}
 	for form, root := range irregular {
 		words[Stem(root)] = append(words[Stem(root)], form)
@@ -147,7 +147,7 @@ func (f *Finder) root(word string) string {
 }
 
 // reach registers the possible beginnings of plain words whose stem is t or begins with t.
-// Except for the words in unruled, stemming keeps the first two letters of a word and
+// Except for the words in wordsWithoutRule, stemming keeps the first two letters of a word and
 // changes other letters only at the end of the stem. In a stem of three letters, only the
 // last may differ: an e may replace ing or ed (using, use), and an i may replace y (cry,
 // cri). In a longer stem, the first three letters and all except the last two are unchanged
@@ -199,7 +199,7 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 				some = true
 				d.Len += weight
 				if f.mayHave(w) {
-					f.take(d, f.known.kept(f.known.find(s[i:i+n])), weight)
+					f.take(d, f.known.storedUnits(f.known.find(s[i:i+n])), weight)
 				}
 				i += end
 				if i < len(s) && s[i] == ' ' {
@@ -233,7 +233,7 @@ func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 	if len(c) <= maxWhole {
 		k := f.known.find(c)
 		d.Len += weight * uint32(k.parts)
-		f.take(d, f.known.kept(k), weight)
+		f.take(d, f.known.storedUnits(k), weight)
 		return k.some
 	}
 	us, parts, any := f.known.cut(nil, c)

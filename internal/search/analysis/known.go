@@ -166,11 +166,11 @@ func (k *known) unitsOf(c string) []unit {
 		us, _, _ := k.cut(nil, strings.Clone(c))
 		return us
 	}
-	return k.kept(k.find(c))
+	return k.storedUnits(k.find(c))
 }
 
-// kept returns the stored units of a chunk.
-func (k *known) kept(s *seen) []unit { return k.units[s.from:][:s.units] }
+// storedUnits returns the stored units of a chunk.
+func (k *known) storedUnits(s *seen) []unit { return k.units[s.from:][:s.units] }
 
 // cut appends the units of a chunk to us and numbers their terms. It leaves out units that
 // must not be stored. It also returns the number of units that are not wholes, and whether

@@ -103,9 +103,9 @@ func (img *image) read(t *imageTerm, f *found) error {
 	return err
 }
 
-// mayBegin returns the range of the numbers of terms that may have this prefix. last is
+// prefixRange returns the range of the numbers of terms that may have this prefix. last is
 // exclusive.
-func (img *image) mayBegin(prefix string) (first, last int) {
+func (img *image) prefixRange(prefix string) (first, last int) {
 	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].first >= prefix })
 	from := max(at-1, 0)
 	to := from

@@ -42,10 +42,10 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	for _, r := range best.heap {
 		b.push(float32(r.score / q.norm))
 	}
-	b.threshold = max(b.threshold, b.ofTen()*b.slack)
+	b.threshold = max(b.threshold, b.boundOfTenBest()*b.slack)
 	switch {
-	case b.few(postings):
-		b.among()
+	case b.hasFewCandidates(postings):
+		b.scoreAllCandidates()
 	case postings <= fewPostings && len(v.lens) <= 2*window:
 		return false // choosing among so few postings costs more than adding them up
 	default:
@@ -69,11 +69,11 @@ const (
 	roundings = 16    // maximum number of rounding errors in the contribution of a term
 )
 
-// ofTen returns an estimate that at least ten documents of the view reach by their
+// boundOfTenBest returns an estimate that at least ten documents of the view reach by their
 // strongest single term. It returns 0 if more documents are wanted or if some of them may
 // not be hits. Because impacts are rounded up, it uses the next lower value. It is reduced
 // if document lengths count more now than when the impacts were computed.
-func (b *maxScore) ofTen() float32 {
+func (b *maxScore) boundOfTenBest() float32 {
 	v, least := b.view, 0.0
 	if b.limit > ten || !b.filter.all || b.ask.Accept != nil || b.ask.Factor != nil || v.gone > 0 {
 		return 0
@@ -459,15 +459,15 @@ func (c *cursor) rescore(some []kept) {
 	}
 }
 
-// few reports whether so few documents meet the conditions that it is faster to examine all
+// hasFewCandidates reports whether so few documents meet the conditions that it is faster to examine all
 // of them than to process the postings.
-func (b *maxScore) few(postings int) bool {
+func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
 	return !w.all && w.n*fewShare <= len(b.view.lens) && w.n*len(b.cursors) <= postings*lookUpWorth
 }
 
-// among scores the documents that meet the conditions, and no others.
-func (b *maxScore) among() {
+// scoreAllCandidates scores the documents that meet the conditions, and no others.
+func (b *maxScore) scoreAllCandidates() {
 	n := 0
 	complete := func() {
 		for i := range b.batch[:n] {

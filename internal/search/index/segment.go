@@ -251,7 +251,7 @@ func (s *segment) hasPrefix(prefix string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		first, last := 0, s.numTerms()
 		if s.image != nil {
-			first, last = s.image.mayBegin(prefix)
+			first, last = s.image.prefixRange(prefix)
 		}
 		for n := first; n < last; n++ {
 			if strings.HasPrefix(s.term(n).text, prefix) && !yield(n) {

@@ -32,8 +32,8 @@ type besideTerm struct {
 	power float64
 }
 
-// part returns the share that a neighbour at this distance contributes.
-func part(step int, asks bool) float64 {
+// neighbourShare returns the share that a neighbour at this distance contributes.
+func neighbourShare(step int, asks bool) float64 {
 	switch {
 	case step == -1 && asks:
 		return neighbourAsked
@@ -56,7 +56,7 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 	}
 	counts := func(k int, given float64) bool { return given > neighbourFaint*own.scores[k] && !t.dates[k] }
 	worth := func(n *candidate, step int) bool {
-		part := part(step, true)
+		part := neighbourShare(step, true)
 		for k, given := range n.scores {
 			if counts(k, part*given) {
 				return true
@@ -65,7 +65,7 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 		return false
 	}
 	t.neighbours(i, neighbourReach, worth, func(n *candidate, step int) {
-		part := part(step, n.turn.asks)
+		part := neighbourShare(step, n.turn.asks)
 		for k, given := range n.scores {
 			if given := part * given; counts(k, given) {
 				power := fourth(given)
@@ -133,7 +133,7 @@ func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	}
 	f := factor{"only turns beside it hold the words", limit / a.score * (1 - limitStep*limit/a.score)}
 	a.factors = append(a.factors, f)
-	a.score *= f.by
+	a.score *= f.multiplier
 }
 
 // holds reports whether the turn itself has term k, which must not be a date or the name of

@@ -295,8 +295,8 @@ type account struct {
 }
 
 type factor struct {
-	why string
-	by  float64
+	why        string
+	multiplier float64
 }
 
 // account sets a to the explanation of the score of candidate i. It reuses the memory of a.
@@ -333,7 +333,7 @@ func (t *dialogue) account(i int, a *account) {
 		a.factors = append(a.factors, factor{"age", t.p.recency(own.id)})
 	}
 	for _, f := range a.factors {
-		a.score *= f.by
+		a.score *= f.multiplier
 	}
 	t.limitBeside(i, own, a)
 }

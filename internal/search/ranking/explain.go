@@ -120,7 +120,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 // multiply multiplies a term's score by the factors. It adds each difference as a field.
 func multiply(t *TermScore, factors []factor) {
 	for _, f := range factors {
-		if more := t.Score*f.by - t.Score; more != 0 {
+		if more := t.Score*f.multiplier - t.Score; more != 0 {
 			t.Fields = append(t.Fields, FieldScore{Field: f.why, Score: more})
 			t.Score += more
 		}

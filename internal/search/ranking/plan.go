@@ -220,19 +220,19 @@ func (v *View) compile(p *Plan, texts []string, not bool) {
 			c := Clause{what, not, func(id uint64) bool { return holds(id) != not }, []index.Clause{{Terms: terms, Not: not}}}
 			p.Clauses = append(p.Clauses, c)
 			p.filter = append(p.filter, c.Filter...)
-			p.accept = both(p.accept, c.Accept)
+			p.accept = acceptBoth(p.accept, c.Accept)
 			continue
 		}
 		seq := v.r.an.Sequence(v.ctx, what)
 		holds := v.holds(seq)
 		c := Clause{Text: what, Not: not, Accept: func(id uint64) bool { return holds(id) != not }}
 		if len(seq) == 1 || !not {
-			c.Filter = together(seq, not)
+			c.Filter = requireAll(seq, not)
 		}
 		p.Clauses, p.filter = append(p.Clauses, c), append(p.filter, c.Filter...)
-		p.accept = both(p.accept, c.Accept)
+		p.accept = acceptBoth(p.accept, c.Accept)
 		if len(seq) != 1 {
-			p.rest = both(p.rest, c.Accept)
+			p.rest = acceptBoth(p.rest, c.Accept)
 		}
 	}
 }
@@ -240,8 +240,8 @@ func (v *View) compile(p *Plan, texts []string, not bool) {
 // Accepts reports whether the filter and the clauses of the query select a document.
 func (p *Plan) Accepts(id uint64) bool { return p.accept == nil || p.accept(id) }
 
-// both returns a function that reports whether a and b return true. a may be nil.
-func both(a, b func(id uint64) bool) func(id uint64) bool {
+// acceptBoth returns a function that reports whether a and b return true. a may be nil.
+func acceptBoth(a, b func(id uint64) bool) func(id uint64) bool {
 	if a == nil {
 		return b
 	}

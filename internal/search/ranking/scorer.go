@@ -157,12 +157,12 @@ func (r *Scorer) Holds(text string) []index.Clause {
 	if r.an == nil {
 		return nil
 	}
-	return together(r.an.Sequence(context.Background(), text), false)
+	return requireAll(r.an.Sequence(context.Background(), text), false)
 }
 
-// together returns conditions that require all of the terms or, if not is set, exclude each
+// requireAll returns conditions that require all of the terms or, if not is set, exclude each
 // of them.
-func together(seq []string, not bool) (cs []index.Clause) {
+func requireAll(seq []string, not bool) (cs []index.Clause) {
 	for _, t := range seq {
 		cs = append(cs, index.Clause{Terms: []string{t}, Not: not})
 	}
