@@ -1,4 +1,6 @@
-// Package heads reads what choosing needs of all entries of a store, and the text of few.
+// Package heads lists the heads of a store's entries, with which callers choose entries,
+// and reads the content of the chosen entries. A head is an entry without its content; see
+// [oxbow.Head].
 package heads
 
 import (
@@ -8,19 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// List is the entries of a store at one moment.
+// List has the entries of a store at one moment.
 type List struct {
-	All  iter.Seq2[oxbow.Head, error]               // in order of ID; at most one error, last
-	Read func(ids []uint64) ([]*oxbow.Entry, error) // entries whose heads were not whole
+	All  iter.Seq2[oxbow.Head, error]               // yields heads in order of ID; an error ends it
+	Read func(ids []uint64) ([]*oxbow.Entry, error) // returns entries whose heads were not whole
 }
 
-// Asked is what heads that are not whole must have.
+// Asked describes the data that heads must have.
 type Asked struct {
-	Keys  []string // of terms of filters, and of labels
-	Names []string // an entry that has one of these as a name or an alias has a whole head
+	Keys  []string // keys of filter terms and of labels
+	Names []string // an entry with one of these names or aliases gets a whole head
 }
 
-// Of adds what a filter selects by.
+// Of adds the keys and names that the filter needs.
 func (a *Asked) Of(f oxbow.Filter) {
 	for _, t := range f.Terms {
 		switch t.Key {
@@ -34,16 +36,17 @@ func (a *Asked) Of(f oxbow.Filter) {
 	}
 }
 
-// Viewer is a Store that has heads, or returns the heads of another.
+// Viewer is a Store that provides heads.
 type Viewer interface {
-	// ViewHeads is [View] of the store. It returns false where the store has not
-	// what is asked, or could not read all of it: then the entries are to be read.
+	// ViewHeads implements [View] for the store. It returns false if the store does not
+	// have the requested data or could not read all of it. The caller must then read the
+	// entries.
 	ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (ok bool, err error)
 }
 
-// View calls fn with the heads of the entries of a store, which are valid until it
-// returns. It may call fn again, with all of them, when one could not be read. The
-// heads of a store that is no [Viewer], or has not what is asked, are whole.
+// View calls fn with the heads of the entries of a store. They are valid until fn returns.
+// If a head could not be read, View calls fn again with whole heads. If the store is not a
+// [Viewer] or does not have the requested data, all heads are whole.
 func View(ctx context.Context, s oxbow.Store, asked Asked, fn func(List) error) error {
 	if v, ok := s.(Viewer); ok {
 		ok, err := v.ViewHeads(ctx, asked.Keys, asked.Names, func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error {

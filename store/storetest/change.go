@@ -1,4 +1,5 @@
-// Contract of Apply: each operation, conditions, atomicity and refusals.
+// This file tests the contract of Apply: each op, conditions, atomicity, and refused
+// changes.
 
 package storetest
 
@@ -74,7 +75,7 @@ func testAlias(t *testing.T, s oxbow.Store, can Can) {
 	}
 }
 
-// testUniqueAliases gives aliases that are taken, also by several goroutines.
+// testUniqueAliases adds aliases that another entry has, also from several goroutines.
 func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 	if !can.Aliases {
 		return
@@ -93,7 +94,8 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 	refused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
 	gone(t, s, "three")
 	apply(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
-	apply(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a")) // which it has
+	// it already has the alias
+	apply(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a"))
 	errs, wg := make([]error, 8), sync.WaitGroup{}
 	for i := range errs {
 		wg.Go(func() { errs[i] = s.Apply(t.Context(), add(fmt.Sprint("w", i), "same")) })
@@ -144,7 +146,7 @@ func testAtomic(t *testing.T, s oxbow.Store, _ Can) {
 	if e := get(t, s, "a"); e.Content != "one" {
 		t.Errorf("a batch that failed changed the content to %q", e.Content)
 	}
-	// The changes of a batch see each other.
+	// Each change of a batch sees the changes before it.
 	apply(t, s, oxbow.Add{Name: "c", Content: "1"}, oxbow.Update{Name: "c", Content: "2"},
 		oxbow.Remove{Name: "a"}, oxbow.Add{Name: "a", Content: "3"})
 	if c, a := get(t, s, "c"), get(t, s, "a"); c.Content != "2" || a.Content != "3" {

@@ -1,5 +1,5 @@
-// Contract of Commit: a call is answered with the change that it made, and with no
-// change of another writer.
+// This file tests the contract of Commit: the caller receives exactly the change that its
+// call made.
 
 package storetest
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// committer returns the store as an [oxbow.Committer]. It skips the test if the store is
-// none, or is a memory over a store that is none.
+// committer returns the store as an [oxbow.Committer]. It skips the test if the store, or
+// the store below a memory, is not a Committer.
 func committer(t *testing.T, s oxbow.Store) oxbow.Committer {
 	t.Helper()
 	base := s
@@ -29,7 +29,7 @@ func committer(t *testing.T, s oxbow.Store) oxbow.Committer {
 	return c
 }
 
-// testCommit compares what Commit returns with what the store then has.
+// testCommit compares the result of Commit with the entries in the store.
 func testCommit(t *testing.T, s oxbow.Store, can Can) {
 	c := committer(t, s)
 	made := commit(t, c, oxbow.Add{Name: "a", Content: "one"})
@@ -52,7 +52,7 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 	testCommitOthers(t, c)
 }
 
-// testCommitOthers commits several ops at once, none, and one that cannot be applied.
+// testCommitOthers commits several ops at once, no ops, and an op that cannot be applied.
 func testCommitOthers(t *testing.T, c oxbow.Committer) {
 	made := commit(t, c, oxbow.Add{Name: "b", Content: "b1"}, oxbow.Update{Name: "b", Content: "b2"}, oxbow.Add{Name: "c", Content: "c1"})
 	if len(made.Versions) != 3 || made.Versions[0].Entry.Content != "b1" || made.Versions[1].Entry.Content != "b2" {
@@ -69,8 +69,8 @@ func testCommitOthers(t *testing.T, c oxbow.Committer) {
 	}
 }
 
-// testCommitParallel has several writers change the same entries. The text that a call
-// gets back must be its own, and its number that of the change with this text.
+// testCommitParallel lets several writers change the same entries. Each call must return
+// its own text, and the number of the change with this text.
 func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 	c := committer(t, s)
 	commit(t, c, oxbow.Add{Name: "shared", Content: "start"})
@@ -101,9 +101,9 @@ func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 	checkLogged(t, s, answers...)
 }
 
-// testCommitOpID repeats calls by their op id. The answer is that of the first call,
-// also while that call is still being made, and never the last change of the store. It
-// asks nothing of a store without a history, which keeps no op ids.
+// testCommitOpID repeats calls with the same op ID. They must return the change of the
+// first call, even while that call is still running, and never the last change of the
+// store. A store without a history does not store op IDs and is not tested.
 func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	c := committer(t, s)
 	if _, err := oxbow.HistoryOf(s); errors.Is(err, oxbow.ErrUnsupported) {
@@ -157,7 +157,7 @@ func commit(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
 	return made
 }
 
-// checkWritten compares a change of one op with the entry that the store has since.
+// checkWritten compares a change with one op with the entry in the store.
 func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.Entry) {
 	t.Helper()
 	e, ok := made.Entry()
@@ -167,8 +167,8 @@ func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.E
 	}
 }
 
-// checkLogged compares changes with the log, if the store has one: each change must be in
-// it under its own number, with the same entries.
+// checkLogged compares changes with the log, if the store has one. Each change must be in
+// the log under its own number, with the same entries.
 func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 	t.Helper()
 	h, err := oxbow.HistoryOf(s)
@@ -200,7 +200,7 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 	}
 }
 
-// sameVersion reports whether two versions are the same, as far as callers see them.
+// sameVersion reports whether two versions look the same to callers.
 func sameVersion(v, w oxbow.Version) bool {
 	return v.Seq == w.Seq && v.Verb == w.Verb && v.Prev == w.Prev && v.Entry.ID == w.Entry.ID && v.Entry.Name == w.Entry.Name &&
 		v.Entry.Version == w.Entry.Version && v.Entry.Content == w.Entry.Content && reflect.DeepEqual(v.Entry.Labels, w.Entry.Labels)

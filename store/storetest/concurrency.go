@@ -1,4 +1,5 @@
-// Contract of stores in use: parallel calls, events, cancellation, Close and a second opening.
+// This file tests concurrent use: parallel calls, events, cancellation, Close, and a second
+// opening.
 
 package storetest
 
@@ -36,8 +37,8 @@ func testSnapshot(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testParallel writes from several goroutines: none of what was acknowledged
-// may be missing.
+// testParallel writes from several goroutines and checks that no acknowledged change is
+// missing.
 func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	const writers, each = 8, 10
 	var wg sync.WaitGroup
@@ -64,8 +65,8 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testWatch has two functions watch the store, one of them for part of the time.
-// Of a memory, it is the store below that sends events.
+// testWatch lets two functions watch the store, one of them for part of the time. If the
+// store is a memory, the store below sends the events.
 func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	base := s
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {

@@ -1,4 +1,4 @@
-// Contract of Get and Entries: order, filters, names and contents.
+// This file tests the contract of Get and Entries: order, filters, names and contents.
 
 package storetest
 
@@ -34,7 +34,8 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	before := []string{"a"}
 	after := []string{"b"}
 	if can.Created >= 24*time.Hour {
-		// The store has no other times: both were made now.
+		// Both entries were created at the current time, because the store has no other
+		// times.
 		created = get(t, s, "a").Created
 		before = nil
 		after = []string{"a", "b"}
@@ -63,7 +64,8 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	}
 }
 
-// testNames uses names that look like paths, differ by case only, or are long.
+// testNames uses long names, names that look like paths, and names that differ only in
+// case.
 func testNames(t *testing.T, s oxbow.Store, can Can) {
 	hard := []string{"a", "A", "a b", "a-b", "../../etc/passwd", "/abs", "a/b", `a\b`, "C:", "con", "é", "e\u0301",
 		"日本語", "🦀", ".hidden", "..", "dot.", "%2e", strings.Repeat("n", 200), "#1", "- x", "a.md", "[x](y)", "<b>&amp;"}
@@ -72,10 +74,10 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 		content := fmt.Sprint("content ", i)
 		err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: content})
 		if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
-			continue // a layout may refuse a name, in words, but never mix two up
+			continue // a store may refuse a name with an error, but must never confuse two names
 		}
 		if n == "e\u0301" && errors.Is(err, oxbow.ErrExists) {
-			continue // a memory knows "é", which is the same name
+			continue // a memory treats "é" as the same name
 		}
 		if err != nil {
 			t.Errorf("Add(%q) = %v", n, err)
@@ -103,7 +105,7 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 	}
 }
 
-// testContents uses contents that a text format may trip over.
+// testContents uses contents that a text format could misinterpret.
 func testContents(t *testing.T, s oxbow.Store, can Can) {
 	hard := []string{"", " ", "\n", "one\n", "one\n\n\n", "\n\none", "crlf\r\nline\r\n", "tab\tbed", "---\nname: evil\n---\nx",
 		"## 10:00\n\nlooks like a day's entry", "<div id=\"meta\"></div>\nx", "</div>", "日本語 🦀", "# Heading", "a\n\n---\n\nb",

@@ -1,4 +1,5 @@
-// Memories of tests, and calls of a store that end the test when they fail.
+// This file has helpers that open memories and make calls, and that end the test if there
+// is an error.
 
 package storetest
 
@@ -12,17 +13,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Can is what a store's layout can hold. What it cannot, it must refuse with
+// Can describes the capabilities of a store's format. Everything else must be refused with
 // an error that matches [oxbow.ErrUnsupported] or [oxbow.ErrInvalid].
 type Can struct {
-	Labels  bool          // labels on entries
-	Aliases bool          // aliases on entries
-	Kinds   []oxbow.Kind  // the kinds it holds; nil means all
-	Created time.Duration // how exactly it keeps the time of creation; 0 means to the nanosecond, from a day on that it does not
+	Labels  bool         // labels on entries
+	Aliases bool         // aliases on entries
+	Kinds   []oxbow.Kind // supported kinds; nil means all
+	// resolution of the creation time; 0 means nanoseconds, and a day or more that it is
+	// not stored
+	Created time.Duration
 	Reopen  func(t *testing.T) oxbow.Store
 }
 
-// check runs the store's own examination, where it has one.
+// check runs the store's own check, if it has one.
 func check(t *testing.T, s oxbow.Store) {
 	t.Helper()
 	c, ok := s.(oxbow.Checker)
@@ -38,7 +41,8 @@ func check(t *testing.T, s oxbow.Store) {
 	}
 }
 
-// Open opens a memory that the end of the test checks, with its index, and closes.
+// Open opens a memory. At the end of the test, the memory and its index are checked and
+// closed.
 func Open(t testing.TB, name string, o *oxbow.Options) *oxbow.Memory {
 	t.Helper()
 	m, err := oxbow.Open(name, o)
@@ -49,7 +53,7 @@ func Open(t testing.TB, name string, o *oxbow.Options) *oxbow.Memory {
 	return m
 }
 
-// Close checks a memory, with its index, and closes it. What is wrong fails the test.
+// Close checks a memory and its index, and closes it. Problems fail the test.
 func Close(t testing.TB, m *oxbow.Memory) {
 	t.Helper()
 	if r, err := m.Check(context.WithoutCancel(t.Context())); err != nil || len(r.Problems) > 0 {

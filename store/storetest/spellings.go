@@ -1,4 +1,4 @@
-// This file tests names that differ in their Unicode composition only.
+// This file tests names that differ only in their Unicode composition.
 
 package storetest
 
@@ -10,7 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Two spellings of one name: "é" is one character, or a letter and a mark.
+// Two spellings of one name, in which "é" is one character, or a letter and a combining
+// mark.
 const (
 	composedName   = "caf\u00e9"
 	decomposedName = "cafe\u0301"
@@ -62,7 +63,7 @@ func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// checkAliasSpellings gives the entry one alias in both spellings.
+// checkAliasSpellings adds an alias in both spellings to the entry.
 func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	apply(t, m, oxbow.Alias{Name: decomposedName, Aliases: []string{"a" + decomposedName, "a" + composedName}})
@@ -75,8 +76,8 @@ func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// testOldSpellings has a store from before names were normalized, in which both spellings are
-// entries: each stays reachable by its own.
+// testOldSpellings tests a store from before names were normalized, which has an entry for
+// each spelling. Each must be reachable by its own spelling.
 func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	apply(t, s, oxbow.Add{Name: decomposedName, Content: "old"})
 	m, ctx := oxbow.New(s, nil), t.Context()
@@ -85,7 +86,7 @@ func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	err := s.Apply(ctx, oxbow.Add{Name: composedName, Content: "new"})
 	if errors.Is(err, oxbow.ErrExists) {
-		return // a memory, or a server with one
+		return // a memory, or a server with a memory
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,9 @@
-// Package storetest holds the tests that every [oxbow.Store] must pass. A store
-// of one's own runs them with
+// Package storetest has the tests that every [oxbow.Store] must pass. To test your own
+// store, write
 //
 //	func TestStore(t *testing.T) { storetest.Run(t, open, storetest.Can{…}) }
 //
-// New behaviour of the seam starts here.
+// A change of the Store interface's contract must begin with a test in this package.
 package storetest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Run runs the contract. Open returns an empty store for each test; the test
-// closes it. With can.Reopen, the store that was opened last is opened again.
+// Run runs the tests. open must return an empty store for each test, which the test closes.
+// With can.Reopen, the last store is opened again.
 func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 	if can.Kinds == nil {
 		can.Kinds = oxbow.Kinds()

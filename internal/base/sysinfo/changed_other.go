@@ -1,4 +1,4 @@
-// The time of change of a file's node, where it is not looked at.
+// This file is for platforms on which change times are not read.
 
 //go:build !linux && !darwin && !windows
 

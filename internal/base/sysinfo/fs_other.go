@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-// The fallback where file systems are not distinguished.
+// This file is for platforms on which file systems are not distinguished.
 
 package sysinfo
 

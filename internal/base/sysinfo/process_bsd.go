@@ -1,7 +1,6 @@
 //go:build unix && !linux
 
-// The fallback where a stopped process is not cheap to tell from one
-// that works.
+// This file is for platforms on which it is expensive to detect that a process is stopped.
 
 package sysinfo
 

@@ -1,11 +1,11 @@
 //go:build !unix && !windows
 
-// The fallback where there are no processes to look at.
+// This file is for platforms without processes.
 
 package sysinfo
 
 func process(int) State { return notKnown }
 
-// Writable reports whether this user may write the file, or make files in the
-// directory. Where that is not known, as here, it is true.
+// Writable reports whether this user can write the file or create files in the directory.
+// It returns true, because this is unknown on these platforms.
 func Writable(string) bool { return true }

@@ -20,6 +20,6 @@ func process(pid int) State {
 	return running
 }
 
-// Writable reports whether this user may write the file, or make files in the
-// directory. Where that is not known, it is true.
+// Writable reports whether this user can write the file or create files in the directory.
+// If this is unknown, it returns true.
 func Writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

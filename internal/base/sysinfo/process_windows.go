@@ -10,7 +10,7 @@ func process(pid int) State {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	switch err {
 	case nil:
-	case windows.ERROR_INVALID_PARAMETER: // what it says of a number that no process has
+	case windows.ERROR_INVALID_PARAMETER: // error for a process ID that does not exist
 		return Gone
 	case windows.ERROR_ACCESS_DENIED:
 		return running
@@ -29,6 +29,6 @@ func process(pid int) State {
 	return running
 }
 
-// Writable reports whether this user may write the file, or make files in the
-// directory. Where that is not known, as here, it is true.
+// Writable reports whether this user can write the file or create files in the directory.
+// It returns true, because this is unknown on Windows.
 func Writable(string) bool { return true }

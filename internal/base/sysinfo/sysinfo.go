@@ -54,7 +54,7 @@ func Look(path string) (FileSystem, error) {
 			return look(path)
 		}
 		up := filepath.Dir(path)
-		// Below a file there is no directory either.
+		// A path below a file does not exist either, so continue with its parent.
 		if up == path || (!errors.Is(err, fs.ErrNotExist) && !isNotDir(path)) {
 			return FileSystem{}, err
 		}
@@ -62,7 +62,7 @@ func Look(path string) (FileSystem, error) {
 	}
 }
 
-// isNotDir reports whether something above the path is no directory.
+// isNotDir reports whether a parent of the path is not a directory.
 func isNotDir(path string) bool {
 	for {
 		up := filepath.Dir(path)

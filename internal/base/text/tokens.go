@@ -22,7 +22,7 @@ const (
 	costMark       = 75  // a mark of punctuation in ASCII
 	costSameMark   = 10  // the same mark once more, as in a rule or a fence
 	costSpace      = 5   // a space: most belong to the word that follows
-	costApart      = 95  // what a digit adds to the one space before it: those stay apart
+	costApart      = 95  // additional cost of a digit after one space, which is a separate token
 	costSpaces     = 75  // the second space of a run; further ones are free
 	costNewline    = 75  // the first line feed, return or tab of a run
 	costNextLine   = 10  // each further one
@@ -39,13 +39,13 @@ const (
 	costBad        = 100 // a byte that is not UTF-8
 )
 
-// EstimateTokens returns about how many tokens a large language model sees in
-// s. It is 0 for the empty string and at least 1 for any other.
+// EstimateTokens returns the approximate number of tokens that a large language model sees
+// in s. It is 0 for the empty string and at least 1 for any other.
 //
-// The estimate adds up a cost for each word, digit group, mark and letter, by
-// script; the constants above are the whole formula. They were fitted to the
-// tokenizer cl100k_base, rather too high than too low. Measured as estimate by
-// true count, on texts of 20 to 60 kB:
+// The estimate is the sum of costs for words, digit groups, marks and letters, which depend
+// on the script. The constants above are the whole formula. They were fitted to the
+// tokenizer cl100k_base, so that the estimate is rather too high than too low. These are
+// the ratios of the estimate to the true count, measured on texts of 20 to 60 kB:
 //
 //	text                                      of cl100k_base   of o200k_base
 //	English prose, Markdown, Go, Python, JSON    0.98–1.23        0.97–1.22
@@ -55,12 +55,12 @@ const (
 //	Greek, Hebrew, Arabic, Persian               0.90–1.09        1.96–2.26
 //	Indic scripts, Thai, Georgian                0.93–1.41        2.74–4.56
 //
-// Tables of numbers reach 0.92 of cl100k_base, base64 0.85, words of random
-// letters 0.69. The lowest figure of a language is Finnish. Newer tokenizers have more words for scripts
-// other than Latin, so there the estimate is far on the safe side.
+// For tables of numbers the ratio to cl100k_base is 0.92, for base64 0.85, and for words of
+// random letters 0.69. The language with the lowest ratio is Finnish. Newer tokenizers have
+// more words for scripts other than Latin, so the estimate is far too high there.
 func EstimateTokens(s string) int {
 	sum := 0
-	apart := 0 // what a digit would cost more here
+	apart := 0 // additional cost if the next character is a digit
 	for i := 0; i < len(s); {
 		if s[i] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
@@ -90,7 +90,7 @@ func EstimateTokens(s string) int {
 	return (sum + 99) / 100
 }
 
-// class is what a byte of ASCII is to the estimate.
+// class is the kind of an ASCII byte for the estimate.
 type class uint8
 
 const (
@@ -101,7 +101,7 @@ const (
 	lineClass
 )
 
-// classes tells the class of each byte; those that are not ASCII are marks.
+// classes maps each byte to its class. Bytes that are not ASCII are marks.
 var classes = func() (cs [256]class) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
@@ -118,8 +118,8 @@ var classes = func() (cs [256]class) {
 	return cs
 }()
 
-// runLength returns how many bytes of one class s begins with; marks count
-// while they are the same.
+// runLength returns the number of bytes of the same class at the start of s. Marks must
+// also be the same character.
 func runLength(s string) int {
 	c, n := classes[s[0]], 1
 	for n < len(s) && classes[s[n]] == c && (c != markClass || s[n] == s[0]) {
@@ -163,7 +163,7 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// scripts are the scripts that have a cost of their own.
+// scripts are the scripts with specific costs.
 var scripts = []struct {
 	tables []*unicode.RangeTable
 	cost   int
