@@ -147,6 +147,10 @@ type Explanation struct {
 	Terms   []TermScore // sorted
 }
 
+// A TermScore is the contribution of one query term to a score:
+//
+//	Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl))
+//
 // k1 is 1.2 and b is 0.75. Contributions that do not follow this formula, such as those of
 // neighbouring turns, are listed only in Fields.
 type TermScore struct {
