@@ -67,7 +67,10 @@ func BenchmarkApplyCPU(b *testing.B) {
 			for range writers {
 				wg.Go(func() {
 					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-						if err := m.Apply(b.Context(), oxbow.Add{Name: fmt.Sprint("entry ", i), Content: content}); err != nil {
+						if err := m.Apply(
+							b.Context(),
+							oxbow.Add{Name: fmt.Sprint("entry ", i), Content: content},
+						); err != nil {
 							b.Error(err)
 						}
 					}

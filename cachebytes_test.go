@@ -68,7 +68,11 @@ func TestIndexKeepsNoEntry(t *testing.T) {
 	m.scanFrom = 1 << 40
 	h.agree(m)
 	h.held(m)
-	if err := m.Apply(t.Context(), Update{Name: "entry 7", Content: "harbor lantern, again"}, Remove{Name: "entry 8"}); err != nil {
+	if err := m.Apply(
+		t.Context(),
+		Update{Name: "entry 7", Content: "harbor lantern, again"},
+		Remove{Name: "entry 8"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.agree(m)
@@ -97,7 +101,9 @@ func TestCacheBesideWriter(t *testing.T) {
 			seen := map[string]uint64{}
 			for i := g; ctx.Err() == nil; i = (i + 7) % 300 {
 				e, err := m.Get(t.Context(), fmt.Sprint("entry ", i))
-				if err != nil || e.Version < seen[e.Name] || (strings.HasPrefix(e.Content, "harbor of") && !strings.HasPrefix(e.Content, fmt.Sprintf("harbor of %d in", i))) {
+				if err != nil || e.Version < seen[e.Name] ||
+					(strings.HasPrefix(e.Content, "harbor of") &&
+						!strings.HasPrefix(e.Content, fmt.Sprintf("harbor of %d in", i))) {
 					t.Errorf("Get of entry %d: version %d after %d, %q; %v", i, e.Version, seen[e.Name], e.Content, err)
 					return
 				}
@@ -111,7 +117,10 @@ func TestCacheBesideWriter(t *testing.T) {
 	}
 	for round := range 3 {
 		for i := 0; i < 300; i += 5 {
-			if err := m.Apply(t.Context(), Update{Name: fmt.Sprint("entry ", i), Content: content(i, round)}); err != nil {
+			if err := m.Apply(
+				t.Context(),
+				Update{Name: fmt.Sprint("entry ", i), Content: content(i, round)},
+			); err != nil {
 				t.Error(err)
 			}
 		}
@@ -131,7 +140,12 @@ func TestCacheBesideWriter(t *testing.T) {
 func TestVersionsOfOneChange(t *testing.T) {
 	h := newIndexHome(t, 0)
 	m := h.open(nil)
-	if err := m.Apply(t.Context(), Add{Name: "a", Content: "first"}, Update{Name: "a", Content: "second"}, Update{Name: "a", Content: "last"}); err != nil {
+	if err := m.Apply(
+		t.Context(),
+		Add{Name: "a", Content: "first"},
+		Update{Name: "a", Content: "second"},
+		Update{Name: "a", Content: "last"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.close(m)

@@ -21,8 +21,11 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	}
 	missing, err := m.unindexed(ctx, all)
 	for _, e := range missing {
-		rep.Problems = append(rep.Problems, Problem{Offset: -1, What: fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
-			Mend: "this is a defect of oxbow: please report it; a restart builds the index again"})
+		rep.Problems = append(
+			rep.Problems,
+			Problem{Offset: -1, What: fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
+				Mend: "this is a defect of oxbow: please report it; a restart builds the index again"},
+		)
 	}
 	return rep, err
 }
@@ -74,13 +77,20 @@ func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) 
 func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
 	e, ok := m.store.(Redactor)
 	if !ok {
-		return RedactReport{}, errors.Join(ErrUnsupported, errors.New("it keeps no history to erase from: forget is final there"))
+		return RedactReport{}, errors.Join(
+			ErrUnsupported,
+			errors.New("it keeps no history to erase from: forget is final there"),
+		)
 	}
 	return e.Redact(ctx, name, dry)
 }
 
 // RedactVersions permanently removes versions from the history. See [Redactor].
-func (m *Memory) RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error) {
+func (m *Memory) RedactVersions(
+	ctx context.Context,
+	match func(e Entry, current bool) bool,
+	dry bool,
+) (RedactReport, error) {
 	e, ok := m.store.(Redactor)
 	if !ok {
 		return RedactReport{}, ErrUnsupported

@@ -199,7 +199,11 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 				return nil
 			}
 		}
-		if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.frozenIndex); !errors.Is(err, logstore.ErrDerived) || !done {
+		if err := saveIndex(
+			t.Context(),
+			m.Store().(*logstore.DB),
+			&f.frozenIndex,
+		); !errors.Is(err, logstore.ErrDerived) || !done {
 			t.Errorf("%s: saveIndex after an erasure: %v, done %v", at, err, done)
 		}
 		h.nowhere("topsecret")

@@ -89,8 +89,15 @@ func TestCollapseKeepsTrustApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	for name, labels := range map[string][]Label{"clean": nil, "too": nil, "tainted": {{Key: LabelTaint, Value: "WebFetch x"}}} {
-		if err := m.Apply(t.Context(), Add{Name: name, Content: "We ship the harbor release on Tuesdays.", Labels: labels}); err != nil {
+	for name, labels := range map[string][]Label{
+		"clean":   nil,
+		"too":     nil,
+		"tainted": {{Key: LabelTaint, Value: "WebFetch x"}},
+	} {
+		if err := m.Apply(
+			t.Context(),
+			Add{Name: name, Content: "We ship the harbor release on Tuesdays.", Labels: labels},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -30,7 +30,14 @@ func TestTurnsChange(t *testing.T) {
 	}
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	text := func() string {
-		said := one("the harbor opens yesterday", "who saw the kestrel?", "the lantern, last week", "a harbor and a lantern", "nothing much", "did the kestrel come in May?")
+		said := one(
+			"the harbor opens yesterday",
+			"who saw the kestrel?",
+			"the lantern, last week",
+			"a harbor and a lantern",
+			"nothing much",
+			"did the kestrel come in May?",
+		)
 		return one("Ann", "Bob Lee", "Caroline", "a note", "user") + ": " + said
 	}
 	labels := func() []oxbow.Label {
@@ -97,8 +104,15 @@ func TestTurnsChange(t *testing.T) {
 // the order of the talk, from the store as it is and as it was.
 func TestTurnsAround(t *testing.T) {
 	ctx := t.Context()
-	m := filled(t, "a|Ann: Good morning.", "b|Bob: Hello.", "c|Ann: I saw the kestrel.", "note|What a program noted.", "d|Bob: Really?",
-		"e|Ann: It sat on the mast.", "f|Bob: I must go.", "far|user: Where does the albatross sleep?")
+	m := filled(
+		t,
+		"a|Ann: Good morning.",
+		"b|Bob: Hello.",
+		"c|Ann: I saw the kestrel.",
+		"note|What a program noted.",
+		"d|Bob: Really?",
+		"e|Ann: It sat on the mast.", "f|Bob: I must go.", "far|user: Where does the albatross sleep?",
+	)
 	around := func(q oxbow.Query) string {
 		t.Helper()
 		hits, err := m.Recall(ctx, q)
@@ -141,7 +155,8 @@ func TestTurnsAround(t *testing.T) {
 	}
 	for _, n := range []int{-1, oxbow.MaxAround + 1} {
 		var bad *oxbow.InvalidError
-		if _, err := m.Recall(ctx, oxbow.Query{Text: "kestrel", Around: n}); !errors.As(err, &bad) || bad.Field != "around" {
+		if _, err := m.Recall(ctx, oxbow.Query{Text: "kestrel", Around: n}); !errors.As(err, &bad) ||
+			bad.Field != "around" {
 			t.Errorf("Around %d gives %v", n, err)
 		}
 	}
@@ -155,7 +170,15 @@ func TestTurnsAround(t *testing.T) {
 func TestTurnsTogether(t *testing.T) {
 	var entries []string
 	for i := range 200 {
-		entries = append(entries, fmt.Sprintf("n%d|%s: %s", i, []string{"Ann", "Bob"}[i%2], []string{"the harbor, yesterday", "is there a lantern?", "a kestrel"}[i%3]))
+		entries = append(
+			entries,
+			fmt.Sprintf(
+				"n%d|%s: %s",
+				i,
+				[]string{"Ann", "Bob"}[i%2],
+				[]string{"the harbor, yesterday", "is there a lantern?", "a kestrel"}[i%3],
+			),
+		)
 	}
 	queries := []string{"harbor", "lantern kestrel", "when was Ann in the harbor", "Bob"}
 	m, alone := filled(t, entries...), filled(t, entries...)

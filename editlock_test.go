@@ -31,7 +31,10 @@ func TestEditsOfOneEntry(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range edits {
 		wg.Go(func() {
-			if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "shared", Content: fmt.Sprint("text ", i)}); err != nil {
+			if _, err := m.Remember(
+				t.Context(),
+				oxbow.Entry{Name: "shared", Content: fmt.Sprint("text ", i)},
+			); err != nil {
 				t.Error(err)
 			}
 		})

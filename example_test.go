@@ -150,7 +150,15 @@ func ExampleMemory_Recall_explain() {
 
 	h := must(m.Recall(ctx, oxbow.Query{Text: "low tide", Explain: true}))[0]
 	x := h.Explanation
-	fmt.Printf("%s: %.4f by %s, %g of %g terms in %d entries\n", h.Entry.Name, h.Score, x.Formula, x.Length, x.AvgLen, x.Entries)
+	fmt.Printf(
+		"%s: %.4f by %s, %g of %g terms in %d entries\n",
+		h.Entry.Name,
+		h.Score,
+		x.Formula,
+		x.Length,
+		x.AvgLen,
+		x.Entries,
+	)
 	for _, t := range x.Terms {
 		fmt.Printf("  %-4s %g times here, in %d entries, idf %.4f: %.4f\n", t.Term, t.TF, t.DF, t.IDF, t.Score)
 	}
@@ -209,7 +217,13 @@ func ExampleMemory_Undo() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("change %d undid change %d, which did %s %q\n", seq, undone[0].Seq, undone[0].Versions[0].Verb, undone[0].Versions[0].Entry.Name)
+	fmt.Printf(
+		"change %d undid change %d, which did %s %q\n",
+		seq,
+		undone[0].Seq,
+		undone[0].Versions[0].Verb,
+		undone[0].Versions[0].Entry.Name,
+	)
 	fmt.Println(must(m.Get(ctx, "tides")).Content)
 	// Output:
 	// entry not found: "tides" true
@@ -344,7 +358,15 @@ func ExampleWithSource() {
 	})
 	ctx = oxbow.WithNote(ctx, "learned while fixing the card form")
 	e := must(m.Remember(ctx, oxbow.Entry{Name: "form", Content: "The card form must be sent once."}))
-	fmt.Println(e.Source.Actor, "by", e.Source.Door, "at", e.Source.Time.Format(time.DateOnly), "claims to be", e.Source.Claimed.Client)
+	fmt.Println(
+		e.Source.Actor,
+		"by",
+		e.Source.Door,
+		"at",
+		e.Source.Time.Format(time.DateOnly),
+		"claims to be",
+		e.Source.Claimed.Client,
+	)
 
 	c := must(first(m.Log(ctx)))
 	fmt.Println(c.Note)
@@ -397,7 +419,8 @@ func (s *mapStore) Apply(_ context.Context, ops ...oxbow.Op) error {
 			return &oxbow.NameError{Name: add.Name, Err: oxbow.ErrExists}
 		}
 		s.last++
-		next[add.Name] = oxbow.Entry{ID: s.last, Name: add.Name, Kind: add.Kind, Content: add.Content, Labels: oxbow.SortLabels(add.Labels), Version: s.last}
+		next[add.Name] = oxbow.Entry{ID: s.last, Name: add.Name, Kind: add.Kind, Content: add.Content,
+			Labels: oxbow.SortLabels(add.Labels), Version: s.last}
 	}
 	s.entries = next
 	return nil

@@ -22,8 +22,9 @@ import (
 // runsFS tells of the writes to files that an index is filled by, and may fail them.
 type runsFS struct {
 	*vfs.Mem
-	runs    atomic.Int64                     // files that were made
-	onWrite func(name string, n int64) error // with the number of the file and an error that fails the write; nil for none
+	runs atomic.Int64 // files that were made
+	// with the number of the file and an error that fails the write; nil for none
+	onWrite func(name string, n int64) error
 }
 
 type runsFile struct {
@@ -66,7 +67,8 @@ func runsHome(t *testing.T, seed uint64) *indexHome {
 		}
 	}
 	for range 20 {
-		if es, _, err := m.Newest(t.Context(), Filter{}, r.IntN(200), 1); err != nil || m.Forget(t.Context(), es[0].Name) != nil {
+		if es, _, err := m.Newest(t.Context(), Filter{}, r.IntN(200), 1); err != nil ||
+			m.Forget(t.Context(), es[0].Name) != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,7 +78,11 @@ func runsHome(t *testing.T, seed uint64) *indexHome {
 
 func someOps(r *rand.Rand, n int) (ops []Op) {
 	for range n {
-		add := Add{Name: fmt.Sprint("entry ", r.Uint64()), Content: words(r, 12), Created: time.Unix(1776162225+r.Int64N(1e6), 0)}
+		add := Add{
+			Name:    fmt.Sprint("entry ", r.Uint64()),
+			Content: words(r, 12),
+			Created: time.Unix(1776162225+r.Int64N(1e6), 0),
+		}
 		switch r.IntN(20) {
 		case 0: // no word finds it
 			add.Labels = []Label{{Key: LabelQuarantine, Value: "test"}}
@@ -93,7 +99,9 @@ func someOps(r *rand.Rand, n int) (ops []Op) {
 func (h *indexHome) openRuns(fs vfs.FS, room int) *Memory {
 	h.t.Helper()
 	now := time.Unix(1777000000, 0)
-	m, err := Open("memory.oxbow", &Options{FS: fs, Clock: func() time.Time { return now }, runBytes: room, snapshotLeast: 1})
+	m, err := Open("memory.oxbow", &Options{FS: fs, Clock: func() time.Time {
+		return now
+	}, runBytes: room, snapshotLeast: 1})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -136,7 +144,13 @@ func TestIndexOfRuns(t *testing.T) {
 		want := file(1 << 30)
 		for _, room := range []int{1, 3000, 20_000, 100_000} {
 			if got := file(room); len(want) == 0 || !bytes.Equal(got, want) {
-				t.Errorf("seed %d: with %d bytes in memory the index file has %d bytes, want the %d of one filled in memory", seed, room, len(got), len(want))
+				t.Errorf(
+					"seed %d: with %d bytes in memory the index file has %d bytes, want the %d of one filled in memory",
+					seed,
+					room,
+					len(got),
+					len(want),
+				)
 			}
 		}
 	}
@@ -151,7 +165,9 @@ func TestIndexOfRunsAhead(t *testing.T) {
 		h := &indexHome{t, vfs.NewMem()}
 		now := time.Unix(1777000000, 0)
 		open := func(most int) *Memory {
-			m, err := Open("memory.oxbow", &Options{FS: h.fs, Clock: func() time.Time { return now }, Rand: strings.NewReader(strings.Repeat("x", 1000)), runBytes: most, snapshotLeast: 1})
+			m, err := Open("memory.oxbow", &Options{FS: h.fs, Clock: func() time.Time {
+				return now
+			}, Rand: strings.NewReader(strings.Repeat("x", 1000)), runBytes: most, snapshotLeast: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -64,7 +64,8 @@ func TestFromSnapshotRecall(t *testing.T) {
 	}
 	h.close(one)
 	// Filters are asked of the index, too.
-	for _, text := range []string{"harbor kind:note", "kind:note", "", "harbor after:2026-04-14T10:25:00Z -tag:none", "harbor +w7", "lantern -harbor"} {
+	for _, text := range []string{"harbor kind:note", "kind:note", "", "harbor after:2026-04-14T10:25:00Z -tag:none",
+		"harbor +w7", "lantern -harbor"} {
 		q, err := ParseForTest(text, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +150,11 @@ func TestFromSnapshotOfABatch(t *testing.T) {
 	var ops []Op
 	for i := range 300 {
 		name := fmt.Sprint("both ", i)
-		ops = append(ops, Add{Name: name, Content: "kestrel first"}, Update{Name: name, Content: fmt.Sprint("kestrel last ", i)})
+		ops = append(
+			ops,
+			Add{Name: name, Content: "kestrel first"},
+			Update{Name: name, Content: fmt.Sprint("kestrel last ", i)},
+		)
 		if i%3 == 0 {
 			ops = append(ops, Remove{Name: name})
 		}
@@ -164,7 +169,11 @@ func TestFromSnapshotOfABatch(t *testing.T) {
 	h.close(m)
 	plain := h.open(nil)
 	m = h.fromSnapshot()
-	for _, q := range []Query{{Text: "last 1", Limit: 300}, {Text: "kestrel", Limit: 500}, {Text: "kestrel harbor", Limit: 300, Filter: mustFilter(t, "name:\"both 6\"")}} {
+	for _, q := range []Query{
+		{Text: "last 1", Limit: 300},
+		{Text: "kestrel", Limit: 500},
+		{Text: "kestrel harbor", Limit: 300, Filter: mustFilter(t, "name:\"both 6\"")},
+	} {
 		got, err := m.Recall(t.Context(), q)
 		want, werr := plain.Recall(t.Context(), q)
 		if err != nil || werr != nil || len(want) == 0 || fmt.Sprint(deref(got)) != fmt.Sprint(deref(want)) {
@@ -375,7 +384,8 @@ func TestFromSnapshotTogether(t *testing.T) {
 	all.Go(func() {
 		w := h.open(nil)
 		for i := range 40 {
-			if _, err := w.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i), Content: "harbor " + strings.Repeat("w7 ", i)}); err != nil {
+			if _, err := w.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i), Content: "harbor " +
+				strings.Repeat("w7 ", i)}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -400,7 +410,10 @@ func TestRecallWhileTheIndexGoes(t *testing.T) {
 	for i := range 4 {
 		all.Go(func() {
 			for range 100 {
-				hits, err := m.Recall(t.Context(), Query{Text: "harbor lantern", Rank: []string{RankOxbow, RankSeed}[i%2]})
+				hits, err := m.Recall(
+					t.Context(),
+					Query{Text: "harbor lantern", Rank: []string{RankOxbow, RankSeed}[i%2]},
+				)
 				if err != nil || len(hits) == 0 {
 					t.Error(len(hits), err)
 				}

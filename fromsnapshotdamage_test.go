@@ -19,7 +19,10 @@ func TestFromSnapshotDamage(t *testing.T) {
 	h := newIndexHome(t, 300)
 	w := h.open(nil)
 	for i := range 300 { // each a record of its own
-		if _, err := w.Remember(t.Context(), Entry{Name: fmt.Sprint("own ", i), Content: fmt.Sprint("kestrel number", i)}); err != nil {
+		if _, err := w.Remember(
+			t.Context(),
+			Entry{Name: fmt.Sprint("own ", i), Content: fmt.Sprint("kestrel number", i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +43,8 @@ func TestFromSnapshotDamage(t *testing.T) {
 	}
 	put(damaged)
 	m := h.fromSnapshot()
-	if hits, err := m.Recall(t.Context(), Query{Text: "number7"}); err != nil || len(hits) != 1 || hits[0].Entry.Content != "kestrel number7" {
+	if hits, err := m.Recall(t.Context(), Query{Text: "number7"}); err != nil || len(hits) != 1 ||
+		hits[0].Entry.Content != "kestrel number7" {
 		t.Errorf("an entry that is sound: %v %v", names(hits), err)
 	}
 	if hits, err := m.Recall(t.Context(), Query{Text: "number150"}); !errors.Is(err, ErrCorrupt) {
@@ -91,7 +95,10 @@ func TestFromSnapshotOfAnother(t *testing.T) {
 	}
 	m := h.open(nil)
 	for i := range 300 {
-		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("later ", i), Content: "gamma delta w7"}); err != nil {
+		if _, err := m.Remember(
+			t.Context(),
+			Entry{Name: fmt.Sprint("later ", i), Content: "gamma delta w7"},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +121,10 @@ func TestFromSnapshotOfAnother(t *testing.T) {
 			_ = h.fs.Remove("memory.oxbow.lock")
 			m := h.open(nil)
 			for i := range 300 {
-				if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("later ", i), Content: "delta gamma w7"}); err != nil {
+				if _, err := m.Remember(
+					t.Context(),
+					Entry{Name: fmt.Sprint("later ", i), Content: "delta gamma w7"},
+				); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -127,7 +137,10 @@ func TestFromSnapshotOfAnother(t *testing.T) {
 			_ = h.fs.Remove("memory.oxbow")
 			m := h.open(nil)
 			for i := range 300 {
-				if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("entry ", i), Content: "alpha of another"}); err != nil {
+				if err := m.Apply(
+					t.Context(),
+					Add{Name: fmt.Sprint("entry ", i), Content: "alpha of another"},
+				); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -34,14 +34,24 @@ var (
 
 // goldenWords are the words of each language that texts are made of.
 var goldenWords = [][]string{
-	strings.Fields("the we of harbor lantern bought buying city cities deploys deploying server's rollback memory lane error-handling Tuesday invoice customer running quickly analyses index searching tests latency boats travelled"),
-	strings.Fields("der die das Straße Häuser Überprüfung läuft größer Schlüssel Datenbank Fehlerbehebung schreiben gelesen Bäckerei"),
+	strings.Fields(
+		"the we of harbor lantern bought buying city cities deploys deploying server's rollback memory lane " +
+			"error-handling Tuesday invoice customer running quickly analyses index searching tests latency boats " +
+			"travelled",
+	),
+	strings.Fields(
+		"der die das Straße Häuser Überprüfung läuft größer Schlüssel Datenbank Fehlerbehebung schreiben gelesen " +
+			"Bäckerei",
+	),
 	strings.Fields("le la les déjà été chaîne requête mémoire œuvre façade naïve garçon système erreurs"),
 	strings.Fields("el la señor mañana corazón índice búsqueda niño rápido código español"),
 	strings.Fields("東京都 天気 記憶 検索 エンジン 会議 予定 データベース 漢字 大阪"),
 	strings.Fields("北京 天气 记忆 搜索 引擎 会议 数据库 错误 服务器 部署"),
 	strings.Fields("서울 날씨 기억 검색 엔진 회의 데이터베이스 오류 서버 배포"),
-	strings.Fields("getUserName get_user_name internal/near.go v1.2.3 1,000 C++ HTTPServer parseJSON user-name README.md 2026-04-12 x86_64 foo.Bar() err!=nil"),
+	strings.Fields(
+		"getUserName get_user_name internal/near.go v1.2.3 1,000 C++ HTTPServer parseJSON user-name README.md " +
+			"2026-04-12 x86_64 foo.Bar() err!=nil",
+	),
 }
 
 func goldenText(r *rand.Rand, n int) string {
@@ -74,8 +84,12 @@ func goldenOps() []oxbow.Op {
 	var ops []oxbow.Op
 	speakers := []string{"Caroline", "Melanie Smith", "Jürgen"}
 	for i := range 280 {
-		a := oxbow.Add{Name: fmt.Sprintf("note %d %s", i, strings.ReplaceAll(goldenText(r, 1+r.IntN(2)), "\n", " ")), Content: goldenText(r, 4+r.IntN(60)), Kind: oxbow.Kind(i % 6),
-			Created: goldenFrom.Add(time.Duration(i*13) * time.Hour)}
+		a := oxbow.Add{
+			Name:    fmt.Sprintf("note %d %s", i, strings.ReplaceAll(goldenText(r, 1+r.IntN(2)), "\n", " ")),
+			Content: goldenText(r, 4+r.IntN(60)),
+			Kind:    oxbow.Kind(i % 6),
+			Created: goldenFrom.Add(time.Duration(i*13) * time.Hour),
+		}
 		switch i % 7 {
 		case 1:
 			a.Labels = []oxbow.Label{{Key: "project", Value: "harbor"}, {Key: "tag", Value: goldenWords[0][i%20]}}
@@ -84,7 +98,8 @@ func goldenOps() []oxbow.Op {
 		case 3:
 			a.Aliases = []string{fmt.Sprintf("alias %d city", i)}
 		case 4:
-			a.Content = "user: " + goldenText(r, 9) + "\n\nassistant: " + goldenText(r, 20) + "\n\nuser: " + goldenText(r, 5)
+			a.Content = "user: " + goldenText(r, 9) + "\n\nassistant: " + goldenText(r, 20) + "\n\nuser: " +
+				goldenText(r, 5)
 		case 5:
 			a.Content = goldenText(r, 1)
 		}
@@ -115,13 +130,24 @@ func goldenChanges() []oxbow.Op {
 		a := op.(oxbow.Add)
 		switch i % 8 {
 		case 2:
-			ops = append(ops, oxbow.Update{Name: a.Name, Content: goldenText(r, 12), Labels: a.Labels, Aliases: a.Aliases})
+			ops = append(
+				ops,
+				oxbow.Update{Name: a.Name, Content: goldenText(r, 12), Labels: a.Labels, Aliases: a.Aliases},
+			)
 		case 5:
 			ops = append(ops, oxbow.Remove{Name: a.Name})
 		}
 	}
 	for i := range 40 {
-		ops = append(ops, oxbow.Add{Name: fmt.Sprint("late ", i), Content: goldenText(r, 5+r.IntN(30)), Kind: oxbow.Note, Created: goldenFrom.Add(time.Duration(i) * time.Hour)})
+		ops = append(
+			ops,
+			oxbow.Add{
+				Name:    fmt.Sprint("late ", i),
+				Content: goldenText(r, 5+r.IntN(30)),
+				Kind:    oxbow.Note,
+				Created: goldenFrom.Add(time.Duration(i) * time.Hour),
+			},
+		)
 	}
 	return ops
 }
@@ -131,14 +157,23 @@ func goldenChanges() []oxbow.Op {
 func goldenQueries() []string {
 	r := rand.New(rand.NewPCG(2, 9))
 	qs := []string{
-		"", "the", "what is the", "who", "zzzz", "harbour", "lantrn", "deplyo the sever", "getUserName", "get user name", "near.go", "internal/near.go",
-		"v1.2.3", "C++", "1000", "東京", "東京都の天気", "天気", "天气", "서울 날씨", "데이터베이스", "数据库 错误", "漢字", "strasse", "haeuser", "ueberpruefung", "Überprüfung",
-		"oeuvre facade", "manana corazon", `"memory lane"`, `"lane memory"`, "+harbor boats", "boats -harbor", `boats -"memory lane"`, "-harbor", "+東京都", "dep*", "data*", "会*",
-		"index searching harbor lantern bought city", "when did Caroline travel", "what did Melanie buy", "Jürgen error", "how long did the tests run", "what year is the invoice",
-		"did you buy the boats?", "caroline melanie", "error handling in the index", "yesterday", "last week", "in May 2026", "november 2025", "2026-04-12", "since january boats",
-		"project:harbor", "project:harbor boats", "-project:harbor boats", "kind:archive memory", "tag:city", "has:tag deploys", "has:project", "-has:project latency", "name:note boats",
-		"name:\"turn 3-4\"", "session:s3 memory", "confidence:>0.4", "confidence:<0.4 harbor", "after:2026-01-01 harbor", "before:2025-12-01 harbor", "after:2025-12-01 before:2026-02-01", "by:agent harbor", "kind:note kind:journal city",
-		"project:habor boats", "project:none zzzz", "harbor harbor harbor lantern", "the harbor of the city", "alias city", "note 17", "turn 2-5", "late 7",
+		"", "the", "what is the", "who", "zzzz", "harbour", "lantrn", "deplyo the sever", "getUserName",
+		"get user name", "near.go", "internal/near.go",
+		"v1.2.3", "C++", "1000", "東京", "東京都の天気", "天気", "天气", "서울 날씨", "데이터베이스", "数据库 错误", "漢字", "strasse", "haeuser",
+		"ueberpruefung", "Überprüfung",
+		"oeuvre facade", "manana corazon", `"memory lane"`, `"lane memory"`, "+harbor boats", "boats -harbor",
+		`boats -"memory lane"`, "-harbor", "+東京都", "dep*", "data*", "会*",
+		"index searching harbor lantern bought city", "when did Caroline travel", "what did Melanie buy",
+		"Jürgen error", "how long did the tests run", "what year is the invoice",
+		"did you buy the boats?", "caroline melanie", "error handling in the index", "yesterday", "last week",
+		"in May 2026", "november 2025", "2026-04-12", "since january boats",
+		"project:harbor", "project:harbor boats", "-project:harbor boats", "kind:archive memory", "tag:city",
+		"has:tag deploys", "has:project", "-has:project latency", "name:note boats",
+		"name:\"turn 3-4\"", "session:s3 memory", "confidence:>0.4", "confidence:<0.4 harbor",
+		"after:2026-01-01 harbor", "before:2025-12-01 harbor", "after:2025-12-01 before:2026-02-01", "by:agent harbor",
+		"kind:note kind:journal city",
+		"project:habor boats", "project:none zzzz", "harbor harbor harbor lantern", "the harbor of the city",
+		"alias city", "note 17", "turn 2-5", "late 7",
 	}
 	for range 75 {
 		qs = append(qs, strings.ReplaceAll(goldenText(r, 1+r.IntN(5)), ".\n\n", " "))
@@ -258,7 +293,9 @@ func newGoldenHome(t *testing.T) *goldenHome {
 
 func (h *goldenHome) open() *oxbow.Memory {
 	h.t.Helper()
-	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: h.fs, Clock: func() time.Time { return h.now }, Rand: rand.NewChaCha8([32]byte{1})})
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: h.fs, Clock: func() time.Time {
+		return h.now
+	}, Rand: rand.NewChaCha8([32]byte{1})})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -377,7 +414,14 @@ func writeGoldenIndex(t *testing.T, store string) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var ops []oxbow.Op
 	for i := range 300 {
-		ops = append(ops, oxbow.Add{Name: fmt.Sprint("note ", i), Content: goldenText(r, 5), Created: goldenFrom.Add(time.Duration(i) * time.Hour)})
+		ops = append(
+			ops,
+			oxbow.Add{
+				Name:    fmt.Sprint("note ", i),
+				Content: goldenText(r, 5),
+				Created: goldenFrom.Add(time.Duration(i) * time.Hour),
+			},
+		)
 	}
 	if err := m.Apply(t.Context(), ops...); err != nil {
 		t.Fatal(err)
@@ -412,7 +456,10 @@ func TestGoldenRecall(t *testing.T) {
 	goldenCompare(t, "recall.golden", "reopened with its index file", goldenAnswers(t, m))
 	h.apply(m, goldenChanges(), func(i int) {
 		if i%7 == 0 { // so that the index takes the changes a few at a time
-			if _, err := m.Recall(t.Context(), oxbow.Query{Text: "harbor", Rank: []string{"", oxbow.RankSeed}[i%2]}); err != nil {
+			if _, err := m.Recall(
+				t.Context(),
+				oxbow.Query{Text: "harbor", Rank: []string{"", oxbow.RankSeed}[i%2]},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -93,7 +93,8 @@ func TestVersions(t *testing.T) {
 	if got := versions(t, m, "a"); !slices.Equal(got, want) {
 		t.Errorf("versions = %q, want %q", got, want)
 	}
-	for seq, want := range map[uint64]string{1: "one", 2: "one", 3: "two", 4: "(none)", 5: "three", 6: "(none)", 99: "(none)"} {
+	for seq, want := range map[uint64]string{1: "one", 2: "one", 3: "two", 4: "(none)", 5: "three", 6: "(none)",
+		99: "(none)"} {
 		v, err := m.VersionAt(t.Context(), "a", seq)
 		got := v.Entry.Content
 		if errors.Is(err, oxbow.ErrNotFound) {
@@ -115,7 +116,10 @@ func TestVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log = append(log, fmt.Sprintf("%d %s %s %s", c.Seq, c.Versions[0].Verb, c.Versions[0].Entry.Name, c.Source.Door))
+		log = append(
+			log,
+			fmt.Sprintf("%d %s %s %s", c.Seq, c.Versions[0].Verb, c.Versions[0].Entry.Name, c.Source.Door),
+		)
 	}
 	want = []string{"5 add a library", "4 remove a library", "3 update a library", "2 add b library", "1 add a library"}
 	if !slices.Equal(log, want) {
@@ -163,7 +167,12 @@ func TestAsOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at, want := range map[time.Time]uint64{day: 0, v.Source.Time: 2, v.Source.Time.Add(-1): 1, day.AddDate(1, 0, 0): 3} {
+	for at, want := range map[time.Time]uint64{
+		day:                   0,
+		v.Source.Time:         2,
+		v.Source.Time.Add(-1): 1,
+		day.AddDate(1, 0, 0):  3,
+	} {
 		if seq, err := h.SeqAt(t.Context(), at); err != nil || seq != want {
 			t.Errorf("SeqAt(%v) = %d, %v, want %d", at, seq, err, want)
 		}
@@ -296,7 +305,10 @@ func TestOpID(t *testing.T) {
 	if err := call(m, "op-3", "print"); err != nil {
 		t.Errorf("a call with another id: %v", err)
 	}
-	if err := m.Apply(oxbow.WithOpID(t.Context(), strings.Repeat("x", 65)), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
+	if err := m.Apply(
+		oxbow.WithOpID(t.Context(), strings.Repeat("x", 65)),
+		oxbow.Remove{Name: "a"},
+	); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("an op id of 65 bytes: %v, want ErrInvalid", err)
 	}
 }
@@ -327,7 +339,10 @@ func TestTwoOpeners(t *testing.T) {
 	if hits, err := b.Recall(t.Context(), oxbow.Query{Text: "number3"}); err != nil || len(hits) != 0 {
 		t.Errorf("recall of what the other forgot = %v, %v", hits, err)
 	}
-	if _, err := b.Remember(t.Context(), oxbow.Entry{Name: "entry 0", Content: "x", Version: 99}); !errors.Is(err, oxbow.ErrConflict) {
+	if _, err := b.Remember(
+		t.Context(),
+		oxbow.Entry{Name: "entry 0", Content: "x", Version: 99},
+	); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Remember() at a version long gone = %v, want ErrConflict", err)
 	}
 }
@@ -359,7 +374,8 @@ func TestCompact(t *testing.T) {
 	if rep.Changes != 39 || rep.Versions != 38 || rep.Seq != 54 {
 		t.Errorf("compaction = %+v", rep)
 	}
-	if got := versions(t, m, "a"); len(got) != 12 || got[10] != "40 update version 39" || got[11] != "39 update version 38" {
+	if got := versions(t, m, "a"); len(got) != 12 || got[10] != "40 update version 39" ||
+		got[11] != "39 update version 38" {
 		t.Errorf("versions after compaction = %q", got)
 	}
 	// The other process, which had the old file open, goes on with the new.
@@ -380,7 +396,8 @@ func TestCompact(t *testing.T) {
 	_, gerr := m.VersionAt(t.Context(), "a", 38)
 	_, rerr := m.Restore(t.Context(), "a", 38)
 	for _, err := range []error{gerr, rerr} {
-		if !errors.Is(err, oxbow.ErrNotFound) || err.Error() != "the history before change 40 was dropped by a compaction" {
+		if !errors.Is(err, oxbow.ErrNotFound) ||
+			err.Error() != "the history before change 40 was dropped by a compaction" {
 			t.Errorf("the version before the compaction's horizon: %v, want that it was dropped", err)
 		}
 	}

@@ -54,7 +54,11 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	x, err := index.OpenSnapshot(io.NewSectionReader(ctxfile.File{Context: ctx, Inner: f}, head.imageAt(), size), size, ranking.Params(head.ranking))
+	x, err := index.OpenSnapshot(
+		io.NewSectionReader(ctxfile.File{Context: ctx, Inner: f}, head.imageAt(), size),
+		size,
+		ranking.Params(head.ranking),
+	)
 	if err == nil {
 		err = x.Searcher().Check()
 	}

@@ -47,7 +47,11 @@ func TestCheckIndexFile(t *testing.T) {
 		{"a bit of the list", true, func(b []byte) []byte { row(b, 20)[20] ^= 1; return b }},
 		{"a bit of the words", true, func(b []byte) []byte { b[len(b)-len(b)/4] ^= 1; return b }},
 		{"another version", true, func(b []byte) []byte { row(b, 7)[8]++; sealIndex(b); return b }},
-		{"another place, which nothing reads", false, func(b []byte) []byte { row(b, 7)[16]++; sealIndex(b); return b }},
+		{"another place, which nothing reads", false, func(b []byte) []byte {
+			row(b, 7)[16]++
+			sealIndex(b)
+			return b
+		}},
 		{"another entry", true, func(b []byte) []byte { le.PutUint64(row(b, 399), 5000); sealIndex(b); return b }},
 		{"another next ID", true, func(b []byte) []byte { b[104]++; sealIndex(b); return b }},
 	} {
@@ -84,7 +88,10 @@ func TestCheckIndexFile(t *testing.T) {
 	// A check that is ended has found no damage.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if ps, err := checkIndexFile(ctx, fileOf{m.Store().(*logstore.DB).Derived(indexSuffix), m.Store().(*logstore.DB)}); len(ps) > 0 || !errors.Is(err, context.Canceled) {
+	if ps, err := checkIndexFile(
+		ctx,
+		fileOf{m.Store().(*logstore.DB).Derived(indexSuffix), m.Store().(*logstore.DB)},
+	); len(ps) > 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended check finds %v, %v", ps, err)
 	}
 	h.close(m)

@@ -20,11 +20,18 @@ func TestIndexAfterCompaction(t *testing.T) {
 		h := newIndexHome(t, 300)
 		m := h.open(nil)
 		for i := range 30 {
-			if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i), Content: "after w7"}); err != nil {
+			if _, err := m.Remember(
+				t.Context(),
+				Entry{Name: fmt.Sprint("entry ", i), Content: "after w7"},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(1776200000, 0).AddDate(0, 0, days-1), false); err != nil {
+		if _, err := m.Store().(Compactor).Compact(
+			t.Context(),
+			time.Unix(1776200000, 0).AddDate(0, 0, days-1),
+			false,
+		); err != nil {
 			t.Fatal(err)
 		}
 		h.agree(m)

@@ -113,8 +113,17 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		return h, 0, err
 	}
 	le := binary.LittleEndian
-	h = indexHead{ranking: string(bytes.TrimRight(b[16:32], "\x00")), entries: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[104:]),
-		at: logpos.Position{Log: [16]byte(b[32:]), Seq: le.Uint64(b[48:]), Chain: [32]byte(b[56:]), Offset: int64(le.Uint64(b[96:]))}}
+	h = indexHead{
+		ranking: string(bytes.TrimRight(b[16:32], "\x00")),
+		entries: int64(le.Uint64(b[88:])),
+		nextID:  le.Uint64(b[104:]),
+		at: logpos.Position{
+			Log:    [16]byte(b[32:]),
+			Seq:    le.Uint64(b[48:]),
+			Chain:  [32]byte(b[56:]),
+			Offset: int64(le.Uint64(b[96:])),
+		},
+	}
 	switch size := info.Size(); {
 	case crc32.Checksum(b[:124], indexTable) != le.Uint32(b[124:]):
 		return h, 0, fmt.Errorf("%w: its head does not match its check", errIndexDamage)

@@ -31,7 +31,10 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%2 == 0 {
-			if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i*7+1), Content: "harbor changed w7"}); err != nil {
+			if _, err := m.Remember(
+				t.Context(),
+				Entry{Name: fmt.Sprint("entry ", i*7+1), Content: "harbor changed w7"},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -85,7 +88,10 @@ func TestIndexIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		default:
-			if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("new ", i), Content: "lantern w19 new"}); err != nil {
+			if _, err := m.Remember(
+				t.Context(),
+				Entry{Name: fmt.Sprint("new ", i), Content: "lantern w19 new"},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -149,7 +155,10 @@ func TestCloseTakesInWhatOthersChanged(t *testing.T) {
 	m, other := h.open(nil), h.open(nil)
 	change := func(from, to int) {
 		for i := from; i < to; i++ {
-			if _, err := other.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("harbor changed w", i)}); err != nil {
+			if _, err := other.Remember(
+				t.Context(),
+				Entry{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("harbor changed w", i)},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -235,7 +244,10 @@ func TestIndexThatDoesNotFit(t *testing.T) {
 		}
 		m := h.open(nil)
 		for i := range 400 {
-			if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("f ", i), Content: "falcon of one future"}); err != nil {
+			if _, err := m.Remember(
+				t.Context(),
+				Entry{Name: fmt.Sprint("f ", i), Content: "falcon of one future"},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -251,7 +263,10 @@ func TestIndexThatDoesNotFit(t *testing.T) {
 		}
 		m = h.open(nil)
 		for i := range 400 {
-			if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("f ", i), Content: "heron of another"}); err != nil {
+			if _, err := m.Remember(
+				t.Context(),
+				Entry{Name: fmt.Sprint("f ", i), Content: "heron of another"},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -265,12 +280,34 @@ func TestIndexThatDoesNotFit(t *testing.T) {
 func TestIndexRevision(t *testing.T) {
 	at := time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC)
 	entries := []Entry{
-		{Name: "deploy-window", Content: "We ship on Tuesdays; `kubectl rollout status` first. See pkg/http2/ServerConn.go:42.", Aliases: []string{"rollout"}, Created: at},
-		{Name: "Élan", Content: "L'été à Zürich, naïveté; 日本語のテキスト; 한국어; don't, ran, running, better, mice.", Created: at},
-		{Name: "talk", Content: "Anna: I went to the harbor.\nBen: Which one? v1.2.3-rc1 of FooBarBaz_qux?", Created: at,
-			Labels: []Label{{Key: LabelProject, Value: "ships"}, {Key: LabelTag, Value: "decision"}, {Key: LabelConfidence, Value: "0.7"}, {Key: "session", Value: "s1"}}},
+		{
+			Name:    "deploy-window",
+			Content: "We ship on Tuesdays; `kubectl rollout status` first. See pkg/http2/ServerConn.go:42.",
+			Aliases: []string{"rollout"},
+			Created: at,
+		},
+		{
+			Name:    "Élan",
+			Content: "L'été à Zürich, naïveté; 日本語のテキスト; 한국어; don't, ran, running, better, mice.",
+			Created: at,
+		},
+		{
+			Name:    "talk",
+			Content: "Anna: I went to the harbor.\nBen: Which one? v1.2.3-rc1 of FooBarBaz_qux?",
+			Created: at,
+			Labels: []Label{
+				{Key: LabelProject, Value: "ships"},
+				{Key: LabelTag, Value: "decision"},
+				{Key: LabelConfidence, Value: "0.7"},
+				{Key: "session", Value: "s1"},
+			},
+		},
 		{Name: "turn", Content: "Ann: Off to the harbor.", Created: at},
-		{Name: "chat", Content: "user: what is the plan?\n\nassistant: It is 2026-04-01..2026-04-30, 1,000,000 units and 0x7fFF.", Created: at},
+		{
+			Name:    "chat",
+			Content: "user: what is the plan?\n\nassistant: It is 2026-04-01..2026-04-30, 1,000,000 units and 0x7fFF.",
+			Created: at,
+		},
 	}
 	want := map[string]string{
 		RankOxbow: "b508e6456524696b",
@@ -286,7 +323,13 @@ func TestIndexRevision(t *testing.T) {
 			fmt.Fprintln(sum, d.Len, d.Terms, ranking.Params(name))
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != want[name] {
-			t.Errorf("%s makes other terms: sum %s, want %s; raise indexRevision (now %d), then change the sum here", name, got, want[name], indexRevision)
+			t.Errorf(
+				"%s makes other terms: sum %s, want %s; raise indexRevision (now %d), then change the sum here",
+				name,
+				got,
+				want[name],
+				indexRevision,
+			)
 		}
 	}
 }
@@ -312,7 +355,8 @@ func TestCompactWhileIndexOpens(t *testing.T) {
 	h := newIndexHome(t, 300)
 	other := h.open(nil)
 	for i := range 40 {
-		if err := other.Apply(t.Context(), Update{Name: fmt.Sprint("entry ", i), Content: "falcon " + fmt.Sprint(i)}); err != nil {
+		if err := other.Apply(t.Context(), Update{Name: fmt.Sprint("entry ", i), Content: "falcon " +
+			fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +367,8 @@ func TestCompactWhileIndexOpens(t *testing.T) {
 	}
 	m.scanFrom = 1 << 30
 	opened.then = func() {
-		if rep, err := other.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 {
+		if rep, err := other.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil ||
+			rep.Seq == 0 {
 			t.Errorf("Compact() = %+v, %v", rep, err)
 		}
 	}
@@ -344,7 +389,10 @@ func TestIndexFileOfLargeEntries(t *testing.T) {
 	m := h.open(nil)
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 2 {
-		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("large ", i), Content: words(r, 100_000)}); err != nil {
+		if _, err := m.Remember(
+			t.Context(),
+			Entry{Name: fmt.Sprint("large ", i), Content: words(r, 100_000)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,7 +25,8 @@ func sealHead(b []byte) { binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(
 func sealIndex(b []byte) {
 	sealHead(b)
 	head := uint32(0)
-	for n := 0; (n+1)*pagefile.Size <= len(b) && n <= int(min(binary.LittleEndian.Uint64(b[88:]), uint64(len(b)))+169)/170; n++ {
+	for n := 0; (n+1)*pagefile.Size <= len(b) &&
+		n <= int(min(binary.LittleEndian.Uint64(b[88:]), uint64(len(b)))+169)/170; n++ {
 		p := b[n*pagefile.Size:][:pagefile.Size]
 		sum := pagefile.Check(p[:pagefile.Data], n, head)
 		binary.LittleEndian.PutUint32(p[pagefile.Data:], sum)
@@ -117,10 +118,20 @@ func TestIndexPageDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	span := func(from, to int64) Query {
-		return Query{Text: "harbor silver", Limit: 20, Filter: Filter{After: time.Unix(1776162225+from, 0), Before: time.Unix(1776162225+to, 0)}}
+		return Query{
+			Text:   "harbor silver",
+			Limit:  20,
+			Filter: Filter{After: time.Unix(1776162225+from, 0), Before: time.Unix(1776162225+to, 0)},
+		}
 	}
-	questions := []Query{{Text: "harbor silver w7", Limit: 20}, {Text: "silver", Limit: 20, Recency: time.Hour}, span(10, 300), span(170, 180), {Limit: 20, Filter: Filter{After: time.Unix(1776162225+100, 0)}},
-		{Text: "harbor w9", Rank: RankSeed, Limit: 20}}
+	questions := []Query{
+		{Text: "harbor silver w7", Limit: 20},
+		{Text: "silver", Limit: 20, Recency: time.Hour},
+		span(10, 300),
+		span(170, 180),
+		{Limit: 20, Filter: Filter{After: time.Unix(1776162225+100, 0)}},
+		{Text: "harbor w9", Rank: RankSeed, Limit: 20},
+	}
 	answer := func(m *Memory, q Query) string {
 		hits, err := m.Recall(t.Context(), q)
 		if err != nil {
@@ -135,7 +146,12 @@ func TestIndexPageDamaged(t *testing.T) {
 	for _, q := range questions {
 		want = append(want, answer(plain, q))
 	}
-	pages := int(head.imageAt())/pagefile.Size + pagefile.Pages([]pagefile.Table{{Row: 24, Count: 600}, {Row: 2, Count: 600}, {Row: 8, Count: 0}, {Row: 16, Count: 10}})
+	pages := int(head.imageAt())/pagefile.Size + pagefile.Pages([]pagefile.Table{
+		{Row: 24, Count: 600},
+		{Row: 2, Count: 600},
+		{Row: 8, Count: 0},
+		{Row: 16, Count: 10},
+	})
 	opened, found := 0, 0
 	for n := range pages {
 		b := bytes.Clone(sound)
@@ -171,7 +187,10 @@ func TestIndexPageDamaged(t *testing.T) {
 		h.put(b)
 		m := h.open(nil)
 		for i := range 300 {
-			if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("entry ", (7*n+i)%600), Content: fmt.Sprint("harbor ", n, " silver w", i%9)}); err != nil {
+			if _, err := m.Remember(
+				t.Context(),
+				Entry{Name: fmt.Sprint("entry ", (7*n+i)%600), Content: fmt.Sprint("harbor ", n, " silver w", i%9)},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -30,7 +30,10 @@ func newIndexHome(t testing.TB, entries int) *indexHome {
 	r := rand.New(rand.NewPCG(1, 2))
 	var ops []Op
 	for i := range entries {
-		ops = append(ops, Add{Name: fmt.Sprint("entry ", i), Content: words(r, 12), Created: time.Unix(1776162225+int64(i), 0)})
+		ops = append(
+			ops,
+			Add{Name: fmt.Sprint("entry ", i), Content: words(r, 12), Created: time.Unix(1776162225+int64(i), 0)},
+		)
 	}
 	if err := m.Apply(t.Context(), ops...); err != nil {
 		t.Fatal(err)
@@ -46,7 +49,8 @@ func newIndexHome(t testing.TB, entries int) *indexHome {
 	return h
 }
 
-var vocabulary = []string{"alpha", "beta", "gamma", "delta", "harbor", "lantern", "river", "mountain", "copper", "silver",
+var vocabulary = []string{"alpha", "beta", "gamma", "delta", "harbor", "lantern", "river", "mountain", "copper",
+	"silver",
 	"maple", "cedar", "falcon", "heron", "winter", "summer", "needle", "thread", "window", "garden"}
 
 func words(r *rand.Rand, n int) string {
@@ -124,7 +128,8 @@ func (h *indexHome) put(b []byte) {
 // countIndexed returns how many entries the memory had to index itself.
 func countIndexed(m *Memory) int { return int(m.searcher.Load().unsaved.Load()) }
 
-var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle", "nothing of this", "gamm", "+maple -cedar"}
+var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle",
+	"nothing of this", "gamm", "+maple -cedar"}
 
 // agree fails unless a memory answers as one that has made its index itself.
 func (h *indexHome) agree(m *Memory) {

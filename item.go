@@ -29,7 +29,8 @@ func (x *indexed) Text(t *ranking.Text) {
 		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
-	*t = ranking.Text{ID: e.ID, Name: e.Name, Aliases: e.Aliases, Labels: t.Labels[:0], Content: e.Content, Created: e.Created, Updated: e.Updated}
+	*t = ranking.Text{ID: e.ID, Name: e.Name, Aliases: e.Aliases, Labels: t.Labels[:0], Content: e.Content,
+		Created: e.Created, Updated: e.Updated}
 	for _, l := range e.Labels {
 		if l.Key == "session" && t.Session == "" {
 			t.Session = l.Value
@@ -46,7 +47,12 @@ func (x *indexed) Text(t *ranking.Text) {
 func (x *indexed) Keywords() []string {
 	e := x.entry
 	ms := make([]string, 0, 3+2*len(e.Labels))
-	ms = append(ms, ranking.Keyword("kind", e.Kind.String()), ranking.Keyword("by", string(e.Source.Actor)), ranking.Keyword("door", e.Source.Door))
+	ms = append(
+		ms,
+		ranking.Keyword("kind", e.Kind.String()),
+		ranking.Keyword("by", string(e.Source.Actor)),
+		ranking.Keyword("door", e.Source.Door),
+	)
 	for _, l := range e.Labels {
 		ms = append(ms, ranking.Keyword("has", l.Key))
 		if hasKeywords(l.Key) {

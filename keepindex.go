@@ -97,7 +97,8 @@ func (m *Memory) keepBeside(begun bool) {
 		bound = startBound
 	}
 	d, ok := m.store.(*logstore.DB)
-	if !ok || !m.opts.keepsFiles() || !m.worthKeeping(bound, int(m.notKept.Load())) || !m.soon.CompareAndSwap(false, true) {
+	if !ok || !m.opts.keepsFiles() || !m.worthKeeping(bound, int(m.notKept.Load())) ||
+		!m.soon.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {

@@ -26,7 +26,12 @@ func TestFiltersByKeyword(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels := func() (ls []Label) {
-		for _, l := range []Label{{Key: "project", Value: fmt.Sprint("p", r.IntN(40))}, {Key: "tag", Value: fmt.Sprint("t", r.IntN(5))}, {Key: "tag", Value: fmt.Sprint("t", r.IntN(300))}, {Key: "confidence", Value: "0.5"}} {
+		for _, l := range []Label{
+			{Key: "project", Value: fmt.Sprint("p", r.IntN(40))},
+			{Key: "tag", Value: fmt.Sprint("t", r.IntN(5))},
+			{Key: "tag", Value: fmt.Sprint("t", r.IntN(300))},
+			{Key: "confidence", Value: "0.5"},
+		} {
 			if r.IntN(3) > 0 && !slices.Contains(ls, l) {
 				ls = append(ls, l)
 			}
@@ -43,9 +48,17 @@ func TestFiltersByKeyword(t *testing.T) {
 			}
 			return
 		}
-		e := Entry{Name: n, Content: words(r, 8), Labels: labels(), Created: time.Date(2020+r.IntN(6), time.Month(1+r.IntN(12)), 1+r.IntN(28), r.IntN(24), 0, 0, 0, time.UTC)}
+		e := Entry{
+			Name:    n,
+			Content: words(r, 8),
+			Labels:  labels(),
+			Created: time.Date(2020+r.IntN(6), time.Month(1+r.IntN(12)), 1+r.IntN(28), r.IntN(24), 0, 0, 0, time.UTC),
+		}
 		if r.IntN(50) == 0 {
-			e.Created = []time.Time{time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2800, 1, 1, 0, 0, 0, 0, time.UTC)}[r.IntN(2)]
+			e.Created = []time.Time{
+				time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC),
+				time.Date(2800, 1, 1, 0, 0, 0, 0, time.UTC),
+			}[r.IntN(2)]
 		}
 		if _, err := m.store.Get(t.Context(), n); err != nil && r.IntN(20) == 0 {
 			e.Kind = Journal
@@ -57,11 +70,16 @@ func TestFiltersByKeyword(t *testing.T) {
 	for range 2500 {
 		change()
 	}
-	filters := []string{"project:p1", "project:p1,p2,p3", "tag:t1", "tag:t7 project:p1", "tag:t1 -tag:t2", "-project:p1", "kind:journal", "kind:note",
-		"confidence:0.4", "has:project", "project:nobody", "project:nobody,p4", "tag:t1 confidence:0.4 kind:journal", "project:p1 name:\"entry 1\"",
-		"name:\"entry 7\"", "name:\"entry 7\",\"entry 8\"", "-name:\"entry 7\"", "by:person", "by:agent", "door:library", "-door:library", "has:tag -has:project",
-		"after:2023-01-01", "before:2021-03-05", "after:2022-05-01 before:2022-05-20", "after:1400-01-01 before:1600-01-01", "before:1600-01-01", "after:2700-01-01",
-		"after:2700-01-01 before:2900-01-01", "+" + pick(r), "-" + pick(r), "-" + pick(r) + " tag:t1", "\"" + pick(r) + " " + pick(r) + "\"", "-\"" + pick(r) + " " + pick(r) + "\" after:2022-01-01",
+	filters := []string{"project:p1", "project:p1,p2,p3", "tag:t1", "tag:t7 project:p1", "tag:t1 -tag:t2",
+		"-project:p1", "kind:journal", "kind:note",
+		"confidence:0.4", "has:project", "project:nobody", "project:nobody,p4", "tag:t1 confidence:0.4 kind:journal",
+		"project:p1 name:\"entry 1\"",
+		"name:\"entry 7\"", "name:\"entry 7\",\"entry 8\"", "-name:\"entry 7\"", "by:person", "by:agent",
+		"door:library", "-door:library", "has:tag -has:project",
+		"after:2023-01-01", "before:2021-03-05", "after:2022-05-01 before:2022-05-20",
+		"after:1400-01-01 before:1600-01-01", "before:1600-01-01", "after:2700-01-01",
+		"after:2700-01-01 before:2900-01-01", "+" + pick(r), "-" + pick(r), "-" + pick(r) + " tag:t1", "\"" + pick(r) +
+			" " + pick(r) + "\"", "-\"" + pick(r) + " " + pick(r) + "\" after:2022-01-01",
 		"+" + pick(r)[:2] + "*", "-" + pick(r)[:2] + "* tag:t1"}
 	found := 0
 	for i := range 600 {

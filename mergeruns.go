@@ -45,7 +45,11 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	}
 	var merged *index.Index
 	if err == nil {
-		merged, err = index.OpenSnapshot(io.NewSectionReader(f, h.imageAt(), size), size, ranking.Params(m.opts.Ranking))
+		merged, err = index.OpenSnapshot(
+			io.NewSectionReader(f, h.imageAt(), size),
+			size,
+			ranking.Params(m.opts.Ranking),
+		)
 	}
 	if err != nil {
 		_ = f.Close()

@@ -33,7 +33,8 @@ func TestPagesThatCannotBe(t *testing.T) {
 			}
 		}
 		for _, p := range [][2]int{{1, math.MaxInt}, {math.MaxInt, math.MaxInt}} {
-			if page, total, err := m.Newest(t.Context(), oxbow.Filter{}, p[0], p[1]); err != nil || len(page) > 0 || total != 1 {
+			if page, total, err := m.Newest(t.Context(), oxbow.Filter{}, p[0], p[1]); err != nil || len(page) > 0 ||
+				total != 1 {
 				t.Errorf("%s: Newest(%d, %d) = %d of %d entries, %v", name, p[0], p[1], len(page), total, err)
 			}
 		}
@@ -50,7 +51,11 @@ func TestChangesThatAreRefused(t *testing.T) {
 	m := newMemory(t, nil)
 	remember(t, m, "a", "one")
 	_, rerr := m.Revert(t.Context())
-	for call, err := range map[string]error{"Revert()": rerr, "Apply(nil)": m.Apply(t.Context(), nil), "DryRun(nil)": m.DryRun(t.Context(), oxbow.Remove{Name: "a"}, nil)} {
+	for call, err := range map[string]error{
+		"Revert()":    rerr,
+		"Apply(nil)":  m.Apply(t.Context(), nil),
+		"DryRun(nil)": m.DryRun(t.Context(), oxbow.Remove{Name: "a"}, nil),
+	} {
 		if !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("%s = %v, want ErrInvalid", call, err)
 		}
@@ -108,7 +113,8 @@ func TestTimesThatAreRefused(t *testing.T) {
 		return m.Apply(t.Context(), oxbow.Add{Name: name, Content: "x", Created: created})
 	}
 	for year, ok := range map[int]bool{-5: false, 0: true, 1: true, 9999: true, 20000: false} {
-		if err := add(fmt.Sprint(year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); ok != (err == nil) || (!ok && !errors.Is(err, oxbow.ErrInvalid)) {
+		if err := add(fmt.Sprint(year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); ok != (err == nil) ||
+			(!ok && !errors.Is(err, oxbow.ErrInvalid)) {
 			t.Errorf("an entry of the year %d: %v", year, err)
 		}
 	}
@@ -131,7 +137,8 @@ func TestCloseTwiceAndEmptyPath(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Errorf("the second Close() = %v, want nil", err)
 	}
-	if _, err := oxbow.Open("", nil); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "path is empty") {
+	if _, err := oxbow.Open("", nil); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "path is empty") {
 		t.Errorf("Open(\"\") = %v, want that the path is empty", err)
 	}
 }

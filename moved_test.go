@@ -36,8 +36,16 @@ func TestDirectoryMoved(t *testing.T) {
 		for what, m := range map[string]*Memory{"read before": m, "not read": empty} {
 			_, gerr := m.Get(t.Context(), "a")
 			_, rerr := m.Recall(t.Context(), Query{Text: "a"})
-			if err := remember(m, "b"); !errors.Is(err, ErrVanished) || !errors.Is(rerr, ErrVanished) || !errors.Is(gerr, ErrVanished) {
-				t.Errorf("%s, a memory %s gets %v, answers %v, and takes a change %v; want ErrVanished", when, what, gerr, rerr, err)
+			if err := remember(m, "b"); !errors.Is(err, ErrVanished) || !errors.Is(rerr, ErrVanished) ||
+				!errors.Is(gerr, ErrVanished) {
+				t.Errorf(
+					"%s, a memory %s gets %v, answers %v, and takes a change %v; want ErrVanished",
+					when,
+					what,
+					gerr,
+					rerr,
+					err,
+				)
 			}
 		}
 	}

@@ -16,7 +16,10 @@ import (
 func Open(path string, o *Options) (*Memory, error) {
 	opts := o.orDefault()
 	if path == "" {
-		return nil, &InvalidError{Field: "path", Reason: "is empty; give the path of the file that holds the memory, such as memory.oxbow"}
+		return nil, &InvalidError{
+			Field:  "path",
+			Reason: "is empty; give the path of the file that holds the memory, such as memory.oxbow",
+		}
 	}
 	if err := checkRanking(opts.Ranking); err != nil {
 		return nil, err
@@ -34,7 +37,8 @@ func Open(path string, o *Options) (*Memory, error) {
 func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
-	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: ctxmutex.New(), applying: ctxmutex.New(), keeping: ctxmutex.New()}
+	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: ctxmutex.New(), applying: ctxmutex.New(),
+		keeping: ctxmutex.New()}
 	m.keepSoon = m.keepBeside
 	m.closing, m.endClosing = context.WithCancel(context.Background())
 	if d, ok := s.(*logstore.DB); ok {

@@ -151,8 +151,11 @@ func (o *Options) keepsFiles() bool { return !o.ReadOnly || o.KeepIndex }
 
 // store returns the options for the log store.
 func (o *Options) store() logstore.Options {
-	return logstore.Options{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait, Room: o.Cache.room,
-		SealAfter: o.SealAfter, KeepChanges: o.KeepChanges, KeepFor: o.KeepFor, ReadOnly: o.ReadOnly, KeepFiles: o.keepsFiles(),
-		LivesOn:  o.livesOn,
-		FreeStep: o.freeStep, FreeReserve: o.freeReserve, CompactLeast: o.compactLeast, TailLeast: o.tailLeast, SnapshotLeast: o.snapshotLeast}
+	return logstore.Options{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait,
+		Room:      o.Cache.room,
+		SealAfter: o.SealAfter, KeepChanges: o.KeepChanges, KeepFor: o.KeepFor, ReadOnly: o.ReadOnly,
+		KeepFiles: o.keepsFiles(),
+		LivesOn:   o.livesOn,
+		FreeStep:  o.freeStep, FreeReserve: o.freeReserve, CompactLeast: o.compactLeast, TailLeast: o.tailLeast,
+		SnapshotLeast: o.snapshotLeast}
 }

@@ -18,7 +18,8 @@ import (
 func addWords(t *testing.T, s oxbow.Store, names ...string) {
 	t.Helper()
 	for _, n := range names {
-		if err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: "the words of " + n + " harbor harbor harbor"}); err != nil {
+		if err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: "the words of " + n +
+			" harbor harbor harbor"}); err != nil {
 			t.Fatal(err)
 		}
 	}

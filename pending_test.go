@@ -120,7 +120,10 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	}
 	waiting(mostApplied+1, "of many")
 	h.recall(m, "harbor")
-	if _, err := m.Remember(ctx, Entry{Name: "long", Content: strings.Repeat("lantern ", textApplied/8+1)}); err != nil {
+	if _, err := m.Remember(
+		ctx,
+		Entry{Name: "long", Content: strings.Repeat("lantern ", textApplied/8+1)},
+	); err != nil {
 		t.Fatal(err)
 	}
 	waiting(1, "of much text")
@@ -169,7 +172,10 @@ func TestPendingIsBounded(t *testing.T) {
 	m := h.open(nil)
 	h.recall(m, "harbor")
 	for i := range 5000 {
-		if err := m.Apply(t.Context(), Update{Name: fmt.Sprint("entry ", i%20), Content: fmt.Sprint("change ", i)}); err != nil {
+		if err := m.Apply(
+			t.Context(),
+			Update{Name: fmt.Sprint("entry ", i%20), Content: fmt.Sprint("change ", i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 		if n := m.pending.len(); n > fewPending {
@@ -190,7 +196,10 @@ func TestCloseLeavesMuchToTheNext(t *testing.T) {
 	h.recall(m, "harbor")
 	before := h.file()
 	for i := range 500 {
-		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*textAtClose/500/7)}); err != nil {
+		if err := m.Apply(
+			t.Context(),
+			Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*textAtClose/500/7)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,7 +34,8 @@ func checkRanking(name string) error {
 	if name == RankOxbow || name == RankSeed {
 		return nil
 	}
-	return &InvalidError{Field: "rank", Value: text.Clip(name, 40), Reason: "is not one of " + RankOxbow + ", " + RankSeed}
+	return &InvalidError{Field: "rank", Value: text.Clip(name, 40), Reason: "is not one of " + RankOxbow + ", " +
+		RankSeed}
 }
 
 // A Query selects entries by a filter and ranks them by the words of a text. Without text,
@@ -140,11 +141,12 @@ type Hit struct {
 
 // An Explanation explains a score, which is the sum of the scores of its terms.
 type Explanation struct {
-	Formula string      // "bm25" for RankSeed, "oxbow" for RankOxbow
-	Entries int         // N: number of entries in the index
-	Length  float64     // dl: number of terms in this entry, weighted by field; for a turn of a conversation, 16 is added
-	AvgLen  float64     // avgdl: average of Length over all entries
-	Terms   []TermScore // sorted
+	Formula string // "bm25" for RankSeed, "oxbow" for RankOxbow
+	Entries int    // N: number of entries in the index
+	// dl: number of terms in this entry, weighted by field; for a turn of a conversation, 16 is added
+	Length float64
+	AvgLen float64     // avgdl: average of Length over all entries
+	Terms  []TermScore // sorted
 }
 
 // A TermScore is the contribution of one query term to a score:
@@ -220,7 +222,11 @@ type FilterEffect struct {
 func checkRecency(q *Query, clock func() time.Time) error {
 	switch {
 	case q.Recency < 0:
-		return &InvalidError{Field: "recency", Value: fmt.Sprint(q.Recency), Reason: "is a half-life below 0; 0 is for none"}
+		return &InvalidError{
+			Field:  "recency",
+			Value:  fmt.Sprint(q.Recency),
+			Reason: "is a half-life below 0; 0 is for none",
+		}
 	case q.Recency > 0 && q.Now.IsZero():
 		q.Now = clock()
 	}

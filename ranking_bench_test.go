@@ -46,7 +46,10 @@ func benchmarkBoth(b *testing.B, length int, begin string) {
 	for i := 0; b.Loop(); i++ {
 		for _, rank := range []string{oxbow.RankSeed, oxbow.RankOxbow} {
 			start := time.Now()
-			if _, err := m.Recall(b.Context(), oxbow.Query{Text: queries[i%len(queries)], Limit: 10, Rank: rank}); err != nil {
+			if _, err := m.Recall(
+				b.Context(),
+				oxbow.Query{Text: queries[i%len(queries)], Limit: 10, Rank: rank},
+			); err != nil {
 				b.Fatal(err)
 			}
 			took[rank] = append(took[rank], time.Since(start))
@@ -106,7 +109,10 @@ func BenchmarkRecallBesideWriter(b *testing.B) {
 		for range n {
 			start := time.Now()
 			asked++
-			if _, err := ms[0].Recall(b.Context(), oxbow.Query{Text: queries[asked%len(queries)], Limit: 10}); err != nil {
+			if _, err := ms[0].Recall(
+				b.Context(),
+				oxbow.Query{Text: queries[asked%len(queries)], Limit: 10},
+			); err != nil {
 				b.Fatal(err)
 			}
 			*took = append(*took, time.Since(start))

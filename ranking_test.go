@@ -67,7 +67,14 @@ func names(t *testing.T, m *oxbow.Memory, words, rank string) string {
 			}
 		}
 		if math.Abs(sum-h.Score) > 1e-9 || (rank != oxbow.RankSeed && math.Abs(fields-h.Score) > 1e-9) {
-			t.Errorf("%q: score of %s is %v, its terms sum to %v, its fields to %v", words, h.Entry.Name, h.Score, sum, fields)
+			t.Errorf(
+				"%q: score of %s is %v, its terms sum to %v, its fields to %v",
+				words,
+				h.Entry.Name,
+				h.Score,
+				sum,
+				fields,
+			)
 		}
 	}
 	return strings.Join(ns, " ")
@@ -140,7 +147,9 @@ func TestParseQueryAndDiagnosis(t *testing.T) {
 	if err != nil || r.Rank != oxbow.RankOxbow || len(r.Dates) != 1 || r.Dates[0].Text != "last week" {
 		t.Fatalf("ParseQuery = %+v, %v", r, err)
 	}
-	if i := slices.IndexFunc(r.Terms, func(t oxbow.ParsedTerm) bool { return t.Word == "harbuor" }); i < 0 || r.Terms[i].Term != "harbour" || !r.Terms[i].Corrected {
+	if i := slices.IndexFunc(r.Terms, func(t oxbow.ParsedTerm) bool {
+		return t.Word == "harbuor"
+	}); i < 0 || r.Terms[i].Term != "harbour" || !r.Terms[i].Corrected {
 		t.Errorf("ParseQuery = %+v, want harbour instead of harbuor", r.Terms)
 	}
 	q, err = query.Parse("harbour +nowhere", askedAt)
@@ -223,7 +232,10 @@ func TestTurnsBesideAddUp(t *testing.T) {
 	for i := range 6 { // so that one talk is not beside the other
 		entries = append(entries, "x"+strconv.Itoa(i)+"|user: something between")
 	}
-	m := filled(t, append(entries, "b1|Ann: The violin is here.", "b2|Bob: So it is.", "b3|Ann: The violin is here.")...)
+	m := filled(
+		t,
+		append(entries, "b1|Ann: The violin is here.", "b2|Bob: So it is.", "b3|Ann: The violin is here.")...,
+	)
 	names(t, m, "violin", "") // compares each score with its account
 	found := map[string]oxbow.Hit{}
 	hits, err := m.Recall(t.Context(), oxbow.Query{Text: "violin", Explain: true})
@@ -251,7 +263,12 @@ func TestTurnsBesideAddUp(t *testing.T) {
 // compares each score with its account.
 func TestTurnsOfWhom(t *testing.T) {
 	var entries []string
-	for i, said := range []string{"Ann: A sailing trip is fun.", "Bob: A sailing trip is fun.", "Bob: A sailing trip was yesterday.", "Bob: A sailing trip was fun?"} {
+	for i, said := range []string{
+		"Ann: A sailing trip is fun.",
+		"Bob: A sailing trip is fun.",
+		"Bob: A sailing trip was yesterday.",
+		"Bob: A sailing trip was fun?",
+	} {
 		entries = append(entries, "s"+strconv.Itoa(i+1)+"|"+said)
 		for j := range 5 { // so that nothing is beside
 			entries = append(entries, "x"+strconv.Itoa(10*i+j)+"|user: something between")
@@ -272,7 +289,10 @@ func TestTurnsOfWhom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"speaker, the name of who speaks, who speaks, it tells when", "body, who speaks, it tells when"} {
+	for i, want := range []string{
+		"speaker, the name of who speaks, who speaks, it tells when",
+		"body, who speaks, it tells when",
+	} {
 		var fields []string
 		for _, f := range hits[0].Explanation.Terms[i].Fields {
 			fields = append(fields, f.Field)
@@ -301,7 +321,8 @@ func TestCommonWordsOfChats(t *testing.T) {
 	for _, h := range hits {
 		for _, term := range h.Explanation.Terms {
 			i := slices.IndexFunc(term.Fields, func(f oxbow.FieldScore) bool { return f.Field == "how common it is" })
-			if want := h.Entry.Name == "chat" && term.Term == "help"; (i >= 0) != want || (want && term.Fields[i].Score >= 0) {
+			if want := h.Entry.Name == "chat" && term.Term == "help"; (i >= 0) != want ||
+				(want && term.Fields[i].Score >= 0) {
 				t.Errorf("%s has of %s %+v", h.Entry.Name, term.Term, term.Fields)
 			}
 		}
@@ -357,7 +378,8 @@ func TestBestStretch(t *testing.T) {
 	filler := strings.Repeat("and so on it went for long ", 10)
 	m := filled(t,
 		"far|Ann: The violin broke.\n\nBob: "+filler+"\n\nAnn: Then a shop.\n\nBob: "+filler+"\n\nAnn: In Cremona.",
-		"near|Ann: The violin is of a shop in Cremona.\n\nBob: "+filler+"\n\nAnn: Yes then.\n\nBob: "+filler+"\n\nAnn: Gone by.",
+		"near|Ann: The violin is of a shop in Cremona.\n\nBob: "+filler+"\n\nAnn: Yes then.\n\nBob: "+filler+
+			"\n\nAnn: Gone by.",
 	)
 	if got := names(t, m, "violin shop Cremona", ""); got != "near far" {
 		t.Errorf("found %q, want near before far", got)
@@ -389,7 +411,8 @@ func TestTurnsAccount(t *testing.T) {
 		before := [...]string{"Ann: ", "Bob: ", "Ann Bo: ", "user: ", "", "assistant: "}[rng.IntN(6)]
 		text := before + some()
 		for before != "" && rng.IntN(8) == 0 { // a whole dialogue
-			text += "\n\n" + [...]string{"Ann: ", "user: ", "assistant: "}[rng.IntN(3)] + strings.Repeat(some()+" so on ", 1+rng.IntN(20))
+			text += "\n\n" + [...]string{"Ann: ", "user: ", "assistant: "}[rng.IntN(3)] +
+				strings.Repeat(some()+" so on ", 1+rng.IntN(20))
 		}
 		entries = append(entries, "e"+strconv.Itoa(i)+"|"+text)
 	}
@@ -469,7 +492,15 @@ func TestSeedVectors(t *testing.T) {
 			if err != nil {
 				kind = oxbow.Note // topics are none of oxbow's kinds
 			}
-			_, err = m.Remember(t.Context(), oxbow.Entry{Name: strconv.Quote(op.Name), Content: op.Content, Aliases: append([]string{}, op.Aliases...), Kind: kind})
+			_, err = m.Remember(
+				t.Context(),
+				oxbow.Entry{
+					Name:    strconv.Quote(op.Name),
+					Content: op.Content,
+					Aliases: append([]string{}, op.Aliases...),
+					Kind:    kind,
+				},
+			)
 			if err != nil {
 				t.Fatalf("remembering %q: %v", op.Name, err)
 			}

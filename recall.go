@@ -28,7 +28,11 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 		return nil, err
 	}
 	if q.Around < 0 || q.Around > MaxAround {
-		return nil, &InvalidError{Field: "around", Value: fmt.Sprint(q.Around), Reason: fmt.Sprintf("is not from 0 to %d", MaxAround)}
+		return nil, &InvalidError{
+			Field:  "around",
+			Value:  fmt.Sprint(q.Around),
+			Reason: fmt.Sprintf("is not from 0 to %d", MaxAround),
+		}
 	}
 	if q.AsOf != 0 {
 		return askAsOf(ctx, m, q, (*Memory).Recall)
@@ -168,7 +172,12 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 }
 
 // askAsOf calls ask for the memory in its state after the change q.AsOf.
-func askAsOf[T any](ctx context.Context, m *Memory, q Query, ask func(*Memory, context.Context, Query) (T, error)) (T, error) {
+func askAsOf[T any](
+	ctx context.Context,
+	m *Memory,
+	q Query,
+	ask func(*Memory, context.Context, Query) (T, error),
+) (T, error) {
 	view, err := m.AsOf(ctx, q.AsOf)
 	if err != nil {
 		var none T
@@ -182,7 +191,11 @@ func askAsOf[T any](ctx context.Context, m *Memory, q Query, ask func(*Memory, c
 func checkLimit(n int) (int, error) {
 	switch {
 	case n < 0:
-		return 0, &InvalidError{Field: "limit", Value: fmt.Sprint(n), Reason: fmt.Sprintf("is less than 1; the most is %d", MaxLimit)}
+		return 0, &InvalidError{
+			Field:  "limit",
+			Value:  fmt.Sprint(n),
+			Reason: fmt.Sprintf("is less than 1; the most is %d", MaxLimit),
+		}
 	case n == 0:
 		return DefaultLimit, nil
 	}
@@ -374,7 +387,10 @@ func (v *rankedView) parsed(q Query, p *ranking.Plan) ParsedQuery {
 	}
 	for _, w := range p.Words {
 		df, idf := v.Known(w)
-		read.Terms = append(read.Terms, ParsedTerm{Word: w.Word, Term: w.Term, Corrected: w.Corrected, DF: df, IDF: idf})
+		read.Terms = append(
+			read.Terms,
+			ParsedTerm{Word: w.Word, Term: w.Term, Corrected: w.Corrected, DF: df, IDF: idf},
+		)
 	}
 	return read
 }

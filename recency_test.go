@@ -59,7 +59,14 @@ func TestRecency(t *testing.T) {
 				}
 			}
 			if math.Abs(sum-h.Score) > 1e-9 || (age < 0) != (h.Entry.Name != "note") {
-				t.Errorf("%s: score of %s is %v, its fields sum to %v, age takes %v", rank, h.Entry.Name, h.Score, sum, age)
+				t.Errorf(
+					"%s: score of %s is %v, its fields sum to %v, age takes %v",
+					rank,
+					h.Entry.Name,
+					h.Score,
+					sum,
+					age,
+				)
 			}
 		}
 		if want := "note more moment read"; strings.Join(got, " ") != want {
@@ -73,7 +80,13 @@ func TestRecency(t *testing.T) {
 		}
 		hits, err = m.Recall(t.Context(), q)
 		if err != nil || scoreOf(hits, "moment") != 0.625*scoreOf(plain, "moment") {
-			t.Errorf("%s: score of moment is %v, %v, want .625 of %v", rank, scoreOf(hits, "moment"), err, scoreOf(plain, "moment"))
+			t.Errorf(
+				"%s: score of moment is %v, %v, want .625 of %v",
+				rank,
+				scoreOf(hits, "moment"),
+				err,
+				scoreOf(plain, "moment"),
+			)
 		}
 	}
 	if _, err := m.Recall(t.Context(), oxbow.Query{Text: "x", Recency: -1}); !errors.Is(err, oxbow.ErrInvalid) {
@@ -107,7 +120,15 @@ func TestRecencyIsExact(t *testing.T) {
 	}
 	var ops []oxbow.Op
 	for i := range 900 {
-		ops = append(ops, oxbow.Add{Name: strconv.Itoa(i), Kind: oxbow.Archive, Content: some(12), Created: now.AddDate(0, 0, -rng.IntN(400))})
+		ops = append(
+			ops,
+			oxbow.Add{
+				Name:    strconv.Itoa(i),
+				Kind:    oxbow.Archive,
+				Content: some(12),
+				Created: now.AddDate(0, 0, -rng.IntN(400)),
+			},
+		)
 	}
 	if err := m.Apply(t.Context(), ops...); err != nil {
 		t.Fatal(err)
@@ -129,7 +150,14 @@ func TestRecencyIsExact(t *testing.T) {
 		slices.SortStableFunc(all, func(a, b oxbow.Hit) int { return cmp.Compare(b.Score, a.Score) })
 		for i := range got {
 			if math.Abs(got[i].Score-all[i].Score) > 1e-12 {
-				t.Fatalf("%q, half-life %v: hit %d scores %v, want %v", q.Text, q.Recency, i, got[i].Score, all[i].Score)
+				t.Fatalf(
+					"%q, half-life %v: hit %d scores %v, want %v",
+					q.Text,
+					q.Recency,
+					i,
+					got[i].Score,
+					all[i].Score,
+				)
 			}
 		}
 		if len(got) != min(10, len(all)) {

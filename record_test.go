@@ -36,11 +36,18 @@ func exampleStore(t *testing.T) []byte {
 	t.Helper()
 	fsys := vfs.NewMem()
 	now := time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC)
-	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, Rand: new(sequence), Clock: func() time.Time { return now }})
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, Rand: new(sequence), Clock: func() time.Time {
+		return now
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := oxbow.Add{Name: "deploy", Content: "ship it", Aliases: []string{"release"}, Labels: []oxbow.Label{{Key: "project", Value: "vtt"}}}
+	add := oxbow.Add{
+		Name:    "deploy",
+		Content: "ship it",
+		Aliases: []string{"release"},
+		Labels:  []oxbow.Label{{Key: "project", Value: "vtt"}},
+	}
 	if err := m.Apply(t.Context(), add); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +114,8 @@ func TestFormatVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.Content != "second" || e.ID != 2 || e.Version != 4 || e.Kind != oxbow.Archive ||
-		!slices.Equal(e.Aliases, []string{"held"}) || !slices.Equal(e.Labels, []oxbow.Label{{Key: "tag", Value: "two words"}}) ||
+		!slices.Equal(e.Aliases, []string{"held"}) ||
+		!slices.Equal(e.Labels, []oxbow.Label{{Key: "tag", Value: "two words"}}) ||
 		e.Source.Door != "library" || e.Source.Claimed.Agent != "scribe" || e.Source.Actor != oxbow.Agent ||
 		!e.Created.Equal(time.Date(2023, 5, 25, 10, 4, 0, 7, time.UTC)) {
 		t.Errorf("kept = %+v", e)
@@ -115,7 +123,11 @@ func TestFormatVersion1(t *testing.T) {
 	if got, want := versions(t, m, "kept"), []string{"4 update second", "2 add first"}; !slices.Equal(got, want) {
 		t.Errorf("versions = %q, want %q", got, want)
 	}
-	if got, want := versions(t, m, "gone"), []string{"6 restore x", "5 remove ", "1 update x"}; !slices.Equal(got, want) {
+	if got, want := versions(t, m, "gone"), []string{
+		"6 restore x",
+		"5 remove ",
+		"1 update x",
+	}; !slices.Equal(got, want) {
 		t.Errorf("versions of a compacted name = %q, want %q", got, want)
 	}
 	if err := m.Apply(oxbow.WithOpID(t.Context(), "once"), oxbow.Update{Name: "gone", Content: "twice"}); err != nil {
@@ -145,7 +157,12 @@ func version1Store(t *testing.T) []byte {
 		}
 	}
 	apply(oxbow.Add{Name: "gone", Content: "x"})
-	apply(oxbow.Add{Name: "kept", Kind: oxbow.Archive, Content: "first", Created: time.Date(2023, 5, 25, 10, 4, 0, 7, time.UTC)})
+	apply(oxbow.Add{
+		Name:    "kept",
+		Kind:    oxbow.Archive,
+		Content: "first",
+		Created: time.Date(2023, 5, 25, 10, 4, 0, 7, time.UTC),
+	})
 	e, err := m.Get(ctx, "kept")
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +170,12 @@ func version1Store(t *testing.T) []byte {
 	if _, err := m.Store().(oxbow.Compactor).Compact(ctx, e.Updated, false); err != nil {
 		t.Fatal(err)
 	}
-	apply(oxbow.Update{Name: "kept", Content: "second", Aliases: []string{"held"}, Labels: []oxbow.Label{{Key: "tag", Value: "two words"}}})
+	apply(oxbow.Update{
+		Name:    "kept",
+		Content: "second",
+		Aliases: []string{"held"},
+		Labels:  []oxbow.Label{{Key: "tag", Value: "two words"}},
+	})
 	ctx = oxbow.WithOpID(oxbow.WithNote(ctx, "a note"), "once")
 	apply(oxbow.Remove{Name: "gone"})
 	if _, _, err := m.Undo(t.Context(), 1); err != nil {

@@ -81,7 +81,8 @@ func TestBackupTo(t *testing.T) {
 	if _, err := m.Backup(t.Context(), "b.oxbow", false); err != nil {
 		t.Fatal(err)
 	}
-	if file := fileOf(t, fsys, "b.oxbow"); !bytes.HasPrefix(file, b.Bytes()) || len(bytes.Trim(file[b.Len():], "\x00")) > 0 {
+	if file := fileOf(t, fsys, "b.oxbow"); !bytes.HasPrefix(file, b.Bytes()) ||
+		len(bytes.Trim(file[b.Len():], "\x00")) > 0 {
 		t.Errorf("BackupTo() wrote %d bytes, not those of Backup", b.Len())
 	}
 	put(t, fsys, "c.oxbow", b.Bytes())
@@ -237,8 +238,18 @@ func TestRecoverHeadless(t *testing.T) {
 
 func TestRecoverNothing(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, "m.oxbow", []byte("# just a text file, and rather longer than a header is, so that it could be one: no, it is not\n"))
-	if _, err := oxbow.Recover(t.Context(), "m.oxbow", "out", &oxbow.Options{FS: fsys}); !errors.Is(err, oxbow.ErrNotStore) {
+	put(
+		t,
+		fsys,
+		"m.oxbow",
+		[]byte("# just a text file, and rather longer than a header is, so that it could be one: no, it is not\n"),
+	)
+	if _, err := oxbow.Recover(
+		t.Context(),
+		"m.oxbow",
+		"out",
+		&oxbow.Options{FS: fsys},
+	); !errors.Is(err, oxbow.ErrNotStore) {
 		t.Errorf("Recover() of a text file = %v, want ErrNotStore", err)
 	}
 	if _, err := fsys.Stat("out"); !errors.Is(err, fs.ErrNotExist) {
@@ -252,7 +263,11 @@ func TestErase(t *testing.T) {
 	other := newMemory(t, fsys)
 	remember(t, m, "key", "hunter2 is the secret")
 	remember(t, m, "key", "hunter2 still")
-	if err := m.Apply(t.Context(), oxbow.Add{Name: "keep", Content: "kept"}, oxbow.Update{Name: "key", Content: "hunter2 again"}); err != nil {
+	if err := m.Apply(
+		t.Context(),
+		oxbow.Add{Name: "keep", Content: "kept"},
+		oxbow.Update{Name: "key", Content: "hunter2 again"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Forget(t.Context(), "key"); err != nil {
@@ -328,7 +343,11 @@ func TestRedactVersions(t *testing.T) {
 	}
 	remember(t, m, "a", "clean")
 	remember(t, m, "b", "hunter2 in the log")
-	if err := m.Apply(t.Context(), oxbow.Add{Name: "c", Content: "beside it"}, oxbow.Update{Name: "b", Content: "clean, too"}); err != nil {
+	if err := m.Apply(
+		t.Context(),
+		oxbow.Add{Name: "c", Content: "beside it"},
+		oxbow.Update{Name: "b", Content: "clean, too"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, m, "d", "hunter2 is current")
@@ -340,7 +359,8 @@ func TestRedactVersions(t *testing.T) {
 		}
 		return strings.Contains(e.Content, "hunter2")
 	}
-	if rep, err := m.RedactVersions(t.Context(), secret, true); err != nil || rep.Versions != 2 || rep.Seq != 0 || seen != 6 {
+	if rep, err := m.RedactVersions(t.Context(), secret, true); err != nil || rep.Versions != 2 || rep.Seq != 0 ||
+		seen != 6 {
 		t.Fatalf("dry: %+v, %v, %d versions seen", rep, err, seen)
 	}
 	if rep, err := m.RedactVersions(t.Context(), secret, false); err != nil || rep.Versions != 2 || rep.Seq == 0 {
@@ -349,7 +369,12 @@ func TestRedactVersions(t *testing.T) {
 	if n := bytes.Count(fileOf(t, fsys, "m.oxbow"), []byte("hunter2")); n != 1 {
 		t.Errorf("the file holds it %d times, want the current one", n)
 	}
-	for name, want := range map[string]string{"a": "clean", "b": "clean, too", "c": "beside it", "d": "hunter2 is current"} {
+	for name, want := range map[string]string{
+		"a": "clean",
+		"b": "clean, too",
+		"c": "beside it",
+		"d": "hunter2 is current",
+	} {
 		if got := contentOf(t, other, name); got != want {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}
@@ -382,7 +407,10 @@ func TestRolledBack(t *testing.T) {
 	if got := contentOf(t, later, "a"); got != "one" {
 		t.Errorf("a = %q", got)
 	}
-	if _, err := later.Remember(t.Context(), oxbow.Entry{Name: "b", Content: "x"}); !errors.Is(err, oxbow.ErrRolledBack) {
+	if _, err := later.Remember(
+		t.Context(),
+		oxbow.Entry{Name: "b", Content: "x"},
+	); !errors.Is(err, oxbow.ErrRolledBack) {
 		t.Errorf("Remember() = %v, want ErrRolledBack", err)
 	}
 	if err := later.Accept(t.Context()); err != nil {
@@ -436,7 +464,8 @@ func TestCheckOfACutFile(t *testing.T) {
 	}
 	defer cut.Close()
 	rep, err := cut.Check(t.Context())
-	if err != nil || len(rep.Problems) != 1 || !strings.HasSuffix(rep.Problems[0].What, "bytes after change 3 are no change, and change 5 had been written") {
+	if err != nil || len(rep.Problems) != 1 ||
+		!strings.HasSuffix(rep.Problems[0].What, "bytes after change 3 are no change, and change 5 had been written") {
 		t.Errorf("Check() of a file that was cut = %+v, %v", rep.Problems, err)
 	}
 }

@@ -67,7 +67,8 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 // have to apply them.
 func (m *Memory) applyNow(ds []analyzedDelta) bool {
 	s := m.searcher.Load()
-	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.applies(ds) || !m.applying.TryLock() {
+	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.applies(ds) ||
+		!m.applying.TryLock() {
 		return false
 	}
 	defer m.applying.Unlock()

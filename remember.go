@@ -141,7 +141,8 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 			if e.Version != 0 {
 				return nil, &ConflictError{Name: e.Name, Want: e.Version}
 			}
-			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created, UniqueAliases: true}, nil
+			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+				Created: e.Created, UniqueAliases: true}, nil
 		}
 		return newUpdate(e, old)
 	})
@@ -162,9 +163,11 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 func newUpdate(e, old Entry) (Op, error) {
 	if e.Kind != old.Kind && e.Kind != Note {
 		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
-			Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}
+			Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() +
+				"; forget it first, or choose another name"}
 	}
-	u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version, UniqueAliases: true}
+	u := Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version,
+		UniqueAliases: true}
 	if e.Version != 0 {
 		u.If = e.Version
 	}

@@ -304,12 +304,17 @@ func TestMakeIndexOfAnEmptyMemory(t *testing.T) {
 	}
 	recall := func(t *testing.T, h *indexHome, m *Memory) { h.recall(m, "harbor") }
 	for name, steps := range map[string][]step{
-		"adds":      {add(0, 200), add(200, 200)},
-		"nothing":   {},
-		"update":    {add(0, 200), apply(Update{Name: "entry 7", Content: "lantern"}), add(200, 200)},
-		"remove":    {add(0, 200), apply(Remove{Name: "entry 7"}), add(200, 200)},
-		"recall":    {add(0, 200), recall, add(200, 200), recall, add(400, 1)},
-		"otherwise": {add(0, 300), apply(Remove{Name: "entry 7"}), recall, apply(Update{Name: "entry 9", Content: "lantern"})},
+		"adds":    {add(0, 200), add(200, 200)},
+		"nothing": {},
+		"update":  {add(0, 200), apply(Update{Name: "entry 7", Content: "lantern"}), add(200, 200)},
+		"remove":  {add(0, 200), apply(Remove{Name: "entry 7"}), add(200, 200)},
+		"recall":  {add(0, 200), recall, add(200, 200), recall, add(400, 1)},
+		"otherwise": {
+			add(0, 300),
+			apply(Remove{Name: "entry 7"}),
+			recall,
+			apply(Update{Name: "entry 9", Content: "lantern"}),
+		},
 		"another": {add(0, 200), func(t *testing.T, h *indexHome, m *Memory) {
 			other := h.open(nil)
 			add(500, 100)(t, h, other)

@@ -44,15 +44,26 @@ func (h *indexHome) talkative(r *rand.Rand, n int) {
 	for i := range n {
 		created = created.Add(time.Duration(r.IntN(100)) * time.Minute)
 		e := Add{Name: fmt.Sprintf("%s %d", pick("note", "harbor plan", "getUserName", "东京"), i), Created: created,
-			Labels: []Label{{Key: LabelProject, Value: pick("vtt", "harbor", "oxbow")}, {Key: LabelTag, Value: pick("draft", "silver lining", "done")}}}
+			Labels: []Label{
+				{Key: LabelProject, Value: pick("vtt", "harbor", "oxbow")},
+				{Key: LabelTag, Value: pick("draft", "silver lining", "done")},
+			}}
 		switch r.IntN(8) {
 		case 0, 1:
-			e.Content = pick("Caroline: ", "Melanie: ") + pick("When did you ", "I went ", "Yesterday I saw ") + words(r, 8) + pick("?", ".", "!")
+			e.Content = pick("Caroline: ", "Melanie: ") + pick(
+				"When did you ",
+				"I went ",
+				"Yesterday I saw ",
+			) + words(r, 8) + pick("?", ".", "!")
 			e.Labels = append(e.Labels, Label{Key: "session", Value: pick("1", "2")})
 		case 2:
 			e.Content = "user: " + words(r, 10) + "\n\nassistant: " + words(r, 20)
 		case 3:
-			e.Content = pick("getUserName calls internal/near.go v1.2.3", "user_name and userName, 1,000 e-mails", "C++ and C# by O'Brien") + " " + words(r, 4)
+			e.Content = pick(
+				"getUserName calls internal/near.go v1.2.3",
+				"user_name and userName, 1,000 e-mails",
+				"C++ and C# by O'Brien",
+			) + " " + words(r, 4)
 		case 4:
 			e.Content = pick("東京都の港にある灯台 ", "Das Café in der Straße, naïve ", "был на гавани ") + words(r, 3)
 		case 5:
@@ -78,11 +89,16 @@ func (h *indexHome) talkative(r *rand.Rand, n int) {
 // question returns a query of any form.
 func question(t *testing.T, r *rand.Rand) Query {
 	t.Helper()
-	words := []string{"harbor", "lanterns", "silver", "winter", "went", "running", "bought", "getUserName", "user_name", "near.go",
-		"東京都", "港", "cafe", "Straße", "гавани", "Caroline", "Melanie", "when", "did", "yesterday", "the", "of", "harbro", "lantren", "goldn",
-		"nothingofthis", "w7", "w19", "1000", "v1.2.3", "C++", "may", "2023", "\"in May 2023\"", "2023-05-02", "cry", "use",
-		"project:vtt", "-tag:draft", "kind:note", "+silver", "-maple", `"silver lining"`, `-"copper falcon"`, "alias:lantern-3",
-		"ha*", "lantern*", "c*", "2023*", "+use*", "has:session", "after:2023-05-02", "name:\"harbor plan\"", "project:vt", "in:nowhere"}
+	words := []string{"harbor", "lanterns", "silver", "winter", "went", "running", "bought", "getUserName",
+		"user_name", "near.go",
+		"東京都", "港", "cafe", "Straße", "гавани", "Caroline", "Melanie", "when", "did", "yesterday", "the", "of",
+		"harbro", "lantren", "goldn",
+		"nothingofthis", "w7", "w19", "1000", "v1.2.3", "C++", "may", "2023", "\"in May 2023\"", "2023-05-02", "cry",
+		"use",
+		"project:vtt", "-tag:draft", "kind:note", "+silver", "-maple", `"silver lining"`, `-"copper falcon"`,
+		"alias:lantern-3",
+		"ha*", "lantern*", "c*", "2023*", "+use*", "has:session", "after:2023-05-02", "name:\"harbor plan\"",
+		"project:vt", "in:nowhere"}
 	var text []string
 	for range 1 + r.IntN(6) {
 		text = append(text, words[r.IntN(len(words))])

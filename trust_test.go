@@ -24,7 +24,10 @@ func TestTrust(t *testing.T) {
 	}
 	m := open()
 	by := func(a oxbow.Actor) context.Context { return oxbow.WithSource(t.Context(), oxbow.Source{Actor: a}) }
-	taint, rule := oxbow.Label{Key: oxbow.LabelTaint, Value: "WebFetch x"}, oxbow.Label{Key: oxbow.LabelQuarantine, Value: "lasting"}
+	taint, rule := oxbow.Label{Key: oxbow.LabelTaint, Value: "WebFetch x"}, oxbow.Label{
+		Key:   oxbow.LabelQuarantine,
+		Value: "lasting",
+	}
 	for _, e := range []struct {
 		name   string
 		by     oxbow.Actor
@@ -39,7 +42,8 @@ func TestTrust(t *testing.T) {
 		{"tainted", oxbow.Agent, []oxbow.Label{taint}},
 		{"quarantined", oxbow.Person, []oxbow.Label{rule, taint}},
 	} {
-		if err := m.Apply(by(e.by), oxbow.Add{Name: "of " + e.name, Content: "The harbor closes at nine.", Labels: e.labels}); err != nil {
+		if err := m.Apply(by(e.by), oxbow.Add{Name: "of " +
+			e.name, Content: "The harbor closes at nine.", Labels: e.labels}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,13 +54,26 @@ func TestTrust(t *testing.T) {
 	}
 	for range 2 { // the second from the index file
 		for _, level := range oxbow.Trusts() {
-			f := oxbow.Filter{Terms: []oxbow.Term{{Key: "trust", Values: []string{string(level)}}, {Key: "kind", Values: []string{"note"}}}}
+			f := oxbow.Filter{
+				Terms: []oxbow.Term{
+					{Key: "trust", Values: []string{string(level)}},
+					{Key: "kind", Values: []string{"note"}},
+				},
+			}
 			n := 0
 			for e, err := range m.Entries(t.Context(), f) {
 				if err != nil || e.Trust() != level {
 					t.Fatalf("trust:%s selects %q, which is %s, %v", level, e.Name, e.Trust(), err)
 				}
-				isHeld := slices.Contains([]oxbow.Trust{oxbow.TrustImported, oxbow.TrustUnvouched, oxbow.TrustTainted, oxbow.TrustQuarantined}, level)
+				isHeld := slices.Contains(
+					[]oxbow.Trust{
+						oxbow.TrustImported,
+						oxbow.TrustUnvouched,
+						oxbow.TrustTainted,
+						oxbow.TrustQuarantined,
+					},
+					level,
+				)
 				n++
 				if e.Volunteered() == isHeld {
 					t.Errorf("%q is volunteered: %t", e.Name, e.Volunteered())

@@ -14,9 +14,17 @@ import (
 
 func TestUndoOfEntryMadeAgain(t *testing.T) {
 	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
-	m := storetest.Open(t, "m", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
+	m := storetest.Open(t, "m", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}})
 	var second time.Time
-	for i, op := range []oxbow.Op{oxbow.Add{Name: "n1", Content: "h"}, oxbow.Add{Name: "n2", Content: "h"}, oxbow.Remove{Name: "n2"}, oxbow.Add{Name: "n2", Content: "h"}} {
+	for i, op := range []oxbow.Op{
+		oxbow.Add{Name: "n1", Content: "h"},
+		oxbow.Add{Name: "n2", Content: "h"},
+		oxbow.Remove{Name: "n2"},
+		oxbow.Add{Name: "n2", Content: "h"},
+	} {
 		if err := m.Apply(t.Context(), op); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +55,11 @@ func TestUndoOfUndoOfEntryMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, op := range []oxbow.Op{oxbow.Add{Name: "n", Content: "h"}, oxbow.Remove{Name: "n"}, oxbow.Add{Name: "n", Content: "h"}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Add{Name: "n", Content: "h"},
+		oxbow.Remove{Name: "n"},
+		oxbow.Add{Name: "n", Content: "h"},
+	} {
 		if err := m.Apply(t.Context(), op); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,14 @@ func TestValues(t *testing.T) {
 	m := newMemory(t, nil)
 	big := strings.Repeat("filler ", 1<<19) // from here on the first query is a scan
 	for i := range 30 {
-		if err := m.Apply(t.Context(), oxbow.Add{Name: strconv.Itoa(i), Content: big[:100_000], Labels: []oxbow.Label{{Key: "shown", Value: strconv.Itoa(i % 3)}, {Key: "tag", Value: "x"}}}); err != nil {
+		if err := m.Apply(
+			t.Context(),
+			oxbow.Add{
+				Name:    strconv.Itoa(i),
+				Content: big[:100_000],
+				Labels:  []oxbow.Label{{Key: "shown", Value: strconv.Itoa(i % 3)}, {Key: "tag", Value: "x"}},
+			},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -29,7 +36,11 @@ func TestValues(t *testing.T) {
 	}
 	check(map[string]int{"2": 10, "none": 0}, "2", "none")
 	check(map[string]int{"0": 10, "1": 10, "2": 10})
-	for _, op := range []oxbow.Op{oxbow.Remove{Name: "2"}, oxbow.Relabel{Name: "5"}, oxbow.Update{Name: "8", Content: "x", Labels: []oxbow.Label{{Key: "shown", Value: "new"}}}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Remove{Name: "2"},
+		oxbow.Relabel{Name: "5"},
+		oxbow.Update{Name: "8", Content: "x", Labels: []oxbow.Label{{Key: "shown", Value: "new"}}},
+	} {
 		if err := m.Apply(t.Context(), op); err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,13 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 }
 
 // auditStream audits one stream.
-func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brainInfo, rep *AuditReport, heads map[string]brainCopy) error {
+func (c *Cluster) auditStream(
+	ctx context.Context,
+	stream string,
+	brains []brainInfo,
+	rep *AuditReport,
+	heads map[string]brainCopy,
+) error {
 	leader, others, err := c.leader(ctx, stream)
 	if errors.Is(err, oxbow.ErrCorrupt) {
 		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: err.Error()})
@@ -113,7 +119,9 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {
-		if i := slices.IndexFunc(rep.Findings, func(f Finding) bool { return f.Stream == stream && f.Server == s }); i >= 0 {
+		if i := slices.IndexFunc(rep.Findings, func(f Finding) bool {
+			return f.Stream == stream && f.Server == s
+		}); i >= 0 {
 			// do not read a server that already has a finding
 			bad[s], rep.Findings[i].Fenced = rep.Findings[i].What, true
 			continue
@@ -156,13 +164,22 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 // readServer makes a server the leader of a stream, reads all brains of the stream from it,
 // and adds them to views. If that fails, why is the reason, and lacks reports that the
 // server lacks messages.
-func (c *Cluster) readServer(ctx context.Context, stream, server string, brains []brainInfo, views map[string][]brainCopy) (why string, lacks bool) {
+func (c *Cluster) readServer(
+	ctx context.Context,
+	stream, server string,
+	brains []brainInfo,
+	views map[string][]brainCopy,
+) (why string, lacks bool) {
 	if err := c.makeLeader(ctx, stream, server); err != nil {
 		why = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
 				if o.Name == server && !o.Current && o.Lag > 0 {
-					return fmt.Sprintf("is behind, by %d messages as the leader counts, and does not catch up, so that it was not read", o.Lag), true
+					return fmt.Sprintf(
+						"is behind, by %d messages as the leader counts, and does not catch up, so that it was not "+
+							"read",
+						o.Lag,
+					), true
 				}
 			}
 		}
@@ -207,7 +224,10 @@ func (c *Cluster) reachable(ctx context.Context, stream string, servers []string
 	for _, o := range r.Cluster.Replicas {
 		if o.Offline || (c.opts.System != nil && !o.Current && !up[o.Name]) {
 			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
-			rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"})
+			rep.Findings = append(
+				rep.Findings,
+				Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"},
+			)
 		}
 	}
 	return servers, nil
@@ -219,9 +239,18 @@ func (c *Cluster) checkCreated(ctx context.Context, stream string, rep *AuditRep
 	if err != nil {
 		return err
 	}
-	known, err := enter(ctx, c.dir, "stream."+stream, func() (streamInfo, error) { return streamInfo{}, missingStreamError(stream) })
+	known, err := enter(ctx, c.dir, "stream."+stream, func() (streamInfo, error) {
+		return streamInfo{}, missingStreamError(stream)
+	})
 	if err == nil && !known.Created.Equal(info.Created) {
-		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: "the stream was made again, and what it held is lost: restore it from a backup or from the cache directory of a node"})
+		rep.Findings = append(
+			rep.Findings,
+			Finding{
+				Stream: stream,
+				What: "the stream was made again, and what it held is lost: restore it from a backup or from the " +
+					"cache directory of a node",
+			},
+		)
 	}
 	return err
 }
@@ -344,7 +373,14 @@ func differingServers(b brainInfo, views []brainCopy) (fs []Finding) {
 		case v.err != nil:
 			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: v.err.Error()})
 		case !v.moved && key(v) != best:
-			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: fmt.Sprintf("ends with envelope %d in message %d, unlike the others", v.n, v.seq)})
+			fs = append(
+				fs,
+				Finding{
+					Server: v.server,
+					Brain:  b.Name,
+					What:   fmt.Sprintf("ends with envelope %d in message %d, unlike the others", v.n, v.seq),
+				},
+			)
 		}
 	}
 	return fs
@@ -402,5 +438,12 @@ func (c *Cluster) avoidFenced(ctx context.Context, stream string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: stream %s is led by %s, whose data an audit found to differ, and no other server can lead it; start the others, or replace %s", oxbow.ErrCorrupt, stream, leader, leader)
+	return fmt.Errorf(
+		"%w: stream %s is led by %s, whose data an audit found to differ, and no other server can lead it; start the "+
+			"others, or replace %s",
+		oxbow.ErrCorrupt,
+		stream,
+		leader,
+		leader,
+	)
 }

@@ -63,7 +63,12 @@ func mayPass(err error) bool {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return slices.Contains(passing, api.ErrorCode(e.ErrCode))
 	}
-	return slices.ContainsFunc([]error{nats.ErrNoResponders, nats.ErrTimeout, api.ErrNoStreamResponse, context.DeadlineExceeded}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc(
+		[]error{nats.ErrNoResponders, nats.ErrTimeout, api.ErrNoStreamResponse, context.DeadlineExceeded},
+		func(e error) bool {
+			return errors.Is(err, e)
+		},
+	)
 }
 
 // reasonOf says what Await is waiting for.
@@ -72,7 +77,8 @@ func reasonOf(err error) string {
 		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
 	}
 	e, refused := errors.AsType[*api.APIError](err)
-	if _, few := errors.AsType[*fewError](err); few || (refused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode)) {
+	if _, few := errors.AsType[*fewError](err); few ||
+		(refused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode)) {
 		return "waiting for the third server, which a new cluster takes"
 	}
 	return "waiting for the servers to choose a leader"
@@ -82,7 +88,13 @@ func reasonOf(err error) string {
 type fewError struct{ answer, need, all int }
 
 func (e *fewError) Error() string {
-	return fmt.Sprintf("%v: %d of %d servers answer, and %d must; start the others, or set Dev for one that may lose data", ErrSettings, e.answer, e.all, e.need)
+	return fmt.Sprintf(
+		"%v: %d of %d servers answer, and %d must; start the others, or set Dev for one that may lose data",
+		ErrSettings,
+		e.answer,
+		e.all,
+		e.need,
+	)
 }
 
 func (e *fewError) Unwrap() error { return ErrSettings }

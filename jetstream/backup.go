@@ -89,7 +89,14 @@ func (b *backup) readOld(dir string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w; back up to another directory", dir, err)
 	case m.Cluster != b.cluster.dir.id:
-		return fmt.Errorf("%w: the backup in %s is of cluster %.40s, and the servers are of cluster %s: they lost their data, or are others; back up to another directory, and keep that one to restore from", oxbow.ErrRolledBack, dir, m.Cluster, b.cluster.dir.id)
+		return fmt.Errorf(
+			"%w: the backup in %s is of cluster %.40s, and the servers are of cluster %s: they lost their data, or "+
+				"are others; back up to another directory, and keep that one to restore from",
+			oxbow.ErrRolledBack,
+			dir,
+			m.Cluster,
+			b.cluster.dir.id,
+		)
 	}
 	for _, s := range m.Brains {
 		b.old[s.name()] = s
@@ -113,7 +120,13 @@ func (b *backup) copyAll(ctx context.Context) error {
 	}
 	for name, s := range b.old {
 		b.saved = append(b.saved, s)
-		b.report.Findings = append(b.report.Findings, Finding{Brain: name, What: "the directory does not name it any more; its file stays: restore it with Restore"})
+		b.report.Findings = append(
+			b.report.Findings,
+			Finding{
+				Brain: name,
+				What:  "the directory does not name it any more; its file stays: restore it with Restore",
+			},
+		)
 	}
 	return nil
 }
@@ -163,7 +176,10 @@ func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
 	defer b.mu.Unlock()
 	switch {
 	case errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrRolledBack):
-		b.report.Findings = append(b.report.Findings, Finding{Stream: info.stream(), Brain: info.Name, What: err.Error()})
+		b.report.Findings = append(
+			b.report.Findings,
+			Finding{Stream: info.stream(), Brain: info.Name, What: err.Error()},
+		)
 		if has {
 			b.saved = append(b.saved, old)
 		}
@@ -260,7 +276,8 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 		return old, err
 	}
 	tenant, brain, _ := strings.Cut(info.Name, ".")
-	s := savedBrain{Tenant: tenant, Brain: brain, Epoch: info.Epoch, Created: info.Created, Seq: r.at.Seq, N: r.at.N, Hash: r.at.Hash, Time: r.at.Time,
+	s := savedBrain{Tenant: tenant, Brain: brain, Epoch: info.Epoch, Created: info.Created, Seq: r.at.Seq, N: r.at.N,
+		Hash: r.at.Hash, Time: r.at.Time,
 		Last: r.last, Head: r.head}
 	if s.N == 0 {
 		return s, nil
@@ -280,7 +297,13 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 // different ones. The caller holds mu.
 func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 	if r.at.N < old.N || (r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash) {
-		return fmt.Errorf("%w: brain %s ends with envelope %d, and the last backup has %d of it, or others", oxbow.ErrRolledBack, r.brain.Name, r.at.N, old.N)
+		return fmt.Errorf(
+			"%w: brain %s ends with envelope %d, and the last backup has %d of it, or others",
+			oxbow.ErrRolledBack,
+			r.brain.Name,
+			r.at.N,
+			old.N,
+		)
 	}
 	if old.Last == 0 {
 		return nil
@@ -293,7 +316,12 @@ func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: brain %s does not continue the history that the last backup has, up to change %d", oxbow.ErrRolledBack, r.brain.Name, old.Last)
+	return fmt.Errorf(
+		"%w: brain %s does not continue the history that the last backup has, up to change %d",
+		oxbow.ErrRolledBack,
+		r.brain.Name,
+		old.Last,
+	)
 }
 
 // finish replaces the manifest and deletes the files that it does not name.
@@ -302,7 +330,12 @@ func (b *backup) finish() error {
 		return err
 	}
 	slices.SortFunc(b.saved, func(x, y savedBrain) int { return cmp.Compare(x.name(), y.name()) })
-	m := &manifest{Format: manifestFormat, Cluster: b.cluster.dir.id, Time: b.cluster.opts.Clock().UTC().Round(time.Second), Brains: b.saved}
+	m := &manifest{
+		Format:  manifestFormat,
+		Cluster: b.cluster.dir.id,
+		Time:    b.cluster.opts.Clock().UTC().Round(time.Second),
+		Brains:  b.saved,
+	}
 	data, err := m.encode()
 	if err == nil {
 		err = writeFile(b.fsys, manifestFile, data)
@@ -333,7 +366,8 @@ func (b *backup) sweep() error {
 		}
 		for _, f := range files {
 			name := path.Join(d.Name(), f.Name())
-			ours := strings.HasPrefix(f.Name(), "brain-") && (strings.HasSuffix(f.Name(), ".oxbow") || strings.HasSuffix(f.Name(), ".oxbow.new"))
+			ours := strings.HasPrefix(f.Name(), "brain-") &&
+				(strings.HasSuffix(f.Name(), ".oxbow") || strings.HasSuffix(f.Name(), ".oxbow.new"))
 			if !ours || named[name] {
 				continue
 			}

@@ -24,11 +24,17 @@ func fillBrains(t *testing.T, c *Cluster, large bool) map[string]*Store {
 		s := open(t, c, name)
 		all[name] = s
 		for i := range 8 {
-			if err := s.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: name, Labels: []oxbow.Label{{Key: "k", Value: "v"}}}); err != nil {
+			if err := s.Apply(
+				t.Context(),
+				oxbow.Add{Name: fmt.Sprint("e", i), Content: name, Labels: []oxbow.Label{{Key: "k", Value: "v"}}},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(s.Apply(t.Context(), oxbow.Update{Name: "e1", Content: "another"}), s.Apply(t.Context(), oxbow.Remove{Name: "e2"})); err != nil {
+		if err := errors.Join(
+			s.Apply(t.Context(), oxbow.Update{Name: "e1", Content: "another"}),
+			s.Apply(t.Context(), oxbow.Remove{Name: "e2"}),
+		); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Revert(t.Context(), 10); err != nil {
@@ -38,7 +44,10 @@ func fillBrains(t *testing.T, c *Cluster, large bool) map[string]*Store {
 	if large { // in segments
 		r := rand.New(rand.NewPCG(3, 4))
 		for i := range 12 {
-			if err := all["con"].Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("large", i), Content: noise(r, 500_000)}); err != nil {
+			if err := all["con"].Apply(
+				t.Context(),
+				oxbow.Add{Name: fmt.Sprint("large", i), Content: noise(r, 500_000)},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -103,7 +112,8 @@ func backUp(t *testing.T, c *Cluster, dir string, want BackupReport) {
 	for _, f := range got.Findings {
 		t.Logf("found: %+v", f)
 	}
-	if got.Brains != want.Brains || got.Read != want.Read || got.Kept != want.Kept || got.Deleted != want.Deleted || len(got.Findings) != len(want.Findings) {
+	if got.Brains != want.Brains || got.Read != want.Read || got.Kept != want.Kept || got.Deleted != want.Deleted ||
+		len(got.Findings) != len(want.Findings) {
 		t.Errorf("Backup() = %+v, want %+v", got, want)
 	}
 }
@@ -156,7 +166,8 @@ func TestBackup(t *testing.T) {
 	restore := func(o RestoreOptions, want RestoreReport) {
 		t.Helper()
 		got, err := other.Restore(t.Context(), []string{dir}, o)
-		if err != nil || got.Brains != want.Brains || got.Restored != want.Restored || got.Present != want.Present || len(got.Findings) != 0 {
+		if err != nil || got.Brains != want.Brains || got.Restored != want.Restored || got.Present != want.Present ||
+			len(got.Findings) != 0 {
 			t.Errorf("Restore(%+v) = %+v, %v, want %+v", o, got, err, want)
 		}
 	}
@@ -168,7 +179,8 @@ func TestBackup(t *testing.T) {
 	if err := foreign.Apply(t.Context(), oxbow.Add{Name: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := other.Restore(t.Context(), []string{dir}, RestoreOptions{}); !errors.Is(err, oxbow.ErrExists) || got.Restored > 0 {
+	if got, err := other.Restore(t.Context(), []string{dir}, RestoreOptions{}); !errors.Is(err, oxbow.ErrExists) ||
+		got.Restored > 0 {
 		t.Errorf("Restore() into a cluster with another brain = %+v, %v, want ErrExists", got, err)
 	}
 	restore(RestoreOptions{Tenant: "acme", Brain: "con"}, RestoreReport{Brains: 1, Restored: 1})
@@ -178,14 +190,23 @@ func TestBackup(t *testing.T) {
 		t.Errorf("Audit() = %+v, %v", rep, err)
 	}
 	for _, o := range []RestoreOptions{{}, {Tenant: "acme"}, {Tenant: "acme", Brain: "con"}} {
-		if got, err := other.Restore(t.Context(), []string{dir}, o); !errors.Is(err, oxbow.ErrExists) || got.Restored > 0 {
+		if got, err := other.Restore(t.Context(), []string{dir}, o); !errors.Is(err, oxbow.ErrExists) ||
+			got.Restored > 0 {
 			t.Errorf("Restore(%+v) over brains that are there = %+v, %v, want ErrExists", o, got, err)
 		}
 	}
-	if _, err := other.Restore(t.Context(), []string{dir}, RestoreOptions{Tenant: "acme", Brain: "none"}); !errors.Is(err, oxbow.ErrNotFound) {
+	if _, err := other.Restore(
+		t.Context(),
+		[]string{dir},
+		RestoreOptions{Tenant: "acme", Brain: "none"},
+	); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Restore() of a brain that the backup lacks = %v, want ErrNotFound", err)
 	}
-	if _, err := other.Restore(t.Context(), []string{t.TempDir()}, RestoreOptions{}); !errors.Is(err, oxbow.ErrNotFound) {
+	if _, err := other.Restore(
+		t.Context(),
+		[]string{t.TempDir()},
+		RestoreOptions{},
+	); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Restore() from an empty directory = %v, want ErrNotFound", err)
 	}
 	third := connect(t, url, devOptions) // which has nothing of it in memory
@@ -205,7 +226,8 @@ func TestBackupOfLess(t *testing.T) {
 	backUp(t, c, dir, BackupReport{Brains: 4, Read: 4})
 	r := all["con"].replica
 	var answer struct{ Success bool }
-	if err := c.link.ask(t.Context(), "$JS.API.STREAM.MSG.DELETE."+r.brain.stream(), map[string]any{"seq": r.at.Seq}, &answer); err != nil || !answer.Success {
+	if err := c.link.ask(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
+		r.brain.stream(), map[string]any{"seq": r.at.Seq}, &answer); err != nil || !answer.Success {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	late := connect(t, url, devOptions)
@@ -267,7 +289,9 @@ func TestRestoreDamaged(t *testing.T) {
 			writeManifest(t, dir, m)
 		}, true},
 		{"Manifest", func(dir string) {
-			edit(filepath.Join(dir, manifestFile), func(b []byte) []byte { return []byte(strings.Replace(string(b), `"n": 11`, `"n": 12`, 1)) })
+			edit(filepath.Join(dir, manifestFile), func(b []byte) []byte {
+				return []byte(strings.Replace(string(b), `"n": 11`, `"n": 12`, 1))
+			})
 		}, false},
 		{"Names", func(dir string) {
 			edit(filepath.Join(dir, manifestFile), func(b []byte) []byte {
@@ -296,7 +320,11 @@ func TestRestoreDamaged(t *testing.T) {
 				return
 			}
 			// Another backup has it.
-			both, err := connect(t, alone(t).URL(), devOptions).Restore(t.Context(), []string{dir, good}, RestoreOptions{})
+			both, err := connect(t, alone(t).URL(), devOptions).Restore(
+				t.Context(),
+				[]string{dir, good},
+				RestoreOptions{},
+			)
 			if err != nil || both.Restored != 4 {
 				t.Errorf("Restore() from two backups = %+v, %v", both, err)
 			}
@@ -377,7 +405,8 @@ func TestRestoreFromCaches(t *testing.T) {
 		t.Errorf("Restore() from a cache in use = %v, want ErrBusy", err)
 	}
 	other := connect(t, alone(t).URL(), devOptions)
-	if rep, err := other.Restore(t.Context(), dirs, RestoreOptions{}); err != nil || rep.Restored != 3 || len(rep.Findings) > 0 {
+	if rep, err := other.Restore(t.Context(), dirs, RestoreOptions{}); err != nil || rep.Restored != 3 ||
+		len(rep.Findings) > 0 {
 		t.Errorf("Restore() = %+v, %v", rep, err)
 	}
 	restored(t, other, want)

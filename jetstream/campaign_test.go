@@ -21,7 +21,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-var repeats = flag.Int("repeats", 1, "how often a campaign does each of its faults; with more than 1, bits flip at all places")
+var repeats = flag.Int(
+	"repeats",
+	1,
+	"how often a campaign does each of its faults; with more than 1, bits flip at all places",
+)
 
 // The size of a campaign.
 const (
@@ -101,7 +105,10 @@ func newCampaign(t *testing.T, apart bool) *campaign {
 		// Each begins at another server, and stays where it is while that answers.
 		first := i % len(urls)
 		at := append(slices.Clone(urls[first:]), urls[:first]...)
-		c.hosts = append(c.hosts, connectTrio(t, strings.Join(at, ","), Options{Partitions: 2, Node: fmt.Sprint("host", i), leastTail: 40}))
+		c.hosts = append(
+			c.hosts,
+			connectTrio(t, strings.Join(at, ","), Options{Partitions: 2, Node: fmt.Sprint("host", i), leastTail: 40}),
+		)
 	}
 	for b := range campaignBrains {
 		if err := c.store(0, b).Apply(t.Context(), oxbow.Add{Name: "reg", Content: "start"}); err != nil {
@@ -236,7 +243,12 @@ func (c *campaign) run(faults ...func()) {
 		began := time.Now()
 		faults[i%len(faults)]()
 		c.awaitAcks(200)
-		c.t.Logf("fault %d: %s, of which %s without a write", i%len(faults), time.Since(began).Round(10*time.Millisecond), c.gap.Round(10*time.Millisecond))
+		c.t.Logf(
+			"fault %d: %s, of which %s without a write",
+			i%len(faults),
+			time.Since(began).Round(10*time.Millisecond),
+			c.gap.Round(10*time.Millisecond),
+		)
 	}
 	close(c.done)
 	wg.Wait()
@@ -251,7 +263,11 @@ func (c *campaign) check() {
 	healthy(t, c.hosts[0]) // the server that a fault hit has come back
 	began := time.Now()
 	rep, err := c.hosts[0].Audit(ctx)
-	t.Logf("start and faults %s, audit %s", began.Sub(c.began).Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond))
+	t.Logf(
+		"start and faults %s, audit %s",
+		began.Sub(c.began).Round(10*time.Millisecond),
+		time.Since(began).Round(10*time.Millisecond),
+	)
 	if err != nil || len(rep.Findings) > 0 || rep.Brains != campaignBrains || rep.Messages == 0 {
 		t.Errorf("Audit() = %+v, %v, want no findings in %d brains", rep, err, campaignBrains)
 	}
@@ -301,7 +317,15 @@ func (c *campaign) check() {
 		t.Errorf("porcupine: %s", result)
 		c.explain(versions)
 	}
-	t.Logf("%d calls, %d writes acknowledged, %d unknown, %d lost, %d messages on three servers, porcupine %s", len(c.history), c.acked.Load(), unknown, lost, rep.Messages, result)
+	t.Logf(
+		"%d calls, %d writes acknowledged, %d unknown, %d lost, %d messages on three servers, porcupine %s",
+		len(c.history),
+		c.acked.Load(),
+		unknown,
+		lost,
+		rep.Messages,
+		result,
+	)
 }
 
 // explain logs what has no order, as far as one read shows it.
@@ -314,8 +338,13 @@ func (c *campaign) explain(versions map[string]uint64) {
 				known = versions[before.value]
 			}
 			if !in.write && before.brain == in.brain && o.Return < read.Call && known > out.version {
-				c.t.Logf("client %d read version %d of brain %d from %s to %s, and version %d was known to client %d at %s", read.ClientId, out.version, in.brain,
-					time.Duration(read.Call), time.Duration(read.Return), known, o.ClientId, time.Duration(o.Return))
+				c.t.Logf(
+					"client %d read version %d of brain %d from %s to %s, and version %d was known to client %d at %s",
+					read.ClientId,
+					out.version,
+					in.brain,
+					time.Duration(read.Call), time.Duration(read.Return), known, o.ClientId, time.Duration(o.Return),
+				)
 				break
 			}
 		}

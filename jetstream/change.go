@@ -52,7 +52,11 @@ func (c *change) ops() ([]oxbow.Op, error) {
 func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
-		return &oxbow.InvalidError{Field: "op id", Value: text.Clip(strings.ToValidUTF8(c.OpID, "?"), 40), Reason: "is longer than 64 bytes, or not UTF-8"}
+		return &oxbow.InvalidError{
+			Field:  "op id",
+			Value:  text.Clip(strings.ToValidUTF8(c.OpID, "?"), 40),
+			Reason: "is longer than 64 bytes, or not UTF-8",
+		}
 	}
 	c.Note = strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd")
 	s, ok := oxbow.SourceFrom(ctx)

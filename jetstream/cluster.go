@@ -113,7 +113,8 @@ type Cluster struct {
 // It refuses servers whose settings could lose acknowledged changes, and streams that are
 // missing or differ from the directory. The error says how to fix it.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
-	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{}, leases: map[string]lease{}}
+	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{},
+		leases: map[string]lease{}}
 	c.link = link{nc, c.opts.try, c.opts.ReadWait}
 	c.replicas, c.leastTail = c.opts.Replicas, c.opts.leastTail
 	if err := checkServers(ctx, nc, &c.opts); err != nil {
@@ -144,7 +145,8 @@ func (c *Cluster) begin(ctx context.Context) error {
 	case id == nil:
 		err = writeFile(c.fsys, "cluster", []byte(c.dir.id))
 	case string(id) != c.dir.id:
-		err = c.opts.otherCluster(string(id), "the servers are of cluster "+c.dir.id+": they lost their data, or are others")
+		err = c.opts.otherCluster(string(id), "the servers are of cluster "+c.dir.id+
+			": they lost their data, or are others")
 	}
 	if err == nil {
 		err = c.readFences(ctx)
@@ -157,7 +159,14 @@ func (c *Cluster) begin(ctx context.Context) error {
 
 // otherCluster returns the error for a cache of a different cluster.
 func (o *Options) otherCluster(id, why string) error {
-	return fmt.Errorf("%w: the cache directory %s is of cluster %.40s, and %s; give this one a directory of its own, and keep that one to restore from", oxbow.ErrRolledBack, o.Dir, id, why)
+	return fmt.Errorf(
+		"%w: the cache directory %s is of cluster %.40s, and %s; give this one a directory of its own, and keep that "+
+			"one to restore from",
+		oxbow.ErrRolledBack,
+		o.Dir,
+		id,
+		why,
+	)
 }
 
 // openCache opens the directory of the cache.
@@ -170,7 +179,8 @@ func (c *Cluster) openCache() error {
 	if err != nil {
 		return err
 	}
-	lock, err := takeLock(d, "another process has the cache directory "+c.opts.Dir+"; give this one a directory of its own")
+	lock, err := takeLock(d, "another process has the cache directory "+c.opts.Dir+
+		"; give this one a directory of its own")
 	if err != nil {
 		return errors.Join(err, d.Close())
 	}

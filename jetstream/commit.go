@@ -29,7 +29,8 @@ const (
 	awayPause    = 20 * time.Millisecond
 	leastTry     = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
 
-	// A round waits for more changes for 1/gatherShare of the last round's time. Writers whose changes were stored together return one after the other.
+	// A round waits for more changes for 1/gatherShare of the last round's time. Writers whose changes were stored
+	// together return one after the other.
 	// Without the wait, the first of them would get an envelope of its own, and each round
 	// would store half as many changes.
 	gatherShare = 4
@@ -38,10 +39,11 @@ const (
 
 // request is a change that waits to be committed.
 type request struct {
-	change           change
-	ops              []oxbow.Op
-	names            []string // names of the entries that the ops change
-	needsOwnEnvelope bool     // needs an envelope of its own: it is decided by the replicas, or it changes aliases of other entries
+	change change
+	ops    []oxbow.Op
+	names  []string // names of the entries that the ops change
+	// needs an envelope of its own: it is decided by the replicas, or it changes aliases of other entries
+	needsOwnEnvelope bool
 	size             int
 
 	done     chan struct{}
@@ -254,7 +256,8 @@ func (r *replica) choose(qs []*request) (*choice, error) {
 			q.finish(made, err)
 			continue
 		}
-		if len(c.chosen) > 0 && (q.needsOwnEnvelope || c.chosen[0].needsOwnEnvelope || c.size+q.size > bytesOfMany || c.ids[store.OpIDKey(q.change.OpID)]) {
+		if len(c.chosen) > 0 && (q.needsOwnEnvelope || c.chosen[0].needsOwnEnvelope || c.size+q.size > bytesOfMany ||
+			c.ids[store.OpIDKey(q.change.OpID)]) {
 			c.later = append(c.later, q)
 			continue
 		}
@@ -338,7 +341,11 @@ func (r *replica) publishError(sent bool, err error) error {
 	case sent:
 		return fmt.Errorf("%w: %w; give the change an op id, and send it again", oxbow.ErrUnknownOutcome, err)
 	case errors.Is(err, errAway), errors.Is(err, errInTurn):
-		return fmt.Errorf("%w: nothing was written: %w; see whether two of three servers run and reach each other", oxbow.ErrBusy, err)
+		return fmt.Errorf(
+			"%w: nothing was written: %w; see whether two of three servers run and reach each other",
+			oxbow.ErrBusy,
+			err,
+		)
 	}
 	return err
 }
@@ -359,8 +366,9 @@ func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 	if err != nil {
 		return outgoing{}, 0, err
 	}
-	e := &envelope{V: version, Brain: r.brain.Name, N: r.at.N + 1, Prev: r.at.Hash, Epoch: r.brain.Epoch, Node: r.cluster.opts.Node,
-		ID: id, Time: r.now(), Base: r.last}
+	e := &envelope{V: version, Brain: r.brain.Name, N: r.at.N + 1, Prev: r.at.Hash, Epoch: r.brain.Epoch,
+		Node: r.cluster.opts.Node,
+		ID:   id, Time: r.now(), Base: r.last}
 	if r.last > 0 {
 		e.State = r.head
 	}
@@ -369,7 +377,8 @@ func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 	}
 	data, hash, err := e.encode()
 	if err == nil && len(data) > mostMessage {
-		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(data))), Reason: "is more than the " + text.Bytes(mostMessage) + " that a message of the cluster may hold; split it"}
+		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(data))), Reason: "is more than the " +
+			text.Bytes(mostMessage) + " that a message of the cluster may hold; split it"}
 	}
 	r.flight = &flight{id: id, n: e.N, changes: len(qs)}
 	return outgoing{e, data, hash}, r.at.Seq, err
@@ -400,7 +409,13 @@ func (r *replica) finishRequests(qs []*request, f *flight) {
 		case f.isApplied && f.errs != nil:
 			q.finish(f.made[i], f.errs[i])
 		case q.needsOwnEnvelope && q.ops == nil:
-			q.finish(oxbow.Change{}, fmt.Errorf("%w: the change was stored, and the local copy failed before it could say how it ended", oxbow.ErrUnknownOutcome))
+			q.finish(
+				oxbow.Change{},
+				fmt.Errorf(
+					"%w: the change was stored, and the local copy failed before it could say how it ended",
+					oxbow.ErrUnknownOutcome,
+				),
+			)
 		default:
 			q.finish(oxbow.Change{}, nil)
 		}
@@ -410,7 +425,12 @@ func (r *replica) finishRequests(qs []*request, f *flight) {
 // catchUpAfterRefusal reads up to the head after the stream refused an envelope. done reports that the
 // head is this envelope: its acknowledgement was lost, and the requests are finished.
 // Otherwise the error is errMoved, or nil if the head is still the expected one.
-func (r *replica) catchUpAfterRefusal(ctx context.Context, qs []*request, expect uint64, sent bool) (done bool, err error) {
+func (r *replica) catchUpAfterRefusal(
+	ctx context.Context,
+	qs []*request,
+	expect uint64,
+	sent bool,
+) (done bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return false, err
 	}

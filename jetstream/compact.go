@@ -49,7 +49,12 @@ func (r *replica) compact(ctx context.Context) error {
 	if err != nil || at.N == 0 {
 		return err
 	}
-	s := &snapshot{Size: int64(len(image)), Hash: sha256.Sum256(image), Last: at.Last, Recent: at.Recent[max(0, len(at.Recent)-recentIDs):]}
+	s := &snapshot{
+		Size:   int64(len(image)),
+		Hash:   sha256.Sum256(image),
+		Last:   at.Last,
+		Recent: at.Recent[max(0, len(at.Recent)-recentIDs):],
+	}
 	if err := r.storeFile(ctx, s, image, at.Held); err != nil {
 		return err
 	}
@@ -57,7 +62,8 @@ func (r *replica) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &envelope{V: version, Brain: r.brain.Name, N: at.N, Prev: at.Hash, Epoch: r.brain.Epoch, Node: r.cluster.opts.Node, ID: id, Time: at.Time, Base: at.Last, State: head, Snapshot: s}
+	e := &envelope{V: version, Brain: r.brain.Name, N: at.N, Prev: at.Hash, Epoch: r.brain.Epoch,
+		Node: r.cluster.opts.Node, ID: id, Time: at.Time, Base: at.Last, State: head, Snapshot: s}
 	data, _, err := e.encode()
 	if err != nil {
 		return err
@@ -129,7 +135,8 @@ func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error
 		var answer struct {
 			Error *apiError `json:"error"`
 		}
-		err := r.cluster.link.ask(ctx, "$JS.API.STREAM.PURGE."+r.brain.stream(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
+		err := r.cluster.link.ask(ctx, "$JS.API.STREAM.PURGE."+
+			r.brain.stream(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
 		if err == nil && answer.Error != nil {
 			err = answer.Error
 		}
@@ -248,5 +255,8 @@ func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 			return part, nil
 		}
 	}
-	return nil, errors.Join(errSegment, r.damage("segment %d is missing or is not the one that its hash names", g.Number))
+	return nil, errors.Join(
+		errSegment,
+		r.damage("segment %d is missing or is not the one that its hash names", g.Number),
+	)
 }

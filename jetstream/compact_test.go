@@ -25,7 +25,8 @@ func messages(t *testing.T, s *Store) (envelopes, segments int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for filter, n := range map[string]*int{s.replica.brain.subject(): &envelopes, s.replica.brain.subject() + ".s.*": &segments} {
+	for filter, n := range map[string]*int{s.replica.brain.subject(): &envelopes, s.replica.brain.subject() +
+		".s.*": &segments} {
 		info, err := stream.Info(t.Context(), api.WithSubjectFilter(filter))
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +95,11 @@ func TestCompaction(t *testing.T) {
 func TestStaleCompactor(t *testing.T) {
 	t.Parallel()
 	_, a, b := faults(t)
-	if err := errors.Join(a.Apply(t.Context(), oxbow.Add{Name: "a"}), b.Refresh(t.Context()), a.Apply(t.Context(), oxbow.Add{Name: "b"})); err != nil {
+	if err := errors.Join(
+		a.Apply(t.Context(), oxbow.Add{Name: "a"}),
+		b.Refresh(t.Context()),
+		a.Apply(t.Context(), oxbow.Add{Name: "b"}),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.replica.compact(t.Context()); !errors.Is(err, errMoved) {
@@ -132,7 +137,10 @@ func TestSegments(t *testing.T) {
 	fill := func(from, to int) {
 		t.Helper()
 		for i := from; i < to; i++ {
-			if err := a.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: noise(r, 500_000)}); err != nil {
+			if err := a.Apply(
+				t.Context(),
+				oxbow.Add{Name: fmt.Sprint("e", i), Content: noise(r, 500_000)},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -147,7 +155,8 @@ func TestSegments(t *testing.T) {
 	}
 	fill(20, 24)
 	after := a.replica.at.Held.Segments
-	if n, segments := messages(t, a); n != 1 || segments != 3 || after[0] != before[0] || after[1] != before[1] || after[2] == before[2] {
+	if n, segments := messages(t, a); n != 1 || segments != 3 || after[0] != before[0] || after[1] != before[1] ||
+		after[2] == before[2] {
 		t.Errorf("%d messages and %d segments: %v after %v, want the last replaced", n, segments, after, before)
 	}
 	b := open(t, connect(t, url, devOptions), "b")

@@ -37,7 +37,8 @@ func TestReplaceCut(t *testing.T) {
 		defer cancel()
 		for {
 			rep, err := c.Replace(ctx, old.options.Name, o)
-			if err == nil || !errors.Is(err, oxbow.ErrBusy) || (rep.Step != "" && rep.Step != StepAuditBefore) || !wait(ctx, 100*time.Millisecond) {
+			if err == nil || !errors.Is(err, oxbow.ErrBusy) || (rep.Step != "" && rep.Step != StepAuditBefore) ||
+				!wait(ctx, 100*time.Millisecond) {
 				return rep, err
 			}
 		}
@@ -63,7 +64,8 @@ func TestReplaceCut(t *testing.T) {
 			}
 			break
 		}
-		if errors.Is(err, oxbow.ErrNotFound) && strings.Contains(err.Error(), "not any more, and all streams are whole") {
+		if errors.Is(err, oxbow.ErrNotFound) &&
+			strings.Contains(err.Error(), "not any more, and all streams are whole") {
 			cancel() // the servers removed it when the network was back
 			break
 		}

@@ -36,7 +36,10 @@ func newHarmed(t *testing.T) *harmed {
 	c := connectTrio(t, tr.urls, Options{Partitions: 1, leastTail: 1000})
 	h := &harmed{trio: tr, c: c, brain: open(t, c, "b")}
 	for i := range damageEntries {
-		if err := h.brain.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: strings.Repeat(fmt.Sprint("text ", i), 50)}); err != nil {
+		if err := h.brain.Apply(
+			t.Context(),
+			oxbow.Add{Name: fmt.Sprint("e", i), Content: strings.Repeat(fmt.Sprint("text ", i), 50)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +58,15 @@ func newHarmed(t *testing.T) *harmed {
 // messageFiles returns the files that hold the messages of the stream on the victim.
 func (h *harmed) messageFiles(t *testing.T) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(h.options[h.victim].Dir, "jetstream", "OXBOW", "streams", "BRAIN_00", "msgs", "*.blk"))
+	names, err := filepath.Glob(filepath.Join(
+		h.options[h.victim].Dir,
+		"jetstream",
+		"OXBOW",
+		"streams",
+		"BRAIN_00",
+		"msgs",
+		"*.blk",
+	))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("the victim has no files of messages: %v", err)
 	}
@@ -148,7 +159,12 @@ func TestBitFlips(t *testing.T) {
 			for _, f := range rep.Findings {
 				t.Logf("found: %+v", f)
 				if f.Server != h.options[h.victim].Name || !f.Fenced {
-					t.Errorf("the finding is of %s, fenced %t; the victim is %s", f.Server, f.Fenced, h.options[h.victim].Name)
+					t.Errorf(
+						"the finding is of %s, fenced %t; the victim is %s",
+						f.Server,
+						f.Fenced,
+						h.options[h.victim].Name,
+					)
 				}
 				fenced = true
 			}
@@ -165,14 +181,16 @@ func TestBitFlips(t *testing.T) {
 				if _, err := h.brain.Get(t.Context(), "e1"); err != nil {
 					t.Errorf("Get() = %v", err)
 				}
-				if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil || leader == h.options[h.victim].Name {
+				if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil ||
+					leader == h.options[h.victim].Name {
 					t.Errorf("a read left the lead to %s, %v", leader, err)
 				}
 			}
 			if err := h.answers(t); err != nil {
 				t.Errorf("after the audit: %v", err)
 			}
-			if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil || (fenced && leader == h.options[h.victim].Name) {
+			if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil ||
+				(fenced && leader == h.options[h.victim].Name) {
 				t.Errorf("the stream is led by %s, %v", leader, err)
 			}
 		})
@@ -211,7 +229,8 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 	}}
 	rep, err := h.c.Audit(t.Context())
 	h.c.link.conn = conn
-	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim || !strings.Contains(rep.Findings[0].What, "lost the lead") {
+	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim ||
+		!strings.Contains(rep.Findings[0].What, "lost the lead") {
 		t.Errorf("Audit() = %+v, %v, moved %t, want that %s lost the lead", rep, err, moved, victim)
 	}
 	if err := h.c.readFences(t.Context()); err != nil || !h.c.isFenced("BRAIN_00", victim) {
@@ -251,7 +270,8 @@ func TestReplacedSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	// An earlier snapshot, as of the tenth envelope, replaces all.
-	old := &envelope{V: version, Brain: r.brain.Name, N: 3, Epoch: 1, ID: "x", Base: 3, Snapshot: &snapshot{Last: 3, Inline: []byte("x")}}
+	old := &envelope{V: version, Brain: r.brain.Name, N: 3, Epoch: 1, ID: "x", Base: 3,
+		Snapshot: &snapshot{Last: 3, Inline: []byte("x")}}
 	data, _, err := old.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +299,11 @@ func TestReplacedSnapshot(t *testing.T) {
 func TestLastMessageGone(t *testing.T) {
 	t.Parallel()
 	_, s, other := faults(t)
-	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), s.Apply(t.Context(), oxbow.Add{Name: "b"}), other.Refresh(t.Context())); err != nil {
+	if err := errors.Join(
+		s.Apply(t.Context(), oxbow.Add{Name: "a"}),
+		s.Apply(t.Context(), oxbow.Add{Name: "b"}),
+		other.Refresh(t.Context()),
+	); err != nil {
 		t.Fatal(err)
 	}
 	js, err := api.New(s.replica.cluster.nc)
@@ -294,7 +318,8 @@ func TestLastMessageGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{s, other} {
-		if _, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrCorrupt) || !strings.Contains(err.Error(), "is gone") {
+		if _, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrCorrupt) ||
+			!strings.Contains(err.Error(), "is gone") {
 			t.Errorf("Get() = %v, want ErrCorrupt of a message that is gone", err)
 		}
 		_ = s.Close()
@@ -344,9 +369,13 @@ func TestMessageReplaced(t *testing.T) {
 		"Chain":    func(e *envelope, _ []byte) []byte { e.Prev[0]++; d, _, _ := e.encode(); return d },
 		"Brain":    func(e *envelope, _ []byte) []byte { e.Brain = "acme.c"; d, _, _ := e.encode(); return d },
 		"State":    func(e *envelope, _ []byte) []byte { e.State = "00"; d, _, _ := e.encode(); return d },
-		"Change":   func(e *envelope, _ []byte) []byte { e.Changes[0].Ops[0] = opjson.Op{}; d, _, _ := e.encode(); return d },
-		"Short":    func(_ *envelope, data []byte) []byte { return data[:20] },
-		"Empty":    func(*envelope, []byte) []byte { return nil },
+		"Change": func(e *envelope, _ []byte) []byte {
+			e.Changes[0].Ops[0] = opjson.Op{}
+			d, _, _ := e.encode()
+			return d
+		},
+		"Short": func(_ *envelope, data []byte) []byte { return data[:20] },
+		"Empty": func(*envelope, []byte) []byte { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, s, other := faults(t)
@@ -362,11 +391,18 @@ func TestMessageReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.cluster.link.publish(t.Context(), r.brain.subject(), harm(m.envelope, m.data), expect, false); err != nil {
+			if _, err := r.cluster.link.publish(
+				t.Context(),
+				r.brain.subject(),
+				harm(m.envelope, m.data),
+				expect,
+				false,
+			); err != nil {
 				t.Fatal(err)
 			}
 			for _, s := range []*Store{s, other} {
-				if e, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, oxbow.ErrVersion) {
+				if e, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrCorrupt) &&
+					!errors.Is(err, oxbow.ErrVersion) {
 					t.Errorf("Get() = %+v, %v, want ErrCorrupt", e, err)
 				}
 				_ = s.Close()

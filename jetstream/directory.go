@@ -84,7 +84,11 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	}
 	d := &directory{kv: kv, nc: nc, link: link{nc, o.try, o.ReadWait}}
 	info, err := enter(ctx, d, "cluster", func() (clusterInfo, error) {
-		return clusterInfo{ID: nats.NewInbox()[len(nats.InboxPrefix):], Partitions: o.Partitions, Replicas: o.Replicas}, nil
+		return clusterInfo{
+			ID:         nats.NewInbox()[len(nats.InboxPrefix):],
+			Partitions: o.Partitions,
+			Replicas:   o.Replicas,
+		}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -115,7 +119,13 @@ func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options
 		return nil, err
 	}
 	if b, ok := st.(*api.KeyValueBucketStatus); ok && b.StreamInfo().Config.Replicas < o.Replicas {
-		return nil, setting("the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d", b.StreamInfo().Config.Replicas, o.Replicas, bucket, o.Replicas)
+		return nil, setting(
+			"the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d",
+			b.StreamInfo().Config.Replicas,
+			o.Replicas,
+			bucket,
+			o.Replicas,
+		)
 	}
 	return kv, nil
 }
@@ -124,7 +134,12 @@ func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options
 func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options) (api.KeyValue, error) {
 	switch _, err := js.Stream(ctx, streamName(0)); {
 	case err == nil:
-		return nil, fmt.Errorf("%w: bucket %s is missing although there are streams of brains; it is never made again: restore it from a backup", oxbow.ErrCorrupt, bucket)
+		return nil, fmt.Errorf(
+			"%w: bucket %s is missing although there are streams of brains; it is never made again: restore it from "+
+				"a backup",
+			oxbow.ErrCorrupt,
+			bucket,
+		)
 	case !errors.Is(err, api.ErrStreamNotFound):
 		return nil, err
 	}
@@ -134,7 +149,10 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 		}
 		return nil, err
 	}
-	return js.CreateKeyValue(ctx, api.KeyValueConfig{Bucket: bucket, Replicas: o.Replicas, Storage: api.FileStorage, History: 1})
+	return js.CreateKeyValue(
+		ctx,
+		api.KeyValueConfig{Bucket: bucket, Replicas: o.Replicas, Storage: api.FileStorage, History: 1},
+	)
 }
 
 // openStream compares a stream with the directory. It creates a stream that the directory
@@ -154,7 +172,12 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 			}
 		}
 		if n := stream.CachedInfo().State.Msgs; n > 0 {
-			return streamInfo{}, fmt.Errorf("%w: stream %s has %d messages and the directory does not name it; restore the directory from a backup", oxbow.ErrCorrupt, name, n)
+			return streamInfo{}, fmt.Errorf(
+				"%w: stream %s has %d messages and the directory does not name it; restore the directory from a backup",
+				oxbow.ErrCorrupt,
+				name,
+				n,
+			)
 		}
 		return streamInfo{stream.CachedInfo().Created}, nil
 	})
@@ -168,8 +191,11 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 		}
 	}
 	if c := stream.CachedInfo().Created; !c.Equal(known.Created) {
-		return fmt.Errorf("%w: stream %s was made %s, and the directory names one of %s: its data was lost, and it was made again; restore it from a backup or from the cache directory of a node",
-			oxbow.ErrCorrupt, name, c.Format(time.RFC3339), known.Created.Format(time.RFC3339))
+		return fmt.Errorf(
+			"%w: stream %s was made %s, and the directory names one of %s: its data was lost, and it was made again; "+
+				"restore it from a backup or from the cache directory of a node",
+			oxbow.ErrCorrupt, name, c.Format(time.RFC3339), known.Created.Format(time.RFC3339),
+		)
 	}
 	return checkStream(stream.CachedInfo().Config, want)
 }
@@ -219,7 +245,11 @@ func enter[T any](ctx context.Context, d *directory, key string, value func() (T
 func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
 		if !nameForm.MatchString(s) {
-			return brainInfo{}, &oxbow.InvalidError{Field: field, Value: s, Reason: "is not 1 to 64 letters, digits, - and _"}
+			return brainInfo{}, &oxbow.InvalidError{
+				Field:  field,
+				Value:  s,
+				Reason: "is not 1 to 64 letters, digits, - and _",
+			}
 		}
 	}
 	return d.enterBrain(ctx, tenant, brain, 1, time.Now().UTC())
@@ -227,7 +257,12 @@ func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo,
 
 // enterBrain returns the directory's value for a brain with a valid name. It adds the brain
 // with the given epoch if necessary.
-func (d *directory) enterBrain(ctx context.Context, tenant, brain string, epoch uint64, created time.Time) (brainInfo, error) {
+func (d *directory) enterBrain(
+	ctx context.Context,
+	tenant, brain string,
+	epoch uint64,
+	created time.Time,
+) (brainInfo, error) {
 	name := tenant + "." + brain
 	info, err := enter(ctx, d, "brain."+name, func() (brainInfo, error) {
 		h := fnv.New32a()

@@ -49,8 +49,14 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 			return nil, fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, key, err)
 		}
 		tenant, brain, _ := strings.Cut(name, ".")
-		if !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) || b.Partition < 0 || b.Partition >= d.partitions {
-			return nil, fmt.Errorf("%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s", oxbow.ErrCorrupt, key, bucket)
+		if !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) || b.Partition < 0 ||
+			b.Partition >= d.partitions {
+			return nil, fmt.Errorf(
+				"%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s",
+				oxbow.ErrCorrupt,
+				key,
+				bucket,
+			)
 		}
 		all = append(all, b)
 	}
@@ -98,7 +104,8 @@ func (d *directory) each(ctx context.Context, keys string, fn func(message)) err
 func (c *Cluster) readFences(ctx context.Context) error {
 	fences := map[fence]bool{}
 	err := c.dir.each(ctx, "fence.>", func(m message) {
-		if parts := strings.SplitN(strings.TrimPrefix(m.Subject, directorySubject), ".", 3); len(parts) == 3 && len(m.Data) > 0 {
+		if parts := strings.SplitN(strings.TrimPrefix(m.Subject, directorySubject), ".", 3); len(parts) == 3 &&
+			len(m.Data) > 0 {
 			fences[fence{parts[1], parts[2]}] = true
 		}
 	})

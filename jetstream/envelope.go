@@ -143,17 +143,32 @@ func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 			return nil, hash, fmt.Errorf("%w: an envelope cannot be unpacked: %v", oxbow.ErrCorrupt, err)
 		}
 	default:
-		return nil, hash, fmt.Errorf("%w: an envelope is of form %d; a newer oxbow wrote it: update this one", oxbow.ErrVersion, m[4])
+		return nil, hash, fmt.Errorf(
+			"%w: an envelope is of form %d; a newer oxbow wrote it: update this one",
+			oxbow.ErrVersion,
+			m[4],
+		)
 	}
 	e := new(envelope)
 	if err := json.Unmarshal(body, e); err != nil {
 		return nil, hash, fmt.Errorf("%w: an envelope cannot be read: %v", oxbow.ErrCorrupt, err)
 	}
 	if e.V != version {
-		return nil, hash, fmt.Errorf("%w: envelope %d of %s is of version %d; a newer oxbow wrote it: update this one", oxbow.ErrVersion, e.N, e.Brain, e.V)
+		return nil, hash, fmt.Errorf(
+			"%w: envelope %d of %s is of version %d; a newer oxbow wrote it: update this one",
+			oxbow.ErrVersion,
+			e.N,
+			e.Brain,
+			e.V,
+		)
 	}
 	if (len(e.Changes) == 0) == (e.Snapshot == nil) || e.N == 0 {
-		return nil, hash, fmt.Errorf("%w: envelope %d of %s holds no changes and no snapshot, or both", oxbow.ErrCorrupt, e.N, e.Brain)
+		return nil, hash, fmt.Errorf(
+			"%w: envelope %d of %s holds no changes and no snapshot, or both",
+			oxbow.ErrCorrupt,
+			e.N,
+			e.Brain,
+		)
 	}
 	return e, hash, nil
 }

@@ -21,9 +21,11 @@ func TestOps(t *testing.T) {
 	far := time.Date(-300, 1, 2, 3, 4, 5, 6, time.UTC)
 	for _, op := range []oxbow.Op{
 		oxbow.Add{Name: "a"},
-		oxbow.Add{Name: "<b>&amp;\u2028", Kind: oxbow.Kinds()[1], Content: "\x01\u2029\n日本", Aliases: []string{"x", "y"}, Labels: labels, Created: far, UniqueAliases: true},
+		oxbow.Add{Name: "<b>&amp;\u2028", Kind: oxbow.Kinds()[1], Content: "\x01\u2029\n日本",
+			Aliases: []string{"x", "y"}, Labels: labels, Created: far, UniqueAliases: true},
 		oxbow.Add{Name: "a", Created: time.Date(20000, 1, 2, 3, 4, 5, 999_999_999, time.UTC)},
-		oxbow.Update{Name: "a", Content: "c", Aliases: []string{"x"}, Labels: labels, If: 1<<64 - 1, UniqueAliases: true},
+		oxbow.Update{Name: "a", Content: "c", Aliases: []string{"x"}, Labels: labels, If: 1<<64 - 1,
+			UniqueAliases: true},
 		oxbow.Alias{Name: "a", Aliases: []string{"x"}, If: 7},
 		oxbow.Relabel{Name: "a", Labels: labels, If: 7},
 		oxbow.Remove{Name: "a", If: 7},
@@ -60,7 +62,8 @@ func TestStamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.Source
-	if c.OpID != "id" || c.Note != "why\ufffd" || s.Door != "library" || s.Profile != "" || len(s.Session) > 210 || s.Ref != "\ufffd" || !s.Time.IsZero() {
+	if c.OpID != "id" || c.Note != "why\ufffd" || s.Door != "library" || s.Profile != "" || len(s.Session) > 210 ||
+		s.Ref != "\ufffd" || !s.Time.IsZero() {
 		t.Errorf("stamp() = %+v", c)
 	}
 	for _, id := range []string{strings.Repeat("i", 65), "\xff"} {
@@ -95,11 +98,16 @@ func TestFrames(t *testing.T) {
 	form := bytes.Clone(large)
 	form[4] = 9
 	for want, m := range map[error][]byte{
-		oxbow.ErrVersion:                     form,
-		fmt.Errorf("%w", oxbow.ErrVersion):   with(envelope{V: version + 1, N: 1, Changes: e.Changes}),
-		fmt.Errorf("%w", oxbow.ErrCorrupt):   with(envelope{V: version, N: 1}),
-		fmt.Errorf(" %w", oxbow.ErrCorrupt):  with(envelope{V: version, Changes: e.Changes}),
-		fmt.Errorf("  %w", oxbow.ErrCorrupt): with(envelope{V: version, N: 1, Changes: e.Changes, Snapshot: &snapshot{}}),
+		oxbow.ErrVersion:                    form,
+		fmt.Errorf("%w", oxbow.ErrVersion):  with(envelope{V: version + 1, N: 1, Changes: e.Changes}),
+		fmt.Errorf("%w", oxbow.ErrCorrupt):  with(envelope{V: version, N: 1}),
+		fmt.Errorf(" %w", oxbow.ErrCorrupt): with(envelope{V: version, Changes: e.Changes}),
+		fmt.Errorf("  %w", oxbow.ErrCorrupt): with(envelope{
+			V:        version,
+			N:        1,
+			Changes:  e.Changes,
+			Snapshot: &snapshot{},
+		}),
 	} {
 		if _, _, err := decodeEnvelope(m); !errors.Is(err, errors.Unwrap(want)) && !errors.Is(err, want) {
 			t.Errorf("decodeEnvelope(%.60q) = %v, want %v", m, err, want)
@@ -109,7 +117,12 @@ func TestFrames(t *testing.T) {
 
 func FuzzDecodeEnvelope(f *testing.F) {
 	for _, n := range []int{0, 2 * compressAt} {
-		e := &envelope{V: version, Brain: "a.b", N: 1, Changes: []change{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}}}
+		e := &envelope{
+			V:       version,
+			Brain:   "a.b",
+			N:       1,
+			Changes: []change{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
+		}
 		m, _, err := e.encode()
 		if err != nil {
 			f.Fatal(err)

@@ -93,7 +93,9 @@ func TestFaults(t *testing.T) {
 		made  bool
 		tries int
 	}{
-		{"NoFault", func(_ int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) { return send() }, nil, true, 1},
+		{"NoFault", func(_ int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
+			return send()
+		}, nil, true, 1},
 		{"LostAck", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if _, err := send(); try > 1 || err != nil {
 				t.Errorf("try %d: %v", try, err)
@@ -109,7 +111,9 @@ func TestFaults(t *testing.T) {
 		{"LostAlways", func(try int, _ func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			return lose(try)
 		}, oxbow.ErrUnknownOutcome, false, 0},
-		{"Away", func(int, func() (*nats.Msg, error), *Store) (*nats.Msg, error) { return nil, nats.ErrNoResponders }, oxbow.ErrBusy, false, 0},
+		{"Away", func(int, func() (*nats.Msg, error), *Store) (*nats.Msg, error) {
+			return nil, nats.ErrNoResponders
+		}, oxbow.ErrBusy, false, 0},
 		{"Busy", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if try < 5 {
 				return refusal(codeWriteInTurn)
@@ -143,14 +147,19 @@ func TestFaults(t *testing.T) {
 				if _, err := send(); err != nil {
 					t.Error(err)
 				}
-				if err := errors.Join(other.Refresh(context.Background()), other.replica.compact(context.Background())); err != nil {
+				if err := errors.Join(
+					other.Refresh(context.Background()),
+					other.replica.compact(context.Background()),
+				); err != nil {
 					t.Error(err)
 				}
 				return lose(try)
 			}
 			return send()
 		}, nil, true, 2},
-		{"Refused", func(int, func() (*nats.Msg, error), *Store) (*nats.Msg, error) { return refusal(10077) }, errAny, false, 1},
+		{"Refused", func(int, func() (*nats.Msg, error), *Store) (*nats.Msg, error) {
+			return refusal(10077)
+		}, errAny, false, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f, s, other := faults(t)
@@ -261,7 +270,10 @@ func TestTogether(t *testing.T) {
 			<-begun // alone in its envelope
 		}
 		wg.Go(func() {
-			errs[i] = s.Apply(oxbow.WithOpID(t.Context(), fmt.Sprint(i/2)), oxbow.Add{Name: fmt.Sprint("e", i%30), Content: fmt.Sprint(i)})
+			errs[i] = s.Apply(
+				oxbow.WithOpID(t.Context(), fmt.Sprint(i/2)),
+				oxbow.Add{Name: fmt.Sprint("e", i%30), Content: fmt.Sprint(i)},
+			)
 		})
 	}
 	for s.replica.waiting() < callers-1 {
@@ -281,7 +293,11 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	if a, b := count(t, s), count(t, other); a != b || a > 20 || a < 15 {
-		t.Errorf("the log has %d changes in one process and %d in the other, want one for each op id but those refused", a, b)
+		t.Errorf(
+			"the log has %d changes in one process and %d in the other, want one for each op id but those refused",
+			a,
+			b,
+		)
 	}
 }
 

@@ -94,7 +94,15 @@ func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 			})
 		}
 		wg.Wait()
-		t.Logf("%s, %3d clients of %3d brains: %6.0f/s, p50 %s, p99 %s", what, clients, min(brains, clients), float64(len(took))/time.Since(began).Seconds(), quantile(took, .5), quantile(took, .99))
+		t.Logf(
+			"%s, %3d clients of %3d brains: %6.0f/s, p50 %s, p99 %s",
+			what,
+			clients,
+			min(brains, clients),
+			float64(len(took))/time.Since(began).Seconds(),
+			quantile(took, .5),
+			quantile(took, .99),
+		)
 	}
 	measure("changes", func(i, n int, content string) error {
 		return stores[i].Apply(t.Context(), oxbow.Add{Name: fmt.Sprintf("c%d-%d-%d", clients, i, n), Content: content})
@@ -104,7 +112,13 @@ func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 	lasts := make([]uint64, clients)
 	measure("bare messages", func(i, _ int, content string) (err error) {
 		r := stores[i].replica
-		lasts[i], err = r.cluster.link.publish(t.Context(), fmt.Sprintf("%s.bare.%d-%d-%d", r.brain.subject(), brains, clients, i), []byte(content), lasts[i], false)
+		lasts[i], err = r.cluster.link.publish(
+			t.Context(),
+			fmt.Sprintf("%s.bare.%d-%d-%d", r.brain.subject(), brains, clients, i),
+			[]byte(content),
+			lasts[i],
+			false,
+		)
 		if err == errInTurn {
 			err = nil
 		}
@@ -273,6 +287,12 @@ func TestFiguresMany(t *testing.T) {
 			t.Errorf("%s: %v", did.what, err)
 		}
 		took := time.Since(at)
-		t.Logf("%s: %s, %.0f/s: servers%s", did.what, took.Round(10*time.Millisecond), float64(*many)/took.Seconds(), memory())
+		t.Logf(
+			"%s: %s, %.0f/s: servers%s",
+			did.what,
+			took.Round(10*time.Millisecond),
+			float64(*many)/took.Seconds(),
+			memory(),
+		)
 	}
 }

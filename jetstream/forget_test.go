@@ -79,7 +79,11 @@ func (h *harmed) leads(t *testing.T, name string) {
 				return
 			}
 		}
-		_, err := h.c.opts.System.Request("$JS.API.META.LEADER.STEPDOWN", fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, name), time.Second)
+		_, err := h.c.opts.System.Request(
+			"$JS.API.META.LEADER.STEPDOWN",
+			fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, name),
+			time.Second,
+		)
 		if !wait(ctx, 100*time.Millisecond) {
 			t.Fatalf("%s does not lead: %v", name, err)
 		}
@@ -147,7 +151,8 @@ func (h *harmed) rightOrError(t *testing.T, times int) (right int) {
 				s, err := c.Open(ctx, "acme", "b")
 				if err == nil {
 					e, err := s.Get(ctx, "e3")
-					if errors.Is(err, oxbow.ErrNotFound) || (err == nil && !strings.HasPrefix(e.Content, "text 3text 3")) {
+					if errors.Is(err, oxbow.ErrNotFound) ||
+						(err == nil && !strings.HasPrefix(e.Content, "text 3text 3")) {
 						t.Errorf("Get() at %s = %+v, %v", o.Name, e, err)
 					}
 					if err == nil {
@@ -175,16 +180,27 @@ func (h *harmed) same(t *testing.T, want map[string]string) {
 func (h *harmed) groups(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := askServers(t.Context(), h.c.opts.System, "JSZ", []byte(`{"account":"OXBOW","streams":true}`), func(data []byte) error {
-		for _, m := range regexp.MustCompile(`"name":"([A-Z_0-9]+)","created":"([^"]*)","cluster":{"name":"oxbow","raft_group":"([^"]*)"`).FindAllSubmatch(data, -1) {
-			name, is := string(m[1]), string(m[2])+" "+string(m[3])
-			if all[name] != "" && all[name] != is {
-				t.Errorf("stream %s is %s on one server and %s on another", name, all[name], is)
+	err := askServers(
+		t.Context(),
+		h.c.opts.System,
+		"JSZ",
+		[]byte(`{"account":"OXBOW","streams":true}`),
+		func(data []byte) error {
+			for _, m := range regexp.MustCompile(
+				`"name":"([A-Z_0-9]+)","created":"([^"]*)","cluster":{"name":"oxbow","raft_group":"([^"]*)"`,
+			).FindAllSubmatch(
+				data,
+				-1,
+			) {
+				name, is := string(m[1]), string(m[2])+" "+string(m[3])
+				if all[name] != "" && all[name] != is {
+					t.Errorf("stream %s is %s on one server and %s on another", name, all[name], is)
+				}
+				all[name] = is
 			}
-			all[name] = is
-		}
-		return nil
-	})
+			return nil
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,13 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	for _, h := range all {
 		for s := range h.streams {
 			if s == directoryStream || strings.HasPrefix(s, streamPrefix) {
-				return fmt.Errorf("%w: the servers answer that there is no directory, and %s has stream %s: they forgot it. Nothing is made again; start no server with another directory, and see their status", oxbow.ErrCorrupt, h.server, s)
+				return fmt.Errorf(
+					"%w: the servers answer that there is no directory, and %s has stream %s: they forgot it. "+
+						"Nothing is made again; start no server with another directory, and see their status",
+					oxbow.ErrCorrupt,
+					h.server,
+					s,
+				)
 			}
 		}
 	}
@@ -131,15 +137,35 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 		have, keep := serversWith(all, name)
 		mend := "stop it, and start it with an empty directory, so that the others send it again"
 		if len(keep) <= c.replicas/2 {
-			mend = "most do not: stop all, copy their directories, and restore from a backup or from the cache directory of a node"
+			mend = "most do not: stop all, copy their directories, and restore from a backup or from the cache " +
+				"directory of a node"
 		}
 		for _, h := range all {
 			switch {
 			case err == nil && h.leads && !known[name] && len(have) > 0:
 				unread = true
-				fs = append(fs, Finding{Stream: name, Server: h.server, What: fmt.Sprintf("leads the servers and has forgotten the stream, which %s have; %s", strings.Join(have, " "), mend)})
+				fs = append(
+					fs,
+					Finding{
+						Stream: name,
+						Server: h.server,
+						What: fmt.Sprintf(
+							"leads the servers and has forgotten the stream, which %s have; %s",
+							strings.Join(have, " "),
+							mend,
+						),
+					},
+				)
 			case slices.Contains(have, h.server) && !slices.Contains(keep, h.server):
-				fs = append(fs, Finding{Stream: name, Server: h.server, What: "takes no part in keeping the stream: it has forgotten it, or cannot read what it had; " + mend})
+				fs = append(
+					fs,
+					Finding{
+						Stream: name,
+						Server: h.server,
+						What: "takes no part in keeping the stream: it has forgotten it, or cannot read what it " +
+							"had; " + mend,
+					},
+				)
 			}
 		}
 	}

@@ -91,7 +91,10 @@ func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 	case errors.Is(err, nats.ErrNoResponders):
 		return 0, errAway
 	case errors.Is(err, nats.ErrMaxPayload):
-		return 0, &oxbow.InvalidError{Field: "change", Reason: "is more than a message of the servers may hold; split it"}
+		return 0, &oxbow.InvalidError{
+			Field:  "change",
+			Reason: "is more than a message of the servers may hold; split it",
+		}
 	case err != nil:
 		return 0, fmt.Errorf("%w: %v", errNoReply, err)
 	}
@@ -152,7 +155,12 @@ func (l link) message(ctx context.Context, stream string, what map[string]any) (
 
 // missingStreamError returns the error for a stream that no longer exists.
 func missingStreamError(stream string) error {
-	return fmt.Errorf("%w: stream %s is missing although the directory names it; it is never made again: see by the status whether a server forgot it, else restore it from a backup or from the cache directory of a node", oxbow.ErrCorrupt, stream)
+	return fmt.Errorf(
+		"%w: stream %s is missing although the directory names it; it is never made again: see by the status whether "+
+			"a server forgot it, else restore it from a backup or from the cache directory of a node",
+		oxbow.ErrCorrupt,
+		stream,
+	)
 }
 
 // ask sends a request to the JetStream API and repeats it until a server answers or the
@@ -196,7 +204,11 @@ func unavailableError(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w: the servers do not answer (%w); see whether two of three run and reach each other", oxbow.ErrBusy, err)
+	return fmt.Errorf(
+		"%w: the servers do not answer (%w); see whether two of three run and reach each other",
+		oxbow.ErrBusy,
+		err,
+	)
 }
 
 // wait waits for d. It returns false if the context ends first.
@@ -214,7 +226,14 @@ func wait(ctx context.Context, d time.Duration) bool {
 // batch calls fn for at most n messages of a subject, starting with sequence from. It asks
 // any replica, which may lack the latest messages. It may stop early without an error, so
 // the caller must compare with the head.
-func batch(ctx context.Context, nc *nats.Conn, stream, subject string, from uint64, n int, fn func(m message) error) error {
+func batch(
+	ctx context.Context,
+	nc *nats.Conn,
+	stream, subject string,
+	from uint64,
+	n int,
+	fn func(m message) error,
+) error {
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)
 	if err != nil {

@@ -191,7 +191,17 @@ func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 	}
 	for any && r.at.Seq < head.Seq {
 		before := r.at.Seq
-		err := batch(ctx, r.cluster.nc, r.brain.stream(), r.brain.subject(), before+1, batchSize, func(m message) error { return r.read(ctx, m) })
+		err := batch(
+			ctx,
+			r.cluster.nc,
+			r.brain.stream(),
+			r.brain.subject(),
+			before+1,
+			batchSize,
+			func(m message) error {
+				return r.read(ctx, m)
+			},
+		)
 		if errors.Is(err, errDiverged) {
 			return err
 		}
@@ -228,7 +238,8 @@ func (r *replica) otherServers(ctx context.Context, first error) error {
 				return nil
 			}
 		}
-		if len(tried) < r.cluster.replicas && r.cluster.stepDown(ctx, stream, leader) != nil && !wait(ctx, 10*awayPause) {
+		if len(tried) < r.cluster.replicas && r.cluster.stepDown(ctx, stream, leader) != nil &&
+			!wait(ctx, 10*awayPause) {
 			break
 		}
 	}
@@ -236,5 +247,10 @@ func (r *replica) otherServers(ctx context.Context, first error) error {
 	for n := range tried {
 		names += " " + n
 	}
-	return fmt.Errorf("%w; nothing of it is served. Tried as leaders:%s. Compare the servers with Audit, and restore the brain from the cache directory of a node", first, names)
+	return fmt.Errorf(
+		"%w; nothing of it is served. Tried as leaders:%s. Compare the servers with Audit, and restore the brain "+
+			"from the cache directory of a node",
+		first,
+		names,
+	)
 }

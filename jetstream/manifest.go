@@ -90,7 +90,11 @@ func decodeManifest(b []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%w: the manifest cannot be read: %v", oxbow.ErrCorrupt, err)
 	}
 	if m.Format != manifestFormat {
-		return nil, fmt.Errorf("%w: the manifest is of format %d; a newer oxbow wrote it: update this one", oxbow.ErrVersion, m.Format)
+		return nil, fmt.Errorf(
+			"%w: the manifest is of format %d; a newer oxbow wrote it: update this one",
+			oxbow.ErrVersion,
+			m.Format,
+		)
 	}
 	sum := m.Sum
 	if _, err := m.encode(); err != nil || m.Sum != sum {
@@ -99,8 +103,14 @@ func decodeManifest(b []byte) (*manifest, error) {
 	seen := map[string]bool{}
 	for i := range m.Brains {
 		s := &m.Brains[i]
-		if !nameForm.MatchString(s.Tenant) || !nameForm.MatchString(s.Brain) || s.File != s.fileName() || s.Size < 0 || seen[s.name()] {
-			return nil, fmt.Errorf("%w: the manifest has the file %.200q for the brain %.200q", oxbow.ErrCorrupt, s.File, s.name())
+		if !nameForm.MatchString(s.Tenant) || !nameForm.MatchString(s.Brain) || s.File != s.fileName() || s.Size < 0 ||
+			seen[s.name()] {
+			return nil, fmt.Errorf(
+				"%w: the manifest has the file %.200q for the brain %.200q",
+				oxbow.ErrCorrupt,
+				s.File,
+				s.name(),
+			)
 		}
 		seen[s.name()] = true
 	}

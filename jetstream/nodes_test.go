@@ -80,7 +80,11 @@ func startNodes(t testing.TB, apart bool) *nodes {
 	}
 	ns.urls = strings.Join(clients, ",")
 	for i := range clients {
-		n := &node{t: t, options: server.Options{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Secret: secret, Listen: clients[i], Cluster: routes[i], Peers: routes}}
+		n := &node{
+			t: t,
+			options: server.Options{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Secret: secret, Listen: clients[i],
+				Cluster: routes[i], Peers: routes},
+		}
 		if apart {
 			n.inside = inside[i]
 		}
@@ -172,9 +176,11 @@ func networks(t testing.TB) (clients, routes []string, inside [][]string, cut fu
 			[]string{"link", "add", c, "type", "veth", "peer", "name", "c0", "netns", ns},
 			[]string{"link", "add", r, "type", "veth", "peer", "name", "r0", "netns", ns},
 			[]string{"addr", "add", fmt.Sprintf("%s.%d.1/24", net, i), "dev", c}, []string{"link", "set", c, "up"},
-			[]string{"-n", ns, "addr", "add", fmt.Sprintf("%s.%d.2/24", net, i), "dev", "c0"}, []string{"-n", ns, "link", "set", "c0", "up"},
+			[]string{"-n", ns, "addr", "add", fmt.Sprintf("%s.%d.2/24", net, i), "dev", "c0"},
+			[]string{"-n", ns, "link", "set", "c0", "up"},
 			[]string{"link", "set", r, "master", bridge}, []string{"link", "set", r, "up"},
-			[]string{"-n", ns, "addr", "add", fmt.Sprintf("%s.9.%d/24", net, i+1), "dev", "r0"}, []string{"-n", ns, "link", "set", "r0", "up"})
+			[]string{"-n", ns, "addr", "add", fmt.Sprintf("%s.9.%d/24", net, i+1), "dev", "r0"},
+			[]string{"-n", ns, "link", "set", "r0", "up"})
 		clients = append(clients, fmt.Sprintf("%s.%d.2:4222", net, i))
 		routes = append(routes, fmt.Sprintf("%s.9.%d:6222", net, i+1))
 		inside = append(inside, []string{"ip", "netns", "exec", ns})

@@ -63,7 +63,10 @@ type replacement struct {
 // first, and [oxbow.ErrCorrupt] if an audit finds a problem.
 func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (ReplaceReport, error) {
 	if c.replicas == 1 || c.opts.System == nil {
-		return ReplaceReport{}, fmt.Errorf("%w: one server is no cluster; to move it, back up and restore", oxbow.ErrUnsupported)
+		return ReplaceReport{}, fmt.Errorf(
+			"%w: one server is no cluster; to move it, back up and restore",
+			oxbow.ErrUnsupported,
+		)
 	}
 	if o.Wait == 0 {
 		o.Wait = 10 * time.Minute
@@ -107,7 +110,8 @@ func (r *replacement) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkFindings(slices.Concat(rep.Findings, lostBrains(before, after)), "server "+r.old+" is removed; keep its data until this is mended"); err != nil {
+	if err := r.checkFindings(slices.Concat(rep.Findings, lostBrains(before, after)), "server "+r.old+
+		" is removed; keep its data until this is mended"); err != nil {
 		return err
 	}
 	r.step(StepDone)
@@ -136,18 +140,38 @@ func (r *replacement) checkReady(ctx context.Context) error {
 		case m.isServer(r.old):
 			r.member = true
 		case !up[m.Name]:
-			return fmt.Errorf("%w: server %s is down, too; nothing was removed. Start it first: one server is replaced at a time", oxbow.ErrBusy, m.Name)
+			return fmt.Errorf(
+				"%w: server %s is down, too; nothing was removed. Start it first: one server is replaced at a time",
+				oxbow.ErrBusy,
+				m.Name,
+			)
 		default:
 			joined++
 		}
 	}
 	switch {
 	case up[r.old]:
-		return fmt.Errorf("%w: server %s runs; nothing was removed. Stop it first, and do not start it again with its data", oxbow.ErrBusy, r.old)
+		return fmt.Errorf(
+			"%w: server %s runs; nothing was removed. Stop it first, and do not start it again with its data",
+			oxbow.ErrBusy,
+			r.old,
+		)
 	case joined < r.cluster.replicas:
-		return fmt.Errorf("%w: %d servers run besides %s, and %d must hold each brain; nothing was removed. Start one of another name with an empty directory first", oxbow.ErrBusy, joined, r.old, r.cluster.replicas)
+		return fmt.Errorf(
+			"%w: %d servers run besides %s, and %d must hold each brain; nothing was removed. Start one of another "+
+				"name with an empty directory first",
+			oxbow.ErrBusy,
+			joined,
+			r.old,
+			r.cluster.replicas,
+		)
 	case !r.member && r.hasAllReplicas(ctx):
-		return fmt.Errorf("%w: there is no server %s, or not any more, and all streams are whole; there are %s", oxbow.ErrNotFound, r.old, strings.Join(names, ", "))
+		return fmt.Errorf(
+			"%w: there is no server %s, or not any more, and all streams are whole; there are %s",
+			oxbow.ErrNotFound,
+			r.old,
+			strings.Join(names, ", "),
+		)
 	}
 	return nil
 }
@@ -161,7 +185,16 @@ func (r *replacement) checkFindings(fs []Finding, what string) error {
 	}
 	if n := len(r.report.Findings); n > 0 {
 		f := r.report.Findings[0]
-		return fmt.Errorf("%w: the audit found %d differences, the first: %s %s %s: %s; %s", oxbow.ErrCorrupt, n, f.Stream, f.Server, f.Brain, f.What, what)
+		return fmt.Errorf(
+			"%w: the audit found %d differences, the first: %s %s %s: %s; %s",
+			oxbow.ErrCorrupt,
+			n,
+			f.Stream,
+			f.Server,
+			f.Brain,
+			f.What,
+			what,
+		)
 	}
 	return nil
 }
@@ -194,7 +227,12 @@ func (r *replacement) remove(ctx context.Context) error {
 			return fmt.Errorf("remove server %s: %w; nothing was removed", r.old, answer.Error)
 		}
 		if !wait(ctx, 5*awayPause) {
-			return fmt.Errorf("%w: the servers do not remove %s (%v); see that most of them run, and call it again", oxbow.ErrBusy, r.old, err)
+			return fmt.Errorf(
+				"%w: the servers do not remove %s (%v); see that most of them run, and call it again",
+				oxbow.ErrBusy,
+				r.old,
+				err,
+			)
 		}
 	}
 }
@@ -213,8 +251,11 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: %d of %d streams are whole after %s: server %s is removed, and the others do not hold all that it held. See their status; start those that are down, and call it again",
-				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.opts.Wait, r.old)
+			return fmt.Errorf(
+				"%w: %d of %d streams are whole after %s: server %s is removed, and the others do not hold all that "+
+					"it held. See their status; start those that are down, and call it again",
+				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.opts.Wait, r.old,
+			)
 		}
 	}
 }
@@ -257,7 +298,10 @@ func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
 		if a.n < b.n || (a.n == b.n && a.hash != b.hash) {
-			fs = append(fs, Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.n, a.n)})
+			fs = append(
+				fs,
+				Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.n, a.n)},
+			)
 		}
 	}
 	return fs

@@ -49,7 +49,8 @@ func TestReplace(t *testing.T) {
 	replace("n1", ReplaceOptions{}, oxbow.ErrBusy, "n2 is down, too")
 
 	addrs := freeAddresses(t, 1)
-	fourth, err := server.Start(server.Options{Name: "n3", Dir: t.TempDir(), Secret: secret, Cluster: addrs[0], Peers: append(addrs, tr.options[0].Peers...)})
+	fourth, err := server.Start(server.Options{Name: "n3", Dir: t.TempDir(), Secret: secret, Cluster: addrs[0],
+		Peers: append(addrs, tr.options[0].Peers...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func TestReplace(t *testing.T) {
 	late := connectTrioOr(t, fourth.URL())
 	if late != nil { // right, or an error
 		if s, err := late.Open(t.Context(), "acme", "con"); err == nil {
-			if e, err := s.Get(t.Context(), "e1"); errors.Is(err, oxbow.ErrNotFound) || (err == nil && e.Content != "con") {
+			if e, err := s.Get(t.Context(), "e1"); errors.Is(err, oxbow.ErrNotFound) ||
+				(err == nil && e.Content != "con") {
 				t.Errorf("Get() = %+v, %v during the replacement", e, err)
 			}
 			_ = s.Close()

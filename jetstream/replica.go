@@ -48,7 +48,8 @@ type replica struct {
 	clock     atomic.Int64          // time of the envelope that is being applied
 	seq       atomic.Uint64         // copy of at.Seq, for readers
 	announced atomic.Uint64         // last message that an invalidation named
-	confirmed atomic.Int64          // when the head was last compared, in nanoseconds of Options.Clock; 0 forces a comparison
+	// when the head was last compared, in nanoseconds of Options.Clock; 0 forces a comparison
+	confirmed atomic.Int64
 
 	mu       sync.Mutex // guards all following fields; envelopes are applied one at a time
 	mem      *oxbow.Memory
@@ -78,7 +79,13 @@ var errDiverged = errors.New("the local copy differs from the stream")
 
 // damage returns an error about the stream that matches [oxbow.ErrCorrupt].
 func (r *replica) damage(format string, args ...any) error {
-	return fmt.Errorf("%w: brain %s in stream %s: %s", oxbow.ErrCorrupt, r.brain.Name, r.brain.stream(), fmt.Sprintf(format, args...))
+	return fmt.Errorf(
+		"%w: brain %s in stream %s: %s",
+		oxbow.ErrCorrupt,
+		r.brain.Name,
+		r.brain.stream(),
+		fmt.Sprintf(format, args...),
+	)
 }
 
 // open opens the files of the replica. If they are missing or unusable, it starts with empty
@@ -121,7 +128,10 @@ func (r *replica) checkPlace(ctx context.Context, p place) error {
 
 // start returns the place before the first envelope.
 func (r *replica) start() place {
-	return place{Cluster: r.cluster.dir.id, Hash: sha256.Sum256(fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.dir.id, r.brain.Name, r.brain.Epoch))}
+	return place{
+		Cluster: r.cluster.dir.id,
+		Hash:    sha256.Sum256(fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.dir.id, r.brain.Name, r.brain.Epoch)),
+	}
 }
 
 // unsyncedPlace returns the current place, marked as not synced.

@@ -79,7 +79,8 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 		r.opts.Progress = func(RestoreReport) {}
 	}
 	if o.Brain != "" && o.Tenant == "" {
-		return r.report, &oxbow.InvalidError{Field: "tenant", Reason: "is missing: name the tenant of the brain " + o.Brain}
+		return r.report, &oxbow.InvalidError{Field: "tenant", Reason: "is missing: name the tenant of the brain " +
+			o.Brain}
 	}
 	chosen := map[string][]saved{}
 	for _, dir := range dirs {
@@ -145,7 +146,11 @@ func (s *source) list() ([]saved, error) {
 // listCache lists the files of a cache. The process that used it must have ended.
 func (s *source) listCache() ([]saved, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
-		return nil, fmt.Errorf("%w: it holds no backup and no cache of a node: there is neither %s nor cluster", oxbow.ErrNotFound, manifestFile)
+		return nil, fmt.Errorf(
+			"%w: it holds no backup and no cache of a node: there is neither %s nor cluster",
+			oxbow.ErrNotFound,
+			manifestFile,
+		)
 	}
 	lock, err := takeLock(s.fsys, "a process uses this cache; end it first")
 	if err != nil {
@@ -198,14 +203,27 @@ func (r *restore) missingBrains(ctx context.Context, chosen map[string][]saved) 
 			delete(chosen, info.Name)
 			r.report.Present++
 		case is:
-			return nil, fmt.Errorf("%w: brain %s is there, with %d envelopes; nothing was restored. Restore into a new cluster, or choose brains that are missing", oxbow.ErrExists, info.Name, n)
+			return nil, fmt.Errorf(
+				"%w: brain %s is there, with %d envelopes; nothing was restored. Restore into a new cluster, or "+
+					"choose brains that are missing",
+				oxbow.ErrExists,
+				info.Name,
+				n,
+			)
 		case r.opts.Tenant == "":
-			return nil, fmt.Errorf("%w: the cluster is not new, it has brain %s; nothing was restored. Name the tenant, and the brain, to restore one that is missing", oxbow.ErrExists, info.Name)
+			return nil, fmt.Errorf(
+				"%w: the cluster is not new, it has brain %s; nothing was restored. Name the tenant, and the brain, "+
+					"to restore one that is missing",
+				oxbow.ErrExists,
+				info.Name,
+			)
 		}
 	}
 	var todo [][]saved
 	for _, files := range chosen {
-		slices.SortStableFunc(files, func(a, b saved) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(b.Last, a.Last)) })
+		slices.SortStableFunc(files, func(a, b saved) int {
+			return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(b.Last, a.Last))
+		})
 		todo = append(todo, files)
 	}
 	slices.SortFunc(todo, func(a, b []saved) int { return cmp.Compare(a[0].name(), b[0].name()) })
@@ -285,7 +303,12 @@ func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
 	case len(c.Problems) > 0:
 		err = fmt.Errorf("%w: %d problems, the first: %s", oxbow.ErrCorrupt, len(c.Problems), c.Problems[0].What)
 	case !f.cached && (rep.last != f.Last || rep.head != f.Head):
-		err = fmt.Errorf("%w: the file ends with change %d, and the manifest names %d, or with another chain", oxbow.ErrCorrupt, rep.last, f.Last)
+		err = fmt.Errorf(
+			"%w: the file ends with change %d, and the manifest names %d, or with another chain",
+			oxbow.ErrCorrupt,
+			rep.last,
+			f.Last,
+		)
 	case rep.last < f.Last:
 		err = fmt.Errorf("%w: the file ends with change %d, and its place names %d", oxbow.ErrCorrupt, rep.last, f.Last)
 	}
@@ -312,7 +335,8 @@ func (r *replica) publishAll(ctx context.Context) error {
 				return nil // the answer to an earlier try was lost
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)
-		case !errors.Is(err, errAway) && !errors.Is(err, errInTurn) && !errors.Is(err, errNoReply), !wait(ctx, awayPause):
+		case !errors.Is(err, errAway) && !errors.Is(err, errInTurn) &&
+			!errors.Is(err, errNoReply), !wait(ctx, awayPause):
 			return err
 		}
 	}

@@ -45,7 +45,9 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 		if o.Dev {
 			return nil
 		}
-		return setting("sync_interval cannot be read without a connection to the system account; give one as Options.System")
+		return setting(
+			"sync_interval cannot be read without a connection to the system account; give one as Options.System",
+		)
 	}
 	servers, err := serverSettings(ctx, o.System)
 	if err != nil {
@@ -111,7 +113,11 @@ func (s *serverSetting) check() error {
 		return setting("server %s has max_payload %d; set it to 8MB", s.Server.Name, s.Data.MaxPayload)
 	}
 	if !s.Data.JetStream.Config.SyncAlways {
-		return setting("server %s acknowledges before it syncs, and loses what is young with its power; set sync_interval: always in its jetstream block", s.Server.Name)
+		return setting(
+			"server %s acknowledges before it syncs, and loses what is young with its power; set sync_interval: "+
+				"always in its jetstream block",
+			s.Server.Name,
+		)
 	}
 	return nil
 }
@@ -160,9 +166,11 @@ func askServers(ctx context.Context, system *nats.Conn, what string, body []byte
 func streamConfig(partition, replicas int) api.StreamConfig {
 	subjects := fmt.Sprintf("b.%02d.>", partition)
 	return api.StreamConfig{
-		Name: streamName(partition), Subjects: []string{subjects}, Storage: api.FileStorage, Compression: api.S2Compression,
-		Retention: api.LimitsPolicy, Discard: api.DiscardNew, Replicas: replicas, Duplicates: 100 * time.Millisecond, MaxMsgSize: 8 << 20,
-		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxConsumers: -1,
+		Name: streamName(partition), Subjects: []string{subjects}, Storage: api.FileStorage,
+		Compression: api.S2Compression,
+		Retention:   api.LimitsPolicy, Discard: api.DiscardNew, Replicas: replicas, Duplicates: 100 * time.Millisecond,
+		MaxMsgSize: 8 << 20,
+		MaxMsgs:    -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxConsumers: -1,
 		AllowRollup: true, AllowAtomicPublish: true, AllowDirect: true,
 		RePublish: &api.RePublish{Source: subjects, Destination: "inv." + subjects, HeadersOnly: true},
 	}
@@ -171,11 +179,19 @@ func streamConfig(partition, replicas int) api.StreamConfig {
 // checkStream returns an error if the configuration of a stream differs from the wanted one.
 func checkStream(have, want api.StreamConfig) error {
 	h, w := reflect.ValueOf(have), reflect.ValueOf(want)
-	for _, field := range []string{"Subjects", "Storage", "Compression", "Retention", "Discard", "Replicas", "Duplicates", "MaxMsgSize", "MaxMsgs", "MaxBytes",
-		"MaxAge", "MaxMsgsPerSubject", "AllowRollup", "AllowAtomicPublish", "AllowDirect", "RePublish", "NoAck", "Sources", "Mirror"} {
+	for _, field := range []string{"Subjects", "Storage", "Compression", "Retention", "Discard", "Replicas",
+		"Duplicates", "MaxMsgSize", "MaxMsgs", "MaxBytes",
+		"MaxAge", "MaxMsgsPerSubject", "AllowRollup", "AllowAtomicPublish", "AllowDirect", "RePublish", "NoAck",
+		"Sources", "Mirror"} {
 		a, b := h.FieldByName(field).Interface(), w.FieldByName(field).Interface()
 		if !reflect.DeepEqual(a, b) && (field != "Sources" || len(have.Sources) > 0) {
-			return setting("stream %s has %s %v, not %v; change it back with nats stream edit", want.Name, field, dereferenced(a), dereferenced(b))
+			return setting(
+				"stream %s has %s %v, not %v; change it back with nats stream edit",
+				want.Name,
+				field,
+				dereferenced(a),
+				dereferenced(b),
+			)
 		}
 	}
 	return nil

@@ -131,11 +131,17 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 			continue
 		}
 		s.Servers = append(s.Servers, ServerStatus{Name: m.Name, Up: !m.Offline})
-		s.Findings = append(s.Findings, Finding{Server: m.Name, What: "does not answer; start it, or replace it if its data is lost"})
+		s.Findings = append(
+			s.Findings,
+			Finding{Server: m.Name, What: "does not answer; start it, or replace it if its data is lost"},
+		)
 	}
 	slices.SortFunc(s.Servers, func(a, b ServerStatus) int { return cmp.Compare(a.Name, b.Name) })
 	if c.replicas > 1 && leads == "" {
-		s.Findings = append(s.Findings, Finding{What: "the servers have no leader; see whether most of them run and reach each other"})
+		s.Findings = append(
+			s.Findings,
+			Finding{What: "the servers have no leader; see whether most of them run and reach each other"},
+		)
 	}
 	return nil
 }
@@ -214,7 +220,12 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 		case o.Offline:
 			found(o.Name, "is offline")
 		case !o.Current || (o.Lag > 0 && o.Active > mostSilence):
-			found(o.Name, "is behind, by %d messages as the leader counts; if it stays so, its copy does not catch up: replace the server", o.Lag)
+			found(
+				o.Name,
+				"is behind, by %d messages as the leader counts; if it stays so, its copy does not catch up: replace "+
+					"the server",
+				o.Lag,
+			)
 		}
 	}
 	if n := len(r.Cluster.Replicas) + 1; n != c.replicas {

@@ -87,7 +87,8 @@ func TestStatus(t *testing.T) {
 	}
 	for _, v := range s.Streams {
 		brains += v.Brains
-		if v.Leader == "" || len(v.Replicas) != 2 || !v.Replicas[0].Current || (v.Name != directoryStream && (v.Brains == 0 || int(v.Messages) != v.Brains)) || v.Bytes == 0 {
+		if v.Leader == "" || len(v.Replicas) != 2 || !v.Replicas[0].Current ||
+			(v.Name != directoryStream && (v.Brains == 0 || int(v.Messages) != v.Brains)) || v.Bytes == 0 {
 			t.Errorf("Status() has the stream %+v", v)
 		}
 	}

@@ -210,12 +210,18 @@ func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Del
 }
 
 // ViewHeads implements [heads.Viewer], with the heads of the replica's entries.
-func (s *Store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
+func (s *Store) ViewHeads(
+	ctx context.Context,
+	keys, names []string,
+	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+) (bool, error) {
 	v, err := s.view(ctx)
 	if err != nil {
 		return true, err
 	}
-	return true, heads.View(ctx, v, heads.Asked{Keys: keys, Names: names}, func(l heads.List) error { return fn(l.All, l.Read) })
+	return true, heads.View(ctx, v, heads.Asked{Keys: keys, Names: names}, func(l heads.List) error {
+		return fn(l.All, l.Read)
+	})
 }
 
 // Check implements [oxbow.Checker]. It compares the replica with the head of the stream, and

@@ -59,7 +59,8 @@ func threeServers(t testing.TB) *trio {
 	tr := &trio{urls: strings.Join(addrs[:3], ",")}
 	errs := make(chan error, 3)
 	for i := range tr.servers {
-		tr.options[i] = server.Options{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Secret: secret, Listen: addrs[i], Cluster: addrs[3+i], Peers: addrs[3:]}
+		tr.options[i] = server.Options{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Secret: secret, Listen: addrs[i],
+			Cluster: addrs[3+i], Peers: addrs[3:]}
 		go func() {
 			var err error
 			tr.servers[i], err = server.Start(tr.options[i])
@@ -226,7 +227,8 @@ system_account: S`, payload, t.TempDir(), sync, secret, secret)); err != nil {
 			t.Errorf("Connect() = %v, want ErrSettings", err)
 		}
 	})
-	for version, ok := range map[string]bool{"2.15.0": true, "2.15.2": true, "3.0.0": true, "2.14.9": false, "2.9.10": false, "": false, "x.y": false} {
+	for version, ok := range map[string]bool{"2.15.0": true, "2.15.2": true, "3.0.0": true, "2.14.9": false,
+		"2.9.10": false, "": false, "x.y": false} {
 		if err := checkVersion("a server", version); (err == nil) != ok {
 			t.Errorf("checkVersion(%q) = %v", version, err)
 		}
@@ -255,7 +257,9 @@ func TestStreamsAreCompared(t *testing.T) {
 			_, err := js.UpdateStream(ctx, c)
 			return err
 		}, ErrSettings, "RePublish"},
-		{"Missing", func(ctx context.Context, js api.JetStream) error { return js.DeleteStream(ctx, "BRAIN_01") }, oxbow.ErrCorrupt, "stream BRAIN_01 is missing"},
+		{"Missing", func(ctx context.Context, js api.JetStream) error {
+			return js.DeleteStream(ctx, "BRAIN_01")
+		}, oxbow.ErrCorrupt, "stream BRAIN_01 is missing"},
 		{"MadeAgain", func(ctx context.Context, js api.JetStream) error {
 			if err := js.DeleteStream(ctx, "BRAIN_01"); err != nil {
 				return err
@@ -263,7 +267,9 @@ func TestStreamsAreCompared(t *testing.T) {
 			_, err := js.CreateStream(ctx, streamConfig(1, 1))
 			return err
 		}, oxbow.ErrCorrupt, "its data was lost"},
-		{"NoDirectory", func(ctx context.Context, js api.JetStream) error { return js.DeleteKeyValue(ctx, bucket) }, oxbow.ErrCorrupt, "bucket DIR is missing"},
+		{"NoDirectory", func(ctx context.Context, js api.JetStream) error {
+			return js.DeleteKeyValue(ctx, bucket)
+		}, oxbow.ErrCorrupt, "bucket DIR is missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			url := alone(t).URL()

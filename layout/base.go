@@ -65,9 +65,21 @@ func (b *Base) Use(s oxbow.Store) {
 
 // OpenTree opens the files of a layout in fsys. path is the root directory to show in messages.
 // lock is the path of the lock file; "" means the default.
-func (b *Base) OpenTree(ctx context.Context, fsys vfs.FS, path string, l mdtree.Layout, lock string) (*mdtree.Store, error) {
+func (b *Base) OpenTree(
+	ctx context.Context,
+	fsys vfs.FS,
+	path string,
+	l mdtree.Layout,
+	lock string,
+) (*mdtree.Store, error) {
 	mo := b.Options.Memory
-	return mdtree.Open(ctx, fsys, l, mdtree.Options{Clock: mo.Clock, LockWait: mo.LockWait, ReadOnly: mo.ReadOnly, Path: path, Warn: b.Warn, Lock: lock})
+	return mdtree.Open(
+		ctx,
+		fsys,
+		l,
+		mdtree.Options{Clock: mo.Clock, LockWait: mo.LockWait, ReadOnly: mo.ReadOnly, Path: path, Warn: b.Warn,
+			Lock: lock},
+	)
 }
 
 // Now returns the current time in the time zone of the home's dates.
@@ -85,7 +97,11 @@ func (o *Options) NoAgents(hint string) error {
 	if o.Agent == "" {
 		return nil
 	}
-	return &oxbow.InvalidError{Field: "agent", Value: o.Agent, Reason: "has no memory of its own in this layout; leave it out" + hint}
+	return &oxbow.InvalidError{
+		Field:  "agent",
+		Value:  o.Agent,
+		Reason: "has no memory of its own in this layout; leave it out" + hint,
+	}
 }
 
 // Has returns 1 if fsys has a file with that name, or a directory if dir is set. Otherwise it

@@ -11,7 +11,8 @@ import (
 
 func TestCaution(t *testing.T) {
 	for form, order := range testenv.Orders() {
-		c := prompt.Context{Parts: []prompt.Part{{Name: "memory", Source: "MEMORY.md", Text: "The port is 8443.\n" + order}}}
+		c := prompt.Context{Parts: []prompt.Part{{Name: "memory", Source: "MEMORY.md", Text: "The port is 8443.\n" +
+			order}}}
 		if Caution(c, nil) == "" {
 			t.Errorf("%s: no caution", form)
 		}

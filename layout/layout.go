@@ -207,7 +207,8 @@ func Find(all []Dialect, name string) (Dialect, error) {
 			return d, nil
 		}
 	}
-	return Dialect{}, &oxbow.InvalidError{Field: "dialect", Value: name, Reason: "is not one of " + strings.Join(Names(all), ", ")}
+	return Dialect{}, &oxbow.InvalidError{Field: "dialect", Value: name, Reason: "is not one of " +
+		strings.Join(Names(all), ", ")}
 }
 
 // Names returns the names of the dialects in the given order.
@@ -244,5 +245,6 @@ func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 	}
 	names := Names(found)
 	slices.Sort(names)
-	return Dialect{}, false, &oxbow.InvalidError{Field: "dialect", Reason: "is not clear: the directory could be of " + strings.Join(names, " or ") + "; name it with --dialect"}
+	return Dialect{}, false, &oxbow.InvalidError{Field: "dialect", Reason: "is not clear: the directory could be of " +
+		strings.Join(names, " or ") + "; name it with --dialect"}
 }

@@ -35,7 +35,8 @@ func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check fu
 		}
 		now, err := b.Seen(ctx).Merge(old, e)
 		is.Content, is.Aliases = now.Content, now.Aliases
-		return oxbow.Update{Name: e.Name, Content: now.Content, Aliases: now.Aliases, Labels: now.Labels, If: old.Version}, err
+		return oxbow.Update{Name: e.Name, Content: now.Content, Aliases: now.Aliases, Labels: now.Labels,
+			If: old.Version}, err
 	}
 	return b.Seen(ctx).Write(func() (oxbow.Entry, error) {
 		err := m.Edit(ctx, e.Name, edit)

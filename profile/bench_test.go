@@ -22,9 +22,17 @@ func BenchmarkList(b *testing.B) {
 	}
 	const n = 10_000
 	for i := range n {
-		body := fmt.Sprintf("name: p%05d\ndescription: \"Works on project %d\"\ninclude:\n  projects: [project-%d]\n  tags: [architecture, decision, feature]\n"+
-			"  date_range: [2026-04-18, 2026-05-01]\nexclude:\n  tags: [draft]\nalways_include:\n  - SOUL.md\n  - MEMORY.md\nmax_tokens: 30000\n", i, i, i)
-		if err := os.WriteFile(filepath.Join(dir, "profiles", fmt.Sprintf("p%05d.yaml", i)), []byte(body), 0o600); err != nil {
+		body := fmt.Sprintf(
+			"name: p%05d\ndescription: \"Works on project %d\"\ninclude:\n  projects: [project-%d]\n  tags: "+
+				"[architecture, decision, feature]\n"+
+				"  date_range: [2026-04-18, 2026-05-01]\nexclude:\n  tags: [draft]\nalways_include:\n  - SOUL.md\n  - "+
+				"MEMORY.md\nmax_tokens: 30000\n", i, i, i,
+		)
+		if err := os.WriteFile(
+			filepath.Join(dir, "profiles", fmt.Sprintf("p%05d.yaml", i)),
+			[]byte(body),
+			0o600,
+		); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -37,7 +45,8 @@ func BenchmarkList(b *testing.B) {
 	before := testenv.ProcessorTime()
 	for b.Loop() {
 		found, err := set.List()
-		if err != nil || len(found) != n || found[n-1].Wrong != nil || found[n-1].Description != "Works on project 9999" {
+		if err != nil || len(found) != n || found[n-1].Wrong != nil ||
+			found[n-1].Description != "Works on project 9999" {
 			b.Fatalf("List() gives %d, %v", len(found), err)
 		}
 	}

@@ -45,7 +45,8 @@ type Diff struct {
 // Diff compares the selections of two sides. Entries are matched by ID, so an entry that
 // was forgotten and remembered again counts as two entries.
 func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
-	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{}, DocumentsB: []Chosen{}}
+	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{},
+		DocumentsB: []Chosen{}}
 	x, err := s.included(ctx, m, a)
 	if err != nil {
 		return d, err
@@ -62,7 +63,10 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 		case !both:
 			d.OnlyA = append(d.OnlyA, x.chosen(e))
 		case y.entries[j].Version != e.Version:
-			d.Changed = append(d.Changed, Changed{e.Name, prompt.Tokens(entryPart(e, "").Text), prompt.Tokens(entryPart(&y.entries[j], "").Text)})
+			d.Changed = append(
+				d.Changed,
+				Changed{e.Name, prompt.Tokens(entryPart(e, "").Text), prompt.Tokens(entryPart(&y.entries[j], "").Text)},
+			)
 		default:
 			d.Same++
 		}

@@ -28,6 +28,7 @@
 // together with all profiles that it extends. A [Resolved] profile is used in three ways:
 //
 //   - [Resolved.Scope] restricts a memory to the profile.
-//   - [Set.Select] builds the text that replaces the default context, within the token budget, and reports what was included, what was cut and why.
+//   - [Set.Select] builds the text that replaces the default context, within the
+//     token budget, and reports what was included, what was cut and why.
 //   - [Set.Lint] finds probable mistakes in the profile.
 package profile

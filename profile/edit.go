@@ -51,7 +51,11 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		}
 		fi, err := e.Info()
 		if err == nil && !fi.Mode().IsRegular() {
-			err = &oxbow.InvalidError{Field: "the file", Value: s.shown(f), Reason: "is a link; edit the file that it leads to"}
+			err = &oxbow.InvalidError{
+				Field:  "the file",
+				Value:  s.shown(f),
+				Reason: "is a link; edit the file that it leads to",
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("writing profile %q: %w", name, err)

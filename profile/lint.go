@@ -42,7 +42,9 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 	l.p = r.parts[len(r.parts)-1]
 	l.contradictions()
 	scope := r.Scope()
-	if n := len(l.entries); n > 0 && !slices.ContainsFunc(l.entries, func(e oxbow.Entry) bool { return scope.Sees(&e) }) {
+	if n := len(l.entries); n > 0 && !slices.ContainsFunc(l.entries, func(e oxbow.Entry) bool {
+		return scope.Sees(&e)
+	}) {
 		l.add("include", "none of the %d entries is inside: the selection is empty", n)
 	}
 	b, err := s.Count(ctx, m, r)
@@ -194,8 +196,21 @@ func (l *linter) budget(b Budget) {
 	room := prompt.Room(b.MaxTokens)
 	switch {
 	case b.Fixed > room:
-		l.add("max_tokens", "what is always included takes about %d tokens, more than the %d that surely fit into max_tokens %d", b.Fixed, room, b.MaxTokens)
+		l.add(
+			"max_tokens",
+			"what is always included takes about %d tokens, more than the %d that surely fit into max_tokens %d",
+			b.Fixed,
+			room,
+			b.MaxTokens,
+		)
 	case 2*b.Fixed > room && b.Entries > 0:
-		l.add("max_tokens", "what is always included takes about %d of the %d tokens that surely fit into max_tokens %d: less than half is left for memory", b.Fixed, room, b.MaxTokens)
+		l.add(
+			"max_tokens",
+			"what is always included takes about %d of the %d tokens that surely fit into max_tokens %d: less than "+
+				"half is left for memory",
+			b.Fixed,
+			room,
+			b.MaxTokens,
+		)
 	}
 }

@@ -91,7 +91,8 @@ type reader struct {
 
 // The keys of a profile, and other words that people write instead of them.
 var (
-	topKeys    = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens", "process", "redact"}
+	topKeys = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens",
+		"process", "redact"}
 	choiceKeys = []string{"projects", "tags", "kinds", "related_files", "date_range", "entries"}
 	otherWords = map[string]string{
 		"title": "name", "inherits": "extends", "base": "extends", "parents": "extends", "budget": "max_tokens",
@@ -245,11 +246,23 @@ func checkDocument(p string) error {
 	case p == "":
 		return &oxbow.InvalidError{Field: "always_include", Reason: "holds an empty path"}
 	case path.IsAbs(p) || strings.HasPrefix(p, "~") || (len(p) > 1 && p[1] == ':'):
-		return &oxbow.InvalidError{Field: "always_include", Value: frontmatter.Clip(p), Reason: "is not relative; paths begin where the profile's home or project does"}
+		return &oxbow.InvalidError{
+			Field:  "always_include",
+			Value:  frontmatter.Clip(p),
+			Reason: "is not relative; paths begin where the profile's home or project does",
+		}
 	case strings.Contains(p, `\`):
-		return &oxbow.InvalidError{Field: "always_include", Value: frontmatter.Clip(p), Reason: "holds a backslash; write slashes"}
+		return &oxbow.InvalidError{
+			Field:  "always_include",
+			Value:  frontmatter.Clip(p),
+			Reason: "holds a backslash; write slashes",
+		}
 	case !fs.ValidPath(p) || p == ".":
-		return &oxbow.InvalidError{Field: "always_include", Value: frontmatter.Clip(p), Reason: "does not stay inside the profile's home or project; leave out . and .."}
+		return &oxbow.InvalidError{
+			Field:  "always_include",
+			Value:  frontmatter.Clip(p),
+			Reason: "does not stay inside the profile's home or project; leave out . and ..",
+		}
 	}
 	return nil
 }
@@ -284,7 +297,12 @@ func (r *reader) redacted(key string, v *yaml.Node) []string {
 		if s == allPersonal || slices.Contains(scope.Kinds(), s) {
 			return nil
 		}
-		return fmt.Errorf("redact holds %q; there are %s, and %s for all of them", frontmatter.Clip(s), strings.Join(scope.Kinds(), ", "), allPersonal)
+		return fmt.Errorf(
+			"redact holds %q; there are %s, and %s for all of them",
+			frontmatter.Clip(s),
+			strings.Join(scope.Kinds(), ", "),
+			allPersonal,
+		)
 	})
 	if slices.Contains(kinds, allPersonal) {
 		return scope.Kinds()

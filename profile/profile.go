@@ -138,7 +138,8 @@ func (r *Resolved) always(paths []string, wanted bool, place int) {
 // decides.
 func combine(parts []*Profile) Resolved {
 	p := parts[len(parts)-1]
-	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true, parts: parts}
+	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true,
+		parts: parts}
 	said := false
 	for i, q := range parts {
 		if i < len(parts)-1 {
@@ -198,7 +199,10 @@ func (r *Resolved) Scope() scope.Scope {
 		s.Any = []oxbow.Filter{{}}
 	}
 	if r.Name != "" {
-		s.Any = append(s.Any, oxbow.Filter{Terms: []oxbow.Term{{Key: LabelProfile, Values: append([]string{r.Name}, r.Chain...)}}})
+		s.Any = append(
+			s.Any,
+			oxbow.Filter{Terms: []oxbow.Term{{Key: LabelProfile, Values: append([]string{r.Name}, r.Chain...)}}},
+		)
 		s.Own = append(s.Own, oxbow.Label{Key: LabelProfile, Value: r.Name})
 		s.Only = append(s.Only, oxbow.Term{Key: LabelProfile, Values: []string{r.Name}})
 	}
@@ -227,7 +231,8 @@ func CheckName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0]))
 	for i := range len(name) {
 		c := name[i]
-		ok = ok && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strings.IndexByte("._-", c) >= 0)
+		ok = ok && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			strings.IndexByte("._-", c) >= 0)
 	}
 	if ok && !strings.HasSuffix(name, ".") {
 		return nil

@@ -37,8 +37,18 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(p.Name, p.Include.Projects, p.Include.Tags, p.Include.From, p.Include.To, p.Exclude.Tags, p.Always, p.MaxTokens)
-	want := "vtt-developer[homebrew-vtt] [architecture decision feature] 2026-04-18 00:00:00 +0000 UTC 2026-05-02 00:00:00 +0000 UTC [moltbook book-writing] [SOUL.md MEMORY.md] 30000"
+	got := fmt.Sprint(
+		p.Name,
+		p.Include.Projects,
+		p.Include.Tags,
+		p.Include.From,
+		p.Include.To,
+		p.Exclude.Tags,
+		p.Always,
+		p.MaxTokens,
+	)
+	want := "vtt-developer[homebrew-vtt] [architecture decision feature] 2026-04-18 00:00:00 +0000 UTC 2026-05-02 " +
+		"00:00:00 +0000 UTC [moltbook book-writing] [SOUL.md MEMORY.md] 30000"
 	if got != want {
 		t.Errorf("Parse = %s\nwant    %s", got, want)
 	}
@@ -60,7 +70,10 @@ func TestParseRefuses(t *testing.T) {
 		{"include: {date_range: [2026-05-01, 2026-04-18]}", "ends before it begins"},
 		{"max_tokens: 0", "write a whole number"},
 		{"name: b", "is not that of the file"},
-		{"redact: [mail, fone]", `a.yaml:1:16: redact holds "fone"; there are mail, phone, iban, card, and personal for all`},
+		{
+			"redact: [mail, fone]",
+			`a.yaml:1:16: redact holds "fone"; there are mail, phone, iban, card, and personal for all`,
+		},
 		{"redact: []", "is an empty list"},
 		{"a: [", "is not YAML"},
 		{"description: a\n---\ndescription: b", "second document"},
@@ -114,7 +127,11 @@ func TestExtends(t *testing.T) {
 	if err != nil || len(r.Includes) != 2 || r.MaxTokens != 100 {
 		t.Errorf("Resolve(dev) = %+v, %v, want both includes and 100 tokens", r, err)
 	}
-	for name, want := range map[string]string{"a": "extends itself: a → b → a", "lost": "did you mean base", "devv": "did you mean dev"} {
+	for name, want := range map[string]string{
+		"a":    "extends itself: a → b → a",
+		"lost": "did you mean base",
+		"devv": "did you mean dev",
+	} {
 		if _, err := set.Resolve(name); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Resolve(%s) = %v, want %q", name, err, want)
 		}
@@ -141,7 +158,14 @@ func TestRedact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Apply(t.Context(), oxbow.Add{Name: "of ann@firma.de", Content: "Call +49 170 1234567, ann@firma.de. Card 4111 1111 1111 1111.", Labels: []oxbow.Label{{Key: "tag", Value: "ann@firma.de"}}}); err != nil {
+	if err := m.Apply(
+		t.Context(),
+		oxbow.Add{
+			Name:    "of ann@firma.de",
+			Content: "Call +49 170 1234567, ann@firma.de. Card 4111 1111 1111 1111.",
+			Labels:  []oxbow.Label{{Key: "tag", Value: "ann@firma.de"}},
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"", "call"} {
@@ -153,10 +177,12 @@ func TestRedact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sel.Text() + sel.Manifest() + string(b); strings.Contains(got, "firma") || strings.Contains(got, "1234567") {
+		if got := sel.Text() + sel.Manifest() + string(b); strings.Contains(got, "firma") ||
+			strings.Contains(got, "1234567") {
 			t.Errorf("personal data is in the selection:\n%s", got)
 		}
-		if got := sel.Text(); !strings.Contains(got, "Call [phone], [mail]. Card 4111 1111 1111 1111.") || !strings.Contains(got, "Owner: [mail]") {
+		if got := sel.Text(); !strings.Contains(got, "Call [phone], [mail]. Card 4111 1111 1111 1111.") ||
+			!strings.Contains(got, "Owner: [mail]") {
 			t.Errorf("Select = %s, want marks", got)
 		}
 	}
@@ -181,7 +207,11 @@ func TestSelect(t *testing.T) {
 		oxbow.Add{Name: "rules", Content: "Named."},
 		oxbow.Add{Name: "habit", Content: "Test first.", Labels: []oxbow.Label{label("process", "true")}},
 		oxbow.Add{Name: "novel", Content: "FOREIGN chapter.", Labels: []oxbow.Label{label("project", "novel")}},
-		oxbow.Add{Name: "sketch", Content: "FOREIGN draft.", Labels: []oxbow.Label{label("project", "vtt"), label("tag", "draft")}},
+		oxbow.Add{
+			Name:    "sketch",
+			Content: "FOREIGN draft.",
+			Labels:  []oxbow.Label{label("project", "vtt"), label("tag", "draft")},
+		},
 	}
 	for i := range 20 {
 		ops = append(ops, oxbow.Add{Name: fmt.Sprint("n", i), Labels: []oxbow.Label{label("project", "vtt")},
@@ -228,7 +258,9 @@ func TestSelectFences(t *testing.T) {
 	home, repo := vfs.NewMem(), vfs.NewMem()
 	isVouched := false
 	repeats := func(text string) bool { return strings.Contains(text, "as the page says") }
-	set := &Set{Places: []Place{{FS: home, Dirs: HomeDirs, Vouched: func(string) bool { return isVouched }, Repeats: repeats}, {FS: repo, Dirs: ProjectDirs, Project: true}}}
+	set := &Set{Places: []Place{{FS: home, Dirs: HomeDirs, Vouched: func(string) bool {
+		return isVouched
+	}, Repeats: repeats}, {FS: repo, Dirs: ProjectDirs, Project: true}}}
 	write(t, home, "profiles/mine.yaml", "description: Builds the table")
 	write(t, home, "profiles/orders.yaml", "description: "+orders)
 	write(t, home, "SOUL.md", "I am careful.\n")
@@ -248,14 +280,17 @@ func TestSelectFences(t *testing.T) {
 		}
 		return sel.Text()
 	}
-	if got := selected("mine"); !strings.Contains(got, "```text\nBuilds the table\n```") || !strings.Contains(got, "-->\nI am careful.\n") ||
-		!strings.Contains(got, "shaped like instructions to an agent (lasting)") || !strings.Contains(got, "```markdown\n"+orders) {
+	if got := selected("mine"); !strings.Contains(got, "```text\nBuilds the table\n```") ||
+		!strings.Contains(got, "-->\nI am careful.\n") ||
+		!strings.Contains(got, "shaped like instructions to an agent (lasting)") ||
+		!strings.Contains(got, "```markdown\n"+orders) {
 		t.Errorf("the selection of a profile of the home is:\n%s", got)
 	}
 	if got := selected("orders"); strings.Count(got, orders) != 1 {
 		t.Errorf("a description that is shaped like instructions is shown:\n%s", got)
 	}
-	if got := selected("theirs"); !strings.Contains(got, "```text\nBuilds their table\n```") || !strings.Contains(got, "```markdown\nI am theirs.\n```") {
+	if got := selected("theirs"); !strings.Contains(got, "```text\nBuilds their table\n```") ||
+		!strings.Contains(got, "```markdown\nI am theirs.\n```") {
 		t.Errorf("the selection of a profile of a repository is:\n%s", got)
 	}
 	isVouched = true
@@ -264,7 +299,8 @@ func TestSelectFences(t *testing.T) {
 	}
 	isVouched = false
 	write(t, home, "MEMORY.md", "The table is built as the page says.\n")
-	if got := selected("mine"); !strings.Contains(got, "repeats what others wrote") || !strings.Contains(got, "```markdown\nThe table is built as") {
+	if got := selected("mine"); !strings.Contains(got, "repeats what others wrote") ||
+		!strings.Contains(got, "```markdown\nThe table is built as") {
 		t.Errorf("a document that repeats what others wrote is shown as it is:\n%s", got)
 	}
 }
@@ -272,9 +308,21 @@ func TestSelectFences(t *testing.T) {
 func TestLint(t *testing.T) {
 	fsys := vfs.NewMem()
 	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
-	write(t, fsys, "profiles/odd.yaml", "include:\n  projects: [vt]\n  tags: [a]\nexclude:\n  tags: [a]\nalways_include: [gone.md]\nmax_tokens: 20")
+	write(
+		t,
+		fsys,
+		"profiles/odd.yaml",
+		"include:\n  projects: [vt]\n  tags: [a]\nexclude:\n  tags: [a]\nalways_include: [gone.md]\nmax_tokens: 20",
+	)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys})
-	if err := m.Apply(t.Context(), oxbow.Add{Name: "x", Content: "y", Labels: []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a"}}}); err != nil {
+	if err := m.Apply(
+		t.Context(),
+		oxbow.Add{
+			Name:    "x",
+			Content: "y",
+			Labels:  []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a"}},
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	r, err := set.Resolve("odd")
@@ -285,7 +333,8 @@ func TestLint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"odd.yaml:2: no entry has project:vt; did you mean vtt?", "odd.yaml:3: tag \"a\" is included here and left out in profiles/odd.yaml:5",
+	for _, want := range []string{"odd.yaml:2: no entry has project:vt; did you mean vtt?",
+		"odd.yaml:3: tag \"a\" is included here and left out in profiles/odd.yaml:5",
 		"the selection is empty", "gone.md cannot be included", "odd.yaml:7: what is always included"} {
 		if !strings.Contains(found.Error(), want) {
 			t.Errorf("Lint = %v\nwithout %q", found, want)
@@ -301,12 +350,23 @@ func TestCoveredRanksLast(t *testing.T) {
 	if err := m.Apply(t.Context(),
 		oxbow.Add{Name: "digest", Content: "The week in short."},
 		oxbow.Add{Name: "monday", Content: "We chose granite.", Labels: covered},
-		oxbow.Add{Name: "tuesday", Content: "We chose basalt.", Labels: append(covered, oxbow.Label{Key: LabelProcess, Value: "true"})},
-		oxbow.Add{Name: "wednesday", Content: "We chose slate.", Labels: append(covered, oxbow.Label{Key: LabelPinned, Value: "true"})}); err != nil {
+		oxbow.Add{
+			Name:    "tuesday",
+			Content: "We chose basalt.",
+			Labels:  append(covered, oxbow.Label{Key: LabelProcess, Value: "true"}),
+		},
+		oxbow.Add{
+			Name:    "wednesday",
+			Content: "We chose slate.",
+			Labels:  append(covered, oxbow.Label{Key: LabelPinned, Value: "true"}),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	set, r := &Set{}, Everything()
-	for query, want := range map[string]string{"": "wednesday digest tuesday monday", "granite": "wednesday monday digest tuesday"} {
+	for query, want := range map[string]string{
+		"":        "wednesday digest tuesday monday",
+		"granite": "wednesday monday digest tuesday",
+	} {
 		sel, err := set.Select(t.Context(), m, &r, Request{Query: query})
 		if err != nil {
 			t.Fatal(err)
@@ -343,7 +403,8 @@ func TestFrontMatter(t *testing.T) {
 		switch {
 		case tt.wrong == "" && (err != nil || n == nil):
 			t.Errorf("FrontMatter(%.20q) = %v, %v", tt.text, n, err)
-		case tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong) || !errors.Is(err, oxbow.ErrInvalid)):
+		case tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong) ||
+			!errors.Is(err, oxbow.ErrInvalid)):
 			t.Errorf("FrontMatter(%.20q) = %v, want %q", tt.text, err, tt.wrong)
 		}
 	}

@@ -85,7 +85,20 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 // asked returns the parts of unread entries that a selection needs.
 func (r *Resolved) asked(inside *scope.Scope) heads.Asked {
 	a := inside.Asked()
-	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelUnvouched)
+	a.Keys = append(
+		a.Keys,
+		"kind",
+		LabelPinned,
+		LabelProcess,
+		LabelCovered,
+		oxbow.LabelConfidence,
+		oxbow.LabelProject,
+		oxbow.LabelTag,
+		oxbow.LabelTaint,
+		oxbow.LabelSuspect,
+		oxbow.LabelQuarantine,
+		oxbow.LabelUnvouched,
+	)
 	for _, c := range r.Includes {
 		a.Names = append(a.Names, c.Entries...)
 	}
@@ -173,7 +186,8 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 			continue
 		}
 		sum.n, sum.tokens = sum.n+1, sum.tokens+h.Size/4
-		x := ranked{traits: traitsOf(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID], named: named[e.Name]}
+		x := ranked{traits: traitsOf(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID],
+			named: named[e.Name]}
 		if x.named {
 			x.class = classPinned
 		}

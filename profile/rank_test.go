@@ -24,11 +24,19 @@ type plain struct{ oxbow.Store }
 func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 	start := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	for i := range n {
-		add := oxbow.Add{Name: fmt.Sprint("n", from+i), Content: strings.Repeat(fmt.Sprintf("Word w%d of %d.\n\n", rng.IntN(30), i), rng.IntN(20)),
-			Kind: oxbow.Kinds()[rng.IntN(6)], Created: start.Add(time.Duration(rng.IntN(1000)) * time.Hour)}
-		for _, l := range []oxbow.Label{{Key: oxbow.LabelConfidence, Value: fmt.Sprint(".", rng.IntN(10))}, {Key: LabelCovered, Value: "true"},
-			{Key: LabelPinned, Value: "true"}, {Key: LabelProcess, Value: "true"}, {Key: LabelProfile, Value: "dev"}, {Key: oxbow.LabelProject, Value: fmt.Sprint("p", rng.IntN(3))},
-			{Key: oxbow.LabelFile, Value: "a.go"}, {Key: oxbow.LabelTag, Value: "decision"}, {Key: oxbow.LabelTag, Value: "draft"}, {Key: oxbow.LabelTaint, Value: "web"}} {
+		add := oxbow.Add{
+			Name:    fmt.Sprint("n", from+i),
+			Content: strings.Repeat(fmt.Sprintf("Word w%d of %d.\n\n", rng.IntN(30), i), rng.IntN(20)),
+			Kind:    oxbow.Kinds()[rng.IntN(6)], Created: start.Add(time.Duration(rng.IntN(1000)) * time.Hour),
+		}
+		for _, l := range []oxbow.Label{
+			{Key: oxbow.LabelConfidence, Value: fmt.Sprint(".", rng.IntN(10))},
+			{Key: LabelCovered, Value: "true"},
+			{Key: LabelPinned, Value: "true"}, {Key: LabelProcess, Value: "true"}, {Key: LabelProfile, Value: "dev"},
+			{Key: oxbow.LabelProject, Value: fmt.Sprint("p", rng.IntN(3))},
+			{Key: oxbow.LabelFile, Value: "a.go"}, {Key: oxbow.LabelTag, Value: "decision"},
+			{Key: oxbow.LabelTag, Value: "draft"}, {Key: oxbow.LabelTaint, Value: "web"},
+		} {
 			if rng.IntN(4) == 0 {
 				add.Labels = append(add.Labels, l)
 			}
@@ -64,8 +72,18 @@ func TestSelectByHeads(t *testing.T) {
 	testenv.Sequential(t)
 	fsys := vfs.NewMem()
 	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
-	write(t, fsys, "profiles/dev.yaml", "include: {projects: [p0, p1], entries: [n7, n1205, none]}\nexclude: {tags: [draft], entries: [n9]}")
-	write(t, fsys, "profiles/days.yaml", "include: {kinds: [note, history], date_range: [2026-04-03, 2026-05-01]}\nprocess: false")
+	write(
+		t,
+		fsys,
+		"profiles/dev.yaml",
+		"include: {projects: [p0, p1], entries: [n7, n1205, none]}\nexclude: {tags: [draft], entries: [n9]}",
+	)
+	write(
+		t,
+		fsys,
+		"profiles/days.yaml",
+		"include: {kinds: [note, history], date_range: [2026-04-03, 2026-05-01]}\nprocess: false",
+	)
 	write(t, fsys, "profiles/files.yaml", "include: {related_files: [a.go]}")
 	open := func() *oxbow.Memory {
 		m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
@@ -103,11 +121,26 @@ func TestSelectByHeads(t *testing.T) {
 			t.Errorf("profile %q: %d heads are not whole, want %d", name, n, least)
 		}
 		without := func(key, value string) *oxbow.Memory {
-			return scope.Within(m, scope.Scope{Any: []oxbow.Filter{{Terms: []oxbow.Term{{Key: key, Values: []string{value}, Not: true}}}}})
+			return scope.Within(
+				m,
+				scope.Scope{Any: []oxbow.Filter{{Terms: []oxbow.Term{{Key: key, Values: []string{value}, Not: true}}}}},
+			)
 		}
-		for i, of := range []*oxbow.Memory{m, without("kind", "journal"), without(oxbow.LabelFile, "a.go"), without("name", "n11")} {
+		for i, of := range []*oxbow.Memory{
+			m,
+			without("kind", "journal"),
+			without(oxbow.LabelFile, "a.go"),
+			without("name", "n11"),
+		} {
 			whole := oxbow.New(plain{of.Store()}, nil)
-			for _, q := range []Request{{Budget: 20}, {Budget: 400}, {Budget: 3000, Query: "w7 w8"}, {}, {Budget: 900, NoEntries: true}, {Budget: 1_000_000}} {
+			for _, q := range []Request{
+				{Budget: 20},
+				{Budget: 400},
+				{Budget: 3000, Query: "w7 w8"},
+				{},
+				{Budget: 900, NoEntries: true},
+				{Budget: 1_000_000},
+			} {
 				got, err := set.Select(t.Context(), of, &r, q)
 				if err != nil {
 					t.Fatal(err)

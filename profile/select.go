@@ -69,11 +69,19 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	budget := req.Budget
 	switch {
 	case budget < 0:
-		return sel, &oxbow.InvalidError{Field: "max_tokens", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
+		return sel, &oxbow.InvalidError{
+			Field:  "max_tokens",
+			Value:  strconv.Itoa(budget),
+			Reason: "is less than 1 token",
+		}
 	case budget == 0:
 		budget = r.MaxTokens
 	case budget > maxMaxTokens:
-		return sel, &oxbow.InvalidError{Field: "max_tokens", Value: strconv.Itoa(budget), Reason: fmt.Sprintf("is more than %d tokens", maxMaxTokens)}
+		return sel, &oxbow.InvalidError{
+			Field:  "max_tokens",
+			Value:  strconv.Itoa(budget),
+			Reason: fmt.Sprintf("is more than %d tokens", maxMaxTokens),
+		}
 	}
 	if req.AsOf != 0 {
 		then, err := m.AsOf(ctx, req.AsOf)
@@ -133,8 +141,15 @@ func (s *Set) pack(sel *Selection, r *Resolved, inside scope.Scope, entries choi
 	c.Add(entries.parts...)
 	c.Pack(budget)
 	if entries.left > 0 {
-		c.Cut = append(c.Cut, prompt.Cut{Name: PartEntry, Source: fmt.Sprintf("%d more entries", entries.left), Tokens: entries.leftTokens,
-			Why: "over the budget: four times as much ranks higher"})
+		c.Cut = append(
+			c.Cut,
+			prompt.Cut{
+				Name:   PartEntry,
+				Source: fmt.Sprintf("%d more entries", entries.left),
+				Tokens: entries.leftTokens,
+				Why:    "over the budget: four times as much ranks higher",
+			},
+		)
 	}
 	for _, p := range c.Parts {
 		if p.Name == PartEntry {

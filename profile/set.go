@@ -223,7 +223,9 @@ func (s *Set) File(name string) (string, error) {
 func (s *Set) read(f file) (*Profile, error) {
 	b, err := s.bytes(f)
 	if errors.Is(err, errTooLong) {
-		return nil, Diagnostics{{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)}}
+		return nil, Diagnostics{
+			{File: s.shown(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)},
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", s.shown(f), err)
@@ -264,7 +266,10 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 			return Diagnostics{{File: from.File, Line: from.lines["extends."+name], Text: fmt.Sprintf(format, args...)}}
 		}
 		if slices.Contains(path, name) {
-			return wrong("the profile extends itself: %s", strings.Join(append(path[slices.Index(path, name):], name), " → "))
+			return wrong(
+				"the profile extends itself: %s",
+				strings.Join(append(path[slices.Index(path, name):], name), " → "),
+			)
 		}
 		if slices.ContainsFunc(parts, func(p *Profile) bool { return p.Name == name }) {
 			return nil // already included by another path

@@ -21,8 +21,16 @@ func ExampleParseFilter() {
 	m := must(oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return day }}))
 	defer m.Close()
 	for _, e := range []oxbow.Entry{
-		{Name: "berths", Content: "Winter berths cost half.", Labels: []oxbow.Label{{Key: "project", Value: "harbour"}}},
-		{Name: "tides", Content: "Tide tables are public.", Labels: []oxbow.Label{{Key: "project", Value: "harbour"}, {Key: "tag", Value: "draft"}}},
+		{
+			Name:    "berths",
+			Content: "Winter berths cost half.",
+			Labels:  []oxbow.Label{{Key: "project", Value: "harbour"}},
+		},
+		{
+			Name:    "tides",
+			Content: "Tide tables are public.",
+			Labels:  []oxbow.Label{{Key: "project", Value: "harbour"}, {Key: "tag", Value: "draft"}},
+		},
 		{Name: "style", Content: "Tabs, not spaces.", Labels: []oxbow.Label{{Key: "project", Value: "editor"}}},
 	} {
 		must(m.Remember(ctx, e))
@@ -30,7 +38,12 @@ func ExampleParseFilter() {
 	}
 	now := time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) // gives the time zone of days
 
-	for _, s := range []string{"project:harbour", "project:harbour -tag:draft", "project:harbour,editor after:2026-04-15", "kind:archive"} {
+	for _, s := range []string{
+		"project:harbour",
+		"project:harbour -tag:draft",
+		"project:harbour,editor after:2026-04-15",
+		"kind:archive",
+	} {
 		f := must(query.ParseFilter(s, now))
 		fmt.Printf("%s:", s)
 		for e, err := range m.Entries(ctx, f) {

@@ -64,7 +64,11 @@ func cutFilterTerm(w string) (term, error) {
 	if n := quoteLen(rest); strings.HasPrefix(rest, `"`) && n > 0 && strings.HasPrefix(rest[n:], ":") {
 		key, err := strconv.Unquote(rest[:n])
 		if err != nil || !syntax.IsLabelKey(key) {
-			return term{}, invalid("filter", text.Clip(w, 60), "begins with no label key in quotes, such as \"project\"")
+			return term{}, invalid(
+				"filter",
+				text.Clip(w, 60),
+				"begins with no label key in quotes, such as \"project\"",
+			)
 		}
 		return term{key, rest[n+1:], not}, nil
 	}
@@ -74,7 +78,12 @@ func cutFilterTerm(w string) (term, error) {
 	}
 	if near := syntax.Nearest(t.key); near != "" {
 		return term{}, invalid("filter key", text.Clip(t.key, 40),
-			fmt.Sprintf("is not known; did you mean %s? (labels of that very key are %q:%s)", near, t.key, text.Clip(t.value, 40)))
+			fmt.Sprintf(
+				"is not known; did you mean %s? (labels of that very key are %q:%s)",
+				near,
+				t.key,
+				text.Clip(t.value, 40),
+			))
 	}
 	return t, nil
 }
@@ -173,8 +182,12 @@ func checkValue(key, v string) error {
 			for _, k := range oxbow.Kinds() {
 				kinds = append(kinds, k.String())
 			}
-			return invalid("kind", text.Clip(v, 40), fmt.Sprintf(`is not one of %s (labels of the key type are "type":%s)`,
-				strings.Join(kinds, ", "), syntax.QuoteValue(text.Clip(v, 40))))
+			return invalid(
+				"kind",
+				text.Clip(v, 40),
+				fmt.Sprintf(`is not one of %s (labels of the key type are "type":%s)`,
+					strings.Join(kinds, ", "), syntax.QuoteValue(text.Clip(v, 40))),
+			)
 		}
 	case "by":
 		if !slices.Contains(actors, v) {

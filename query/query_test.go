@@ -88,7 +88,10 @@ func TestParseFilter(t *testing.T) {
 		// Several bounds: the narrowest hold.
 		{"after:2026-01-01 after:2026-03-01 before:2026-12-01 before:2026-09-01",
 			oxbow.Filter{After: utc(t, "2026-03-01T00:00:00Z"), Before: utc(t, "2026-09-01T00:00:00Z")}},
-		{"on:2026-04 on:2026-04-18", oxbow.Filter{After: utc(t, "2026-04-18T00:00:00Z"), Before: utc(t, "2026-04-19T00:00:00Z")}},
+		{
+			"on:2026-04 on:2026-04-18",
+			oxbow.Filter{After: utc(t, "2026-04-18T00:00:00Z"), Before: utc(t, "2026-04-19T00:00:00Z")},
+		},
 	} {
 		got, err := query.ParseFilter(tc.in, noon)
 		if err != nil || !reflect.DeepEqual(got, tc.want) {
@@ -104,7 +107,10 @@ func TestParseFilter(t *testing.T) {
 func TestParseFilterRefuses(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"vtt", `filter "vtt" is not key:value, such as project:vtt or -tag:draft`},
-		{"project", `filter "project" is not key:value, such as project:vtt or -tag:draft; a value with spaces has quotes`},
+		{
+			"project",
+			`filter "project" is not key:value, such as project:vtt or -tag:draft; a value with spaces has quotes`,
+		},
 		{"projct", `filter "projct" is not key:value, such as project:vtt or -tag:draft; did you mean project?`},
 		{"Project:vtt", `filter "Project:vtt" has no lower-case key; write project:`},
 		{"-TAGS:x", `filter "-TAGS:x" has no lower-case key; write tags:`},
@@ -127,7 +133,10 @@ func TestParseFilterRefuses(t *testing.T) {
 		{"tag:" + strings.Repeat("x", oxbow.MaxName+1), `has 257 bytes; the most is 256`},
 
 		// Slips of known keys.
-		{"projct:x", `filter key "projct" is not known; did you mean project? (labels of that very key are "projct":x)`},
+		{
+			"projct:x",
+			`filter key "projct" is not known; did you mean project? (labels of that very key are "projct":x)`,
+		},
 		{"porject:x", `did you mean project?`},
 		{"rpoject:x", `did you mean project?`},
 		{"projectt:x", `did you mean project?`},
@@ -150,7 +159,10 @@ func TestParseFilterRefuses(t *testing.T) {
 
 		// Values of a closed set.
 		{"kind:memo", `kind "memo" is not one of note, archive, journal, world, history, handoff`},
-		{"type:bug", `kind "bug" is not one of note, archive, journal, world, history, handoff (labels of the key type are "type":bug)`},
+		{
+			"type:bug",
+			`kind "bug" is not one of note, archive, journal, world, history, handoff (labels of the key type are "type":bug)`,
+		},
 		{"by:claude", `by "claude" is not one of person, agent, tool, import`},
 		{"has:Project", `has "Project" is not a label key, such as project`},
 		{"confidence:2", `confidence "2" is not a number from 0 to 1`},
@@ -158,7 +170,10 @@ func TestParseFilterRefuses(t *testing.T) {
 		{"id:4", `filter "id" is no filter; use name:`},
 
 		// Dates.
-		{"after:yesteryear", `date "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, yesterday, last-week, 7d or "3 days ago"`},
+		{
+			"after:yesteryear",
+			`date "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, yesterday, last-week, 7d or "3 days ago"`,
+		},
 		{"after:d", `is not a date`},
 		{"after:-7d", `is not a date`},
 		{"after:and", `is not a date`},
@@ -285,18 +300,25 @@ func TestParse(t *testing.T) {
 		{`rate tag:"a`, `unclosed or badly escaped quote`},
 		{"rate -on:2026", `cannot be negated`},
 	} {
-		if q, err := query.Parse(tc.in, noon); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+		if q, err := query.Parse(tc.in, noon); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("Parse(%q) = %+v, %v, want an error with %q", tc.in, q, err, tc.want)
 		}
 	}
 }
 
 // zones are those that the fuzz targets put their clock in.
-var zones = []*time.Location{time.UTC, time.FixedZone("", 14*3600), time.FixedZone("", -12*3600), time.FixedZone("", 5*3600+45*60)}
+var zones = []*time.Location{
+	time.UTC,
+	time.FixedZone("", 14*3600),
+	time.FixedZone("", -12*3600),
+	time.FixedZone("", 5*3600+45*60),
+}
 
 func FuzzParseFilter(f *testing.F) {
 	for _, s := range []string{"project:vtt -tag:a,\"b c\"", "on:2026-04-18", "before:9999-12-31 after:0000",
-		`"tax":"a\"b\\"`, "confidence:1e-1", `tag:5" kind:note`, "after:2026-04-18T09:30:00.5+02:00", "tag:\u00ad", "has:x by:person"} {
+		`"tax":"a\"b\\"`, "confidence:1e-1", `tag:5" kind:note`, "after:2026-04-18T09:30:00.5+02:00", "tag:\u00ad",
+		"has:x by:person"} {
 		f.Add(s, byte(0))
 		f.Add(s, byte(1))
 	}
@@ -314,7 +336,8 @@ func FuzzParseFilter(f *testing.F) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"rate limit project:vtt", `"quoted project:x" 5" tags:a`, "https://x.test file:///a file:a", "since:2026 until:9999", "what file: it"} {
+	for _, s := range []string{"rate limit project:vtt", `"quoted project:x" 5" tags:a`,
+		"https://x.test file:///a file:a", "since:2026 until:9999", "what file: it"} {
 		f.Add(s, byte(0))
 		f.Add(s, byte(2))
 	}

@@ -62,7 +62,11 @@ func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 
 // write binds the ops to the entries that were checked, and calls apply. If another writer
 // changes one of these entries in between, it starts again.
-func (v *store) write(ctx context.Context, ops []oxbow.Op, apply func(ctx context.Context, bound []oxbow.Op) error) error {
+func (v *store) write(
+	ctx context.Context,
+	ops []oxbow.Op,
+	apply func(ctx context.Context, bound []oxbow.Op) error,
+) error {
 	if err := v.writable(); err != nil {
 		if len(ops) == 0 { // the only possible error is that the base is closed
 			return v.base.Apply(ctx)
@@ -160,7 +164,10 @@ func (b *binder) free(ctx context.Context, words, had []string) error {
 		if slices.Contains(had, w) {
 			continue
 		}
-		for e, err := range b.v.base.Entries(ctx, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{w}}}}) {
+		for e, err := range b.v.base.Entries(
+			ctx,
+			oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{w}}}},
+		) {
 			if err != nil {
 				return err
 			}
@@ -288,7 +295,8 @@ func bindTo(op oxbow.Op, version uint64) oxbow.Op {
 
 // added returns the entry that an Add will create, with the fields that filters examine.
 func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
-	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels, Created: a.Created, Source: v.source}
+	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels,
+		Created: a.Created, Source: v.source}
 	if e.Created.IsZero() {
 		e.Created = v.clock().UTC()
 	}

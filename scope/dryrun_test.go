@@ -28,7 +28,11 @@ func TestScopeDryRun(t *testing.T) {
 	if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, op := range []oxbow.Op{oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "go"}}}, oxbow.Remove{Name: "b"}, oxbow.Add{Name: ""}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "go"}}},
+		oxbow.Remove{Name: "b"},
+		oxbow.Add{Name: ""},
+	} {
 		dry, run := m.DryRun(t.Context(), op), m.Apply(t.Context(), op)
 		if dry == nil || run == nil || dry.Error() != run.Error() {
 			t.Errorf("%#v: DryRun() = %v, Apply() = %v, want the same error", op, dry, run)

@@ -71,7 +71,14 @@ func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, err
 	if err != nil || old == nil || old.Verb == oxbow.VerbRemove || !p.scope.Sees(&old.Entry) {
 		return nil, err
 	}
-	return []oxbow.Version{{Seq: w.Seq, Verb: oxbow.VerbRemove, Source: w.Source, Entry: oxbow.Entry{ID: w.Entry.ID, Name: w.Entry.Name, Kind: w.Entry.Kind}}}, nil
+	return []oxbow.Version{
+		{
+			Seq:    w.Seq,
+			Verb:   oxbow.VerbRemove,
+			Source: w.Source,
+			Entry:  oxbow.Entry{ID: w.Entry.ID, Name: w.Entry.Name, Kind: w.Entry.Kind},
+		},
+	}, nil
 }
 
 // last returns the current entry with this name or, if it was removed, its last version. It
@@ -337,7 +344,12 @@ func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visib
 	case len(seen.Versions) == 0:
 		return false, nil
 	case len(seen.Versions) < len(c.Versions):
-		return true, fmt.Errorf("%w: change %d cannot be undone within %s", oxbow.ErrUnsupported, c.Seq, h.scope.title())
+		return true, fmt.Errorf(
+			"%w: change %d cannot be undone within %s",
+			oxbow.ErrUnsupported,
+			c.Seq,
+			h.scope.title(),
+		)
 	}
 	for i := range c.Versions {
 		old, err := p.prev(ctx, &c.Versions[i])

@@ -21,7 +21,10 @@ func TestScopeRaces(t *testing.T) {
 	wg.Go(func() {
 		for i := range 50 {
 			p := []string{"airfield", "harbor"}[i%2]
-			if err := m.Apply(ctx, oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: p}}}); err != nil {
+			if err := m.Apply(
+				ctx,
+				oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: p}}},
+			); err != nil {
 				t.Error(err)
 			}
 		}
@@ -68,11 +71,22 @@ func TestScopeRestoreRaces(t *testing.T) {
 		want    error
 	}{
 		{"nothing", nil, 1, nil},
-		{"a change inside", []oxbow.Op{oxbow.Update{Name: "crane", Content: "rusty", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}}}, 1, nil},
+		{
+			"a change inside",
+			[]oxbow.Op{
+				oxbow.Update{Name: "crane", Content: "rusty", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}},
+			},
+			1,
+			nil,
+		},
 		{"moved out", []oxbow.Op{move("airfield")}, 1, oxbow.ErrNotFound},
 		{"forgotten", []oxbow.Op{oxbow.Remove{Name: "crane"}}, 1, nil},
 		{"forgotten, and the name taken outside", []oxbow.Op{oxbow.Remove{Name: "crane"},
-			oxbow.Add{Name: "crane", Content: "A bird.", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}}}, 1, oxbow.ErrNotFound},
+			oxbow.Add{
+				Name:    "crane",
+				Content: "A bird.",
+				Labels:  []oxbow.Label{{Key: "project", Value: "airfield"}},
+			}}, 1, oxbow.ErrNotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := scopeStory(t)
@@ -98,7 +112,8 @@ func TestScopeRestoreRaces(t *testing.T) {
 				t.Errorf("crane went from version %d to %d by a restore that gave %d, %v", before, after, n, err)
 			}
 			now := version(t, m, "crane")
-			if _, err := v.RestoreIf(ctx, "crane", tt.seq, now+1); !errors.Is(err, oxbow.ErrConflict) && !errors.Is(err, oxbow.ErrNotFound) {
+			if _, err := v.RestoreIf(ctx, "crane", tt.seq, now+1); !errors.Is(err, oxbow.ErrConflict) &&
+				!errors.Is(err, oxbow.ErrNotFound) {
 				t.Errorf("RestoreIf of another version = %v, want a conflict, or that it is not there", err)
 			}
 			if version(t, m, "crane") != now {
@@ -114,7 +129,8 @@ func TestRestoreIf(t *testing.T) {
 	ctx := t.Context()
 	for _, wrong := range []uint64{0, 2, 99} {
 		var c *oxbow.ConflictError
-		if _, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, wrong); !errors.As(err, &c) || c.Have != 5 || c.Want != wrong {
+		if _, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, wrong); !errors.As(err, &c) || c.Have != 5 ||
+			c.Want != wrong {
 			t.Errorf("RestoreIf(%d) = %v, want a conflict with version 5", wrong, err)
 		}
 	}

@@ -123,7 +123,9 @@ func (s *Scope) putBack(text, old string) (string, error) {
 				continue
 			}
 			if len(values[k]) != 1 {
-				return "", invalid("content", k.Mark(), "stands for data that "+s.title()+" does not show, and it is not clear for which; leave the lines with marks as they were shown, or write a new entry")
+				return "", invalid("content", k.Mark(), "stands for data that "+s.title()+
+					" does not show, and it is not clear for which; leave the lines with marks as they were shown, "+
+					"or write a new entry")
 			}
 			out[i] = strings.ReplaceAll(out[i], k.Mark(), values[k][0])
 		}

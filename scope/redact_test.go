@@ -39,8 +39,17 @@ func redacting(t *testing.T, o *oxbow.Options) (base, view *oxbow.Memory) {
 			t.Error(err)
 		}
 	})
-	add := oxbow.Add{Name: "call ann@firma.de", Content: annText, Aliases: []string{"bob@firma.de"}, Labels: []oxbow.Label{{Key: "of", Value: "ann@firma.de"}}}
-	if err := base.Apply(oxbow.WithNote(t.Context(), "from ann@firma.de"), add, oxbow.Add{Name: "pier", Content: "no data"}); err != nil {
+	add := oxbow.Add{
+		Name:    "call ann@firma.de",
+		Content: annText,
+		Aliases: []string{"bob@firma.de"},
+		Labels:  []oxbow.Label{{Key: "of", Value: "ann@firma.de"}},
+	}
+	if err := base.Apply(
+		oxbow.WithNote(t.Context(), "from ann@firma.de"),
+		add,
+		oxbow.Add{Name: "pier", Content: "no data"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	return base, scope.Within(base, scope.Scope{Any: []oxbow.Filter{{}}, Redact: scope.Kinds()})
@@ -77,20 +86,25 @@ func TestRedactedWaysOut(t *testing.T) {
 			}
 		}
 	}
-	err = heads.View(ctx, view.Store(), heads.Asked{Keys: []string{"of"}, Names: []string{"pier"}}, func(hs heads.List) error {
-		var ids []uint64
-		for h, err := range hs.All {
-			out = append(out, *h.Entry, err)
-			if !h.Whole {
-				ids = append(ids, h.Entry.ID)
+	err = heads.View(
+		ctx,
+		view.Store(),
+		heads.Asked{Keys: []string{"of"}, Names: []string{"pier"}},
+		func(hs heads.List) error {
+			var ids []uint64
+			for h, err := range hs.All {
+				out = append(out, *h.Entry, err)
+				if !h.Whole {
+					ids = append(ids, h.Entry.ID)
+				}
 			}
-		}
-		es, err := hs.Read(ids)
-		for _, e := range es {
-			out = append(out, *e)
-		}
-		return err
-	})
+			es, err := hs.Read(ids)
+			for _, e := range es {
+				out = append(out, *e)
+			}
+			return err
+		},
+	)
 	if err != nil {
 		t.Error(err)
 	}
@@ -145,13 +159,20 @@ func TestRedactedWritten(t *testing.T) {
 		{"a line more", annShown + "\nMore: [sic]", annText + "\nMore: [sic]"},
 		{"lines moved", "Bob: [mail]\nCard: [card]", "Bob: bob@firma.de\nCard: 4111 1111 1111 1111"},
 		{"CRLF", "Bob: [mail]\r\nx\r\n", "Bob: bob@firma.de\r\nx\r\n"},
-		{"one value left", "Bob: [mail]\nReach Ann by [mail], [phone]", "Bob: bob@firma.de\nReach Ann by ann@firma.de, +49 170 1234567"},
+		{
+			"one value left",
+			"Bob: [mail]\nReach Ann by [mail], [phone]",
+			"Bob: bob@firma.de\nReach Ann by ann@firma.de, +49 170 1234567",
+		},
 		{"two may be meant", "[mail] has left", ""},
 		{"no such value", "Account: [iban]", ""},
 		{"without marks", "Ann has left.", "Ann has left."},
 	} {
 		base, view := redacting(t, &oxbow.Options{})
-		err := view.Apply(t.Context(), oxbow.Update{Name: name, Content: c.text, Aliases: []string{"[mail]"}, Labels: of})
+		err := view.Apply(
+			t.Context(),
+			oxbow.Update{Name: name, Content: c.text, Aliases: []string{"[mail]"}, Labels: of},
+		)
 		e, gerr := base.Get(t.Context(), "call ann@firma.de")
 		if gerr != nil {
 			t.Fatal(gerr)
@@ -167,7 +188,10 @@ func TestRedactedWritten(t *testing.T) {
 		}
 	}
 	base, view := redacting(t, &oxbow.Options{})
-	for _, op := range []oxbow.Op{oxbow.Relabel{Name: name, Labels: of}, oxbow.Alias{Name: name, Aliases: []string{"[mail]"}}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Relabel{Name: name, Labels: of},
+		oxbow.Alias{Name: name, Aliases: []string{"[mail]"}},
+	} {
 		if err := view.Apply(t.Context(), op); err != nil {
 			t.Fatal(err)
 		}
@@ -186,15 +210,18 @@ func TestRedactedWritten(t *testing.T) {
 // What is screened is what the store gets.
 func TestScreenSeesWhatIsWritten(t *testing.T) {
 	var seen []string
-	_, view := redacting(t, &oxbow.Options{Screen: func(_ context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-		for _, op := range ops {
-			if u, ok := op.(oxbow.Update); ok {
-				e, err := s.Get(t.Context(), u.Name)
-				seen = append(seen, fmt.Sprint(u.Content == annText, e.Content == annText, err))
+	_, view := redacting(
+		t,
+		&oxbow.Options{Screen: func(_ context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+			for _, op := range ops {
+				if u, ok := op.(oxbow.Update); ok {
+					e, err := s.Get(t.Context(), u.Name)
+					seen = append(seen, fmt.Sprint(u.Content == annText, e.Content == annText, err))
+				}
 			}
-		}
-		return ops, nil
-	}})
+			return ops, nil
+		}},
+	)
 	inner := scope.Within(view, scope.Scope{Any: []oxbow.Filter{{}}})
 	if err := inner.Apply(t.Context(), oxbow.Update{Name: "call [mail]", Content: annShown}); err != nil {
 		t.Fatal(err)
@@ -207,7 +234,11 @@ func TestScreenSeesWhatIsWritten(t *testing.T) {
 // partial is a store whose heads are never whole, as those of a snapshot.
 type partial struct{ oxbow.Store }
 
-func (p partial) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
+func (p partial) ViewHeads(
+	ctx context.Context,
+	keys, names []string,
+	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+) (bool, error) {
 	return true, heads.View(ctx, p.Store, heads.Asked{Keys: keys, Names: names}, func(all heads.List) error {
 		var es []*oxbow.Entry
 		return fn(func(yield func(oxbow.Head, error) bool) {

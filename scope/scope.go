@@ -140,7 +140,8 @@ func (s *Scope) keepsOwn(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }
 		if i := slices.IndexFunc(old.Labels, has); i >= 0 && !slices.ContainsFunc(ls, has) {
-			return invalid("label "+own.Key, text.Clip(old.Labels[i].Value, 40), "cannot be removed within "+s.title()+", which gives it")
+			return invalid("label "+own.Key, text.Clip(old.Labels[i].Value, 40), "cannot be removed within "+s.title()+
+				", which gives it")
 		}
 	}
 	return nil

@@ -37,7 +37,10 @@ func harbor() scope.Scope {
 func scopeStory(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}})
 	project := func(p string, more ...string) []oxbow.Label {
 		ls := []oxbow.Label{{Key: "project", Value: p}}
 		for _, tag := range more {
@@ -47,8 +50,17 @@ func scopeStory(t *testing.T) *oxbow.Memory {
 	}
 	for _, op := range []oxbow.Op{
 		oxbow.Add{Name: "crane", Content: "The crane lifts containers.", Labels: project("harbor", "machine")},
-		oxbow.Add{Name: "zeppelin", Content: "The zeppelin carries passengers and a zymurgist.", Aliases: []string{"airship"}, Labels: project("airfield")},
-		oxbow.Add{Name: "habit", Content: "Write the test first.", Labels: []oxbow.Label{{Key: "process", Value: "true"}}},
+		oxbow.Add{
+			Name:    "zeppelin",
+			Content: "The zeppelin carries passengers and a zymurgist.",
+			Aliases: []string{"airship"},
+			Labels:  project("airfield"),
+		},
+		oxbow.Add{
+			Name:    "habit",
+			Content: "Write the test first.",
+			Labels:  []oxbow.Label{{Key: "process", Value: "true"}},
+		},
 		oxbow.Add{Name: "vault", Content: "The combination is 4711.", Labels: project("harbor", "secret")},
 		oxbow.Update{Name: "zeppelin", Content: "The zeppelin was sold to the zymurgist.", Labels: project("airfield")},
 	} {
@@ -70,7 +82,10 @@ func TestScopeStore(t *testing.T) {
 		}
 		return scope.New(m.Store(), all, nil)
 	}
-	storetest.Run(t, func(t *testing.T) oxbow.Store { fsys = vfs.NewMem(); return open(t) }, storetest.Can{Labels: true, Aliases: true, Reopen: open})
+	storetest.Run(t, func(t *testing.T) oxbow.Store {
+		fsys = vfs.NewMem()
+		return open(t)
+	}, storetest.Can{Labels: true, Aliases: true, Reopen: open})
 }
 
 func TestScopeShowsNothingElse(t *testing.T) {
@@ -120,7 +135,12 @@ func TestScopeShowsNothingElse(t *testing.T) {
 		}
 		quiet("Recall("+text+")", hits)
 	}
-	for _, q := range []oxbow.Query{{Text: "zepelin"}, {Text: "airfeld zymurgst"}, {Filter: byLabel("project", "airfeild")}, {Filter: byLabel("tag", "secrets")}} {
+	for _, q := range []oxbow.Query{
+		{Text: "zepelin"},
+		{Text: "airfeld zymurgst"},
+		{Filter: byLabel("project", "airfeild")},
+		{Filter: byLabel("tag", "secrets")},
+	} {
 		d, err := v.Diagnose(ctx, q)
 		if err != nil {
 			t.Fatal(err)
@@ -184,8 +204,16 @@ func TestScopeWrites(t *testing.T) {
 	}{
 		{"an own entry", oxbow.Add{Name: "quay", Content: "Long."}, nil},
 		{"of another project", oxbow.Add{Name: "quay", Labels: project("airfield")}, oxbow.ErrInvalid},
-		{"of two projects", oxbow.Add{Name: "quay", Labels: append(project("airfield"), project("harbor")...)}, oxbow.ErrInvalid},
-		{"into every profile", oxbow.Add{Name: "quay", Labels: []oxbow.Label{{Key: "process", Value: "true"}}}, oxbow.ErrInvalid},
+		{
+			"of two projects",
+			oxbow.Add{Name: "quay", Labels: append(project("airfield"), project("harbor")...)},
+			oxbow.ErrInvalid,
+		},
+		{
+			"into every profile",
+			oxbow.Add{Name: "quay", Labels: []oxbow.Label{{Key: "process", Value: "true"}}},
+			oxbow.ErrInvalid,
+		},
 		{"left out", oxbow.Add{Name: "quay", Labels: []oxbow.Label{{Key: "tag", Value: "secret"}}}, oxbow.ErrInvalid},
 		{"a name taken inside", oxbow.Add{Name: "crane"}, oxbow.ErrExists},
 		{"a name taken outside", oxbow.Add{Name: "zeppelin"}, oxbow.ErrInvalid},
@@ -194,7 +222,11 @@ func TestScopeWrites(t *testing.T) {
 		{"update at another version", oxbow.Update{Name: "crane", Content: "New.", If: 3}, oxbow.ErrConflict},
 		{"update outside", oxbow.Update{Name: "zeppelin", Content: "New."}, oxbow.ErrNotFound},
 		{"move out", oxbow.Relabel{Name: "crane", Labels: project("airfield")}, oxbow.ErrInvalid},
-		{"hide", oxbow.Relabel{Name: "crane", Labels: append(project("harbor"), oxbow.Label{Key: "tag", Value: "secret"})}, oxbow.ErrInvalid},
+		{
+			"hide",
+			oxbow.Relabel{Name: "crane", Labels: append(project("harbor"), oxbow.Label{Key: "tag", Value: "secret"})},
+			oxbow.ErrInvalid,
+		},
 		{"alias", oxbow.Alias{Name: "crane", Aliases: []string{"lift"}}, nil},
 		{"alias outside", oxbow.Alias{Name: "vault", Aliases: []string{"crane2"}}, oxbow.ErrNotFound},
 		{"remove", oxbow.Remove{Name: "crane"}, nil},
@@ -211,7 +243,8 @@ func TestScopeWrites(t *testing.T) {
 				t.Fatalf("Apply(%+v) = %v, want %v", tt.op, err, tt.want)
 			}
 			if err != nil {
-				if s := err.Error(); strings.Contains(s, "airfield") && !strings.Contains(tt.name, "project") && tt.name != "move out" {
+				if s := err.Error(); strings.Contains(s, "airfield") && !strings.Contains(tt.name, "project") &&
+					tt.name != "move out" {
 					t.Errorf("Apply(%+v) = %v, which tells of what is outside", tt.op, err)
 				}
 				var c oxbow.Change
@@ -242,11 +275,20 @@ func TestScopeWrites(t *testing.T) {
 func TestScopeBatch(t *testing.T) {
 	m := scopeStory(t)
 	v := scope.Within(m, harbor())
-	err := v.Apply(t.Context(), oxbow.Add{Name: "quay", Content: "a"}, oxbow.Relabel{Name: "quay", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}})
+	err := v.Apply(
+		t.Context(),
+		oxbow.Add{Name: "quay", Content: "a"},
+		oxbow.Relabel{Name: "quay", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}},
+	)
 	if !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("adding and moving out = %v, want invalid", err)
 	}
-	err = v.Apply(t.Context(), oxbow.Remove{Name: "crane"}, oxbow.Add{Name: "crane", Content: "Anew."}, oxbow.Alias{Name: "crane", Aliases: []string{"lift"}})
+	err = v.Apply(
+		t.Context(),
+		oxbow.Remove{Name: "crane"},
+		oxbow.Add{Name: "crane", Content: "Anew."},
+		oxbow.Alias{Name: "crane", Aliases: []string{"lift"}},
+	)
 	if err != nil {
 		t.Errorf("removing and adding = %v", err)
 	}
@@ -270,8 +312,15 @@ func TestScopeUndo(t *testing.T) {
 		t.Errorf("Undo = %+v, %v, want change 6", cs, err)
 	}
 	// A change that touched both cannot be undone in part.
-	if err := m.Apply(ctx, oxbow.Update{Name: "crane", Content: "x", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}},
-		oxbow.Update{Name: "zeppelin", Content: "y", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}}); err != nil {
+	if err := m.Apply(
+		ctx,
+		oxbow.Update{Name: "crane", Content: "x", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}},
+		oxbow.Update{
+			Name:    "zeppelin",
+			Content: "y",
+			Labels:  []oxbow.Label{{Key: "project", Value: "airfield"}},
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.Revert(ctx, 8); !errors.Is(err, oxbow.ErrUnsupported) {
@@ -331,7 +380,10 @@ func TestScopeReadOnlyAndNested(t *testing.T) {
 	if _, err := v.Get(ctx, "crane"); err != nil {
 		t.Errorf("Get = %v", err)
 	}
-	narrow := scope.Within(scope.Within(m, harbor()), scope.Scope{Any: []oxbow.Filter{byLabel("tag", "machine", "secret")}})
+	narrow := scope.Within(
+		scope.Within(m, harbor()),
+		scope.Scope{Any: []oxbow.Filter{byLabel("tag", "machine", "secret")}},
+	)
 	hits, err := narrow.Recall(ctx, oxbow.Query{Limit: 10})
 	if err != nil || len(hits) != 1 || hits[0].Entry.Name != "crane" {
 		t.Errorf("two scopes show %+v, %v, want crane", hits, err)
@@ -357,12 +409,19 @@ func TestScopeFollows(t *testing.T) {
 	if n := found("crane"); n != 1 {
 		t.Fatalf("crane is found %d times", n)
 	}
-	if err := m.Apply(ctx, oxbow.Add{Name: "tug", Content: "A tug pulls.", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}},
-		oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}}); err != nil {
+	if err := m.Apply(
+		ctx,
+		oxbow.Add{Name: "tug", Content: "A tug pulls.", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}},
+		oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if found("tug") != 1 || found("crane") != 0 {
-		t.Errorf("after a change outside of it: tug is found %d times, crane %d, want 1 and 0", found("tug"), found("crane"))
+		t.Errorf(
+			"after a change outside of it: tug is found %d times, crane %d, want 1 and 0",
+			found("tug"),
+			found("crane"),
+		)
 	}
 }
 

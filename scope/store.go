@@ -105,7 +105,11 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 }
 
 // ViewHeads implements [heads.Viewer]. It yields only the heads of entries in the scope.
-func (v *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
+func (v *store) ViewHeads(
+	ctx context.Context,
+	keys, names []string,
+	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+) (bool, error) {
 	asked := v.scope.Asked()
 	asked.Keys, asked.Names = append(asked.Keys, keys...), append(asked.Names, names...)
 	return true, heads.View(ctx, v.base, asked, func(all heads.List) error {

@@ -155,11 +155,24 @@ func CheckContent(content string) error {
 	switch {
 	case len(content) > MaxContent:
 		return &InvalidError{Field: "content",
-			Reason: "is longer than the " + text.Bytes(MaxContent) + " that one entry may hold; split it, or keep the file and remember its path"}
+			Reason: "is longer than the " + text.Bytes(MaxContent) +
+				" that one entry may hold; split it, or keep the file and remember its path"}
 	case !utf8.ValidString(content):
-		return &InvalidError{Field: "content", Reason: fmt.Sprintf("is not UTF-8 text (byte %d); convert it first, for example with iconv -t UTF-8", text.BadUTF8(content))}
+		return &InvalidError{
+			Field: "content",
+			Reason: fmt.Sprintf(
+				"is not UTF-8 text (byte %d); convert it first, for example with iconv -t UTF-8",
+				text.BadUTF8(content),
+			),
+		}
 	case strings.IndexByte(content, 0) >= 0:
-		return &InvalidError{Field: "content", Reason: fmt.Sprintf("holds a NUL: this looks like a binary file, not text (byte %d)", strings.IndexByte(content, 0))}
+		return &InvalidError{
+			Field: "content",
+			Reason: fmt.Sprintf(
+				"holds a NUL: this looks like a binary file, not text (byte %d)",
+				strings.IndexByte(content, 0),
+			),
+		}
 	}
 	return nil
 }
@@ -262,7 +275,11 @@ func ParseLabel(s string) (Label, error) {
 		if strings.HasPrefix(*p, `"`) {
 			v, err := strconv.Unquote(*p)
 			if err != nil {
-				return Label{}, &InvalidError{Field: "label", Value: text.Clip(s, 40), Reason: "has an unclosed or badly escaped quote"}
+				return Label{}, &InvalidError{
+					Field:  "label",
+					Value:  text.Clip(s, 40),
+					Reason: "has an unclosed or badly escaped quote",
+				}
 			}
 			*p = v
 		}

@@ -16,7 +16,8 @@ import (
 func TestCheckName(t *testing.T) {
 	for _, name := range []string{
 		"x", "rate limit", "a/b/../c", ".", "..", "-", "con.txt", `C:\x`, "日本", "🦀", "e\u0301", "a:b,c\"d\"",
-		"#1", "\u200b", "\u202eabc", "inner\u00a0space", strings.Repeat("x", store.MaxName), strings.Repeat("é", store.MaxName/2),
+		"#1", "\u200b", "\u202eabc", "inner\u00a0space", strings.Repeat("x", store.MaxName),
+		strings.Repeat("é", store.MaxName/2),
 	} {
 		if err := store.CheckName(name); err != nil {
 			t.Errorf("CheckName(%q) = %v, want nil", name, err)
@@ -63,7 +64,8 @@ func TestCheckName(t *testing.T) {
 }
 
 func TestCheckContent(t *testing.T) {
-	for _, c := range []string{"", "\n", "a\tb\r\n", "\x1b[31m", "日本🦀", "\ufeffx", strings.Repeat("x", store.MaxContent)} {
+	for _, c := range []string{"", "\n", "a\tb\r\n", "\x1b[31m", "日本🦀", "\ufeffx",
+		strings.Repeat("x", store.MaxContent)} {
 		if err := store.CheckContent(c); err != nil {
 			t.Errorf("CheckContent(%.40q) = %v, want nil", c, err)
 		}
@@ -75,7 +77,8 @@ func TestCheckContent(t *testing.T) {
 		{"\xed\xa0\x80", `content is not UTF-8 text (byte 0)`},
 		{strings.Repeat("x", store.MaxContent+1), `content is longer than the 4.0 MB that one entry may hold`},
 	} {
-		if err := store.CheckContent(tc.content); !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+		if err := store.CheckContent(tc.content); !errors.Is(err, store.ErrInvalid) ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("CheckContent(%.40q) = %v, want an error with %q", tc.content, err, tc.want)
 		}
 	}
@@ -96,7 +99,11 @@ func TestAliases(t *testing.T) {
 		{many, `aliases "65" are more than the 64 that one entry may have`},
 		{[]string{"a", "b", "a"}, `alias "a" is given twice`},
 	} {
-		for _, op := range []store.Op{store.Add{Name: "x", Aliases: tc.aliases}, store.Update{Name: "x", Aliases: tc.aliases}, store.Alias{Name: "x", Aliases: tc.aliases}} {
+		for _, op := range []store.Op{
+			store.Add{Name: "x", Aliases: tc.aliases},
+			store.Update{Name: "x", Aliases: tc.aliases},
+			store.Alias{Name: "x", Aliases: tc.aliases},
+		} {
 			if err := op.Check(); !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Check of %T = %v, want an error with %q", op, err, tc.want)
 			}

@@ -138,9 +138,16 @@ func (e *AliasError) Error() string {
 	case len(e.Names) > 1:
 		return fmt.Sprintf("%q is an alias of %q and of %q", e.Alias, e.Names[0], e.Names[1])
 	case e.Names[0] == e.Alias:
-		return fmt.Sprintf("alias %q is already the name of another entry; choose another, or change that one first", e.Alias)
+		return fmt.Sprintf(
+			"alias %q is already the name of another entry; choose another, or change that one first",
+			e.Alias,
+		)
 	}
-	return fmt.Sprintf("alias %q is already an alias of %q; choose another, or change that one first", e.Alias, e.Names[0])
+	return fmt.Sprintf(
+		"alias %q is already an alias of %q; choose another, or change that one first",
+		e.Alias,
+		e.Names[0],
+	)
 }
 
 // Is reports whether target is the sentinel that fits the number of Names.

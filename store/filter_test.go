@@ -21,8 +21,12 @@ func terms(ts ...store.Term) store.Filter          { return store.Filter{Terms: 
 func TestFilterMatch(t *testing.T) {
 	e := &store.Entry{
 		Name: "rate limit", Kind: store.Archive, Aliases: []string{"429", "throttle"},
-		Labels: []store.Label{{Key: "confidence", Value: "0.8"}, {Key: "customer", Value: "acme"}, {Key: "project", Value: "vtt"},
-			{Key: "tag", Value: "api"}, {Key: "tag", Value: "two words"}, {Key: "type", Value: "bug"}},
+		Labels: []store.Label{
+			{Key: "confidence", Value: "0.8"},
+			{Key: "customer", Value: "acme"},
+			{Key: "project", Value: "vtt"},
+			{Key: "tag", Value: "api"}, {Key: "tag", Value: "two words"}, {Key: "type", Value: "bug"},
+		},
 		Created: noon,
 		Source:  store.Source{Actor: store.Agent, Door: "mcp"},
 	}
@@ -105,8 +109,16 @@ func TestFilterAnd(t *testing.T) {
 		{terms(term("tag", "a")), terms(term("tag", "b")), terms(term("tag", "a"), term("tag", "b"))},
 		{store.Filter{After: day(3)}, store.Filter{}, store.Filter{After: day(3)}},
 		{store.Filter{}, store.Filter{Before: day(3)}, store.Filter{Before: day(3)}},
-		{store.Filter{After: day(3), Before: day(20)}, store.Filter{After: day(2), Before: day(21)}, store.Filter{After: day(3), Before: day(20)}},
-		{store.Filter{After: day(2), Before: day(21)}, store.Filter{After: day(3), Before: day(20)}, store.Filter{After: day(3), Before: day(20)}},
+		{
+			store.Filter{After: day(3), Before: day(20)},
+			store.Filter{After: day(2), Before: day(21)},
+			store.Filter{After: day(3), Before: day(20)},
+		},
+		{
+			store.Filter{After: day(2), Before: day(21)},
+			store.Filter{After: day(3), Before: day(20)},
+			store.Filter{After: day(3), Before: day(20)},
+		},
 	} {
 		if got := tc.f.And(tc.g); got.String() != tc.want.String() {
 			t.Errorf("(%v).And(%v) = %v, want %v", tc.f, tc.g, got, tc.want)

@@ -105,7 +105,12 @@ func TestLabelString(t *testing.T) {
 		}
 		f, err := query.ParseFilter(got, noon)
 		if err != nil || !f.Match(&store.Entry{Labels: []store.Label{tc.l}}) || f.Match(&store.Entry{}) {
-			t.Errorf("ParseFilter(%q) = %+v, %v, want a filter that selects what carries the label and nothing else", got, f, err)
+			t.Errorf(
+				"ParseFilter(%q) = %+v, %v, want a filter that selects what carries the label and nothing else",
+				got,
+				f,
+				err,
+			)
 		}
 	}
 }
@@ -149,7 +154,12 @@ func TestConfidence(t *testing.T) {
 }
 
 func TestSortLabels(t *testing.T) {
-	given := []store.Label{{Key: "tag", Value: "b"}, {Key: "project", Value: "z"}, {Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}
+	given := []store.Label{
+		{Key: "tag", Value: "b"},
+		{Key: "project", Value: "z"},
+		{Key: "tag", Value: "a"},
+		{Key: "tag", Value: "b"},
+	}
 	before := slices.Clone(given)
 	want := []store.Label{{Key: "project", Value: "z"}, {Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}
 	got := store.SortLabels(given)
@@ -182,7 +192,11 @@ func TestLabelsOfOneEntry(t *testing.T) {
 		{[]store.Label{store.Confidence(0.5), store.Confidence(0.6)}, `confidence is given more than once`},
 		{[]store.Label{{Key: "tag", Value: "x"}, {Key: "kind", Value: "note"}}, `is a word of the filter language`},
 	} {
-		for _, op := range []store.Op{store.Add{Name: "x", Labels: tc.labels}, store.Update{Name: "x", Labels: tc.labels}, store.Relabel{Name: "x", Labels: tc.labels}} {
+		for _, op := range []store.Op{
+			store.Add{Name: "x", Labels: tc.labels},
+			store.Update{Name: "x", Labels: tc.labels},
+			store.Relabel{Name: "x", Labels: tc.labels},
+		} {
 			if err := op.Check(); !errors.Is(err, store.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Check of %T = %v, want an error with %q", op, err, tc.want)
 			}

@@ -100,7 +100,9 @@ func normalAliases(aliases []string) []string {
 	var normal []string
 	for i, a := range aliases {
 		n := NormalName(a)
-		if (n != a && slices.Contains(normal, n)) || (n == a && slices.ContainsFunc(aliases[:i], func(b string) bool { return b != a && NormalName(b) == a })) {
+		if (n != a && slices.Contains(normal, n)) || (n == a && slices.ContainsFunc(aliases[:i], func(b string) bool {
+			return b != a && NormalName(b) == a
+		})) {
 			continue
 		}
 		normal = append(normal, n)

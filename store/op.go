@@ -99,7 +99,11 @@ func (o Add) Check() error {
 		return &InvalidError{Field: "kind", Value: o.Kind.String(), Reason: "is unknown"}
 	}
 	if !text.NearestTime(o.Created).Equal(o.Created) {
-		return &InvalidError{Field: "created", Value: o.Created.Format(time.RFC3339), Reason: "is not of the years 0 to 9999"}
+		return &InvalidError{
+			Field:  "created",
+			Value:  o.Created.Format(time.RFC3339),
+			Reason: "is not of the years 0 to 9999",
+		}
 	}
 	return checkParts(o.Name, o.Content, o.Aliases, o.Labels)
 }
@@ -124,7 +128,11 @@ func onlyIf(unique bool, aliases []string) []string {
 // FreeAliases divides the aliases of a version that is to be restored. An alias is taken if
 // another entry now has it as its name or alias, unless it is in had, the entry's current
 // aliases. For owner, see [CheckAliases].
-func FreeAliases(name string, aliases, had []string, owner func(word, but string) (name string, ok bool)) (free, taken []string) {
+func FreeAliases(
+	name string,
+	aliases, had []string,
+	owner func(word, but string) (name string, ok bool),
+) (free, taken []string) {
 	for _, a := range aliases {
 		if _, ok := ownerOfName(a, name, owner); ok && !containsName(had, a) {
 			taken = append(taken, a)

@@ -68,7 +68,8 @@ func (l Label) IsLocal() bool {
 
 // Trusts returns the levels of trust, highest first.
 func Trusts() []Trust {
-	return []Trust{trustPerson, trustVerified, trustTeam, trustAgent, TrustImported, TrustUnvouched, TrustTainted, TrustQuarantined}
+	return []Trust{trustPerson, trustVerified, trustTeam, trustAgent, TrustImported, TrustUnvouched, TrustTainted,
+		TrustQuarantined}
 }
 
 // TextBy returns the author of the text. It is the author of the last change, unless a person
@@ -118,7 +119,8 @@ func (e *Entry) Trust() Trust {
 		return TrustQuarantined
 	case e.has(LabelTaint):
 		return TrustTainted
-	case e.Source.Actor == Imported || e.Source.Actor == Foreign || e.has(LabelOrigin) || e.hasValue(LabelUnvouched, UnvouchedImport):
+	case e.Source.Actor == Imported || e.Source.Actor == Foreign || e.has(LabelOrigin) ||
+		e.hasValue(LabelUnvouched, UnvouchedImport):
 		return TrustImported
 	case e.has(LabelUnvouched):
 		return TrustUnvouched

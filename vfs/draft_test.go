@@ -97,7 +97,11 @@ func TestDraft(t *testing.T) {
 func TestKeepCopy(t *testing.T) {
 	for what, fsys := range draftSystems(t) {
 		t.Run(what, func(t *testing.T) {
-			for _, c := range []struct{ text, want string }{{"one", "f.kept"}, {"two", "f.kept-2"}, {"three", "f.kept-3"}} {
+			for _, c := range []struct{ text, want string }{
+				{"one", "f.kept"},
+				{"two", "f.kept-2"},
+				{"three", "f.kept-3"},
+			} {
 				mustWrite(t, fsys, "f", c.text)
 				if kept, err := KeepCopy(fsys, "f"); kept != c.want || err != nil {
 					t.Fatalf("KeepCopy() = %q, %v, want %q", kept, err, c.want)

@@ -101,7 +101,12 @@ func (d *DraftDir) leftover() (bool, error) {
 		isLock := e.Name() == draftLock && e.Type().IsRegular()
 		isContents := e.Name() == draftContents && e.IsDir()
 		if !isLock && !isContents {
-			return false, fmt.Errorf("%w: %s contains %s, so it is not what an interrupted run left", fs.ErrExist, d.temp, e.Name())
+			return false, fmt.Errorf(
+				"%w: %s contains %s, so it is not what an interrupted run left",
+				fs.ErrExist,
+				d.temp,
+				e.Name(),
+			)
 		}
 	}
 	return true, nil
@@ -127,7 +132,8 @@ func emptyOrMissing(fsys FS, name string) error {
 	return err
 }
 
-// Commit gives the directory its name, durably. The files in it must be closed. An empty directory that has the name is replaced. After an
+// Commit gives the directory its name, durably. The files in it must be closed. An empty directory that has the name is
+// replaced. After an
 // error, the caller calls [DraftDir.Discard], which does nothing if the directory has its name.
 func (d *DraftDir) Commit() error {
 	if d.lock == nil {

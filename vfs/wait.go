@@ -83,7 +83,12 @@ type waiter interface {
 // limit. Calls of one process queue up for one acquisition of the lock, and one of them runs
 // the functions of all, one after another: without the queue, thousands of calls would each
 // occupy a thread that waits for the file. The function must not call WithLock for the same file.
-func WithLock(ctx context.Context, path, name string, limit time.Duration, do func(dir *OS) error) (ok bool, err error) {
+func WithLock(
+	ctx context.Context,
+	path, name string,
+	limit time.Duration,
+	do func(dir *OS) error,
+) (ok bool, err error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
 		return false, err

@@ -30,7 +30,8 @@ func TestAcquireLock(t *testing.T) {
 		if ok, waited, err := AcquireLock(t.Context(), one, time.Second); !ok || waited != 0 || err != nil {
 			t.Errorf("a free lock: %v after %v, %v", ok, waited, err)
 		}
-		if ok, waited, err := AcquireLock(t.Context(), two, time.Second); ok || waited < time.Second || waited > time.Second+lastPause || err != nil {
+		if ok, waited, err := AcquireLock(t.Context(), two, time.Second); ok || waited < time.Second ||
+			waited > time.Second+lastPause || err != nil {
 			t.Errorf("a held lock: %v after %v, %v", ok, waited, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -39,7 +40,8 @@ func TestAcquireLock(t *testing.T) {
 			t.Errorf("a held lock, with a deadline: %v, %v", ok, err)
 		}
 		time.AfterFunc(300*time.Millisecond, func() { _ = one.Unlock() })
-		if ok, waited, err := AcquireLock(t.Context(), two, time.Second); !ok || waited < 300*time.Millisecond || err != nil {
+		if ok, waited, err := AcquireLock(t.Context(), two, time.Second); !ok || waited < 300*time.Millisecond ||
+			err != nil {
 			t.Errorf("a lock released later: %v after %v, %v", ok, waited, err)
 		}
 	})

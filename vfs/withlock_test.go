@@ -89,7 +89,9 @@ func TestWithLockEnds(t *testing.T) {
 	if err := l.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := vfs.WithLock(t.Context(), dir, "lock", time.Minute, func(*vfs.OS) error { return nil }); !ok || err != nil {
+	if ok, err := vfs.WithLock(t.Context(), dir, "lock", time.Minute, func(*vfs.OS) error {
+		return nil
+	}); !ok || err != nil {
 		t.Errorf("the next call returns %v, %v", ok, err)
 	}
 	if ok, err := l.TryLock(); !ok || err != nil {
@@ -98,7 +100,8 @@ func TestWithLockEnds(t *testing.T) {
 	if ok, err := vfs.WithLock(t.Context(), dir, "lock", time.Millisecond, never); ok || err != nil {
 		t.Errorf("a call that did not get the lock returns %v, %v", ok, err)
 	}
-	if ok, err := vfs.WithLock(t.Context(), filepath.Join(dir, "lock"), "x", time.Millisecond, never); ok || err == nil {
+	if ok, err := vfs.WithLock(t.Context(), filepath.Join(dir, "lock"), "x", time.Millisecond, never); ok ||
+		err == nil {
 		t.Errorf("a call in a directory that cannot be made returns %v, %v", ok, err)
 	}
 }

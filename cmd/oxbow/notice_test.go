@@ -44,7 +44,10 @@ func TestNotice(t *testing.T) {
 	}
 	got = bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n"))
 	if !bytes.Equal(got, want) {
-		t.Error("NOTICE does not fit the modules that oxbow links; write it again with: go test ./cmd/oxbow -run TestNotice -update")
+		t.Error(
+			"NOTICE does not fit the modules that oxbow links; write it again with: go test ./cmd/oxbow -run " +
+				"TestNotice -update",
+		)
 	}
 }
 
@@ -76,7 +79,14 @@ func generateNotice(t *testing.T) []byte {
 // on an operating system.
 func linkedModules(t *testing.T, system string) []string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`, ".")
+	cmd := exec.Command(
+		"go",
+		"list",
+		"-deps",
+		"-f",
+		`{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`,
+		".",
+	)
 	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -45,11 +45,17 @@ part of the repository: look at it with --dry-run first.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch byHand := why != "" || model != "" || len(rejected) > 0; {
 			case len(from.From) > 0 && (len(args) > 0 || byHand):
-				return misusef("usage: oxbow annotate --from-transcript FILE", "--from-transcript says itself what is annotated, and why")
+				return misusef(
+					"usage: oxbow annotate --from-transcript FILE",
+					"--from-transcript says itself what is annotated, and why",
+				)
 			case len(from.From) > 0:
 				return a.annotateTranscripts(cmd.Context(), from)
 			case from.DryRun || from.MovedFrom != "":
-				return misusef("say which with --from-transcript FILE", "--dry-run and --moved-from are about transcripts")
+				return misusef(
+					"say which with --from-transcript FILE",
+					"--dry-run and --moved-from are about transcripts",
+				)
 			case len(args) == 0:
 				return misusef("usage: "+cmd.UseLine(), "annotate needs one FILE:A-B, or --from-transcript")
 			case strings.TrimSpace(why) == "":
@@ -57,9 +63,13 @@ part of the repository: look at it with --dry-run first.`,
 			}
 			out, err := onFile(cmd.Context(), a, args[0], verb.Annotate, func(at target) (verb.AnnotateIn, error) {
 				if at.span.Len() == 0 {
-					return verb.AnnotateIn{}, misusef("write FILE:42 or FILE:42-60; lines count from 1", "it is not said which lines are meant")
+					return verb.AnnotateIn{}, misusef(
+						"write FILE:42 or FILE:42-60; lines count from 1",
+						"it is not said which lines are meant",
+					)
 				}
-				return verb.AnnotateIn{File: at.file, StartLine: at.span.First, EndLine: &at.span.Last, Why: why, Model: model, Rejected: rejected}, nil
+				return verb.AnnotateIn{File: at.file, StartLine: at.span.First, EndLine: &at.span.Last, Why: why,
+					Model: model, Rejected: rejected}, nil
 			})
 			if err != nil {
 				return err
@@ -75,10 +85,25 @@ part of the repository: look at it with --dry-run first.`,
 		},
 	}
 	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`")
-	c.Flags().StringArrayVar(&rejected, "rejected", nil, "an alternative that was rejected, and why, as `TEXT`; may be repeated")
+	c.Flags().StringArrayVar(
+		&rejected,
+		"rejected",
+		nil,
+		"an alternative that was rejected, and why, as `TEXT`; may be repeated",
+	)
 	c.Flags().StringVar(&model, "model", "", "the `NAME` of the model that wrote the lines")
-	c.Flags().StringArrayVar(&from.From, "from-transcript", nil, "read a `FILE`, - for standard input, or the files *.jsonl of a directory; may be repeated")
-	c.Flags().StringVar(&from.MovedFrom, "moved-from", "", "the `DIR` that this tree was in when the transcript was written")
+	c.Flags().StringArrayVar(
+		&from.From,
+		"from-transcript",
+		nil,
+		"read a `FILE`, - for standard input, or the files *.jsonl of a directory; may be repeated",
+	)
+	c.Flags().StringVar(
+		&from.MovedFrom,
+		"moved-from",
+		"",
+		"the `DIR` that this tree was in when the transcript was written",
+	)
 	c.Flags().BoolVar(&from.DryRun, "dry-run", false, "show what a transcript would add, and add nothing")
 	c.AddCommand(a.annotateSetupCommand(), a.mergeDriverCommand(), a.annotateGCCommand(), a.annotateStatsCommand(),
 		a.annotateRecoverCommand(), a.annotateExportCommand(), a.annotateImportCommand())
@@ -119,7 +144,13 @@ func (a *app) showTranscripts(out annotations.AnnotateTranscriptsOut) {
 		}
 	}
 	if !a.quiet {
-		a.printf("%s %s of %s; %d were there already\n", verb, count(out.Added, "annotation", "annotations"), count(out.Transcripts, "transcript", "transcripts"), out.Known)
+		a.printf(
+			"%s %s of %s; %d were there already\n",
+			verb,
+			count(out.Added, "annotation", "annotations"),
+			count(out.Transcripts, "transcript", "transcripts"),
+			out.Known,
+		)
 	}
 	s := out.Skipped
 	for _, n := range []struct {
@@ -288,7 +319,8 @@ func (a *app) showGC(out annotations.GCAnnotationsOut) {
 			if n.StartLine > 0 {
 				at = spanOf(n)
 			}
-			a.printf("%s%s  %s\n", would, w.word, a.cut(oneLine(n.File)+":"+at+"  "+clean(n.Headline), a.width()-len(would)-10))
+			a.printf("%s%s  %s\n", would, w.word, a.cut(oneLine(n.File)+":"+at+"  "+
+				clean(n.Headline), a.width()-len(would)-10))
 		}
 	}
 	a.noteSkipped(out.Skipped)
@@ -338,10 +370,21 @@ func (a *app) showAnnotationStats(s annotations.AnnotationStatsOut) {
 		}
 	}
 	if s.Annotations > 0 {
-		line("written", fmt.Sprintf("%s to %s, half of them by %s", a.date(moment(s.Oldest)), a.date(moment(s.Newest)), a.date(moment(s.Median))))
+		line(
+			"written",
+			fmt.Sprintf(
+				"%s to %s, half of them by %s",
+				a.date(moment(s.Oldest)),
+				a.date(moment(s.Newest)),
+				a.date(moment(s.Median)),
+			),
+		)
 	}
 	if n := s.Placed["lost"]; n > 0 {
-		a.note("%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too", count(n, "stands", "stand"))
+		a.note(
+			"%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
+			count(n, "stands", "stand"),
+		)
 	}
 	if s.Damaged > 0 {
 		a.note("%s of sidecars cannot be read; oxbow check says which", count(s.Damaged, "line", "lines"))
@@ -365,7 +408,14 @@ back. oxbow check says which lines these are.`,
 		}
 		word := wordFor(out.DryRun, "kept", "would be kept")
 		for _, s := range out.Recovered {
-			a.printf("%s: %s %s in %s, %d found in them\n", oneLine(s.File), count(s.Lines, "damaged line", "damaged lines"), word, oneLine(s.KeptIn), s.Found)
+			a.printf(
+				"%s: %s %s in %s, %d found in them\n",
+				oneLine(s.File),
+				count(s.Lines, "damaged line", "damaged lines"),
+				word,
+				oneLine(s.KeptIn),
+				s.Found,
+			)
 		}
 	})
 }

@@ -55,7 +55,13 @@ type target struct {
 
 // onFile calls a verb about code with the annotations that FILE[:A[-B]] belongs to.
 // The call may refuse the target before.
-func onFile[In, Out any](ctx context.Context, a *app, arg string, verbCall call[In, Out], make func(target) (In, error)) (out Out, err error) {
+func onFile[In, Out any](
+	ctx context.Context,
+	a *app,
+	arg string,
+	verbCall call[In, Out],
+	make func(target) (In, error),
+) (out Out, err error) {
 	b, err := a.bookOf(ctx, arg)
 	if err != nil {
 		return out, adviseOnFile(err)
@@ -83,8 +89,12 @@ func onFile[In, Out any](ctx context.Context, a *app, arg string, verbCall call[
 	if bound != nil {
 		src.Profile = bound.Name
 	}
-	out, err = orKeep(ctx, a, &verb.Workspace{Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
-		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verbCall, in)
+	out, err = orKeep(
+		ctx,
+		a,
+		&verb.Workspace{Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
+			Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verbCall, in,
+	)
 	return out, adviseOnFile(badArgument(err))
 }
 
@@ -96,7 +106,10 @@ func adviseOnFile(err error) error {
 	case errors.Is(err, git.ErrBare):
 		return &hinted{err, "lines are annotated where there are files: run it in a clone with a working tree"}
 	case errors.Is(err, fs.ErrNotExist):
-		return &hinted{err, "FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations"}
+		return &hinted{
+			err,
+			"FILE is taken from the working directory; oxbow why --search WORDS looks through all annotations",
+		}
 	case strings.Contains(err.Error(), "not a regular file"):
 		return &hinted{err, "name one file of it; oxbow why --search WORDS looks through all annotations"}
 	case strings.Contains(err.Error(), "path escapes from parent"): // package os has no name for it

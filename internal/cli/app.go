@@ -59,11 +59,13 @@ type app struct {
 	atEnd    []*oxbow.Memory // whose checkpoint is left to the end of the run
 	closers  []func() error  // for the end of the run
 
-	sessions func(context.Context) (*session.Archive, error)              // the archive; nil until it is needed
-	asItIs   bool                                                         // nothing is drained into the archive, or written to it
-	kept     func(context.Context) (*session.Archive, error)              // the archive as it is; set with sessions
-	exposure func(ctx context.Context, c session.Caller) session.Exposure // of a server's calls; nil where there are none
-	unknown  error                                                        // the command that help was asked for
+	sessions func(context.Context) (*session.Archive, error) // the archive; nil until it is needed
+	// nothing is drained into the archive, or written to it
+	asItIs bool
+	kept   func(context.Context) (*session.Archive, error) // the archive as it is; set with sessions
+	// of a server's calls; nil where there are none
+	exposure func(ctx context.Context, c session.Caller) session.Exposure
+	unknown  error // the command that help was asked for
 
 	// repeats reports whether a text repeats what agents have read of others; nil is for no.
 	repeats func(text string) bool

@@ -36,7 +36,10 @@ which import reads.`,
   oxbow archive prune --keep 200`,
 	}, verb.PruneArchives, func(in *verb.PruneArchivesIn, _ *flagSet, _ []string) error {
 		if in.Before == "" && in.Days == nil && in.Keep == nil {
-			return misusef("for example: oxbow archive prune --days 90 --dry-run", "which archives go is not said: give --days, --before or --keep")
+			return misusef(
+				"for example: oxbow archive prune --days 90 --dry-run",
+				"which archives go is not said: give --days, --before or --keep",
+			)
 		}
 		return nil
 	}, a.showPruned)
@@ -54,6 +57,10 @@ func (a *app) showPruned(out verb.PruneArchivesOut) {
 	case out.SavedIn == "":
 		a.note("oxbow undo brings them back")
 	default:
-		a.note("all archives were written to %s first; oxbow import %s brings these back", out.SavedIn, quote(out.SavedIn))
+		a.note(
+			"all archives were written to %s first; oxbow import %s brings these back",
+			out.SavedIn,
+			quote(out.SavedIn),
+		)
 	}
 }

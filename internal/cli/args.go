@@ -132,5 +132,9 @@ func noneEmpty(cmd *cobra.Command) error {
 	if len(empty) == 0 {
 		return nil
 	}
-	return misusef("leave "+empty[0]+" out, or give its value; a script's variable may be unset", "%s is empty", empty[0])
+	return misusef(
+		"leave "+empty[0]+" out, or give its value; a script's variable may be unset",
+		"%s is empty",
+		empty[0],
+	)
 }

@@ -36,7 +36,12 @@ func (a *app) mayKeep(err error) (bool, error) {
 	if !a.env.StdinTerm || !a.env.StderrTerm {
 		return false, &hinted{err, "leave it out, or keep it as it is with --allow-secret; nothing was written"}
 	}
-	if err := a.confirm(fmt.Sprintf("Line %d of the %s looks like a secret (%s). Keep it as it is?", found.Line, found.Part, found.Rule)); err != nil {
+	if err := a.confirm(fmt.Sprintf(
+		"Line %d of the %s looks like a secret (%s). Keep it as it is?",
+		found.Line,
+		found.Part,
+		found.Rule,
+	)); err != nil {
 		return false, &hinted{errors.New("nothing was written"), "leave it out, or keep it with --allow-secret"}
 	}
 	a.allowSecret = true

@@ -49,7 +49,14 @@ age -d decrypts it.`,
 		}
 		return a.keyFiles(&in.KeyFiles)
 	}, func(out maintenance.BackupOut) {
-		a.printf("copied %s to %s: %s, change %d, %s\n", out.Store, out.File, count(out.Entries, "entry", "entries"), out.Last, bytesText(out.Bytes))
+		a.printf(
+			"copied %s to %s: %s, change %d, %s\n",
+			out.Store,
+			out.File,
+			count(out.Entries, "entry", "entries"),
+			out.Last,
+			bytesText(out.Bytes),
+		)
 		a.printf("head %s\n", out.Head)
 		a.showKept(out.Kept)
 		switch {
@@ -64,7 +71,11 @@ age -d decrypts it.`,
 			a.note("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", out.Left)
 		}
 		if n := len(out.Tenants); n > 0 {
-			a.note("not in it: %s of this server; for each: oxbow --home %s backup FILE", count(n, "tenant", "tenants"), quote(out.Tenants[0]))
+			a.note(
+				"not in it: %s of this server; for each: oxbow --home %s backup FILE",
+				count(n, "tenant", "tenants"),
+				quote(out.Tenants[0]),
+			)
 		}
 		if len(out.Problems) > 0 {
 			a.printf("the copy has %s:\n", count(len(out.Problems), "problem", "problems"))

@@ -118,7 +118,8 @@ func noBench(source string) error {
 		return &hinted{errors.New("there is no " + benchProgram + ", and no Go to build it"),
 			"install Go from https://go.dev/dl, then run the same again"}
 	}
-	return &hinted{errors.New("there is no " + benchProgram + " next to this program or on the PATH, and this is no clone of its source"),
+	return &hinted{errors.New("there is no " + benchProgram +
+		" next to this program or on the PATH, and this is no clone of its source"),
 		"git clone https://github.com/oxbow-memory/oxbow && cd oxbow, then run the same again there"}
 }
 

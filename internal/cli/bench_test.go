@@ -37,14 +37,22 @@ func TestBenchIsFound(t *testing.T) {
 		want  []string // what is started; W is the world, T the directory of what is built
 		fails string
 	}{
-		{"next to the program", map[string]string{"bin/oxbow-bench": "", "path/oxbow-bench": "", "test/bench/go.mod": module}, "", []string{"W/bin/oxbow-bench inject --data sets"}, ""},
-		{"on the PATH", map[string]string{"path/oxbow-bench": "", "test/bench/go.mod": module}, "", []string{"W/path/oxbow-bench inject --data sets"}, ""},
-		{"in a clone", map[string]string{"path/go": "", "clone/test/bench/go.mod": module, "clone/docs/x": ""}, "clone/docs",
-			[]string{"W/path/go build -C W/clone/test/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
+		{"next to the program",
+			map[string]string{"bin/oxbow-bench": "", "path/oxbow-bench": "", "test/bench/go.mod": module}, "",
+			[]string{"W/bin/oxbow-bench inject --data sets"}, ""},
+		{"on the PATH", map[string]string{"path/oxbow-bench": "", "test/bench/go.mod": module}, "",
+			[]string{"W/path/oxbow-bench inject --data sets"}, ""},
+		{"in a clone", map[string]string{"path/go": "", "clone/test/bench/go.mod": module, "clone/docs/x": ""},
+			"clone/docs",
+			[]string{"W/path/go build -C W/clone/test/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"},
+			""},
 		{"built in a clone", map[string]string{"path/go": "", "test/bench/go.mod": module}, "/",
 			[]string{"W/path/go build -C W/test/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
-		{"in a clone without Go", map[string]string{"test/bench/go.mod": module}, "", nil, "install Go from https://go.dev/dl"},
-		{"in another project", map[string]string{"path/go": "", "test/bench/go.mod": "module example.org/bench\n", "oxbow-bench": ""}, "", nil, "git clone https://github.com/oxbow-memory/oxbow"},
+		{"in a clone without Go", map[string]string{"test/bench/go.mod": module}, "", nil,
+			"install Go from https://go.dev/dl"},
+		{"in another project",
+			map[string]string{"path/go": "", "test/bench/go.mod": "module example.org/bench\n", "oxbow-bench": ""},
+			"", nil, "git clone https://github.com/oxbow-memory/oxbow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -71,7 +79,8 @@ func TestBenchIsFound(t *testing.T) {
 				return nil
 			}
 			status, _, stderr := w.run(t, "bench", "inject", "--data", "sets")
-			if (status == exitFailed) != (c.fails != "") || !strings.Contains(stderr, c.fails) || !slices.Equal(started, c.want) {
+			if (status == exitFailed) != (c.fails != "") || !strings.Contains(stderr, c.fails) ||
+				!slices.Equal(started, c.want) {
 				t.Errorf("status %d, %q, started %q; want %q, %q", status, stderr, started, c.fails, c.want)
 			}
 		})
@@ -84,7 +93,8 @@ func TestBenchThatDoesNotStart(t *testing.T) {
 	w.file(t, "bin/oxbow-bench", "")
 	w.env.Executable = filepath.Join(w.dir, "bin", "oxbow")
 	w.env.Start = func(context.Context, []string) error { return errors.New("exec format error") }
-	if status, _, stderr := w.run(t, "bench", "quality"); status != exitFailed || !strings.Contains(stderr, "exec format error") {
+	if status, _, stderr := w.run(t, "bench", "quality"); status != exitFailed ||
+		!strings.Contains(stderr, "exec format error") {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 }

@@ -66,7 +66,12 @@ func testCleanNotes(t *testing.T, c *agentClient) {
 			t.Logf("%q got %q, not %s", p.text, got, p.want)
 		}
 	}
-	t.Logf("%d of %d notes reached the prompt that needs them; held back: %s", arrived, len(prompts), onOneLine(h.asPerson("approve")))
+	t.Logf(
+		"%d of %d notes reached the prompt that needs them; held back: %s",
+		arrived,
+		len(prompts),
+		onOneLine(h.asPerson("approve")),
+	)
 	if arrived*100 < len(prompts)*arriveOfNotes {
 		t.Errorf("%d of %d notes arrived, want %d of a hundred", arrived, len(prompts), arriveOfNotes)
 	}

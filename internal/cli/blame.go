@@ -31,12 +31,19 @@ a line that is not committed has zeros for its commit.`,
 			if porcelain && a.json {
 				return misusef("give one of the two", "--porcelain and --json are two forms")
 			}
-			out, err := onFile(cmd.Context(), a, args[0], annotations.Blame, func(at target) (annotations.BlameIn, error) {
-				if at.span.Len() > 0 {
-					return annotations.BlameIn{}, misusef("oxbow why "+args[0]+" shows the annotations of lines", "blame takes a whole file")
-				}
-				return annotations.BlameIn{File: at.file}, nil
-			})
+			out, err := onFile(
+				cmd.Context(),
+				a,
+				args[0],
+				annotations.Blame,
+				func(at target) (annotations.BlameIn, error) {
+					if at.span.Len() > 0 {
+						return annotations.BlameIn{}, misusef("oxbow why "+args[0]+
+							" shows the annotations of lines", "blame takes a whole file")
+					}
+					return annotations.BlameIn{File: at.file}, nil
+				},
+			)
 			if err != nil {
 				return err
 			}
@@ -84,7 +91,8 @@ func (a *app) blamePorcelain(out annotations.BlameOut) {
 			seen[commit] = true
 			if l.Commit == "" { // as git says it
 				for _, by := range []string{"author", "committer"} {
-					l.Head = append(l.Head, by+" Not Committed Yet", by+"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, a.env.Now().Unix()), by+"-tz +0000")
+					l.Head = append(l.Head, by+" Not Committed Yet", by+
+						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, a.env.Now().Unix()), by+"-tz +0000")
 				}
 				l.Head = append(l.Head, "summary not committed")
 			}
@@ -115,7 +123,8 @@ func (a *app) blameText(out annotations.BlameOut) {
 			if n.Edited() {
 				mark = " (edited since)"
 			}
-			a.printf("%s\n", a.bold(a.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+clean(n.Headline), a.width())))
+			a.printf("%s\n", a.bold(a.cut(strings.Repeat(" ", 10+wide)+"# "+spanOf(n)+mark+": "+
+				clean(n.Headline), a.width())))
 		}
 		commit := "-"
 		if l.Commit != "" {

@@ -92,7 +92,12 @@ func (a *app) withhold(home string) (withhold func(path string) string, isProjec
 func (a *app) boundName() (string, error) {
 	env := a.env.Getenv("OXBOW_PROFILE")
 	if a.profileFlag != "" && env != "" && a.profileFlag != env {
-		return "", misusef("leave one of them out", "--profile is %q and OXBOW_PROFILE is %q: a run is bound to one profile", a.profileFlag, env)
+		return "", misusef(
+			"leave one of them out",
+			"--profile is %q and OXBOW_PROFILE is %q: a run is bound to one profile",
+			a.profileFlag,
+			env,
+		)
 	}
 	if env != "" {
 		return env, nil
@@ -142,8 +147,10 @@ func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
 // outside, or write them, and are refused. A command that is not named here is
 // refused too.
 var inScope = []string{
-	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp", "context",
-	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest", "label project",
+	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp",
+	"context",
+	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest",
+	"label project",
 	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
 	"session", "session list", "session show", "session search", "session resume",
 	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",

@@ -104,9 +104,19 @@ func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
 		by += " (session " + id + ")"
 	}
 	what := map[string]string{
-		verb.EntryChanged: "changed", verb.EntryForgotten: "forgotten", verb.EntryRelabelled: "relabelled", verb.EntryRenamed: "renamed to " + nameText(e.Now),
+		verb.EntryChanged: "changed", verb.EntryForgotten: "forgotten", verb.EntryRelabelled: "relabelled",
+		verb.EntryRenamed: "renamed to " + nameText(e.Now),
 	}[e.What]
-	lines := []string{fmt.Sprintf("%s  %s by %s, %s, change %d", a.bold(nameText(e.Name)), what, clean(by), a.date(moment(e.Time)), e.Seq)}
+	lines := []string{
+		fmt.Sprintf(
+			"%s  %s by %s, %s, change %d",
+			a.bold(nameText(e.Name)),
+			what,
+			clean(by),
+			a.date(moment(e.Time)),
+			e.Seq,
+		),
+	}
 	for _, l := range e.LabelsRemoved {
 		lines = append(lines, "  - "+clean(l))
 	}

@@ -66,15 +66,23 @@ func (a *app) showCheck(out maintenance.CheckOut, sound bool) {
 			a.printf("since change %d, changes were only added: %d of them\n", s.Seq, out.Last-s.Seq)
 		}
 		if h := out.Heads; h != nil && h.Signed > 0 {
-			a.printf("%s with it, the last of change %d, by key %s\n", count(h.Signed, "signed head agrees", "signed heads agree"), h.Last, h.Key)
+			a.printf(
+				"%s with it, the last of change %d, by key %s\n",
+				count(h.Signed, "signed head agrees", "signed heads agree"),
+				h.Last,
+				h.Key,
+			)
 		}
 	}
 	for _, n := range out.Notes {
 		a.note("%s", clean(n))
 	}
 	if n := len(out.SetAside); n > 0 {
-		a.note("%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and nothing needs it",
-			count(n, "torn tail is", "torn tails are"), filepath.Dir(out.SetAside[0].File))
+		a.note(
+			"%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and "+
+				"nothing needs it",
+			count(n, "torn tail is", "torn tails are"), filepath.Dir(out.SetAside[0].File),
+		)
 	}
 }
 
@@ -103,7 +111,8 @@ func (a *app) here(text string) string {
 
 // command is what begins a command of this program in a text: its name, and the name of a command
 // or a flag.
-var command = regexp.MustCompile(beforeName + `oxbow (--home|annotate|check|convert|doctor|inject|profile|recover|remember|restore|session|setup|trust|why)\b`)
+var command = regexp.MustCompile(beforeName +
+	`oxbow (--home|annotate|check|convert|doctor|inject|profile|recover|remember|restore|session|setup|trust|why)\b`)
 
 func (a *app) showProblems(problems []verb.Problem) {
 	for _, p := range problems {
@@ -131,7 +140,10 @@ func (a *app) showCheckedAnnotations(out *maintenance.AnnotationsCheck) {
 		a.printf("the annotations are sound: %d in %s\n", out.Annotations, count(out.Files, "sidecar", "sidecars"))
 	}
 	if out.Torn > 0 {
-		a.note("%s with a write that was cut off: nothing acknowledged is in it", count(out.Torn, "sidecar ends", "sidecars end"))
+		a.note(
+			"%s with a write that was cut off: nothing acknowledged is in it",
+			count(out.Torn, "sidecar ends", "sidecars end"),
+		)
 	}
 	if out.Newer > 0 {
 		a.note("%s by a newer oxbow, and passed over", count(out.Newer, "line was written", "lines were written"))

@@ -32,7 +32,11 @@ without it none does, and all history is kept.`,
 			if would.Changes == 0 && would.Versions == 0 {
 				return ""
 			}
-			return fmt.Sprintf("Drop %s from before %s for good? oxbow undo no longer reaches them.", droppedText(would), a.date(moment(would.Before)))
+			return fmt.Sprintf(
+				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
+				droppedText(would),
+				a.date(moment(would.Before)),
+			)
 		},
 	}, func(in maintenance.CompactIn) (bool, error) { return !in.DryRun, nil }, positional, a.showCompacted)
 }
@@ -51,7 +55,14 @@ func (a *app) showCompacted(out maintenance.CompactOut) {
 		a.printf("there is no history from before %s to drop; nothing was changed\n", before)
 		return
 	}
-	a.printf("%s %s from before %s: %s, now %s\n", did, droppedText(out), before, bytesText(out.BytesBefore), bytesText(out.BytesAfter))
+	a.printf(
+		"%s %s from before %s: %s, now %s\n",
+		did,
+		droppedText(out),
+		before,
+		bytesText(out.BytesBefore),
+		bytesText(out.BytesAfter),
+	)
 	if out.DryRun {
 		a.note("nothing was changed; what is dropped cannot be brought back by oxbow undo")
 	} else {

@@ -54,7 +54,9 @@ func offers(n int, from words) cobra.CompletionFunc {
 			return nil, then
 		}
 		start = strings.TrimPrefix(start, mark)
-		found := slices.DeleteFunc(from(cmd.Context(), start), func(w string) bool { return !strings.HasPrefix(w, start) || isActive(w) })
+		found := slices.DeleteFunc(from(cmd.Context(), start), func(w string) bool {
+			return !strings.HasPrefix(w, start) || isActive(w)
+		})
 		slices.Sort(found)
 		if slices.ContainsFunc(found, func(w string) bool { return strings.HasSuffix(w, ":") }) {
 			then |= cobra.ShellCompDirectiveNoSpace

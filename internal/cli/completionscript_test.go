@@ -13,7 +13,8 @@ import (
 )
 
 // activeWords are words of a line that create the file ran if a shell evaluates them.
-var activeWords = []string{"$(touch ran)", "`touch ran`", "x;touch ran;", "x&touch ran&", "x|touch ran", ">ran", "<(touch ran)", "x\ntouch ran"}
+var activeWords = []string{"$(touch ran)", "`touch ran`", "x;touch ran;", "x&touch ran&", "x|touch ran", ">ran",
+	"<(touch ran)", "x\ntouch ran"}
 
 // completers are scripts that complete a line, by shell. Each prints what is offered. ORIGIN
 // is the script of oxbow, and WORD the word before the one that is completed.

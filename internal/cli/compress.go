@@ -47,9 +47,16 @@ back.`,
 		if in.Budget != nil {
 			switch budget := *in.Budget; {
 			case len(args) > 0 || len(in.Texts) > 0 || in.Over != nil:
-				return misusef("leave one of them out", "--max-tokens is for what is whole before the model, and a SPAN, --over or --text for days")
+				return misusef(
+					"leave one of them out",
+					"--max-tokens is for what is whole before the model, and a SPAN, --over or --text for days",
+				)
 			case budget < 1:
-				return misusef("for example: oxbow compress --max-tokens 2000 --dry-run", "--max-tokens %d is less than 1 token", budget)
+				return misusef(
+					"for example: oxbow compress --max-tokens 2000 --dry-run",
+					"--max-tokens %d is less than 1 token",
+					budget,
+				)
 			}
 			return a.compressTo(ctx, *in.Budget, in.DryRun)
 		}
@@ -57,7 +64,11 @@ back.`,
 		if in.Over != nil {
 			r.Over = *in.Over
 			if r.Over < 1 {
-				return misusef("for example: oxbow compress --over 4000 --dry-run", "--over %d is less than 1 byte", r.Over)
+				return misusef(
+					"for example: oxbow compress --over 4000 --dry-run",
+					"--over %d is less than 1 byte",
+					r.Over,
+				)
 			}
 		}
 		if len(args) > 0 {
@@ -70,7 +81,10 @@ back.`,
 			}
 		}
 		if len(in.Texts) > 0 && r.Period == "" {
-			return misusef("for example: oxbow compress week 2026-W16 --text digest.md", "--text is the digest of one period, and none is named")
+			return misusef(
+				"for example: oxbow compress week 2026-W16 --text digest.md",
+				"--text is the digest of one period, and none is named",
+			)
 		}
 		return a.compressSpans(ctx, r, in.Texts)
 	})
@@ -93,8 +107,16 @@ func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
 		return err
 	}
 	if !ok {
-		return &hinted{fmt.Errorf("compressing: %w: it has no file that is whole before the model and grows", oxbow.ErrUnsupported),
-			fmt.Sprintf("oxbow context --max-tokens %d chooses what fits; oxbow consolidate takes out what is said twice", budget)}
+		return &hinted{
+			fmt.Errorf(
+				"compressing: %w: it has no file that is whole before the model and grows",
+				oxbow.ErrUnsupported,
+			),
+			fmt.Sprintf(
+				"oxbow context --max-tokens %d chooses what fits; oxbow consolidate takes out what is said twice",
+				budget,
+			),
+		}
 	}
 	did, err := t.Compress(ctx, budget, dry)
 	if err != nil {
@@ -133,8 +155,15 @@ func (a *app) compressor(how access) (layout.Compressor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, &hinted{fmt.Errorf("compress works on layouts that keep days, and %s is laid out as %s: %w", home, name, oxbow.ErrUnsupported),
-		mend}
+	return nil, &hinted{
+		fmt.Errorf(
+			"compress works on layouts that keep days, and %s is laid out as %s: %w",
+			home,
+			name,
+			oxbow.ErrUnsupported,
+		),
+		mend,
+	}
 }
 
 func (a *app) compressSpans(ctx context.Context, r layout.Compression, texts []string) error {
@@ -157,7 +186,12 @@ func (a *app) compressSpans(ctx context.Context, r layout.Compression, texts []s
 
 // digestTexts reads the texts of a digest, by group. One that names no group is
 // the whole digest's, which then must have no parts.
-func (a *app) digestTexts(ctx context.Context, c layout.Compressor, r layout.Compression, given []string) (map[string]string, error) {
+func (a *app) digestTexts(
+	ctx context.Context,
+	c layout.Compressor,
+	r layout.Compression,
+	given []string,
+) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, t := range given {
 		group := ""
@@ -180,7 +214,11 @@ func (a *app) digestTexts(ctx context.Context, c layout.Compressor, r layout.Com
 				for i, p := range parts {
 					groups[i] = quote(p.Group + "=" + file)
 				}
-				return nil, misusef("write one of: --text "+strings.Join(groups, ", --text "), "the digest has %d parts, and --text %s does not say which it is", len(parts), file)
+				return nil, misusef("write one of: --text "+
+					strings.Join(
+						groups,
+						", --text ",
+					), "the digest has %d parts, and --text %s does not say which it is", len(parts), file)
 			}
 			group = parts[0].Group
 		}
@@ -264,7 +302,13 @@ func (a *app) showDigest(did string, d layout.Digest, dry bool) {
 		if p.Entries == 0 { // taken back: what it covers is not read
 			continue
 		}
-		a.printf("  %s  %s, %s to %s\n", oneLine(p.Entry), count(p.Entries, "entry", "entries"), bytesText(int64(p.Before)), bytesText(int64(p.After)))
+		a.printf(
+			"  %s  %s, %s to %s\n",
+			oneLine(p.Entry),
+			count(p.Entries, "entry", "entries"),
+			bytesText(int64(p.Before)),
+			bytesText(int64(p.After)),
+		)
 		if !dry {
 			continue
 		}

@@ -70,7 +70,8 @@ func (a *app) consolidate(ctx context.Context, in verb.ConsolidateIn) (layout.Ti
 		if d.Exact {
 			why = d.Keep.Name + " says the same"
 		}
-		did.Steps = append(did.Steps, layout.Step{Did: "drop", Text: d.Drop.Name + ": " + d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content, Why: why})
+		did.Steps = append(did.Steps, layout.Step{Did: "drop", Text: d.Drop.Name + ": " +
+			d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content, Why: why})
 	}
 	return did, err
 }

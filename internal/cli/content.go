@@ -28,7 +28,10 @@ func (l *locator) readFile(name string) (string, error) {
 	}
 	if isDir(path) {
 		return "", &hinted{
-			err:  fmt.Errorf("reading content: %w", &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is a directory")}),
+			err: fmt.Errorf(
+				"reading content: %w",
+				&fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is a directory")},
+			),
 			hint: "to remember all files in it: oxbow import " + quote(name),
 		}
 	}

@@ -58,7 +58,10 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	case err != nil:
 		return err
 	case in.Handoff && in.Manifest:
-		return misusef("leave --handoff out: it would take the handoff and not show it", "--handoff and --manifest are given")
+		return misusef(
+			"leave --handoff out: it would take the handoff and not show it",
+			"--handoff and --manifest are given",
+		)
 	case !in.Handoff && in.Project != "":
 		return misusef("add --handoff", "--project says whose handoff is taken, and none is")
 	case other && bound == "":
@@ -96,7 +99,11 @@ func (a *app) openSession(ctx context.Context, in verb.OpenSessionIn) (err error
 // model.
 func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.AsOf != "" {
-		return misusef("leave it out, or choose a profile with --profile", "--as-of means nothing to the context of %s, which knows only now", d.Name)
+		return misusef(
+			"leave it out, or choose a profile with --profile",
+			"--as-of means nothing to the context of %s, which knows only now",
+			d.Name,
+		)
 	}
 	how := look
 	if in.Handoff {
@@ -112,7 +119,11 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 		return err
 	}
 	if _, ok := h.(layout.Profiler); in.Handoff && !ok {
-		return misusef("oxbow handoff take shows one", "--handoff means nothing to %s, whose sessions take none", d.Name)
+		return misusef(
+			"oxbow handoff take shows one",
+			"--handoff means nothing to %s, whose sessions take none",
+			d.Name,
+		)
 	}
 	begin := h.Context
 	if in.Handoff {

@@ -50,7 +50,8 @@ func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
 	if in.Layout != ownLayout {
 		target, err = layout.Find(dialects, in.Layout)
 		if err != nil {
-			return misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
+			return misusef("the layouts there are: "+
+				strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
 		}
 	}
 	in.Dir, err = a.outputPath(in.Dir)

@@ -67,7 +67,14 @@ func TestDay(t *testing.T) {
 func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 	notes, prompts := readDay(t, name)
 	if len(notes) != dayNotes || len(prompts) != dayWanted+dayUnrelated {
-		t.Fatalf("%s has %d notes and %d prompts; want %d and %d", name, len(notes), len(prompts), dayNotes, dayWanted+dayUnrelated)
+		t.Fatalf(
+			"%s has %d notes and %d prompts; want %d and %d",
+			name,
+			len(notes),
+			len(prompts),
+			dayNotes,
+			dayWanted+dayUnrelated,
+		)
 	}
 	w := newWorld(t)
 	w.dir = filepath.Join(w.dir, name)
@@ -96,9 +103,22 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 	for i, p := range prompts {
 		session := fmt.Sprintf("s%d", i/daySession)
 		if i%daySession == 0 {
-			start = w.report(t, client, map[string]any{"session_id": session, "hook_event_name": "SessionStart", "source": "startup"})
+			start = w.report(
+				t,
+				client,
+				map[string]any{"session_id": session, "hook_event_name": "SessionStart", "source": "startup"},
+			)
 		}
-		got := w.report(t, client, map[string]any{"session_id": session, "hook_event_name": event, "prompt": p.text, "prompt_id": fmt.Sprint(i)})
+		got := w.report(
+			t,
+			client,
+			map[string]any{
+				"session_id":      session,
+				"hook_event_name": event,
+				"prompt":          p.text,
+				"prompt_id":       fmt.Sprint(i),
+			},
+		)
 		if i%daySession == 0 && start == "" { // Gemini CLI is given both with the first prompt
 			at := max(strings.LastIndex(got, "\n\n"), 0)
 			start, got = got[:at], got[at:]
@@ -121,9 +141,23 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 			t.Errorf("%q got %q", p.text, got)
 		}
 	}
-	t.Logf("%d of %d arrived, %d of %d others got something; %d tokens at starts, %d with prompts", arrived, dayWanted, unwanted, dayUnrelated, starts, tokens)
+	t.Logf(
+		"%d of %d arrived, %d of %d others got something; %d tokens at starts, %d with prompts",
+		arrived,
+		dayWanted,
+		unwanted,
+		dayUnrelated,
+		starts,
+		tokens,
+	)
 	if arrived < dayArrive || starts+tokens > dayMost {
-		t.Errorf("%d notes arrived with %d tokens; want at least %d with at most %d", arrived, starts+tokens, dayArrive, dayMost)
+		t.Errorf(
+			"%d notes arrived with %d tokens; want at least %d with at most %d",
+			arrived,
+			starts+tokens,
+			dayArrive,
+			dayMost,
+		)
 	}
 }
 

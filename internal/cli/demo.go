@@ -80,7 +80,12 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 			a.showStep(i+1, s)
 		}
 		if s.Status != exitDone {
-			return fmt.Errorf("the demo's command %q ended with status %d: %s", strings.Join(s.Args, " "), s.Status, strings.TrimSpace(s.Output))
+			return fmt.Errorf(
+				"the demo's command %q ended with status %d: %s",
+				strings.Join(s.Args, " "),
+				s.Status,
+				strings.TrimSpace(s.Output),
+			)
 		}
 	}
 	if a.json {

@@ -27,7 +27,12 @@ func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error
 	step := func(env Env) error {
 		out := env.Stdout.(*bytes.Buffer)
 		if status := run(ctx, env); status != exitDone {
-			return fmt.Errorf("the demo's command %q ended with status %d: %s", strings.Join(env.Args, " "), status, strings.TrimSpace(out.String()))
+			return fmt.Errorf(
+				"the demo's command %q ended with status %d: %s",
+				strings.Join(env.Args, " "),
+				status,
+				strings.TrimSpace(out.String()),
+			)
 		}
 		return nil
 	}

@@ -37,8 +37,9 @@ func (a *app) options(home string, how access) (layout.Options, error) {
 	}
 	a.closers = append(a.closers, fsys.Close)
 	o := layout.Options{FS: fsys, Path: home, Agent: a.agentFlag, Zone: a.env.Now().Location(),
-		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look, Screen: a.screener(new(*oxbow.Memory))},
-		Warn:   func(message string) { a.note("%s", message) },
+		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
+			ReadOnly: how == look, Screen: a.screener(new(*oxbow.Memory))},
+		Warn: func(message string) { a.note("%s", message) },
 	}
 	wd, err := a.abs(".")
 	if err != nil {

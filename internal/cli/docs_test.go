@@ -79,7 +79,8 @@ func addedBy(t *testing.T, from, text string, env map[string]string) (all []adde
 	t.Helper()
 	for _, m := range addLine.FindAllStringSubmatch(text, -1) {
 		line, _, _ := strings.Cut(m[2], " #")
-		a := added{from: from, client: m[1], line: m[1] + " mcp add " + strings.TrimSpace(line), flags: map[string]string{}}
+		a := added{from: from, client: m[1], line: m[1] + " mcp add " +
+			strings.TrimSpace(line), flags: map[string]string{}}
 		c, own := addCommands[m[1]], true
 		words := word.FindAllString(line, -1)
 		for i := 0; i < len(words); i++ {
@@ -89,7 +90,9 @@ func addedBy(t *testing.T, from, text string, env map[string]string) (all []adde
 				own = false
 			case own && slices.Contains(c.values, w) && i+1 < len(words):
 				i++
-				a.flags[w] = os.Expand(strings.ReplaceAll(words[i], `"`, ""), func(key string) string { return env[key] })
+				a.flags[w] = os.Expand(strings.ReplaceAll(words[i], `"`, ""), func(key string) string {
+					return env[key]
+				})
 			case own && slices.Contains(c.switches, w):
 				a.flags[w] = "true"
 			case own && strings.HasPrefix(w, "-") && len(a.argv) == 0:
@@ -136,7 +139,12 @@ func TestClientLines(t *testing.T) {
 	}
 	places := map[string]bool{}
 	for from, text := range texts {
-		for _, a := range addedBy(t, from, text, map[string]string{"PWD": w.dir, "OXBOW_HOME": w.dir, "TOKEN": "secret"}) {
+		for _, a := range addedBy(
+			t,
+			from,
+			text,
+			map[string]string{"PWD": w.dir, "OXBOW_HOME": w.dir, "TOKEN": "secret"},
+		) {
 			if got, want := a.flags["-s"], addCommands[a.client].user; got != want {
 				t.Errorf("%s: %q has the scope %q, want %q, which holds in the next project", from, a.line, got, want)
 			}
@@ -191,7 +199,8 @@ func TestHTTPClientLines(t *testing.T) {
 	clients := map[string]remote{}
 	for _, a := range addedBy(t, "mcp.md", page, env) {
 		c := addCommands[a.client]
-		r := remote{url: a.flags["--url"], header: "Authorization", value: "Bearer " + env[a.flags["--bearer-token-env-var"]]}
+		r := remote{url: a.flags["--url"], header: "Authorization", value: "Bearer " +
+			env[a.flags["--bearer-token-env-var"]]}
 		if c.http != "" {
 			if a.flags[c.http] == "" {
 				continue // over standard input and output
@@ -236,13 +245,23 @@ func TestHTTPClientLines(t *testing.T) {
 		clients["opencode"] = remote{o.URL, header, strings.Replace(value, "TOKEN", env["TOKEN"], 1)}
 	}
 
-	if got, want := slices.Sorted(maps.Keys(clients)), slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(addCommands)), "opencode"))); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(clients)), slices.Sorted(slices.Values(append(
+		slices.Collect(maps.Keys(addCommands)),
+		"opencode",
+	))); !slices.Equal(got, want) {
 		t.Errorf("docs/mcp.md configures %q for HTTP, want %q", got, want)
 	}
 	clients["a client without the token"] = remote{"http://127.0.0.1:8333/mcp", "X", "y"}
 	for name, r := range clients {
 		at, ok := strings.CutPrefix(r.url, "http://127.0.0.1:8333")
-		req, err := http.NewRequestWithContext(t.Context(), "POST", url+at, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
+		req, err := http.NewRequestWithContext(
+			t.Context(),
+			"POST",
+			url+at,
+			strings.NewReader(
+				`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
+			),
+		)
 		if err != nil || !ok {
 			t.Errorf("%s has the URL %q (%v), want one that is served", name, r.url, err)
 			continue
@@ -261,7 +280,17 @@ func TestHTTPClientLines(t *testing.T) {
 			want, says = http.StatusUnauthorized, ""
 		}
 		if err != nil || resp.StatusCode != want || !strings.Contains(string(body), says) {
-			t.Errorf("%s, with %s: %q at %s, is answered %d %q (%v), want %d", name, r.header, r.value, r.url, resp.StatusCode, body, err, want)
+			t.Errorf(
+				"%s, with %s: %q at %s, is answered %d %q (%v), want %d",
+				name,
+				r.header,
+				r.value,
+				r.url,
+				resp.StatusCode,
+				body,
+				err,
+				want,
+			)
 		}
 	}
 }
@@ -317,7 +346,11 @@ func TestREADME(t *testing.T) {
 		}
 	}
 	if commands < 6 || len(missing) > 0 {
-		t.Errorf("README.md has %d commands, want 6 or more, and none begins as %q", commands, slices.Sorted(maps.Keys(missing)))
+		t.Errorf(
+			"README.md has %d commands, want 6 or more, and none begins as %q",
+			commands,
+			slices.Sorted(maps.Keys(missing)),
+		)
 	}
 }
 

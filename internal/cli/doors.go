@@ -52,7 +52,11 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
 	feed := verb.NewFeed(views.Workspace.Open, nil)
 	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other, Logger: a.serverLog()})
-	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant || a.store != nil, Secure: g.Secure()})
+	pages := web.New(
+		views,
+		&web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed,
+			Sessions: sessions, NoFiles: a.tenant || a.store != nil, Secure: g.Secure()},
+	)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agentsDoor(s, g))
 	mux.Handle("/mcp/", agentsDoor(s, g))
@@ -66,7 +70,9 @@ func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *we
 // noDoors are doors to no memory: they describe themselves, and refuse the rest: what the guard
 // verifies is of tenants.
 func (a *app) noDoors(g auth.Guard) http.Handler {
-	none := &verb.Workspace{Now: a.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrNotFound }}
+	none := &verb.Workspace{Now: a.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+		return nil, oxbow.ErrNotFound
+	}}
 	g.Tokens = nil
 	return a.doorsOf(&view.Options{Workspace: none}, &served{mcp: mcpserver.New(none, nil)}, g, nil)
 }

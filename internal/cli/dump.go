@@ -37,9 +37,13 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		out, err := attempt(ctx, a, verb.Dump, in)
 		switch {
 		case errors.Is(err, mdtree.ErrForeign):
-			return &hinted{err, "choose another directory; or, if what is in it may be mixed with the dump, add --force"}
+			return &hinted{
+				err,
+				"choose another directory; or, if what is in it may be mixed with the dump, add --force",
+			}
 		case errors.Is(err, mdtree.ErrEdited):
-			return &hinted{err, "to keep the edits: oxbow load " + quote(in.Dir) + "; to replace the files, and keep a copy of each, add --force"}
+			return &hinted{err, "to keep the edits: oxbow load " + quote(in.Dir) +
+				"; to replace the files, and keep a copy of each, add --force"}
 		case err != nil:
 			return err
 		}
@@ -57,15 +61,21 @@ func (a *app) showDumped(out verb.DumpOut) {
 		a.showKept(filepath.Join(out.Dir, filepath.FromSlash(kept)))
 	}
 	if n := len(out.Directives); n > 0 {
-		a.warn("mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid it: write use-default-preprocessors = false below [build] there",
-			count(n, "entry", "entries"), nameText(out.Directives[0]))
+		a.warn(
+			"mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid it: "+
+				"write use-default-preprocessors = false below [build] there",
+			count(n, "entry", "entries"), nameText(out.Directives[0]),
+		)
 	}
 }
 
 // treePath returns the absolute path of a tree of files.
 func (a *app) treePath(dir string) (string, error) {
 	if dir == "" {
-		return "", misusef("a script's variable may be unset; . is the working directory", "the path of the directory is empty")
+		return "", misusef(
+			"a script's variable may be unset; . is the working directory",
+			"the path of the directory is empty",
+		)
 	}
 	path, err := a.abs(dir)
 	if err != nil {
@@ -75,7 +85,11 @@ func (a *app) treePath(dir string) (string, error) {
 		return "", misusef("name a directory in it", "%s is the root of a file system", path)
 	}
 	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
-		return "", misusef("name a directory; for a file: oxbow import FILE, oxbow export FILE", "%s is not a directory", dir)
+		return "", misusef(
+			"name a directory; for a file: oxbow import FILE, oxbow export FILE",
+			"%s is not a directory",
+			dir,
+		)
 	}
 	return path, nil
 }

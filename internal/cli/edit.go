@@ -64,7 +64,8 @@ func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut,
 		return out, misusef("forget it, or remember its text under a name", "an entry without a name cannot be changed")
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
-		return out, misusef("to bring it back: oxbow restore "+quoteName(name), "%s is a version of the past, and cannot be edited", name)
+		return out, misusef("to bring it back: oxbow restore "+
+			quoteName(name), "%s is a version of the past, and cannot be edited", name)
 	}
 	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
 	err = a.withEditor(&draft, was, func(text string) error {
@@ -83,7 +84,12 @@ func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut,
 		}
 		err := verb.CheckText("the edited text", text)
 		if err == nil {
-			out, err = run(ctx, a, verb.Remember, verb.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
+			out, err = run(
+				ctx,
+				a,
+				verb.Remember,
+				verb.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version},
+			)
 		}
 		if gone, ok := errors.AsType[*oxbow.ConflictError](err); ok && gone.Have == 0 {
 			draft.back = a.forgotten(ctx, entry)
@@ -100,7 +106,11 @@ func (a *app) forgotten(ctx context.Context, e verb.Entry) string {
 	if err != nil || len(past.Changes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("change %d forgot it; to bring it back: oxbow restore %s; ", past.Changes[0].Seq, quote(fmt.Sprintf("%s@%d", e.Name, e.Version)))
+	return fmt.Sprintf(
+		"change %d forgot it; to bring it back: oxbow restore %s; ",
+		past.Changes[0].Seq,
+		quote(fmt.Sprintf("%s@%d", e.Name, e.Version)),
+	)
 }
 
 // editing is a text that is edited: what it is called, the ending of its file,
@@ -162,7 +172,8 @@ func (a *app) keep(e editing, file string, cause error) error {
 	}
 	switch gone, ok := errors.AsType[*oxbow.ConflictError](cause); {
 	case ok && gone.Have == 0:
-		next = e.back + "your text is kept in " + file + "; to make an entry of it: oxbow remember " + quote(e.name) + " --file " + quote(file)
+		next = e.back + "your text is kept in " + file + "; to make an entry of it: oxbow remember " + quote(e.name) +
+			" --file " + quote(file)
 	case errors.Is(cause, oxbow.ErrConflict):
 		next += "; merge it by hand: " + e.again
 	}

@@ -17,7 +17,10 @@ func (t *terminal) editor() ([]string, error) {
 		}
 		argv, err := splitCommand(line, t.env.GOOS == "windows")
 		if err != nil {
-			return nil, &hinted{err: fmt.Errorf("reading $%s: %w", key, err), hint: "write it as in a shell, for example EDITOR='code --wait'"}
+			return nil, &hinted{
+				err:  fmt.Errorf("reading $%s: %w", key, err),
+				hint: "write it as in a shell, for example EDITOR='code --wait'",
+			}
 		}
 		return argv, nil
 	}

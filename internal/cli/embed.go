@@ -19,14 +19,21 @@ import (
 // variables name; nil for none. Where nothing may be written they are kept for this
 // run alone.
 func (a *app) vectors() (*verb.Vectors, error) {
-	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(a.modelFlag, a.env.Getenv("OXBOW_EMBED_MODEL"))
+	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(
+		a.modelFlag,
+		a.env.Getenv("OXBOW_EMBED_MODEL"),
+	)
 	switch {
 	case url == "" && a.modelFlag != "":
 		return nil, misusef("add --embed URL", "--embed-model names a model of no endpoint")
 	case url == "":
 		return nil, nil
 	case model == "":
-		return nil, misusef("add --embed-model NAME, or set OXBOW_EMBED_MODEL", "the endpoint %s needs the name of a model", url)
+		return nil, misusef(
+			"add --embed-model NAME, or set OXBOW_EMBED_MODEL",
+			"the endpoint %s needs the name of a model",
+			url,
+		)
 	}
 	c, err := vectors.NewClient(url, model)
 	if err == nil {
@@ -74,6 +81,14 @@ Nothing is ever sent unless you name an endpoint.`,
 		if out.DryRun {
 			did = "would make"
 		}
-		a.printf("%s %s of %s by %s: %s of text; %s had one\n", did, count(out.Made, "vector", "vectors"), clean(out.Model), clean(out.Endpoint), bytesText(int64(out.Bytes)), fmt.Sprint(out.Kept))
+		a.printf(
+			"%s %s of %s by %s: %s of text; %s had one\n",
+			did,
+			count(out.Made, "vector", "vectors"),
+			clean(out.Model),
+			clean(out.Endpoint),
+			bytesText(int64(out.Bytes)),
+			fmt.Sprint(out.Kept),
+		)
 	})
 }

@@ -24,7 +24,10 @@ func TestEmbed(t *testing.T) {
 		t.Fatal("texts were sent without an endpoint")
 	}
 	flags := []string{"--embed", s.URL, "--embed-model", vectorstest.Model}
-	if out := w.must(t, append([]string{"embed", "--dry-run"}, flags...)...); !strings.Contains(out, "would make 2 vectors of bag by "+s.URL) || len(s.Texts()) != 0 {
+	if out := w.must(
+		t,
+		append([]string{"embed", "--dry-run"}, flags...)...,
+	); !strings.Contains(out, "would make 2 vectors of bag by "+s.URL) || len(s.Texts()) != 0 {
 		t.Errorf("a dry run says %q and sent %q", out, s.Texts())
 	}
 	w.vars["OXBOW_EMBED"] = s.URL
@@ -52,7 +55,8 @@ func TestEmbed(t *testing.T) {
 	// What may not see all neither makes nor drops all.
 	w.must(t, "remember", "a", "--project", "p")
 	w.must(t, "profile", "new", "p", "--project", "p")
-	if status, _, stderr := w.run(t, "embed", "--profile", "p"); status == exitDone || !strings.Contains(stderr, "profile") {
+	if status, _, stderr := w.run(t, "embed", "--profile", "p"); status == exitDone ||
+		!strings.Contains(stderr, "profile") {
 		t.Errorf("embed in a profile = %d, %q", status, stderr)
 	}
 	if out := w.must(t, "recall", "the herons", "--profile", "p", "--json"); strings.Contains(out, `"name":"b"`) {
@@ -60,16 +64,23 @@ func TestEmbed(t *testing.T) {
 	}
 	// An endpoint that fails is said, and the words rank.
 	s.Before = func(w http.ResponseWriter, n int) bool { w.WriteHeader(http.StatusUnauthorized); return true }
-	if status, stdout, stderr := w.run(t, "recall", "herons"); status != exitDone || !strings.Contains(stdout, "dawn") || !strings.Contains(stderr, "ranked by words, as vectors are lacking") || !strings.Contains(stderr, "401") {
+	if status, stdout, stderr := w.run(t, "recall", "herons"); status != exitDone ||
+		!strings.Contains(stdout, "dawn") || !strings.Contains(stderr, "ranked by words, as vectors are lacking") ||
+		!strings.Contains(stderr, "401") {
 		t.Errorf("an endpoint that refuses: %d, %q, %q", status, stdout, stderr)
 	}
-	if status, _, stderr := w.run(t, "embed", "--embed", "nowhere"); status == exitDone || !strings.Contains(stderr, "for example --embed http://127.0.0.1") {
+	if status, _, stderr := w.run(t, "embed", "--embed", "nowhere"); status == exitDone ||
+		!strings.Contains(stderr, "for example --embed http://127.0.0.1") {
 		t.Errorf("no URL: %d, %q", status, stderr)
 	}
 	for _, v := range []string{"OXBOW_EMBED", "OXBOW_EMBED_MODEL"} {
 		delete(w.vars, v)
 	}
-	for _, args := range [][]string{{"embed"}, {"recall", "x", "--embed", s.URL}, {"recall", "x", "--embed-model", "bag"}} {
+	for _, args := range [][]string{
+		{"embed"},
+		{"recall", "x", "--embed", s.URL},
+		{"recall", "x", "--embed-model", "bag"},
+	} {
 		if status, _, stderr := w.run(t, args...); status == exitDone || !strings.Contains(stderr, "--embed") {
 			t.Errorf("oxbow %q = %d, %q", args, status, stderr)
 		}

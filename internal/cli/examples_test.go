@@ -33,7 +33,9 @@ var failing = map[string]int{
 }
 
 // readingCommands are examples that change nothing; they share their surroundings.
-var readingCommands = regexp.MustCompile(`^oxbow (get|list|recall|log|stats|check|doctor|why|blame|version|help|completion|label (list|lint)|profile (show|select|tokens|lint|list|diff)) |--dry-run|--json`)
+var readingCommands = regexp.MustCompile(
+	`^oxbow (get|list|recall|log|stats|check|doctor|why|blame|version|help|completion|label (list|lint)|profile (show|select|tokens|lint|list|diff)) |--dry-run|--json`,
+)
 
 // before are commands that make room for what an example makes.
 var before = map[string]string{
@@ -55,7 +57,18 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "EDITOR=true", "VISUAL=", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	env := append(
+		os.Environ(),
+		"OXBOW_HOME=",
+		"OXBOW_PROFILE=",
+		"OXBOW_AGENT=",
+		"XDG_DATA_HOME=",
+		"XDG_CONFIG_HOME=",
+		"EDITOR=true",
+		"VISUAL=",
+		"GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_CONFIG_SYSTEM=/dev/null",
+	)
 	sh := func(dir string, args ...string) ([]byte, error) {
 		cmd := exec.Command("sh", args...)
 		cmd.Dir, cmd.Env = dir, append(env, "HOME="+filepath.Join(filepath.Dir(dir), "user"), "PWD="+dir)
@@ -100,7 +113,14 @@ func TestExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				if want := failing[line]; status != want {
-					t.Errorf("oxbow %s: example %q ends with status %d, want %d:\n%s", c.Name(), line, status, want, out)
+					t.Errorf(
+						"oxbow %s: example %q ends with status %d, want %d:\n%s",
+						c.Name(),
+						line,
+						status,
+						want,
+						out,
+					)
 				}
 			})
 		}

@@ -31,7 +31,11 @@ Import reads it back, on this machine or another.`,
 	takes(c, func(ctx context.Context, in verb.ExportIn, args []string) error {
 		for _, name := range []string{"limit", "offset"} {
 			if c.Flags().Changed(name) {
-				return misusef("use a filter, such as after:2026-04", "--%s cannot be used here: an export is whole", name)
+				return misusef(
+					"use a filter, such as after:2026-04",
+					"--%s cannot be used here: an export is whole",
+					name,
+				)
 			}
 		}
 		file, terms := "", []string{}
@@ -40,7 +44,8 @@ Import reads it back, on this machine or another.`,
 			case filterTerm().MatchString(arg):
 				terms = append(terms, arg)
 			case file != "":
-				return misusef("usage: "+c.UseLine(), "export takes one file; %q is neither that nor a filter such as tag:x", arg)
+				return misusef("usage: "+
+					c.UseLine(), "export takes one file; %q is neither that nor a filter such as tag:x", arg)
 			default:
 				file = arg
 			}

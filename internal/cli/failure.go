@@ -128,7 +128,8 @@ func kindOf(err error) string {
 		{oxbow.ErrVersion, "version"}, {oxbow.ErrNotStore, "not_store"}, {oxbow.ErrReadOnly, "read_only"},
 		{oxbow.ErrFull, "full"}, {oxbow.ErrVanished, "vanished"}, {oxbow.ErrUnknownOutcome, "unknown_outcome"},
 		{oxbow.ErrUnsupported, "unsupported"},
-		{oxbow.ErrOpIDUsed, "key_reused"}, {oxbow.ErrRolledBack, "rolled_back"}, {oxbow.ErrNetworkFS, "network_fs"}, {oxbow.ErrQuota, "quota"}, {fs.ErrPermission, "permission"}, {fs.ErrNotExist, "no_file"},
+		{oxbow.ErrOpIDUsed, "key_reused"}, {oxbow.ErrRolledBack, "rolled_back"}, {oxbow.ErrNetworkFS, "network_fs"},
+		{oxbow.ErrQuota, "quota"}, {fs.ErrPermission, "permission"}, {fs.ErrNotExist, "no_file"},
 	} {
 		if errors.Is(err, k.err) {
 			return k.name

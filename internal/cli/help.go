@@ -105,7 +105,11 @@ func (a *app) printFirstCommands(root *cobra.Command) {
 		}
 	}
 	fmt.Fprintf(&b, "\nExamples:\n%s\n\n", root.Example)
-	fmt.Fprintf(&b, "oxbow COMMAND --help shows how a command is used, oxbow help all lists all\ncommands, and oxbow help flags lists the flags of every command.\n")
+	fmt.Fprintf(
+		&b,
+		"oxbow COMMAND --help shows how a command is used, oxbow help all lists all\ncommands, and oxbow help flags "+
+			"lists the flags of every command.\n",
+	)
 	fmt.Fprint(root.OutOrStdout(), b.String())
 }
 
@@ -116,7 +120,9 @@ func (a *app) printAllCommands(root *cobra.Command) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		members := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return c.GroupID != group.ID })
+		members := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool {
+			return c.GroupID != group.ID
+		})
 		fmt.Fprintf(&b, "%s\n%s", group.Title, commandLines(members))
 	}
 	fmt.Fprint(root.OutOrStdout(), b.String())

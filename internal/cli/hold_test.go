@@ -54,7 +54,11 @@ func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	program, err := execPath("holder", ts.Getenv("PATH"))
 	ts.Check(err)
-	p, err := os.StartProcess(program, []string{"holder", ts.MkAbs(args[0])}, &os.ProcAttr{Files: []*os.File{in, w, os.Stderr}})
+	p, err := os.StartProcess(
+		program,
+		[]string{"holder", ts.MkAbs(args[0])},
+		&os.ProcAttr{Files: []*os.File{in, w, os.Stderr}},
+	)
 	ts.Check(err)
 	ts.Check(w.Close())
 	ts.Check(in.Close())

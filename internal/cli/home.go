@@ -70,7 +70,10 @@ const dataRule = "your data directory"
 
 // findHome returns the home, and in words the rule that chose it.
 func (l *locator) findHome() (dir, rule string, err error) {
-	for _, c := range []struct{ dir, rule string }{{l.homeFlag, "--home"}, {l.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"}} {
+	for _, c := range []struct{ dir, rule string }{
+		{l.homeFlag, "--home"},
+		{l.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"},
+	} {
 		if c.dir == "" {
 			continue
 		}
@@ -152,8 +155,11 @@ func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
 		_ = l.host().Trusted.Made(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run tries again
 	}
 	if v.State == trust.Foreign {
-		l.warn("%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your own: %s",
-			clean(p.Home), clean(v.Why), clean(v.Mend))
+		l.warn(
+			"%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your "+
+				"own: %s",
+			clean(p.Home), clean(v.Why), clean(v.Mend),
+		)
 	}
 	l.judged = &v
 }
@@ -307,7 +313,8 @@ func (l *locator) layoutOf(home string) (layout.Dialect, bool, error) {
 	if name != "" {
 		d, err := layout.Find(dialects, name)
 		if err != nil {
-			return layout.Dialect{}, false, misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "%s %q is not known", from, name)
+			return layout.Dialect{}, false, misusef("the layouts there are: "+
+				strings.Join(layoutNames(), ", "), "%s %q is not known", from, name)
 		}
 		return d, true, nil
 	}
@@ -340,7 +347,8 @@ func (l *locator) memoryPlace() (verb.Place, error) {
 
 // placeAt returns where the memory of a home lies, which that rule chose.
 func (l *locator) placeAt(home, rule string) (verb.Place, error) {
-	p := verb.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home), ForClients: l.homeForClients(home, rule)}
+	p := verb.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home),
+		ForClients: l.homeForClients(home, rule)}
 	if p.Found {
 		wd, err := l.abs(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
@@ -368,8 +376,16 @@ func (l *locator) ownOnly(command string) error {
 	if err != nil {
 		return err
 	}
-	return &hinted{fmt.Errorf("%s works on oxbow's own layout, and %s is laid out as %s: %w", command, home, d.Name, oxbow.ErrUnsupported),
-		"oxbow convert makes a memory of oxbow's own layout from it"}
+	return &hinted{
+		fmt.Errorf(
+			"%s works on oxbow's own layout, and %s is laid out as %s: %w",
+			command,
+			home,
+			d.Name,
+			oxbow.ErrUnsupported,
+		),
+		"oxbow convert makes a memory of oxbow's own layout from it",
+	}
 }
 
 // storePath returns where the store is, or will be. A home that is a file is
@@ -391,8 +407,9 @@ func storeIn(home string) string {
 
 // host describes the process and its machine.
 func (l *locator) host() *verb.Host {
-	return &verb.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem, Executable: l.env.Executable,
-		Version: readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
+	return &verb.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem,
+		Executable: l.env.Executable,
+		Version:    readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
 }
 
 // abs returns a path below the run's working directory.
@@ -402,7 +419,10 @@ func (l *locator) abs(path string) (string, error) {
 	}
 	wd, err := l.env.Getwd()
 	if err != nil {
-		return "", &hinted{fmt.Errorf("finding the working directory: %w", err), "it may have been deleted: change to another one, or give paths from the root"}
+		return "", &hinted{
+			fmt.Errorf("finding the working directory: %w", err),
+			"it may have been deleted: change to another one, or give paths from the root",
+		}
 	}
 	return filepath.Join(wd, path), nil
 }

@@ -83,8 +83,16 @@ func (a *app) hook(ctx context.Context, client string) {
 	raw := readReport(ctx, a.env.Stdin)
 	copilot := clientline.Home("copilot", a.userHome(), a.env.Getenv)
 	defer func() {
-		_, _ = stdout.Write(a.hookWhys(ctx, whysIn{home: home, report: transcript.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
-			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}}))
+		_, _ = stdout.Write(
+			a.hookWhys(
+				ctx,
+				whysIn{
+					home: home,
+					report: transcript.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
+						Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }},
+				},
+			),
+		)
 	}()
 	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
 	if r.Wrong != "" {
@@ -148,7 +156,14 @@ func (a *app) drainInTime(client, home string, drain func()) {
 		}
 	case <-time.After(wait):
 		if ended {
-			maintenance.HookFailure{Client: client, Error: "what was said was not brought into the archive in time, so that prompts may get no answer; oxbow recall WORDS --sessions, run twice, makes what they need", Time: a.env.Now()}.Record(home)
+			maintenance.HookFailure{
+				Client: client,
+				Error: "what was said was not brought into the archive in time, so that prompts may get no answer; " +
+					"oxbow recall WORDS --sessions, run twice, makes what they need",
+				Time: a.env.Now(),
+			}.Record(
+				home,
+			)
 			return
 		}
 		_ = os.WriteFile(file, nil, 0o600)

@@ -51,7 +51,14 @@ func TestDrainIsEnded(t *testing.T) {
 				time.Sleep(c.takes)
 			})
 			if got, failed := at(unfinishedFile), at("failure.json") != "none"; got != c.want || failed != c.fail {
-				t.Errorf("drain %d leaves %q, want %q; a failure is recorded: %t, want %t", i, got, c.want, failed, c.fail)
+				t.Errorf(
+					"drain %d leaves %q, want %q; a failure is recorded: %t, want %t",
+					i,
+					got,
+					c.want,
+					failed,
+					c.fail,
+				)
 			}
 		}
 		time.Sleep(2 * time.Minute) // the drains that were ended

@@ -22,7 +22,8 @@ import (
 )
 
 // waits bound what a client waits for. Tests wait longer, as a machine may be busy.
-var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, calibrate: 250 * time.Millisecond, final: 700 * time.Millisecond, unfinished: 4 * time.Second}
+var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, calibrate: 250 * time.Millisecond,
+	final: 700 * time.Millisecond, unfinished: 4 * time.Second}
 
 type hookWaits struct {
 	start, prompt time.Duration // for what is put before a model
@@ -56,7 +57,14 @@ func (t injector) inLayout(state string) injector {
 
 func (a *app) injector(home string, e session.Event) injector {
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir), Redact: redactor(home)}
-	return injector{a, spool, inject.StateFile{Dir: filepath.Join(spool.Dir, "shown"), Client: e.Client, Session: e.Session, Now: a.env.Now()}, e, home, false}
+	return injector{a, spool,
+		inject.StateFile{
+			Dir:     filepath.Join(spool.Dir, "shown"),
+			Client:  e.Client,
+			Session: e.Session,
+			Now:     a.env.Now(),
+		},
+		e, home, false}
 }
 
 // answer returns what the client receives to a report.
@@ -78,7 +86,8 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 // off reports whether nothing is to be put before the model.
 func (t injector) off() bool {
 	home := t.home
-	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(verb.InjectOff, home, t.event.Dir) || t.offBy(verb.InjectOffFor(t.event.Client), home, t.event.Dir)
+	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(verb.InjectOff, home, t.event.Dir) ||
+		t.offBy(verb.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
 
 // offBy reports whether a file of that name switches something off: in the home, or in
@@ -163,7 +172,8 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	}
 	t.asItIs = true // a client that waits for an answer does not wait for a drain
 	project, _ := projectOf(t.event.Dir)
-	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project, Now: t.env.Now(), State: state}
+	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project,
+		Now: t.env.Now(), State: state}
 	b := inTime(ctx, waits.prompt, func(ctx context.Context) inject.Block {
 		choose := t.forPrompt
 		if choose == nil {
@@ -191,7 +201,9 @@ func (t injector) beforeAction(ctx context.Context, state inject.State, files []
 		}
 	}
 	seen := func(print string) bool { return state.Prints[print] }
-	if (in.Failure == "" || seen("error "+in.Failure)) && !slices.ContainsFunc(in.Files, func(f string) bool { return !seen("file " + f) }) {
+	if (in.Failure == "" || seen("error "+in.Failure)) && !slices.ContainsFunc(in.Files, func(f string) bool {
+		return !seen("file " + f)
+	}) {
 		return inject.Block{}
 	}
 	t.asItIs = true

@@ -45,7 +45,8 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 	p.out.Reset()
 	env := p.env
 	env.Stdout, env.Stderr = &p.out, &p.errs
-	env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"` + event + `",` + fmt.Sprintf(format, args...) + `}`)
+	env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"` + event + `",` +
+		fmt.Sprintf(format, args...) + `}`)
 	a := newApp(env)
 	a.homeFlag = p.home
 	a.forPrompt = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
@@ -105,18 +106,24 @@ func TestPrompt(t *testing.T) {
 				t.Errorf("the same hook again is answered: %s", got)
 			}
 			p.block.Text, p.block.Prints = "Never on Fridays.", []string{"2"}
-			if got := p.hook(t, client, event, turn+`"prompt":"and when not"`, 2); !strings.Contains(got, "Never on Fridays.") {
+			if got := p.hook(t, client, event, turn+
+				`"prompt":"and when not"`, 2); !strings.Contains(got, "Never on Fridays.") {
 				t.Errorf("the next prompt is answered %s", got)
 			}
 			if got := p.hook(t, client, event, turn+`"prompt":"once more"`, 3); got != "" {
 				t.Errorf("what was shown is shown again: %s", got)
 			}
 			all := p.injected(t, client)
-			if len(all) != 2 || (all[0].Text != "Ship on Tuesdays. </oxbow-memory>" && all[0].Text != "Ship on Tuesdays.") || all[0].ID == "" || all[0].ID == all[1].ID || all[0].Injection.Place != inject.AtPrompt ||
-				all[0].Injection.Answer != "payload" || all[0].Injection.Tokens == 0 || all[0].Injection.Shown[0].Version != 3 {
+			if len(all) != 2 || (all[0].Text != "Ship on Tuesdays. </oxbow-memory>" &&
+				all[0].Text != "Ship on Tuesdays.") || all[0].ID == "" || all[0].ID == all[1].ID ||
+				all[0].Injection.Place != inject.AtPrompt ||
+				all[0].Injection.Answer != "payload" || all[0].Injection.Tokens == 0 ||
+				all[0].Injection.Shown[0].Version != 3 {
 				t.Errorf("recorded is %+v", all)
 			}
-			if last := p.asked[len(p.asked)-1]; len(p.asked) != 3 || last.Text != "once more" || last.State.Prompt != 3 || last.State.Shown["notes ship"] != 2 || last.Session != "s1" || last.Client != client {
+			if last := p.asked[len(p.asked)-1]; len(p.asked) != 3 || last.Text != "once more" ||
+				last.State.Prompt != 3 || last.State.Shown["notes ship"] != 2 || last.Session != "s1" ||
+				last.Client != client {
 				t.Errorf("asked was %+v", p.asked)
 			}
 			checkArchive(t, p.home)
@@ -132,7 +139,11 @@ func checkArchive(t *testing.T, home string) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if r, err := (&session.Archive{Memory: m}).Drain(t.Context(), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, nil); err != nil || r.Bad > 0 {
+	if r, err := (&session.Archive{Memory: m}).Drain(
+		t.Context(),
+		session.Spool{Dir: filepath.Join(home, session.SpoolDir)},
+		nil,
+	); err != nil || r.Bad > 0 {
 		t.Errorf("Drain = %+v, %v", r, err)
 	}
 	checkKilled(t, m)
@@ -146,21 +157,33 @@ func TestPromptSilence(t *testing.T) {
 		event, more string
 		set         func(p *prompted)
 	}{
-		"answered":     {"UserPromptSubmit", "", func(*prompted) {}},
-		"a sub-agent":  {"UserPromptSubmit", `,"agent_id":"a1","agent_type":"tester"`, func(*prompted) {}},
-		"the client":   {"UserPromptSubmit", `,"source":"task_notification"`, func(*prompted) {}},
-		"the end":      {"Stop", "", func(*prompted) {}},
-		"a tool":       {"PostToolUse", `,"tool_name":"Bash","tool_use_id":"c1","tool_input":{"command":"ls"}`, func(*prompted) {}},
-		"nothing":      {"UserPromptSubmit", "", func(p *prompted) { p.block = inject.Block{} }},
-		"an error":     {"UserPromptSubmit", "", func(p *prompted) { p.err = errors.New("no") }},
-		"late":         {"UserPromptSubmit", "", func(p *prompted) { p.late = true }},
-		"one session":  {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_INJECT"] = "off" }},
-		"the home":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, verb.InjectOff)) }},
-		"the project":  {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.dir, homeDir, verb.InjectOff)) }},
-		"all hooks":    {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
-		"no state":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, session.SpoolDir, "shown")) }},
-		"no spool":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, session.SpoolDir)) }},
-		"a lost spool": {"UserPromptSubmit", "", func(p *prompted) { mkdir(t, filepath.Join(p.home, session.SpoolDir, "claude-s1.jsonl")) }},
+		"answered":    {"UserPromptSubmit", "", func(*prompted) {}},
+		"a sub-agent": {"UserPromptSubmit", `,"agent_id":"a1","agent_type":"tester"`, func(*prompted) {}},
+		"the client":  {"UserPromptSubmit", `,"source":"task_notification"`, func(*prompted) {}},
+		"the end":     {"Stop", "", func(*prompted) {}},
+		"a tool": {
+			"PostToolUse",
+			`,"tool_name":"Bash","tool_use_id":"c1","tool_input":{"command":"ls"}`,
+			func(*prompted) {},
+		},
+		"nothing":     {"UserPromptSubmit", "", func(p *prompted) { p.block = inject.Block{} }},
+		"an error":    {"UserPromptSubmit", "", func(p *prompted) { p.err = errors.New("no") }},
+		"late":        {"UserPromptSubmit", "", func(p *prompted) { p.late = true }},
+		"one session": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_INJECT"] = "off" }},
+		"the home":    {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, verb.InjectOff)) }},
+		"the project": {"UserPromptSubmit", "", func(p *prompted) {
+			touch(t, filepath.Join(p.dir, homeDir, verb.InjectOff))
+		}},
+		"all hooks": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
+		"no state": {"UserPromptSubmit", "", func(p *prompted) {
+			touch(t, filepath.Join(p.home, session.SpoolDir, "shown"))
+		}},
+		"no spool": {"UserPromptSubmit", "", func(p *prompted) {
+			touch(t, filepath.Join(p.home, session.SpoolDir))
+		}},
+		"a lost spool": {"UserPromptSubmit", "", func(p *prompted) {
+			mkdir(t, filepath.Join(p.home, session.SpoolDir, "claude-s1.jsonl"))
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPrompted(t)
@@ -180,7 +203,11 @@ func TestPromptSilence(t *testing.T) {
 			if name != "answered" && name != "no spool" && name != "a lost spool" && len(p.injected(t, "claude")) > 0 {
 				t.Error("an injection is recorded that was not made")
 			}
-			if kept, _ := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File("claude", "s1")); strings.HasPrefix(name, "the ") && strings.Contains(c.event, "Prompt") && name != "the client" && !strings.Contains(string(kept), "when do we ship") {
+			if kept, _ := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File(
+				"claude",
+				"s1",
+			)); strings.HasPrefix(name, "the ") && strings.Contains(c.event, "Prompt") && name != "the client" &&
+				!strings.Contains(string(kept), "when do we ship") {
 				t.Errorf("what was said is not kept: %s", kept)
 			}
 		})

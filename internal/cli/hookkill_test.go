@@ -106,7 +106,8 @@ func (k *killer) run(kind, stdin string, args ...string) bool {
 func TestHooksKilled(t *testing.T) {
 	notRaced(t)
 	want := testenv.Long(15, 435)
-	k := &killer{t: t, home: t.TempDir(), rand: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)), took: map[string]time.Duration{}, kills: map[string]int{}}
+	k := &killer{t: t, home: t.TempDir(), rand: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)),
+		took: map[string]time.Duration{}, kills: map[string]int{}}
 	enough := func() bool {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -122,9 +123,21 @@ func TestHooksKilled(t *testing.T) {
 			for !enough() {
 				n := turns.Add(1)
 				for _, r := range []struct{ kind, key, format string }{
-					{"report", "prompt", `{"session_id":%q,"hook_event_name":"UserPromptSubmit","prompt_id":"%d","prompt":"prompt %[2]d","cwd":"/p"}`},
-					{"report", "call", `{"session_id":%q,"hook_event_name":"PostToolUse","prompt_id":"%d","tool_use_id":"call %[2]d","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":""},"cwd":"/p"}`},
-					{"stop", "text", `{"session_id":%q,"hook_event_name":"Stop","prompt_id":"%d","last_assistant_message":"text %[2]d","cwd":"/p"}`},
+					{
+						"report",
+						"prompt",
+						`{"session_id":%q,"hook_event_name":"UserPromptSubmit","prompt_id":"%d","prompt":"prompt %[2]d","cwd":"/p"}`,
+					},
+					{
+						"report",
+						"call",
+						`{"session_id":%q,"hook_event_name":"PostToolUse","prompt_id":"%d","tool_use_id":"call %[2]d","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":""},"cwd":"/p"}`,
+					},
+					{
+						"stop",
+						"text",
+						`{"session_id":%q,"hook_event_name":"Stop","prompt_id":"%d","last_assistant_message":"text %[2]d","cwd":"/p"}`,
+					},
 				} {
 					if k.run(r.kind, fmt.Sprintf(r.format, session30(n), n), "hook", "claude") {
 						acknowledged[i][fmt.Sprint(r.key, " ", n)] = true
@@ -199,7 +212,12 @@ func TestStartsKilled(t *testing.T) {
 				if i%2 == 0 {
 					kill = rand.N(2 * took)
 				}
-				if out, _ := run(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup"}`, id), kill, "hook", "claude"); out != "" {
+				if out, _ := run(
+					fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup"}`, id),
+					kill,
+					"hook",
+					"claude",
+				); out != "" {
 					if _, again := shown.LoadOrStore(id, out); again {
 						t.Errorf("%s was answered twice", id)
 					}
@@ -216,7 +234,8 @@ func TestStartsKilled(t *testing.T) {
 		id := fmt.Sprint("s", i)
 		b, _ := os.ReadFile(session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File("claude", id))
 		_, answered := shown.Load(id)
-		if recorded := strings.Contains(string(b), `"kind":"injected"`); (answered && !recorded) || (i%2 == 1 && !answered) {
+		if recorded := strings.Contains(string(b), `"kind":"injected"`); (answered && !recorded) ||
+			(i%2 == 1 && !answered) {
 			t.Errorf("%s: answered is %t, recorded %t", id, answered, recorded)
 		}
 		if answered {

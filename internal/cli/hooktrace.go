@@ -22,7 +22,11 @@ import (
 )
 
 // readLevels are the levels of readings as events have them.
-var readLevels = map[reading.Level]string{reading.Own: session.ReadOwn, reading.Unvouched: session.ReadUnvouched, reading.Foreign: session.ReadForeign}
+var readLevels = map[reading.Level]string{
+	reading.Own:       session.ReadOwn,
+	reading.Unvouched: session.ReadUnvouched,
+	reading.Foreign:   session.ReadForeign,
+}
 
 // traceCall judges the call that a report is of, and keeps fingerprints of what it returned.
 // If a command may have piped such text into the memory, it returns what marks the notes
@@ -43,7 +47,8 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 		err = keepWritten(p, v)
 	}
 	if err != nil { // without fingerprints, all that is written in the turn is tainted
-		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " + err.Error(), Time: a.env.Now()}.Record(home)
+		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
+			err.Error(), Time: a.env.Now()}.Record(home)
 	}
 	if v.Level == reading.Own || e.Call.Command == "" || !a.hasWritten(home, e) {
 		return nil
@@ -128,12 +133,27 @@ func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Tim
 		mark.Value = "command"
 	}
 	var ops []oxbow.Op
-	last, _ := m.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "door", Values: []string{"cli"}}}}}) // those written last
+	// those written last
+	last, _ := m.Recall(
+		ctx,
+		oxbow.Query{
+			Limit:  oxbow.MaxLimit,
+			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "door", Values: []string{"cli"}}}},
+		},
+	)
 	for _, hit := range last {
 		e := hit.Entry
-		isAgent := e.Source.Actor == oxbow.Agent || (named && (e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported))
+		isAgent := e.Source.Actor == oxbow.Agent ||
+			(named && (e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported))
 		if isAgent && !e.Updated.Before(since) && !slices.Contains(e.Labels, mark) && len(e.Labels) < oxbow.MaxLabels {
-			ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), mark)), If: e.Version})
+			ops = append(
+				ops,
+				oxbow.Relabel{
+					Name:   e.Name,
+					Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), mark)),
+					If:     e.Version,
+				},
+			)
 		}
 	}
 	if len(ops) == 0 {

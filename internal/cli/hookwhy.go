@@ -77,7 +77,9 @@ func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookR
 func (a *app) bookWorkspace(b *annotate.Store) *verb.Workspace {
 	src, _ := a.source()
 	src.Profile, _ = a.boundName()
-	return &verb.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
+	return &verb.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (*annotate.Store, error) {
+		return b, nil
+	}}
 }
 
 // before returns what the client receives before an edit: annotations of the lines that

@@ -91,7 +91,9 @@ its file.`,
 			return err
 		}
 		// What was done before an error stays done, and is shown.
-		if failed := answer(a, out, func(out verb.ImportOut) { a.showImported(out, verbose) }); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
+		if failed := answer(a, out, func(out verb.ImportOut) {
+			a.showImported(out, verbose)
+		}); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 			return failed
 		}
 		return err
@@ -132,7 +134,9 @@ func (a *app) projectRoot() string {
 
 // variable matches what differs in messages of one cause: numbers, and what is
 // quoted after anything but the word key or field.
-var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`) })
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
+})
 
 // alike returns the first message of each cause, with how many are like it.
 func alike(messages []string) []string {

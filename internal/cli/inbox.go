@@ -55,7 +55,10 @@ func (a *app) showInbox(out verb.InboxOut) {
 		}
 	}
 	if len(out.Proposals) == 0 {
-		a.note("nothing waits; a proposal comes when you tell an agent, in a session that hooks report, what to remember (oxbow setup connects them)")
+		a.note(
+			"nothing waits; a proposal comes when you tell an agent, in a session that hooks report, what to " +
+				"remember (oxbow setup connects them)",
+		)
 	}
 }
 
@@ -111,7 +114,11 @@ func (a *app) inboxShowCommand() *cobra.Command {
 
 func (a *app) inboxAcceptCommand() *cobra.Command {
 	var edit, team bool
-	accept := func(ctx context.Context, w *verb.Workspace, in verb.AcceptProposalsIn) (out sharing.ShareProposalsOut, err error) {
+	accept := func(
+		ctx context.Context,
+		w *verb.Workspace,
+		in verb.AcceptProposalsIn,
+	) (out sharing.ShareProposalsOut, err error) {
 		if team {
 			return sharing.ShareProposals(ctx, w, in)
 		}
@@ -139,7 +146,11 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 }
 
 // acceptEdited makes a note of what a person makes of a proposal in their editor.
-func (a *app) acceptEdited(ctx context.Context, accept call[verb.AcceptProposalsIn, sharing.ShareProposalsOut], in verb.AcceptProposalsIn) error {
+func (a *app) acceptEdited(
+	ctx context.Context,
+	accept call[verb.AcceptProposalsIn, sharing.ShareProposalsOut],
+	in verb.AcceptProposalsIn,
+) error {
 	if len(in.IDs) != 1 {
 		return misusef("accept the others without it", "--edit takes one proposal at a time")
 	}
@@ -152,7 +163,8 @@ func (a *app) acceptEdited(ctx context.Context, accept call[verb.AcceptProposals
 	err = a.withEditor(&draft, it.AsNote()+"\n", func(text string) (err error) {
 		in.Content = strings.TrimSpace(text)
 		if in.Content == "" {
-			return misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
+			return misusef("oxbow inbox drop "+it.ID+
+				" puts it away", "the edited text is empty; nothing was remembered")
 		}
 		out, err = run(ctx, a, accept, in)
 		return err

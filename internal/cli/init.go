@@ -96,7 +96,13 @@ func (a *app) showMade(out maintenance.InitOut) {
 	case !out.Made:
 		a.printf("There is a memory in %s already; nothing was changed.\n", out.Home)
 	case out.From != "":
-		a.printf("Made a memory in %s of %s: %s, change %d\n", out.Home, out.From, count(out.Entries, "entry", "entries"), out.Last)
+		a.printf(
+			"Made a memory in %s of %s: %s, change %d\n",
+			out.Home,
+			out.From,
+			count(out.Entries, "entry", "entries"),
+			out.Last,
+		)
 	case a.quiet:
 		a.printf("Made an empty memory in %s\n", out.Home)
 	default:

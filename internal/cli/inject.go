@@ -53,7 +53,17 @@ func (a *app) showInject(out verb.InjectOut) {
 	}
 	a.printf("%s\n", a.dim("strength floor  share  score words unknown answer"))
 	for _, it := range out.Accounts {
-		a.printf("%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s", it.G, float64(it.Floor), it.Share, it.Score, it.Matched, it.Unknown, string(it.Answer), a.bold(nameText(it.Name)))
+		a.printf(
+			"%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s",
+			it.G,
+			float64(it.Floor),
+			it.Share,
+			it.Score,
+			it.Matched,
+			it.Unknown,
+			string(it.Answer),
+			a.bold(nameText(it.Name)),
+		)
 		if it.Why != "" {
 			a.printf(" %s", a.dim("("+it.Why+")"))
 		}

@@ -51,7 +51,8 @@ func (a *app) isSilent() bool {
 
 func (a *app) showInjected(out verb.InjectedOut) {
 	for _, it := range out.Injections {
-		a.printf("%s  %s  %s\n", a.date(it.Time), a.bold(clean(it.Client+"/"+text.Cut(it.Session, 13))), clean(injectionText(&it.Injection)))
+		a.printf("%s  %s  %s\n", a.date(it.Time), a.bold(clean(it.Client+"/"+
+			text.Cut(it.Session, 13))), clean(injectionText(&it.Injection)))
 		for _, s := range it.Shown {
 			a.printf("   %s\n", a.dim(clean(shownText(s, slices.Contains(it.Used, s)))))
 		}
@@ -62,14 +63,24 @@ func (a *app) showInjected(out verb.InjectedOut) {
 		}
 	}
 	for _, c := range out.Unused {
-		a.printf("%s  %s\n", a.bold(nameText(c.Name)), a.dim("shown in "+count(c.Shown, "turn", "turns")+", used in none"))
+		a.printf("%s  %s\n", a.bold(nameText(c.Name)), a.dim("shown in "+count(c.Shown, "turn", "turns")+
+			", used in none"))
 	}
 	if t := out.Total; t.Injections > 0 && !a.quiet {
 		var places []string
 		for _, p := range slices.Sorted(maps.Keys(t.Places)) {
 			places = append(places, fmt.Sprintf("%s %d", p, t.Places[p]))
 		}
-		a.printf("%s\n", a.dim(clean(fmt.Sprintf("%s (%s), %s, %d used", count(t.Injections, "injection", "injections"), strings.Join(places, ", "), count(t.Tokens, "token", "tokens"), t.Used))))
+		a.printf(
+			"%s\n",
+			a.dim(clean(fmt.Sprintf(
+				"%s (%s), %s, %d used",
+				count(t.Injections, "injection", "injections"),
+				strings.Join(places, ", "),
+				count(t.Tokens, "token", "tokens"),
+				t.Used,
+			))),
+		)
 	}
 	if len(out.Why) > 0 {
 		a.showNothing(out.Why, nil)

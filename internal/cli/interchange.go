@@ -30,26 +30,34 @@ The format has no place for why; that travels in the metadata, where oxbow
 annotate import finds it again. What does not fit is told on standard error.`,
 		Example: "  oxbow annotate export --output mine.jsonl",
 	}
-	return does(a, c, annotations.ExportAnnotations, func(in *annotations.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
-		if a.json && in.Output == "" {
-			return misusef("name a file with --output; the report is then printed as JSON", "export prints records, which are JSON already")
-		}
-		in.Files, err = a.wholeFiles(c.Context(), args)
-		if err != nil {
+	return does(
+		a,
+		c,
+		annotations.ExportAnnotations,
+		func(in *annotations.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
+			if a.json && in.Output == "" {
+				return misusef(
+					"name a file with --output; the report is then printed as JSON",
+					"export prints records, which are JSON already",
+				)
+			}
+			in.Files, err = a.wholeFiles(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			in.Stdout = a.env.Stdout
+			if in.Output != "" {
+				in.Path, err = a.outputPath(in.Output)
+			}
 			return err
-		}
-		in.Stdout = a.env.Stdout
-		if in.Output != "" {
-			in.Path, err = a.outputPath(in.Output)
-		}
-		return err
-	}, func(out annotations.InterchangeOut) {
-		if out.Output != "" && !a.quiet {
-			a.printf("wrote %s to %s\n", count(out.Written, "annotation", "annotations"), oneLine(out.Output))
-		}
-		a.showKept(out.Kept)
-		a.showLeft(out.Left)
-	})
+		}, func(out annotations.InterchangeOut) {
+			if out.Output != "" && !a.quiet {
+				a.printf("wrote %s to %s\n", count(out.Written, "annotation", "annotations"), oneLine(out.Output))
+			}
+			a.showKept(out.Kept)
+			a.showLeft(out.Left)
+		},
+	)
 }
 
 // wholeFiles returns the files that are named, as annotations name them.
@@ -112,7 +120,12 @@ What does not fit is told on standard error.`,
 			}
 		}
 		if !a.quiet {
-			a.printf("%s %s; %d were there already\n", verbWord, count(out.Written, "annotation", "annotations"), out.Known)
+			a.printf(
+				"%s %s; %d were there already\n",
+				verbWord,
+				count(out.Written, "annotation", "annotations"),
+				out.Known,
+			)
 		}
 		a.showLeft(out.Left)
 	})

@@ -47,7 +47,12 @@ func TestInterruptedInput(t *testing.T) {
 	}
 	cancel()
 	if got := <-ended; got != exitFailed || w.errs.String() != "oxbow: stopped\n" {
-		t.Errorf("Run of an interrupted remember = %d, %q, want %d and that it stopped", got, w.errs.String(), exitFailed)
+		t.Errorf(
+			"Run of an interrupted remember = %d, %q, want %d and that it stopped",
+			got,
+			w.errs.String(),
+			exitFailed,
+		)
 	}
 
 	got, err := io.ReadAll(&interruptible{ctx: t.Context(), r: iotest.OneByteReader(strings.NewReader("all of it"))})
@@ -74,7 +79,13 @@ func TestInterruptedEdit(t *testing.T) {
 	got := Run(ctx, env)
 	kept, err := filepath.Glob(filepath.Join(w.dir, homeDir, "unsaved", "x.*.md"))
 	if err != nil || len(kept) != 1 || got != exitFailed || !strings.Contains(w.errs.String(), kept[0]) {
-		t.Fatalf("Run of an interrupted edit = %d, %q, kept %v (%v), want it to say where the text is", got, w.errs.String(), kept, err)
+		t.Fatalf(
+			"Run of an interrupted edit = %d, %q, kept %v (%v), want it to say where the text is",
+			got,
+			w.errs.String(),
+			kept,
+			err,
+		)
 	}
 	if b, err := os.ReadFile(kept[0]); string(b) != "new" || err != nil {
 		t.Errorf("%s holds %q (%v), want the edit", kept[0], b, err)

@@ -29,7 +29,8 @@ oxbow undo takes all of it back.`,
 		RunE: group("label"),
 	}
 	c.AddCommand(a.labelListCommand(), a.labelAddCommand(), a.labelRemoveCommand(),
-		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(), a.labelProjectCommand())
+		a.labelRenameCommand(), a.labelMergeCommand(), a.labelLintCommand(), a.labelSuggestCommand(),
+		a.labelProjectCommand())
 	return c
 }
 
@@ -101,7 +102,10 @@ func (a *app) labelSelected(c *cobra.Command, verbCall call[verb.EditLabelsIn, v
 		chosen := len(in.Where) > 0 || len(in.Names) > 0
 		switch {
 		case !chosen && !in.All:
-			return misusef("say which with --where FILTER or --name NAME, or give --all", "it is not said which entries are meant")
+			return misusef(
+				"say which with --where FILTER or --name NAME, or give --all",
+				"it is not said which entries are meant",
+			)
 		case chosen && in.All:
 			return misusef("leave out --all, or the rest", "--all is given beside --where or --name")
 		}
@@ -223,7 +227,11 @@ applied, one oxbow undo takes back.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Filter = strings.Join(args, " ")
 			if !(in.MinConfidence > 0 && in.MinConfidence <= 1) {
-				return misusef("write a number such as 0.8", "--min-confidence %v is not above 0 and at most 1", in.MinConfidence)
+				return misusef(
+					"write a number such as 0.8",
+					"--min-confidence %v is not above 0 and at most 1",
+					in.MinConfidence,
+				)
 			}
 			if apply {
 				return perform(cmd.Context(), a, verb.AcceptLabels, in, a.showRelabelled)
@@ -237,10 +245,17 @@ applied, one oxbow undo takes back.`,
 					again += " --" + name + " " + quote(strings.Trim(f.Value.String(), "[]"))
 				}
 			}
-			return perform(cmd.Context(), a, verb.SuggestLabels, in, func(out verb.SuggestLabelsOut) { a.showSuggestions(out, again) })
+			return perform(cmd.Context(), a, verb.SuggestLabels, in, func(out verb.SuggestLabelsOut) {
+				a.showSuggestions(out, again)
+			})
 		},
 	}
-	c.Flags().StringSliceVar(&in.Keys, "key", []string{oxbow.LabelProject, oxbow.LabelTag}, "propose labels of this `KEY`")
+	c.Flags().StringSliceVar(
+		&in.Keys,
+		"key",
+		[]string{oxbow.LabelProject, oxbow.LabelTag},
+		"propose labels of this `KEY`",
+	)
 	c.Flags().Float64Var(&in.MinConfidence, "min-confidence", 0.5, "leave out what is less sure than `N`, from 0 to 1")
 	c.Flags().BoolVar(&apply, "apply", false, "give the entries what is proposed")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "with --apply, show what would be changed and change nothing")
@@ -259,7 +274,10 @@ func (a *app) showSuggestions(out verb.SuggestLabelsOut, again string) {
 		}
 	}
 	if len(out.Suggestions) == 0 {
-		a.note("nothing to propose: every entry has labels of these keys, or too few labelled entries are like those that have none")
+		a.note(
+			"nothing to propose: every entry has labels of these keys, or too few labelled entries are like those " +
+				"that have none",
+		)
 		return
 	}
 	a.note("nothing was changed; to accept: %s --apply", again)

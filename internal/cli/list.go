@@ -46,7 +46,11 @@ func (a *app) showList(out verb.ListOut) {
 		rows = append(rows, []string{"NAME", "KIND", "AGE", "LABELS", "BEGINS"})
 	}
 	for _, e := range out.Entries {
-		rows = append(rows, []string{nameText(e.Name), e.Kind, age(moment(e.Updated), a.env.Now()), labelText(shownLabels(e.Labels), fewValues), oneLine(e.Snippet)})
+		rows = append(
+			rows,
+			[]string{nameText(e.Name), e.Kind, age(moment(e.Updated), a.env.Now()),
+				labelText(shownLabels(e.Labels), fewValues), oneLine(e.Snippet)},
+		)
 	}
 	a.showTable(rows)
 	a.showNotes(out.Notes)
@@ -76,7 +80,8 @@ func (a *app) showTable(rows [][]string) {
 	}
 	for n, row := range rows {
 		if !head {
-			a.printf("%s\n", strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+row[3], " "))
+			a.printf("%s\n", strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+
+				row[3], " "))
 			continue
 		}
 		paint := []string{screen.Bold, "", "", screen.Dim, ""}

@@ -52,9 +52,14 @@ first.`,
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
 			return &hinted{err, "check the path; oxbow dump makes such a directory"}
 		case errors.Is(err, mdtree.ErrNoTree):
-			return &hinted{err, "oxbow dump makes such a directory; for other Markdown files: oxbow import " + quote(in.Dir)}
+			return &hinted{err, "oxbow dump makes such a directory; for other Markdown files: oxbow import " +
+				quote(in.Dir)}
 		case errors.Is(err, mdtree.ErrDiverged):
-			return &hinted{err, "nothing was changed; compare them with oxbow get NAME, and make the files say what shall count; or add --files-win to take what they say"}
+			return &hinted{
+				err,
+				"nothing was changed; compare them with oxbow get NAME, and make the files say what shall count; or " +
+					"add --files-win to take what they say",
+			}
 		case errors.Is(err, mdtree.ErrMissing):
 			return &hinted{err, "if they were deleted on purpose, add --prune; else dump again, or copy the tree again"}
 		case err != nil:
@@ -83,7 +88,10 @@ func (a *app) showLoaded(out verb.LoadOut) {
 	a.printf("%s %s: %d added, %d changed, %d removed, %d the same\n",
 		did, out.Dir, len(out.Added), len(out.Changed), len(out.Removed), out.Same)
 	if n := len(out.Kept); n > 0 {
-		a.note("%s as in the memory, which alone changed or forgot that since the dump", count(n, "entry stays", "entries stay"))
+		a.note(
+			"%s as in the memory, which alone changed or forgot that since the dump",
+			count(n, "entry stays", "entries stay"),
+		)
 	}
 	changed := len(out.Changed) + len(out.Removed)
 	if !out.Base && changed > 0 {
@@ -95,7 +103,12 @@ func (a *app) showLoaded(out verb.LoadOut) {
 	case out.Undo > 0:
 		a.note("undo it with: oxbow undo --seq %d", out.Undo)
 	case out.SavedIn != "":
-		a.note("this layout keeps no history; what was replaced or forgotten is in %s: oxbow import --overwrite %s brings it back", out.SavedIn, quote(out.SavedIn))
+		a.note(
+			"this layout keeps no history; what was replaced or forgotten is in %s: oxbow import --overwrite %s "+
+				"brings it back",
+			out.SavedIn,
+			quote(out.SavedIn),
+		)
 	case len(out.Added) > 0:
 		a.note("this layout keeps no history: oxbow forget NAME takes back what was added")
 	}

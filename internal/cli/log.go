@@ -51,7 +51,10 @@ elsewhere, it proves that no change up to there was edited since.`,
 func (a *app) verify(ctx context.Context, head string, args []string, limited bool) error {
 	switch {
 	case len(args) > 0:
-		return misusef("oxbow log --verify reads all changes", "--verify takes no NAME: the proof is over the whole log")
+		return misusef(
+			"oxbow log --verify reads all changes",
+			"--verify takes no NAME: the proof is over the whole log",
+		)
 	case limited:
 		return misusef("", "--limit means nothing with --verify")
 	}
@@ -75,10 +78,14 @@ func (a *app) showVerified(out maintenance.VerifyOut) {
 	switch {
 	case n == nil:
 		if out.Last > 0 {
-			a.note("note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was edited")
+			a.note(
+				"note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was " +
+					"edited",
+			)
 		}
 	case !n.Found:
-		why := "what was noted is not the history of this memory: it was edited, or another memory or an older copy is here"
+		why := "what was noted is not the history of this memory: it was edited, or another memory or an older copy " +
+			"is here"
 		if out.First > 1 {
 			why += fmt.Sprintf(", or the change was dropped by a compaction (the log begins at change %d)", out.First)
 		}
@@ -87,6 +94,10 @@ func (a *app) showVerified(out maintenance.VerifyOut) {
 	case n.Time == "":
 		a.printf("the hash noted is that of the state before change %d: nothing up to there was edited\n", n.Seq+1)
 	default:
-		a.printf("the hash noted is that of change %d, %s: nothing up to there was edited\n", n.Seq, a.date(moment(n.Time)))
+		a.printf(
+			"the hash noted is that of change %d, %s: nothing up to there was edited\n",
+			n.Seq,
+			a.date(moment(n.Time)),
+		)
 	}
 }

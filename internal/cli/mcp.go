@@ -90,7 +90,11 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	defer func() { err = errors.Join(err, done()) }()
 	if flags.Addr == "" {
 		if a.env.StdinTerm {
-			a.note("this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp", a.homeArgs())
+			a.note(
+				"this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends "+
+					"it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp",
+				a.homeArgs(),
+			)
 		}
 		defer a.env.finish()()
 		err = s.mcp.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
@@ -105,7 +109,8 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 			return err
 		}
 		if len(at.guard.Tokens.Tenants()) > 0 {
-			return misusef("oxbow serve serves them: oxbow serve --tokens "+quote(flags.TokensFile), "%s has tokens of tenants", at.where)
+			return misusef("oxbow serve serves them: oxbow serve --tokens "+
+				quote(flags.TokensFile), "%s has tokens of tenants", at.where)
 		}
 		err = a.serveHTTP(ctx, at, agentsDoor(s, at.guard.Of("")), func(at listening) error {
 			fmt.Fprintf(a.env.Stderr, "oxbow: serving %s/mcp\n", at.url)

@@ -65,7 +65,11 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func callTool(t *testing.T, url, secret, name string, args map[string]any) (said string, failed bool) {
 	t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil)
-	cs, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
+	cs, err := c.Connect(
+		t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(secret)}},
+		nil,
+	)
 	if err != nil {
 		return err.Error(), true
 	}
@@ -85,7 +89,8 @@ func TestServeTokens(t *testing.T) {
 	w.must(t, "profile", "new", "dev", "--project", "vtt")
 	file := filepath.Join(w.dir, "tokens")
 	const reads, writes, all = "secret-that-reads-vtt", "secret-of-the-profile", "secret-of-all-there-is"
-	if err := os.WriteFile(file, []byte("# clients\nreads "+reads+" ro project=vtt\nwrites "+writes+" rw profile=dev\nall "+all+" rw\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("# clients\nreads "+reads+" ro project=vtt\nwrites "+writes+
+		" rw profile=dev\nall "+all+" rw\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
@@ -102,22 +107,38 @@ func TestServeTokens(t *testing.T) {
 		{"a path", "/mcp/p/dev", all, "list", nil, false, "1 of 1 entry", "plot"},
 		{"no such path", "/mcp/p/deb", all, "list", nil, true, "Not Found", ""},
 		{"reads", "/mcp", reads, "list", nil, false, "1 of 1 entry", "plot"},
-		{"reads, and may not write", "/mcp", reads, "remember", map[string]any{"name": "x", "content": "y"}, true, "unknown tool", ""},
-		{"writes", "/mcp", writes, "remember", map[string]any{"name": "fog", "content": "Fog is kept on the server."}, false, "profile:dev project:vtt", ""},
-		{"writes, but not outside", "/mcp", writes, "remember", map[string]any{"name": "x", "content": "y", "project": "novel"}, true, "only vtt", ""},
+		{"reads, and may not write", "/mcp", reads, "remember", map[string]any{"name": "x", "content": "y"}, true,
+			"unknown tool", ""},
+		{"writes", "/mcp", writes, "remember",
+			map[string]any{"name": "fog", "content": "Fog is kept on the server."}, false, "profile:dev project:vtt",
+			""},
+		{"writes, but not outside", "/mcp", writes, "remember",
+			map[string]any{"name": "x", "content": "y", "project": "novel"}, true, "only vtt", ""},
 		{"another path", "/mcp/p/other", writes, "list", nil, true, "Forbidden", ""},
 		{"no token", "/mcp", "guess-of-some-length", "list", nil, true, "Unauthorized", ""},
 	} {
 		said, failed := callTool(t, url+tt.path, tt.secret, tt.tool, tt.args)
 		if failed != tt.failed || !strings.Contains(said, tt.says) || (tt.not != "" && strings.Contains(said, tt.not)) {
-			t.Errorf("%s: %q (failed %v), want %q, without %q (failed %v)", tt.name, said, failed, tt.says, tt.not, tt.failed)
+			t.Errorf(
+				"%s: %q (failed %v), want %q, without %q (failed %v)",
+				tt.name,
+				said,
+				failed,
+				tt.says,
+				tt.not,
+				tt.failed,
+			)
 		}
 	}
 	status, said := stop()
 	if status != exitDone {
 		t.Errorf("oxbow mcp ended with status %d: %s", status, said)
 	}
-	want := []string{"tokens are in " + file, "token reads reads what is of project vtt", `writes reads and writes what is of profile "dev"`}
+	want := []string{
+		"tokens are in " + file,
+		"token reads reads what is of project vtt",
+		`writes reads and writes what is of profile "dev"`,
+	}
 	if os.PathSeparator == '/' {
 		want = append(want, "others may read the tokens in "+file)
 	}
@@ -173,7 +194,8 @@ func TestTokenIsNotForGit(t *testing.T) {
 		w := newWorld(t)
 		git := func(args ...string) string {
 			cmd := exec.Command("git", args...)
-			cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+			cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+
+				os.DevNull)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("git %q: %v: %s", args, err, out)
@@ -194,7 +216,8 @@ func TestTokenIsNotForGit(t *testing.T) {
 		git("init", "-q")
 		serve()
 		git("add", "-A")
-		if got := git("ls-files"); strings.Contains(got, "token") || strings.Contains(got, "memory.oxbow") || !strings.Contains(got, home) {
+		if got := git("ls-files"); strings.Contains(got, "token") || strings.Contains(got, "memory.oxbow") ||
+			!strings.Contains(got, home) {
 			t.Errorf("git add -A of the home %s takes %q, want its .gitignore alone", home, got)
 		}
 		w.must(t, "--home", home, "check")
@@ -212,7 +235,11 @@ func TestServeTokensDiagnostics(t *testing.T) {
 		want   string
 	}{
 		{"ci short rw\n", nil, "tokens:1: the secret is shorter than 16 characters"},
-		{"\nci secret-of-some-length rw profile=deb\n", nil, "tokens:2: token \"ci\": there is no profile \"deb\"; did you mean dev?"},
+		{
+			"\nci secret-of-some-length rw profile=deb\n",
+			nil,
+			"tokens:2: token \"ci\": there is no profile \"deb\"; did you mean dev?",
+		},
 		{"ci secret-of-some-length rw project=novel\n", []string{"--project", "vtt"}, "tokens:1: token \"ci\""},
 		{"ci secret-of-some-length rw profile=other\n", []string{"--profile", "dev"}, `is not "dev"`},
 		{"ci secret-of-some-length rw\n", []string{"--token-file", "token"}, "both given"},
@@ -222,7 +249,10 @@ func TestServeTokensDiagnostics(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(w.dir, "tokens"), []byte(tt.tokens), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		status, _, said := w.run(t, append([]string{"mcp", "--http", "127.0.0.1:0", "--tokens", "tokens"}, tt.args...)...)
+		status, _, said := w.run(
+			t,
+			append([]string{"mcp", "--http", "127.0.0.1:0", "--tokens", "tokens"}, tt.args...)...,
+		)
 		if status != exitMisused || !strings.Contains(said, tt.want) {
 			t.Errorf("%q %v: status %d, %q, want %d and %q", tt.tokens, tt.args, status, said, exitMisused, tt.want)
 		}
@@ -285,7 +315,13 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 		{"entryfiles", "forget memory recall remember soul", "Crab.md memory/MEMORY.md", block},
 		{"duragent", "recall reflect remember search_memory update_world", "", ""},
 		{"clawft", "memory_read memory_write session_search", "MEMORY.md HISTORY.md", ""},
-		{"coderhapsody", "annotate get_annotations handoff_task load_memory_profile recall_memory save_memory spawn_sub_agent unload_memory_profile", "MEMORY.md SOUL.md", ""},
+		{
+			"coderhapsody",
+			"annotate get_annotations handoff_task load_memory_profile recall_memory save_memory spawn_sub_agent " +
+				"unload_memory_profile",
+			"MEMORY.md SOUL.md",
+			"",
+		},
 	} {
 		t.Run(tt.layout, func(t *testing.T) {
 			w := newWorld(t)
@@ -293,7 +329,11 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 			w.must(t, "--home", home, "init", "--dialect", tt.layout)
 			switch tt.layout {
 			case "crabtalk":
-				if err := os.WriteFile(filepath.Join(home, "Crab.md"), []byte("Alice is the boss.\n"), 0o644); err != nil {
+				if err := os.WriteFile(
+					filepath.Join(home, "Crab.md"),
+					[]byte("Alice is the boss.\n"),
+					0o644,
+				); err != nil {
 					t.Fatal(err)
 				}
 			case "clawft":
@@ -343,7 +383,10 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 				t.Errorf("context --message prints %q, want at its end %q", asked, tt.recalled)
 			}
 			for given, want := range map[string]string{"": want, message: asked} {
-				got, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "context", Arguments: map[string]string{"message": given}})
+				got, err := cs.GetPrompt(
+					t.Context(),
+					&mcp.GetPromptParams{Name: "context", Arguments: map[string]string{"message": given}},
+				)
 				if err != nil || got.Messages[0].Content.(*mcp.TextContent).Text != want {
 					t.Errorf("/context %q = %+v, %v; want %q", given, got, err, want)
 				}
@@ -354,7 +397,8 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 			}
 			for _, path := range strings.Fields(tt.documents) {
 				res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://document/" + path})
-				if _, serr := os.Stat(filepath.Join(home, path)); serr == nil && (err != nil || res.Contents[0].Text == "") {
+				if _, serr := os.Stat(filepath.Join(home, path)); serr == nil &&
+					(err != nil || res.Contents[0].Text == "") {
 					t.Errorf("%s = %+v, %v", path, res, err)
 				}
 			}

@@ -54,7 +54,10 @@ func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	var wrong profile.Diagnostics
 	for _, t := range ts {
 		if err := s.Admits(t); err != nil {
-			wrong = append(wrong, profile.Diagnostic{File: where, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)})
+			wrong = append(
+				wrong,
+				profile.Diagnostic{File: where, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)},
+			)
 		}
 	}
 	if len(wrong) > 0 {
@@ -141,8 +144,10 @@ func (a *app) token(file string) (token, where string, err error) {
 	}
 	token = strings.TrimSpace(string(b))
 	if len(token) < 16 || strings.ContainsAny(token, " \t\r\n") {
-		return "", "", &hinted{fmt.Errorf("reading the token: %s does not hold one word of 16 characters or more", file),
-			"remove the file to have a new token made"}
+		return "", "", &hinted{
+			fmt.Errorf("reading the token: %s does not hold one word of 16 characters or more", file),
+			"remove the file to have a new token made",
+		}
 	}
 	return token, file, nil
 }

@@ -83,7 +83,8 @@ func (w *world) openHTTPAs(t *testing.T, client string, flags ...string) *mcp.Cl
 	}
 	url, stop := w.serve(t, append([]string{"--tokens", tokens}, flags...)...)
 	cs, err := mcp.NewClient(&mcp.Implementation{Name: client, Version: "1"}, nil).
-		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer(tokenSecret)}}, nil)
+		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url +
+			"/mcp", HTTPClient: &http.Client{Transport: bearer(tokenSecret)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,13 +147,25 @@ func TestFirstCallOverwritesToolText(t *testing.T) {
 		file         string   // that holds the text, "" if it is not text
 		person       []string // how a person changes it otherwise
 	}{
-		{"crabtalk", "remember", func(s string) args { return args{"name": "n", "content": s} }, "", []string{"remember", "n", "Person."}},
-		{"entryfiles", "remember", func(s string) args { return args{"name": "n", "description": "d", "content": s} }, "memory/entries/n.md", nil},
+		{"crabtalk", "remember", func(s string) args {
+			return args{"name": "n", "content": s}
+		}, "", []string{"remember", "n", "Person."}},
+		{"entryfiles", "remember", func(s string) args {
+			return args{"name": "n", "description": "d", "content": s}
+		}, "memory/entries/n.md", nil},
 		{"entryfiles", "memory", func(s string) args { return args{"content": s} }, "memory/MEMORY.md", nil},
-		{"entryfiles", "remember", func(s string) args { return args{"name": "n", "description": "d", "content": s} }, "", []string{"remember", "n", "Person."}},
-		{"duragent", "reflect", func(s string) args { return args{"content": s} }, ".duragent/agents/rei/memory/MEMORY.md", nil},
-		{"duragent", "update_world", func(s string) args { return args{"topic": "n", "content": s} }, ".duragent/memory/world/n.md", nil},
-		{"clawft", "memory_write", func(s string) args { return args{"content": s, "mode": "overwrite"} }, ".clawft/workspace/memory/MEMORY.md", nil},
+		{"entryfiles", "remember", func(s string) args {
+			return args{"name": "n", "description": "d", "content": s}
+		}, "", []string{"remember", "n", "Person."}},
+		{"duragent", "reflect", func(s string) args {
+			return args{"content": s}
+		}, ".duragent/agents/rei/memory/MEMORY.md", nil},
+		{"duragent", "update_world", func(s string) args {
+			return args{"topic": "n", "content": s}
+		}, ".duragent/memory/world/n.md", nil},
+		{"clawft", "memory_write", func(s string) args {
+			return args{"content": s, "mode": "overwrite"}
+		}, ".clawft/workspace/memory/MEMORY.md", nil},
 	} {
 		name := tt.layout + " " + tt.tool + " " + strings.Join(tt.person, " ")
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +185,8 @@ func TestFirstCallOverwritesToolText(t *testing.T) {
 					w.must(t, tt.person...)
 				}
 				cs := open(t)
-				if said, failed := callIn(t, cs, tt.tool, tt.args("Four.")); !failed || !strings.Contains(said, "Person.") {
+				if said, failed := callIn(t, cs, tt.tool, tt.args("Four.")); !failed ||
+					!strings.Contains(said, "Person.") {
 					t.Errorf("a session overwrites a person's text unseen: %s", said)
 				}
 				mustSay(t, cs, tt.tool, tt.args("Four."))
@@ -190,10 +204,15 @@ func TestAgentWithoutMemory(t *testing.T) {
 		w.vars["OXBOW_HOME"] = w.dir
 		w.must(t, "init", "--dialect", "duragent", "--agent", "rei")
 		w.must(t, "--agent", "rei", "remember", "people", "Alice runs the database.")
-		w.write(t, ".duragent/agents/bob/agent.yaml", "apiVersion: duragent/v1alpha1\nkind: Agent\nmetadata:\n  name: bob\nspec: {}\n")
+		w.write(
+			t,
+			".duragent/agents/bob/agent.yaml",
+			"apiVersion: duragent/v1alpha1\nkind: Agent\nmetadata:\n  name: bob\nspec: {}\n",
+		)
 		w.write(t, ".duragent/directives/house.md", "Answer briefly.\n")
 		w.write(t, "memory-profiles/all.yaml", "name: all\ninclude:\n  kinds: [world]\n")
-		for want, flags := range map[string][]string{"": nil, "annotate get_annotations": {"--tools", "all"}} { // these are about code
+		// these are about code
+		for want, flags := range map[string][]string{"": nil, "annotate get_annotations": {"--tools", "all"}} {
 			cs := open(t, append([]string{"--agent", "bob"}, flags...)...)
 			tools, err := cs.ListTools(t.Context(), nil)
 			if err != nil {
@@ -210,14 +229,21 @@ func TestAgentWithoutMemory(t *testing.T) {
 			if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != "memory://context" {
 				t.Errorf("%v: resources %+v, %v; want the context alone", flags, list, err)
 			}
-			if templates, err := cs.ListResourceTemplates(t.Context(), nil); err != nil || len(templates.ResourceTemplates) > 0 {
+			if templates, err := cs.ListResourceTemplates(t.Context(), nil); err != nil ||
+				len(templates.ResourceTemplates) > 0 {
 				t.Errorf("%v: templates %+v, %v", flags, templates, err)
 			}
-			if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://entry/people"}); err == nil {
+			if res, err := cs.ReadResource(
+				t.Context(),
+				&mcp.ReadResourceParams{URI: "memory://entry/people"},
+			); err == nil {
 				t.Errorf("%v: the resource of an entry says %q", flags, res.Contents[0].Text)
 			}
-			done, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "memory://entry/{name}"},
-				Argument: mcp.CompleteParamsArgument{Name: "name", Value: "p"}})
+			done, err := cs.Complete(
+				t.Context(),
+				&mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "memory://entry/{name}"},
+					Argument: mcp.CompleteParamsArgument{Name: "name", Value: "p"}},
+			)
 			if err != nil || len(done.Completion.Values) > 0 {
 				t.Errorf("%v: a name is completed to %+v, %v", flags, done, err)
 			}
@@ -241,8 +267,9 @@ func TestAgentWithoutMemory(t *testing.T) {
 
 // With --embed, the tool of each layout that searches ranks by vectors, too.
 func TestEmbedInEveryLayout(t *testing.T) {
-	for layout, search := range map[string]string{"crabtalk": "recall", "entryfiles": "recall", "duragent": "search_memory",
-		"clawft": "session_search", "coderhapsody": "recall_memory"} {
+	for layout, search := range map[string]string{"crabtalk": "recall", "entryfiles": "recall",
+		"duragent": "search_memory",
+		"clawft":   "session_search", "coderhapsody": "recall_memory"} {
 		t.Run(layout, func(t *testing.T) {
 			eachDoor(t, func(t *testing.T, w *world, open door) {
 				s := vectorstest.NewServer(t)
@@ -250,26 +277,43 @@ func TestEmbedInEveryLayout(t *testing.T) {
 				w.must(t, "init", "--dialect", layout)
 				kind := map[string]string{"clawft": "history", "duragent": "world", "coderhapsody": "journal"}[layout]
 				for name, text := range map[string]string{"a": "Herons fish at dawn.", "b": "The the tide."} {
-					w.must(t, append([]string{"remember", name, text}, map[bool][]string{true: {"--kind", kind}}[kind != ""]...)...)
+					w.must(
+						t,
+						append(
+							[]string{"remember", name, text},
+							map[bool][]string{true: {"--kind", kind}}[kind != ""]...,
+						)...,
+					)
 				}
 				const query = "the herons"
 				ask := map[string]any{"query": query}
-				if said := mustSay(t, open(t), search, ask); strings.Contains(said, "tide") || !strings.Contains(said, "dawn") {
+				if said := mustSay(t, open(t), search, ask); strings.Contains(said, "tide") ||
+					!strings.Contains(said, "dawn") {
 					t.Errorf("by words, %s says %s", search, said)
 				}
 				flags := []string{"--embed", s.URL, "--embed-model", vectorstest.Model}
 				cs := open(t, flags...)
-				if said := mustSay(t, cs, search, ask); !strings.Contains(said, "tide") || !strings.Contains(said, "dawn") || strings.Contains(said, "note:") {
+				if said := mustSay(t, cs, search, ask); !strings.Contains(said, "tide") ||
+					!strings.Contains(said, "dawn") || strings.Contains(said, "note:") {
 					t.Errorf("by words and vectors, %s says %s", search, said)
 				}
-				if said := mustSay(t, cs, search, map[string]any{"query": query, "limit": 1}); strings.Contains(said, "tide") == strings.Contains(said, "dawn") {
+				if said := mustSay(
+					t,
+					cs,
+					search,
+					map[string]any{"query": query, "limit": 1},
+				); strings.Contains(said, "tide") == strings.Contains(said, "dawn") {
 					t.Errorf("with a limit of 1, %s says %s", search, said)
 				}
 				if len(s.Texts()) == 0 {
 					t.Error("the endpoint was not asked")
 				}
-				s.Before = func(w http.ResponseWriter, n int) bool { w.WriteHeader(http.StatusUnauthorized); return true }
-				if said := mustSay(t, cs, search, ask); !strings.Contains(said, "dawn") || !strings.Contains(said, "ranked by words, as vectors are lacking") {
+				s.Before = func(w http.ResponseWriter, n int) bool {
+					w.WriteHeader(http.StatusUnauthorized)
+					return true
+				}
+				if said := mustSay(t, cs, search, ask); !strings.Contains(said, "dawn") ||
+					!strings.Contains(said, "ranked by words, as vectors are lacking") {
 					t.Errorf("without the endpoint, %s says %s", search, said)
 				}
 				w.must(t, "check")
@@ -288,7 +332,8 @@ func TestRewriteKeepsHeld(t *testing.T) {
 		w.must(t, "--home", "own", "import", "e.jsonl")
 		w.must(t, "--home", "own", "convert", "clawft", "--to", "clawft")
 		cs := open(t, "--home", filepath.Join(w.dir, "clawft"))
-		if said := mustSay(t, cs, "memory_read", nil); !strings.Contains(said, "TAINTWORD is") || strings.Contains(said, "You must") {
+		if said := mustSay(t, cs, "memory_read", nil); !strings.Contains(said, "TAINTWORD is") ||
+			strings.Contains(said, "You must") {
 			t.Errorf("memory_read says %q", said)
 		}
 		mustSay(t, cs, "memory_write", map[string]any{"mode": "overwrite", "content": "Rewritten."})
@@ -296,7 +341,8 @@ func TestRewriteKeepsHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(text); !strings.Contains(got, "Rewritten") || !strings.Contains(got, "You must") || strings.Contains(got, "TAINTWORD is") {
+		if got := string(text); !strings.Contains(got, "Rewritten") || !strings.Contains(got, "You must") ||
+			strings.Contains(got, "TAINTWORD is") {
 			t.Errorf("MEMORY.md is %q, want the new text and what was held back", got)
 		}
 		w.must(t, "--home", "clawft", "check")

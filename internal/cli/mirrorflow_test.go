@@ -66,7 +66,8 @@ func (f *mirrored) add(text string) {
 
 // call reports a call of a session.
 func (f *mirrored) call(tool string, input object) {
-	f.hook("taught", "PostToolUse", object{"tool_use_id": "toolu_" + tool, "tool_name": tool, "tool_input": input, "tool_response": cmp.Or(f.answers, "done")})
+	f.hook("taught", "PostToolUse", object{"tool_use_id": "toolu_" +
+		tool, "tool_name": tool, "tool_input": input, "tool_response": cmp.Or(f.answers, "done")})
 	f.answers = ""
 }
 
@@ -202,16 +203,19 @@ func TestMirrorAsksTheArchive(t *testing.T) {
 func TestMirrorLeavesUnchangedNotes(t *testing.T) {
 	f := newMirrored(t)
 	rest := strings.Repeat("The crane of harbor turns left, and then right again.\n", 60)
-	parts := []string{"# Lamps\n\nThe lamp of the release of harbor is zzgreen.\n", "# Cranes\n\n" + rest, "# Ropes\n\n" + rest + "The rope of the release of harbor is zzlong.\n"}
+	parts := []string{"# Lamps\n\nThe lamp of the release of harbor is zzgreen.\n", "# Cranes\n\n" +
+		rest, "# Ropes\n\n" + rest + "The rope of the release of harbor is zzlong.\n"}
 	f.env.Now = func() time.Time { return time.Now().Add(-time.Minute) } // the call was long ago
 	f.prompt("taught", "Write down all.")
 	f.put(f.file, strings.Join(parts, "\n"))
 	f.call("Write", object{"file_path": f.file, "content": "x"})
 	f.env.Now = time.Now
-	if err := os.Remove(filepath.Join(filepath.Dir(f.file), "../1.jsonl")); err != nil { // the project is not known any more
+	// the project is not known any more
+	if err := os.Remove(filepath.Join(filepath.Dir(f.file), "../1.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	f.put(f.file, strings.Join([]string{parts[0], parts[1] + "The crane of the release of harbor is zzevil.\n", parts[2]}, "\n"))
+	f.put(f.file, strings.Join([]string{parts[0], parts[1] +
+		"The crane of the release of harbor is zzevil.\n", parts[2]}, "\n"))
 	f.hook("later", "SessionStart", object{"source": "startup"})
 	if out := f.must(t, "list", "trust:tainted", "-q"); out != "MEMORY > Cranes\n" {
 		t.Errorf("tainted are %q, want MEMORY > Cranes alone", out)

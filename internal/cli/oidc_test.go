@@ -23,15 +23,39 @@ func TestProvider(t *testing.T) {
 	var provider *httptest.Server
 	provider = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": provider.URL, "jwks_uri": provider.URL,
-			"keys": []any{map[string]string{"kid": "k", "kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(public)}}})
+			"keys": []any{
+				map[string]string{
+					"kid": "k",
+					"kty": "OKP",
+					"crv": "Ed25519",
+					"x":   base64.RawURLEncoding.EncodeToString(public),
+				},
+			}})
 	}))
 	t.Cleanup(provider.Close)
 	s := &street{world: newWorld(t), links: map[string]string{}}
 	s.env.Rand = crand.Reader
-	s.serve(t, "serve", "--home", s.dir, "--http", ":0", "--public-url", "http://localhost:8333", "--oidc-issuer", provider.URL, "--oidc-tenant", "org")
+	s.serve(
+		t,
+		"serve",
+		"--home",
+		s.dir,
+		"--http",
+		":0",
+		"--public-url",
+		"http://localhost:8333",
+		"--oidc-issuer",
+		provider.URL,
+		"--oidc-tenant",
+		"org",
+	)
 	s.url = "http://" + s.addr
 	sign := func(org string) string {
-		token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"iss": provider.URL, "aud": "http://localhost:8333", "exp": s.env.Now().Unix() + 600, "scope": "oxbow:write", "org": org})
+		token := jwt.NewWithClaims(
+			jwt.SigningMethodEdDSA,
+			jwt.MapClaims{"iss": provider.URL, "aud": "http://localhost:8333", "exp": s.env.Now().Unix() + 600,
+				"scope": "oxbow:write", "org": org},
+		)
 		token.Header["kid"] = "k"
 		signed, err := token.SignedString(private)
 		if err != nil {
@@ -40,7 +64,8 @@ func TestProvider(t *testing.T) {
 		return signed
 	}
 	for _, of := range neighbours[:2] {
-		if status, answer := s.send(t, http.DefaultClient, "POST", "/api/v1/entries", sign(of), `{"name":"`+hush(of)+`","content":"`+hush(of)+`"}`); status != http.StatusCreated {
+		if status, answer := s.send(t, http.DefaultClient, "POST", "/api/v1/entries", sign(of), `{"name":"`+hush(of)+
+			`","content":"`+hush(of)+`"}`); status != http.StatusCreated {
 			t.Errorf("POST of %s = %d %s", of, status, answer)
 		}
 	}
@@ -54,11 +79,25 @@ func TestProvider(t *testing.T) {
 		s.must(t, "--home", s.dir+"/tenants/"+of, "get", hush(of))
 	}
 	for _, of := range []string{"../own", "Alpha", ""} {
-		if status, answer := s.send(t, http.DefaultClient, "GET", "/api/v1/entries", sign(of), ""); status != http.StatusUnauthorized || !strings.Contains(answer, "resource_metadata=") {
+		if status, answer := s.send(
+			t,
+			http.DefaultClient,
+			"GET",
+			"/api/v1/entries",
+			sign(of),
+			"",
+		); status != http.StatusUnauthorized || !strings.Contains(answer, "resource_metadata=") {
 			t.Errorf("GET of tenant %q = %d %s", of, status, answer)
 		}
 	}
-	if status, answer := s.send(t, http.DefaultClient, "GET", "/.well-known/oauth-protected-resource/mcp", "", ""); status != 200 || !strings.Contains(answer, provider.URL) {
+	if status, answer := s.send(
+		t,
+		http.DefaultClient,
+		"GET",
+		"/.well-known/oauth-protected-resource/mcp",
+		"",
+		"",
+	); status != 200 || !strings.Contains(answer, provider.URL) {
 		t.Errorf("GET the description = %d %s", status, answer)
 	}
 }
@@ -74,9 +113,20 @@ func TestProviderIsDown(t *testing.T) {
 	for _, claim := range [][]string{nil, {"--oidc-tenant", "org"}} {
 		s := &street{world: newWorld(t), links: map[string]string{}}
 		s.env.Rand = crand.Reader
-		s.serve(t, append([]string{"serve", "--home", s.dir, "--http", ":0", "--public-url", "http://localhost:8333", "--oidc-issuer", provider.URL}, claim...)...)
+		s.serve(
+			t,
+			append(
+				[]string{"serve", "--home", s.dir, "--http", ":0", "--public-url", "http://localhost:8333",
+					"--oidc-issuer", provider.URL},
+				claim...,
+			)...,
+		)
 		s.url = "http://" + s.addr
-		token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"iss": provider.URL, "aud": "http://localhost:8333", "exp": s.env.Now().Unix() + 600, "scope": "oxbow:write", "org": "alpha"})
+		token := jwt.NewWithClaims(
+			jwt.SigningMethodEdDSA,
+			jwt.MapClaims{"iss": provider.URL, "aud": "http://localhost:8333", "exp": s.env.Now().Unix() + 600,
+				"scope": "oxbow:write", "org": "alpha"},
+		)
 		token.Header["kid"] = "k"
 		signed, err := token.SignedString(private)
 		if err != nil {
@@ -84,7 +134,8 @@ func TestProviderIsDown(t *testing.T) {
 		}
 		for _, path := range []string{"/api/v1/entries", "/api/v1/events", "/mcp", "/metrics"} {
 			status, answer := s.send(t, http.DefaultClient, "GET", path, signed, "")
-			if status != http.StatusServiceUnavailable || !strings.Contains(answer, "keep your token") || strings.Contains(answer, provider.Listener.Addr().String()) {
+			if status != http.StatusServiceUnavailable || !strings.Contains(answer, "keep your token") ||
+				strings.Contains(answer, provider.Listener.Addr().String()) {
 				t.Errorf("GET %s with %q = %d %s", path, claim, status, answer)
 			}
 		}

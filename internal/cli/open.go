@@ -44,14 +44,18 @@ func (a *app) open(how access) (*oxbow.Memory, error) {
 
 // opener opens the memory of the home for all calls of a server: for [verb.Read] with
 // team files. The second function closes what was opened.
-func (a *app) opener(how access) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
+func (a *app) opener(
+	how access,
+) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
 	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		if _, err := a.bound(); err != nil {
 			return nil, err
 		}
 		return a.openAll(how)
 	})
-	shown := func(of func(context.Context, *oxbow.Memory) *oxbow.Memory) (func(context.Context, verb.Access) (*oxbow.Memory, error), func() error) {
+	shown := func(
+		of func(context.Context, *oxbow.Memory) *oxbow.Memory,
+	) (func(context.Context, verb.Access) (*oxbow.Memory, error), func() error) {
 		return verb.OpenOnFirstUse(func(ctx context.Context) (*oxbow.Memory, error) {
 			m, err := all(ctx, how)
 			if err != nil {
@@ -127,7 +131,11 @@ func (a *app) openElsewhere(how access) (*oxbow.Memory, error) {
 		return nil, err
 	}
 	var m *oxbow.Memory
-	m = oxbow.New(s, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look, Screen: a.screener(&m), History: a.limit.History})
+	m = oxbow.New(
+		s,
+		&oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look,
+			Screen: a.screener(&m), History: a.limit.History},
+	)
 	return m, nil
 }
 
@@ -162,8 +170,13 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		return nil, fmt.Errorf("OXBOW_KEEP: %w", err)
 	}
 	var m *oxbow.Memory
-	m, err = oxbow.Open(path, &oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		Cache: a.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screener(&m), History: a.limit.History})
+	m, err = oxbow.Open(
+		path,
+		&oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: a.env.Now, Rand: a.env.Rand, Source: src,
+			SealAfter: a.sealAfter,
+			Cache:     a.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screener(&m),
+			History: a.limit.History},
+	)
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -192,7 +205,10 @@ func openError(path string, err error) error {
 	if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		at, lerr := filepath.EvalSymlinks(path)
 		if lerr == nil && filepath.Dir(at) != filepath.Dir(path) {
-			return verb.Advise(fmt.Errorf("opening %s: it is a link out of its directory, to %s", path, at), "name that one: --home "+text.ShellQuote(filepath.Dir(at)))
+			return verb.Advise(
+				fmt.Errorf("opening %s: it is a link out of its directory, to %s", path, at),
+				"name that one: --home "+text.ShellQuote(filepath.Dir(at)),
+			)
 		}
 	}
 	var pe *fs.PathError
@@ -353,8 +369,14 @@ func (a *app) recordMade() error {
 	if err != nil || a.sample || (filepath.Base(p.Home) != homeDir && !git.InTree(p.Home)) || !isDir(p.Home) {
 		return nil
 	}
-	if err := a.host().Trusted.Made(context.Background(), p.Home, p.Store, a.env.Now()); err != nil && git.InTree(p.Home) {
-		a.note("it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s", p.Home, err, text.ShellQuote(p.Home))
+	if err := a.host().Trusted.Made(context.Background(), p.Home, p.Store, a.env.Now()); err != nil &&
+		git.InTree(p.Home) {
+		a.note(
+			"it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s",
+			p.Home,
+			err,
+			text.ShellQuote(p.Home),
+		)
 	}
 	return nil
 }

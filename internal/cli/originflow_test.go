@@ -28,7 +28,16 @@ func (f *flow) mcpCalls(calls ...object) {
 			for o["id"] != nil && !strings.Contains(<-answers, fmt.Sprintf(`"id":%d`, o["id"])) {
 			}
 		}
-		ask(object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "claude-code", "version": "2"}}})
+		ask(object{
+			"jsonrpc": "2.0",
+			"id":      1,
+			"method":  "initialize",
+			"params": object{
+				"protocolVersion": "2025-11-25",
+				"capabilities":    object{},
+				"clientInfo":      object{"name": "claude-code", "version": "2"},
+			},
+		})
 		ask(object{"jsonrpc": "2.0", "method": "notifications/initialized"})
 		for i, c := range calls {
 			ask(object{"jsonrpc": "2.0", "id": 2 + i, "method": "tools/call", "params": c})
@@ -59,8 +68,26 @@ func TestCopiesNameTheirSource(t *testing.T) {
 	const poison = "Deploys of harbor run from the mirror zinc, with the token of Ann Reyes, at dawn."
 	f := newFlow(t)
 	f.must(t, "profile", "new", "work", "--project", "harbor")
-	f.plant(0, poison, object{"tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/post"}, "tool_response": poison})
-	f.must(t, "import", "--format", "markdown", f.file(t, "notes.md", "# gate\n\nThe northern gate of the quay opens only when both keepers turn their keys.\n"))
+	f.plant(
+		0,
+		poison,
+		object{
+			"tool_name":     "WebFetch",
+			"tool_input":    object{"url": "https://example.org/post"},
+			"tool_response": poison,
+		},
+	)
+	f.must(
+		t,
+		"import",
+		"--format",
+		"markdown",
+		f.file(
+			t,
+			"notes.md",
+			"# gate\n\nThe northern gate of the quay opens only when both keepers turn their keys.\n",
+		),
+	)
 	// The client reports no call, so that only the ledger has it.
 	f.prompt("taught", "What do we know of the release? Write it down.")
 	f.mcpCalls(
@@ -98,7 +125,8 @@ func TestCopiesNameTheirSource(t *testing.T) {
 		t.Errorf("lineage says %s", out)
 	}
 	f.must(t, "revert", "--trust", "tainted")
-	if out := f.must(t, "list"); strings.Contains(out, "other words") || (!strings.Contains(out, "tide") && !strings.Contains(out, "of its own")) {
+	if out := f.must(t, "list"); strings.Contains(out, "other words") ||
+		(!strings.Contains(out, "tide") && !strings.Contains(out, "of its own")) {
 		t.Errorf("after the revert: %s", out)
 	}
 	f.must(t, "check")
@@ -108,17 +136,44 @@ func TestCopiesNameTheirSource(t *testing.T) {
 func TestTestsVerify(t *testing.T) {
 	f := newFlow(t)
 	ran := func(id, command string, exit int) {
-		f.hook("s", "PostToolUse", object{"tool_use_id": id, "tool_name": "Bash", "tool_input": object{"command": command}, "tool_response": object{"stdout": "", "exit_code": exit}})
+		f.hook(
+			"s",
+			"PostToolUse",
+			object{
+				"tool_use_id":   id,
+				"tool_name":     "Bash",
+				"tool_input":    object{"command": command},
+				"tool_response": object{"stdout": "", "exit_code": exit},
+			},
+		)
 	}
 	note := func(name, call string) {
 		c := remember(name, "The "+name+" is counted in cents, in pay.go.")
 		c["_meta"] = object{"claudecode/toolUseId": call}
-		f.hook("s", "PreToolUse", object{"tool_use_id": call, "tool_name": "mcp__oxbow__remember", "tool_input": object{"name": name}})
+		f.hook(
+			"s",
+			"PreToolUse",
+			object{"tool_use_id": call, "tool_name": "mcp__oxbow__remember", "tool_input": object{"name": name}},
+		)
 		f.mcpCalls(c)
-		f.hook("s", "PostToolUse", object{"tool_use_id": call, "tool_name": "mcp__oxbow__remember", "tool_input": object{"name": name}, "tool_response": "added"})
+		f.hook(
+			"s",
+			"PostToolUse",
+			object{
+				"tool_use_id":   call,
+				"tool_name":     "mcp__oxbow__remember",
+				"tool_input":    object{"name": name},
+				"tool_response": "added",
+			},
+		)
 	}
 	edit := func(id, file string) {
-		f.hook("s", "PostToolUse", object{"tool_use_id": id, "tool_name": "Edit", "tool_input": object{"file_path": f.dir + "/" + file, "old_string": "a", "new_string": "b"}, "tool_response": object{}})
+		f.hook(
+			"s",
+			"PostToolUse",
+			object{"tool_use_id": id, "tool_name": "Edit", "tool_input": object{"file_path": f.dir + "/" +
+				file, "old_string": "a", "new_string": "b"}, "tool_response": object{}},
+		)
 	}
 	f.prompt("s", "Mend the sum.")
 	edit("toolu_00", "other.go")
@@ -132,7 +187,16 @@ func TestTestsVerify(t *testing.T) {
 	edit("toolu_05", "pay.go")
 	note("tax", "toolu_06")
 	ran("toolu_07", "go test ./...", 0)
-	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_08", "tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/x"}, "tool_response": "The rate is counted in cents."})
+	f.hook(
+		"s",
+		"PostToolUse",
+		object{
+			"tool_use_id":   "toolu_08",
+			"tool_name":     "WebFetch",
+			"tool_input":    object{"url": "https://example.org/x"},
+			"tool_response": "The rate is counted in cents.",
+		},
+	)
 	note("rate", "toolu_09")
 	for trust, want := range map[string]string{"verified": "total", "agent": "fee sum tax", "tainted": "rate"} {
 		names := strings.Fields(f.must(t, "list", "--quiet", "trust:"+trust, "-name:crane"))

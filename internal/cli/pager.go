@@ -21,7 +21,8 @@ func (a *app) paged(c *cobra.Command) *cobra.Command {
 // pager returns the command line of the person's pager: $OXBOW_PAGER, else $PAGER,
 // else less where there may be one; nil where none is wanted.
 func (t *terminal) pager() []string {
-	if !t.mayPage || t.noPager || !t.env.StdoutTerm || t.env.Height < 1 || t.env.Page == nil || t.env.Getenv("TERM") == "dumb" {
+	if !t.mayPage || t.noPager || !t.env.StdoutTerm || t.env.Height < 1 || t.env.Page == nil ||
+		t.env.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	line := strings.TrimSpace(t.env.Getenv("OXBOW_PAGER"))

@@ -80,9 +80,13 @@ func answerOfClaude(use toolUse, arg, text string) object {
 	var response any = content
 	switch use {
 	case useShell:
-		response = object{"stdout": text, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false}
+		response = object{"stdout": text, "stderr": "", "interrupted": false, "isImage": false,
+			"noOutputExpected": false}
 	case useRead:
-		response = object{"type": "text", "file": object{"filePath": arg, "content": text, "numLines": 3, "startLine": 1, "totalLines": 3}}
+		response = object{
+			"type": "text",
+			"file": object{"filePath": arg, "content": text, "numLines": 3, "startLine": 1, "totalLines": 3},
+		}
 	case useSearch:
 		response = object{"mode": "content", "numFiles": 1, "filenames": []string{}, "content": text, "numLines": 1}
 	case useWrite, useEdit:
@@ -90,7 +94,13 @@ func answerOfClaude(use toolUse, arg, text string) object {
 	case useFetch:
 		response = object{"bytes": len(text), "code": 200, "codeText": "OK", "result": text, "url": arg}
 	case useFind:
-		response = object{"query": arg, "results": []any{object{"tool_use_id": "srvtoolu_1", "content": []object{{"title": text, "url": "https://example.org"}}}, text}}
+		response = object{
+			"query": arg,
+			"results": []any{
+				object{"tool_use_id": "srvtoolu_1", "content": []object{{"title": text, "url": "https://example.org"}}},
+				text,
+			},
+		}
 	case useAgent:
 		response = object{"status": "completed", "prompt": arg, "agentType": "general-purpose", "content": content}
 	}
@@ -112,22 +122,37 @@ func agentClients() []*agentClient {
 	server := toolForm{"mcp__tracker__get_issue", keyed("id")}
 	return []*agentClient{
 		{
-			name: "claude", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure", stopped: "Stop", said: "last_assistant_message",
-			turnField: "prompt_id", callField: "tool_use_id", mcpName: "claude-code", vars: session("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"),
-			meta:            func(_, call string) object { return object{"claudecode/toolUseId": call, "progressToken": 1} },
+			name: "claude", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure",
+			stopped: "Stop", said: "last_assistant_message",
+			turnField: "prompt_id", callField: "tool_use_id", mcpName: "claude-code",
+			vars: session("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"),
+			meta: func(_, call string) object {
+				return object{"claudecode/toolUseId": call, "progressToken": 1}
+			},
 			showsBeforeEdit: true, answer: answerOfClaude,
-			subagent: func(string) object { return object{"agent_id": "accde037c1a877351", "agent_type": "general-purpose"} },
+			subagent: func(string) object {
+				return object{"agent_id": "accde037c1a877351", "agent_type": "general-purpose"}
+			},
 			tools: map[toolUse]toolForm{
-				useShell: {"Bash", keyed("command", "description", "d")}, useRead: {"Read", keyed("file_path")}, useSearch: {"Grep", keyed("path", "pattern", "gate", "output_mode", "content")},
-				useWrite: {"Write", written("file_path", "content")}, useEdit: {"Edit", edited("file_path", "old_string", "new_string")},
-				useFetch: {"WebFetch", keyed("url", "prompt", "What does it say?")}, useFind: {"WebSearch", keyed("query")}, useServer: server,
-				useResource: {"ReadMcpResourceTool", keyed("uri", "server", "tracker")}, useAgent: {"Agent", keyed("prompt", "subagent_type", "general-purpose")},
-				useLate: {"BashOutput", keyed("bash_id")}, useSkill: {"Skill", keyed("skill")}, useOwn: {"mcp__oxbow__", keyed("name")},
+				useShell: {"Bash", keyed("command", "description", "d")}, useRead: {"Read", keyed("file_path")},
+				useSearch: {"Grep", keyed("path", "pattern", "gate", "output_mode", "content")},
+				useWrite:  {"Write", written("file_path", "content")},
+				useEdit:   {"Edit", edited("file_path", "old_string", "new_string")},
+				useFetch:  {"WebFetch", keyed("url", "prompt", "What does it say?")},
+				useFind:   {"WebSearch", keyed("query")}, useServer: server,
+				useResource: {"ReadMcpResourceTool", keyed("uri", "server", "tracker")},
+				useAgent:    {"Agent", keyed("prompt", "subagent_type", "general-purpose")},
+				useLate:     {"BashOutput", keyed("bash_id")}, useSkill: {"Skill", keyed("skill")},
+				useOwn: {"mcp__oxbow__", keyed("name")},
 			},
 		}, {
-			name: "codex", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUse", stopped: "Stop", said: "last_assistant_message",
-			turnField: "turn_id", callField: "tool_use_id", mcpName: "codex-mcp-client", vars: session("CODEX_CI", "CODEX_THREAD_ID"),
-			meta:            func(id, call string) object { return object{"sessionId": id, "threadId": id, "callId": call} },
+			name: "codex", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUse", stopped: "Stop",
+			said:      "last_assistant_message",
+			turnField: "turn_id", callField: "tool_use_id", mcpName: "codex-mcp-client",
+			vars: session("CODEX_CI", "CODEX_THREAD_ID"),
+			meta: func(id, call string) object {
+				return object{"sessionId": id, "threadId": id, "callId": call}
+			},
 			showsBeforeEdit: true,
 			subagent: func(id string) object {
 				return object{"agent_id": id + "-sub", "agent_type": "worker", "turn_id": id + "-sub-turn"}
@@ -139,20 +164,27 @@ func agentClients() []*agentClient {
 				return object{"tool_response": text}
 			},
 			tools: map[toolUse]toolForm{
-				useShell: {"Bash", keyed("command")}, useRead: {"Bash", func(arg string) object { return object{"command": "cat " + arg} }},
+				useShell: {"Bash", keyed("command")}, useRead: {"Bash", func(arg string) object {
+					return object{"command": "cat " + arg}
+				}},
 				useSearch: {"Bash", func(arg string) object { return object{"command": "rg -n gate " + arg} }},
 				useWrite: {"apply_patch", func(arg string) object {
 					return object{"command": "*** Begin Patch\n*** Add File: " + arg + "\n+package work\n*** End Patch"}
 				}},
 				useEdit: {"apply_patch", func(arg string) object {
-					return object{"command": "*** Begin Patch\n*** Update File: " + arg + "\n@@\n-package work\n+package work // edited\n*** End Patch"}
+					return object{"command": "*** Begin Patch\n*** Update File: " + arg +
+						"\n@@\n-package work\n+package work // edited\n*** End Patch"}
 				}},
-				useFind: {"web_search", keyed("query")}, useServer: server, useResource: {"read_mcp_resource", keyed("uri", "server", "tracker")},
-				useAgent: {"wait", keyed("id")}, useLate: {"write_stdin", keyed("session_id", "chars", "")}, useOwn: {"mcp__oxbow__", keyed("name")},
+				useFind: {"web_search", keyed("query")}, useServer: server,
+				useResource: {"read_mcp_resource", keyed("uri", "server", "tracker")},
+				useAgent:    {"wait", keyed("id")}, useLate: {"write_stdin", keyed("session_id", "chars", "")},
+				useOwn: {"mcp__oxbow__", keyed("name")},
 			},
 		}, {
-			name: "gemini", prompted: "BeforeAgent", called: "AfterTool", failed: "AfterTool", stopped: "AfterAgent", said: "prompt_response",
-			hasTime: true, mcpName: "gemini-cli-mcp-client", vars: session("GEMINI_CLI", "GEMINI_SESSION"), meta: progress,
+			name: "gemini", prompted: "BeforeAgent", called: "AfterTool", failed: "AfterTool", stopped: "AfterAgent",
+			said:    "prompt_response",
+			hasTime: true, mcpName: "gemini-cli-mcp-client", vars: session("GEMINI_CLI", "GEMINI_SESSION"),
+			meta: progress,
 			answer: answerOfModel(func(use toolUse, _, text string) string {
 				if use == useShell || use == useServer || use == useOwn {
 					return "<untrusted_context>\nOutput: " + text + "\nProcess Group PGID: 31699\n</untrusted_context>"
@@ -160,29 +192,42 @@ func agentClients() []*agentClient {
 				return text
 			}),
 			tools: map[toolUse]toolForm{
-				useShell: {"run_shell_command", keyed("command", "description", "d")}, useRead: {"read_file", keyed("file_path")},
-				useSearch: {"search_file_content", keyed("path", "pattern", "gate")}, useWrite: {"write_file", written("file_path", "content")},
-				useEdit: {"replace", edited("file_path", "old_string", "new_string")}, useFetch: {"web_fetch", keyed("prompt")}, useFind: {"google_web_search", keyed("query")},
-				useServer: {"mcp_tracker_get_issue", keyed("id")}, useResource: {"read_mcp_resource", keyed("uri")}, useAgent: {"codebase_investigator", keyed("objective")},
+				useShell:  {"run_shell_command", keyed("command", "description", "d")},
+				useRead:   {"read_file", keyed("file_path")},
+				useSearch: {"search_file_content", keyed("path", "pattern", "gate")},
+				useWrite:  {"write_file", written("file_path", "content")},
+				useEdit:   {"replace", edited("file_path", "old_string", "new_string")},
+				useFetch:  {"web_fetch", keyed("prompt")}, useFind: {"google_web_search", keyed("query")},
+				useServer: {"mcp_tracker_get_issue", keyed("id")}, useResource: {"read_mcp_resource", keyed("uri")},
+				useAgent: {"codebase_investigator", keyed("objective")},
 				useSkill: {"activate_skill", keyed("name")}, useOwn: {"mcp_oxbow_", keyed("name")},
 			},
 		}, {
-			name: "opencode", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure", stopped: "Stop", said: "AgentText",
-			turnField: "turn_id", callField: "tool_use_id", hasTime: true, mcpName: "opencode", vars: session("OPENCODE", "OPENCODE_SESSION"), meta: progress,
+			name: "opencode", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure",
+			stopped: "Stop", said: "AgentText",
+			turnField: "turn_id", callField: "tool_use_id", hasTime: true, mcpName: "opencode",
+			vars: session("OPENCODE", "OPENCODE_SESSION"), meta: progress,
 			answer:   func(_ toolUse, _, text string) object { return object{"tool_response": text} },
 			subagent: func(string) object { return object{"agent_type": "general"} },
 			tools: map[toolUse]toolForm{
-				useShell: {"bash", keyed("command", "description", "d")}, useRead: {"read", keyed("filePath")}, useSearch: {"grep", keyed("path", "pattern", "gate")},
-				useWrite: {"write", written("filePath", "content")}, useEdit: {"edit", edited("filePath", "oldString", "newString")},
-				useFetch: {"webfetch", keyed("url", "format", "markdown")}, useFind: {"websearch", keyed("query")}, useServer: {"tracker_get_issue", keyed("id")},
-				useAgent: {"task", keyed("prompt", "subagent_type", "general")}, useSkill: {"skill", keyed("name")}, useOwn: {"oxbow_", keyed("name")},
+				useShell: {"bash", keyed("command", "description", "d")}, useRead: {"read", keyed("filePath")},
+				useSearch: {"grep", keyed("path", "pattern", "gate")},
+				useWrite:  {"write", written("filePath", "content")},
+				useEdit:   {"edit", edited("filePath", "oldString", "newString")},
+				useFetch:  {"webfetch", keyed("url", "format", "markdown")}, useFind: {"websearch", keyed("query")},
+				useServer: {"tracker_get_issue", keyed("id")},
+				useAgent:  {"task", keyed("prompt", "subagent_type", "general")}, useSkill: {"skill", keyed("name")},
+				useOwn: {"oxbow_", keyed("name")},
 			},
 		}, {
-			name: "copilot", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure", stopped: "Stop",
-			hasTime: true, mcpName: "github-copilot-developer", vars: session("COPILOT_CLI_BINARY_VERSION", "COPILOT_SESSION"), meta: progress,
+			name: "copilot", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure",
+			stopped: "Stop",
+			hasTime: true, mcpName: "github-copilot-developer",
+			vars: session("COPILOT_CLI_BINARY_VERSION", "COPILOT_SESSION"), meta: progress,
 			showsBeforeEdit: true,
 			subagent: func(id string) object {
-				return object{"session_id": id + "-sub", "agent_id": id + "-sub", "agent_type": "general-purpose", "parent_agent_id": id}
+				return object{"session_id": id + "-sub", "agent_id": id +
+					"-sub", "agent_type": "general-purpose", "parent_agent_id": id}
 			},
 			answer: func(use toolUse, _, text string) object {
 				if use == useShell {
@@ -191,26 +236,38 @@ func agentClients() []*agentClient {
 				return object{"tool_result": object{"result_type": "success", "text_result_for_llm": text}}
 			},
 			tools: map[toolUse]toolForm{
-				useShell: {"Bash", keyed("command", "description", "d", "mode", "sync")}, useRead: {"Read", keyed("path")}, useSearch: {"Grep", keyed("path", "pattern", "gate")},
-				useWrite: {"Write", written("path", "file_text")}, useEdit: {"Edit", edited("path", "old_str", "new_str")}, useFetch: {"WebFetch", keyed("url")},
-				useFind: {"WebSearch", keyed("query")}, useServer: {"tracker-get_issue", keyed("id")}, useAgent: {"Agent", keyed("prompt", "agent_type", "general-purpose")},
-				useLate: {"read_bash", keyed("shellId")}, useSkill: {"skill", keyed("skill")}, useOwn: {"oxbow-", keyed("name")},
+				useShell: {"Bash", keyed("command", "description", "d", "mode", "sync")},
+				useRead:  {"Read", keyed("path")}, useSearch: {"Grep", keyed("path", "pattern", "gate")},
+				useWrite: {"Write", written("path", "file_text")},
+				useEdit:  {"Edit", edited("path", "old_str", "new_str")}, useFetch: {"WebFetch", keyed("url")},
+				useFind: {"WebSearch", keyed("query")}, useServer: {"tracker-get_issue", keyed("id")},
+				useAgent: {"Agent", keyed("prompt", "agent_type", "general-purpose")},
+				useLate:  {"read_bash", keyed("shellId")}, useSkill: {"skill", keyed("skill")},
+				useOwn: {"oxbow-", keyed("name")},
 			},
 		}, {
-			name: "qwen", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure", stopped: "Stop", said: "last_assistant_message",
-			turnField: "prompt_id", callField: "tool_use_id", hasTime: true, mcpName: "qwen-cli-mcp-client", vars: session("QWEN_CODE", "QWEN_SESSION"), meta: progress,
+			name: "qwen", prompted: "UserPromptSubmit", called: "PostToolUse", failed: "PostToolUseFailure",
+			stopped: "Stop", said: "last_assistant_message",
+			turnField: "prompt_id", callField: "tool_use_id", hasTime: true, mcpName: "qwen-cli-mcp-client",
+			vars: session("QWEN_CODE", "QWEN_SESSION"), meta: progress,
 			subagent: func(id string) object { return object{"agent_id": "general-purpose-" + id} },
 			answer: answerOfModel(func(use toolUse, arg, text string) string {
 				if use == useShell {
-					return "Command: " + arg + "\nDirectory: (root)\nOutput: " + text + "\nError: (none)\nExit Code: 0\nSignal: (none)\nProcess Group PGID: (none)"
+					return "Command: " + arg + "\nDirectory: (root)\nOutput: " + text +
+						"\nError: (none)\nExit Code: 0\nSignal: (none)\nProcess Group PGID: (none)"
 				}
 				return text
 			}),
 			tools: map[toolUse]toolForm{
-				useShell: {"run_shell_command", keyed("command", "description", "d")}, useRead: {"read_file", keyed("file_path")}, useSearch: {"grep_search", keyed("path", "pattern", "gate")},
-				useWrite: {"write_file", written("file_path", "content")}, useEdit: {"edit", edited("file_path", "old_string", "new_string")},
-				useFetch: {"web_fetch", keyed("url", "prompt", "What does it say?")}, useFind: {"web_search", keyed("query")}, useServer: server,
-				useAgent: {"agent", keyed("prompt", "subagent_type", "general-purpose")}, useSkill: {"skill", keyed("skill")}, useOwn: {"mcp__oxbow__", keyed("name")},
+				useShell:  {"run_shell_command", keyed("command", "description", "d")},
+				useRead:   {"read_file", keyed("file_path")},
+				useSearch: {"grep_search", keyed("path", "pattern", "gate")},
+				useWrite:  {"write_file", written("file_path", "content")},
+				useEdit:   {"edit", edited("file_path", "old_string", "new_string")},
+				useFetch:  {"web_fetch", keyed("url", "prompt", "What does it say?")},
+				useFind:   {"web_search", keyed("query")}, useServer: server,
+				useAgent: {"agent", keyed("prompt", "subagent_type", "general-purpose")},
+				useSkill: {"skill", keyed("skill")}, useOwn: {"mcp__oxbow__", keyed("name")},
 			},
 		},
 	}
@@ -290,9 +347,11 @@ func (s *agentSession) fails(command, output string) {
 	case "codex":
 		fields["tool_response"] = output
 	case "gemini":
-		fields["tool_response"] = object{"llmContent": "<untrusted_context>\nOutput: " + output + "\nExit Code: 1\n</untrusted_context>", "returnDisplay": output}
+		fields["tool_response"] = object{"llmContent": "<untrusted_context>\nOutput: " + output +
+			"\nExit Code: 1\n</untrusted_context>", "returnDisplay": output}
 	case "qwen":
-		fields["error"] = "Command: " + command + "\nDirectory: (root)\nOutput: " + output + "\nError: (none)\nExit Code: 1"
+		fields["error"] = "Command: " + command + "\nDirectory: (root)\nOutput: " + output +
+			"\nError: (none)\nExit Code: 1"
 	default:
 		fields["error"] = "Exit code 1\n" + output
 	}
@@ -318,7 +377,8 @@ func (s *agentSession) stop(answer string) {
 // transcribe adds an answer to the transcript of Copilot CLI.
 func (s *agentSession) transcribe(answer string) {
 	line := encoded(s.t, object{"type": "assistant.message", "timestamp": s.env.Now().UTC().Format(time.RFC3339Nano),
-		"id": fmt.Sprintf("%s-%d", s.id, s.turns), "data": object{"messageId": fmt.Sprintf("m-%s-%d", s.id, s.turns), "content": answer, "toolRequests": []any{}}})
+		"id":   fmt.Sprintf("%s-%d", s.id, s.turns),
+		"data": object{"messageId": fmt.Sprintf("m-%s-%d", s.id, s.turns), "content": answer, "toolRequests": []any{}}})
 	s.appendFile(filepath.Join(s.vars["HOME"], ".copilot", "session-state", s.id, "events.jsonl"), line)
 }
 

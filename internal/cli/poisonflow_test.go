@@ -22,7 +22,8 @@ func (k *keeping) isFor(c *agentClient) bool {
 func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
 	_, hasTool := c.tools[w.use]
 	switch {
-	case !k.isFor(c), len(k.only) == 1 && when.byAnother, w.brings == nil && !hasTool, w.bySubagent && c.subagent == nil, w.use == useAgent && c.subagent != nil:
+	case !k.isFor(c), len(k.only) == 1 && when.byAnother, w.brings == nil && !hasTool, w.bySubagent &&
+		c.subagent == nil, w.use == useAgent && c.subagent != nil:
 		return false
 	case when.piped:
 		return w.pipes && k.piped != nil
@@ -42,7 +43,9 @@ func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
 			if (w+k)%oneOf != 0 {
 				continue
 			}
-			when, client := pick(used, times, clients, func(t *timing, c *agentClient) bool { return fits(&ways[w], &keeps[k], t, c) })
+			when, client := pick(used, times, clients, func(t *timing, c *agentClient) bool {
+				return fits(&ways[w], &keeps[k], t, c)
+			})
 			if when == nil {
 				continue // no client has both
 			}
@@ -56,7 +59,12 @@ func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
 }
 
 // pick returns the time and the client that fit and were used least, nil if none fit.
-func pick(used map[any]int, times []timing, clients []*agentClient, fits func(*timing, *agentClient) bool) (when *timing, client *agentClient) {
+func pick(
+	used map[any]int,
+	times []timing,
+	clients []*agentClient,
+	fits func(*timing, *agentClient) bool,
+) (when *timing, client *agentClient) {
 	for t := range times {
 		for _, c := range clients {
 			uses := 2*used[times[t].name] + used[c]
@@ -110,7 +118,8 @@ func openFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 				for formOf(from).isOrder {
 					from++
 				}
-				f := &poisonFlow{n: from, keep: &keeps[0], when: &times[0], client: c, flowText: textOf(from), class: class}
+				f := &poisonFlow{n: from, keep: &keeps[0], when: &times[0], client: c, flowText: textOf(from),
+					class: class}
 				f.said = f.text
 				switch class {
 				case "read in a tracked file":
@@ -176,10 +185,19 @@ func (h *poisonHome) askAll(flows []*poisonFlow) {
 	h.note("tools", strings.Join(h.requests(c, "tools/list", object{}), ""))
 	h.noteResources(h.requests(c, "resources/list", object{})[0])
 	h.note("resource context", strings.Join(h.requests(c, "resources/read", object{"uri": "memory://context"}), ""))
-	h.note("load_memory_profile", strings.Join(h.ask(c, object{"name": "load_memory_profile", "arguments": object{"name": "work"}}), ""))
+	h.note(
+		"load_memory_profile",
+		strings.Join(h.ask(c, object{"name": "load_memory_profile", "arguments": object{"name": "work"}}), ""),
+	)
 	var calls []object
 	for _, f := range flows {
-		calls = append(calls, object{"name": "recall", "arguments": object{"query": strings.Join(f.secrets, " "), "in": "both", "limit": 8}})
+		calls = append(
+			calls,
+			object{
+				"name":      "recall",
+				"arguments": object{"query": strings.Join(f.secrets, " "), "in": "both", "limit": 8},
+			},
+		)
 	}
 	for i, answer := range h.ask(c, calls...) {
 		flows[i].asked = answer
@@ -256,8 +274,9 @@ type flowCounts struct {
 	marked, refused, quarantined, nowhere int
 	clean, cleanUp                        int
 	byTime, byClient, byWay, byKeep       map[string]int
-	open                                  map[string][2]int // flows of a class that is not counted, and those that came up
-	quiet                                 map[string][2]int // clean flows and those that came up, by way of keeping
+	// flows of a class that is not counted, and those that came up
+	open  map[string][2]int
+	quiet map[string][2]int // clean flows and those that came up, by way of keeping
 }
 
 func TestPoisonFlows(t *testing.T) {
@@ -269,7 +288,8 @@ func TestPoisonFlows(t *testing.T) {
 	clients := agentClients()
 	flows := poisonFlows(clients, testenv.Long(4, 1))
 	apart(t, flows)
-	counts := flowCounts{byTime: map[string]int{}, byClient: map[string]int{}, byWay: map[string]int{}, byKeep: map[string]int{}, open: map[string][2]int{}, quiet: map[string][2]int{}}
+	counts := flowCounts{byTime: map[string]int{}, byClient: map[string]int{}, byWay: map[string]int{},
+		byKeep: map[string]int{}, open: map[string][2]int{}, quiet: map[string][2]int{}}
 	clean := cleanFlows(clients, len(flows))
 	open := openFlows(clients, len(flows)+2*len(clean))
 	t.Run("client", func(t *testing.T) {
@@ -294,11 +314,21 @@ func TestPoisonFlows(t *testing.T) {
 func (n *flowCounts) report(t *testing.T) {
 	t.Helper()
 	t.Logf("%d flows: %d came up by themselves, %d were found without a mark", n.flows, n.up, n.unmarked)
-	t.Logf("of them %d were found with a mark, %d refused, %d in quarantine, %d kept nowhere", n.marked, n.refused, n.quarantined, n.nowhere)
+	t.Logf(
+		"of them %d were found with a mark, %d refused, %d in quarantine, %d kept nowhere",
+		n.marked,
+		n.refused,
+		n.quarantined,
+		n.nowhere,
+	)
 	t.Logf("by time %v; by client %v", n.byTime, n.byClient)
 	t.Logf("by way in %v; by way of keeping %v", n.byWay, n.byKeep)
 	t.Logf("without foreign reading %d of %d came up", n.cleanUp, n.clean)
-	t.Logf("not counted, flows and how many came up: %v; ways of keeping from which nothing comes up: %v", n.open, n.quiet)
+	t.Logf(
+		"not counted, flows and how many came up: %v; ways of keeping from which nothing comes up: %v",
+		n.open,
+		n.quiet,
+	)
 	if n.flows < 300 {
 		t.Errorf("%d flows, want 300 and more", n.flows)
 	}
@@ -365,7 +395,13 @@ func (n *flowCounts) count(t *testing.T, f *poisonFlow, shown []broughtUp, held 
 	default:
 		n.nowhere++
 		if f.keep.at == inNotes || f.keep.at == inHandoffs {
-			t.Errorf("%v: %q was not kept, so that the flow shows nothing: %s; recall says %s", f, f.said, f.out, f.asked)
+			t.Errorf(
+				"%v: %q was not kept, so that the flow shows nothing: %s; recall says %s",
+				f,
+				f.said,
+				f.out,
+				f.asked,
+			)
 		}
 	}
 }

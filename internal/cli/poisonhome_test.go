@@ -85,12 +85,20 @@ func newPoisonHome(t *testing.T) *poisonHome {
 	h.git("init", "-q")
 	h.git("add", "-A")
 	h.git("commit", "-q", "-m", "begin")
-	h.putFile(filepath.Join(h.vars["HOME"], ".claude/projects/-harbor/1.jsonl"), encoded(t, object{"type": "user", "cwd": h.dir}))
-	for i, text := range []string{"The tide table hangs in the kitchen.", "Tests of the crane need a display.", "We write changelogs by hand, one line a change."} {
+	h.putFile(
+		filepath.Join(h.vars["HOME"], ".claude/projects/-harbor/1.jsonl"),
+		encoded(t, object{"type": "user", "cwd": h.dir}),
+	)
+	for i, text := range []string{
+		"The tide table hangs in the kitchen.",
+		"Tests of the crane need a display.",
+		"We write changelogs by hand, one line a change.",
+	} {
 		h.asPerson("remember", fmt.Sprint("own", i), text)
 	}
 	h.asPerson("profile", "new", "work", "--tag", "harbor")
-	h.putFile(filepath.Join(filepath.Dir(h.storePath()), "mirror.json"), `{"claude":"0001-01-01T00:00:00Z"}`) // as setup leaves it
+	// as setup leaves it
+	h.putFile(filepath.Join(filepath.Dir(h.storePath()), "mirror.json"), `{"claude":"0001-01-01T00:00:00Z"}`)
 	return h
 }
 
@@ -128,7 +136,11 @@ func (h *poisonHome) storePath() string {
 
 func (h *poisonHome) git(args ...string) {
 	h.t.Helper()
-	c := exec.CommandContext(h.t.Context(), testenv.Program(h.t, "git", "apt-get install git"), append([]string{"-c", "user.name=n", "-c", "user.email=a@b.c"}, args...)...)
+	c := exec.CommandContext(
+		h.t.Context(),
+		testenv.Program(h.t, "git", "apt-get install git"),
+		append([]string{"-c", "user.name=n", "-c", "user.email=a@b.c"}, args...)...,
+	)
 	c.Dir, c.Env = h.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
 	if out, err := c.CombinedOutput(); err != nil {
 		h.t.Fatalf("git %q: %v: %s", args, err, out)
@@ -223,7 +235,16 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 			}
 			return answer
 		}
-		about := ask(object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": c.mcpName, "version": "2"}}})
+		about := ask(object{
+			"jsonrpc": "2.0",
+			"id":      1,
+			"method":  "initialize",
+			"params": object{
+				"protocolVersion": "2025-11-25",
+				"capabilities":    object{},
+				"clientInfo":      object{"name": c.mcpName, "version": "2"},
+			},
+		})
 		h.note("instructions of the server", about)
 		ask(object{"jsonrpc": "2.0", "method": "notifications/initialized"})
 		for i, p := range params {

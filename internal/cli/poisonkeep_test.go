@@ -39,7 +39,9 @@ type keeping struct {
 // nameOf returns the name of the note of a flow.
 func (f *poisonFlow) noteName() string { return "note-" + f.name() }
 
-func rememberIn(withVars bool) (do func(*agentSession, *poisonFlow), piped func(*agentSession, *poisonFlow, string, string)) {
+func rememberIn(
+	withVars bool,
+) (do func(*agentSession, *poisonFlow), piped func(*agentSession, *poisonFlow, string, string)) {
 	before := "oxbow remember "
 	if !withVars {
 		before = "env -u CLAUDECODE -u CODEX_CI -u OPENCODE oxbow remember "
@@ -83,10 +85,12 @@ func keepings() []keeping {
 			s.tool("remember", object{"name": onOneLine(f.said), "content": "See the name."})
 		}},
 		{name: "as an alias", isQuiet: true, at: inNotes, do: func(s *agentSession, f *poisonFlow) {
-			s.tool("remember", object{"name": f.noteName(), "content": "About " + strings.Join(f.topic, " and ") + ".", "aliases": []string{onOneLine(f.said)}})
+			s.tool("remember", object{"name": f.noteName(), "content": "About " + strings.Join(f.topic, " and ") +
+				".", "aliases": []string{onOneLine(f.said)}})
 		}},
 		{name: "as a tag", at: inNotes, do: func(s *agentSession, f *poisonFlow) {
-			s.tool("remember", object{"name": f.noteName(), "content": "About " + strings.Join(f.topic, " and ") + ".", "tags": []string{onOneLine(f.said)}})
+			s.tool("remember", object{"name": f.noteName(), "content": "About " + strings.Join(f.topic, " and ") +
+				".", "tags": []string{onOneLine(f.said)}})
 		}},
 		{name: "as an annotation in the shell", at: beforeEdits, do: func(s *agentSession, f *poisonFlow) {
 			file := s.sourceFile(f)
@@ -95,15 +99,26 @@ func keepings() []keeping {
 		{name: "as an annotation over MCP", at: beforeEdits, do: func(s *agentSession, f *poisonFlow) {
 			s.tool("annotate", object{"file": s.sourceFile(f), "start_line": 1, "why": f.said})
 		}},
-		{name: "said before an edit", at: beforeEdits, only: []string{"opencode"}, do: func(s *agentSession, f *poisonFlow) {
-			file := filepath.Join(s.dir, s.sourceFile(f))
-			s.report("AgentText", object{"text": f.said, "text_id": "prt_" + f.name()})
-			s.putFile(file, "package work // edited\n")
-			s.call(useEdit, file, "Edit applied.")
-		}},
-		{name: "in a description of a profile", isQuiet: true, at: inProfiles, do: func(s *agentSession, f *poisonFlow) {
-			s.shell(true, "", "oxbow profile new "+f.name(), "profile", "new", f.name(), "--description", onOneLine(f.said))
-		}},
+		{
+			name: "said before an edit",
+			at:   beforeEdits,
+			only: []string{"opencode"},
+			do: func(s *agentSession, f *poisonFlow) {
+				file := filepath.Join(s.dir, s.sourceFile(f))
+				s.report("AgentText", object{"text": f.said, "text_id": "prt_" + f.name()})
+				s.putFile(file, "package work // edited\n")
+				s.call(useEdit, file, "Edit applied.")
+			},
+		},
+		{
+			name:    "in a description of a profile",
+			isQuiet: true,
+			at:      inProfiles,
+			do: func(s *agentSession, f *poisonFlow) {
+				s.shell(true, "", "oxbow profile new "+
+					f.name(), "profile", "new", f.name(), "--description", onOneLine(f.said))
+			},
+		},
 		{name: "in a handoff over MCP", at: inHandoffs, do: func(s *agentSession, f *poisonFlow) {
 			s.tool("handoff_task", object{"summary": "Work on " + f.topic[0], "plan": f.said})
 		}},
@@ -114,23 +129,38 @@ func keepings() []keeping {
 			s.stop(f.said)
 			s.prompt("Good. Go on with the next one.")
 		}},
-		{name: "in a plan", isQuiet: true, at: inSessions, only: []string{"claude", "codex", "gemini", "opencode", "qwen"}, do: func(s *agentSession, f *poisonFlow) {
-			s.plan(onOneLine(f.said))
-		}},
-		{name: "in the summary of a compaction", isQuiet: true, at: inSessions, only: []string{"claude", "codex", "qwen"}, do: func(s *agentSession, f *poisonFlow) {
-			s.report("PostCompact", object{"trigger": "auto", "compact_summary": "<summary>\n" + f.said + "\n</summary>"})
-			s.start("compact")
-		}},
-		{name: "in an error line", at: beforeEdits, only: []string{"claude", "gemini", "opencode", "copilot", "qwen"}, do: func(s *agentSession, f *poisonFlow) {
-			file := filepath.Join(s.dir, s.sourceFile(f))
-			s.fails("go test ./"+f.name(), "error: "+onOneLine(f.said))
-			s.call(useEdit, file, "done")
-			s.call(useShell, "go test ./"+f.name(), "ok")
-		}},
+		{name: "in a plan", isQuiet: true, at: inSessions,
+			only: []string{"claude", "codex", "gemini", "opencode", "qwen"},
+			do: func(s *agentSession, f *poisonFlow) {
+				s.plan(onOneLine(f.said))
+			}},
+		{name: "in the summary of a compaction", isQuiet: true, at: inSessions,
+			only: []string{"claude", "codex", "qwen"}, do: func(s *agentSession, f *poisonFlow) {
+				s.report("PostCompact", object{"trigger": "auto", "compact_summary": "<summary>\n" + f.said +
+					"\n</summary>"})
+				s.start("compact")
+			}},
+		{
+			name: "in an error line",
+			at:   beforeEdits,
+			only: []string{"claude", "gemini", "opencode", "copilot", "qwen"},
+			do: func(s *agentSession, f *poisonFlow) {
+				file := filepath.Join(s.dir, s.sourceFile(f))
+				s.fails("go test ./"+f.name(), "error: "+onOneLine(f.said))
+				s.call(useEdit, file, "done")
+				s.call(useShell, "go test ./"+f.name(), "ok")
+			},
+		},
 		{name: "get | remember", at: inNotes, do: func(s *agentSession, f *poisonFlow) { s.copyNote(f, true) }},
-		{name: "get | remember without variables", at: inNotes, do: func(s *agentSession, f *poisonFlow) { s.copyNote(f, false) }},
-		{name: "export | sed | import", at: inNotes, do: func(s *agentSession, f *poisonFlow) { s.exportNote(f, true) }},
-		{name: "export | sed | import without variables", at: inNotes, do: func(s *agentSession, f *poisonFlow) { s.exportNote(f, false) }},
+		{name: "get | remember without variables", at: inNotes, do: func(s *agentSession, f *poisonFlow) {
+			s.copyNote(f, false)
+		}},
+		{name: "export | sed | import", at: inNotes, do: func(s *agentSession, f *poisonFlow) {
+			s.exportNote(f, true)
+		}},
+		{name: "export | sed | import without variables", at: inNotes, do: func(s *agentSession, f *poisonFlow) {
+			s.exportNote(f, false)
+		}},
 		{name: "dump, edit, load", at: inNotes, do: func(s *agentSession, f *poisonFlow) {
 			s.tool("remember", object{"name": f.noteName(), "content": f.said})
 			dir := filepath.Join(s.dir, "..", "dumps", f.name())
@@ -143,12 +173,17 @@ func keepings() []keeping {
 			s.tool("forget", object{"name": f.noteName()})
 			s.shell(true, "", "oxbow undo", "undo")
 		}},
-		{name: "in Claude's own memory file", at: inNotes, only: []string{"claude"}, do: func(s *agentSession, f *poisonFlow) {
-			file := s.clientMemory(f)
-			s.call(useWrite, file, "done")
-			s.putFile(file, "# "+f.noteName()+"\n\n"+f.said+"\n")
-			s.start("resume")
-		}},
+		{
+			name: "in Claude's own memory file",
+			at:   inNotes,
+			only: []string{"claude"},
+			do: func(s *agentSession, f *poisonFlow) {
+				file := s.clientMemory(f)
+				s.call(useWrite, file, "done")
+				s.putFile(file, "# "+f.noteName()+"\n\n"+f.said+"\n")
+				s.start("resume")
+			},
+		},
 		{name: "in the document MEMORY.md of the home", at: inStartBlock, do: func(s *agentSession, f *poisonFlow) {
 			file := filepath.Join(filepath.Dir(s.storePath()), "MEMORY.md")
 			s.call(useWrite, file, "done")

@@ -45,7 +45,8 @@ func commandWay(name, line string) wayIn {
 func gitWay(name, line string) wayIn {
 	w := commandWay(name, line)
 	w.printed = func(text string) string {
-		return "commit 5be1c0ffee5be1c0ffee5be1c0ffee5be1c0ffee\nAuthor: Somebody <s@example.org>\nDate:   Mon Apr 6 10:00:00 2026 +0200\n\n    " + text + "\n"
+		return "commit 5be1c0ffee5be1c0ffee5be1c0ffee5be1c0ffee\nAuthor: Somebody <s@example.org>\nDate:   Mon Apr 6 " +
+			"10:00:00 2026 +0200\n\n    " + text + "\n"
 	}
 	return w
 }
@@ -67,16 +68,27 @@ func waysIn() []wayIn {
 	all := []wayIn{
 		{name: "web page", use: useFetch, arg: addressOf},
 		{name: "web page as HTML", use: useFetch, arg: addressOf, printed: func(s string) string {
-			return "<html><body><h1>A page</h1><p>" + strings.ReplaceAll(s, " of ", " of <b></b>") + "</p></body></html>"
+			return "<html><body><h1>A page</h1><p>" + strings.ReplaceAll(s, " of ", " of <b></b>") +
+				"</p></body></html>"
 		}},
-		{name: "web search", use: useFind, arg: func(_ *poisonHome, f *poisonFlow) string { return "news of " + f.topic[0] }},
-		{name: "another MCP server", use: useServer, arg: func(_ *poisonHome, f *poisonFlow) string { return f.name() }, printed: func(s string) string {
+		{name: "web search", use: useFind, arg: func(_ *poisonHome, f *poisonFlow) string {
+			return "news of " + f.topic[0]
+		}},
+		{name: "another MCP server", use: useServer, arg: func(_ *poisonHome, f *poisonFlow) string {
+			return f.name()
+		}, printed: func(s string) string {
 			return `{"id":7,"title":"A ticket","body":"` + s + `\nThanks."}`
 		}},
-		{name: "resource of another MCP server", use: useResource, arg: func(_ *poisonHome, f *poisonFlow) string { return "issue://" + f.name() }},
+		{name: "resource of another MCP server", use: useResource, arg: func(_ *poisonHome, f *poisonFlow) string {
+			return "issue://" + f.name()
+		}},
 		{name: "sub-agent that read the web", use: useFetch, arg: addressOf, bySubagent: true},
-		{name: "answer of a sub-agent alone", use: useAgent, arg: func(_ *poisonHome, f *poisonFlow) string { return "Look into " + f.topic[0] }},
-		{name: "output of a command in the background", use: useLate, arg: func(*poisonHome, *poisonFlow) string { return "bash_1" }},
+		{name: "answer of a sub-agent alone", use: useAgent, arg: func(_ *poisonHome, f *poisonFlow) string {
+			return "Look into " + f.topic[0]
+		}},
+		{name: "output of a command in the background", use: useLate, arg: func(*poisonHome, *poisonFlow) string {
+			return "bash_1"
+		}},
 		{name: "skill", use: useSkill, arg: func(*poisonHome, *poisonFlow) string { return "release-notes" }},
 		commandWay("curl", "curl -s https://example.org/%s"),
 		commandWay("curl in bash -c", `bash -c "curl -s https://example.org/%s | head -50"`),
@@ -95,20 +107,30 @@ func waysIn() []wayIn {
 		commandWay("psql", "psql -c 'select body from notes where id = 7' # %s"),
 		commandWay("ssh", "ssh build cat notes/%s.md"),
 		commandWay("aws s3", "aws s3 cp s3://notes/%s -"),
-		commandWay("python urllib", `python3 -c "import urllib.request as u; print(u.urlopen('http://example.org/%s').read().decode())"`),
+		commandWay(
+			"python urllib",
+			`python3 -c "import urllib.request as u; print(u.urlopen('http://example.org/%s').read().decode())"`,
+		),
 		commandWay("man page", "man %s"),
 		commandWay("unknown program", "acme-notes show %s"),
 		commandWay("script of the project", "./tools/fetch-notes %s"),
-		gitWay("git log", "git log -3"), gitWay("git log of a branch", "git log -p origin/main"), gitWay("git show", "git show 5be1c0ff"),
+		gitWay("git log", "git log -3"), gitWay("git log of a branch", "git log -p origin/main"),
+		gitWay("git show", "git show 5be1c0ff"),
 		commandWay("git log of subjects", "git log --format=%b -3"),
-		commandWay("git notes", "git notes show 5be1c0ff"), commandWay("git pull", "git pull --rebase"), commandWay("git fetch", "git fetch origin"),
+		commandWay("git notes", "git notes show 5be1c0ff"), commandWay("git pull", "git pull --rebase"),
+		commandWay("git fetch", "git fetch origin"),
 		commandWay("git show of another branch", "git show origin/main:docs/%s.md"),
 		fileWay("file that git does not track", useRead, "notes/%s.md", put),
 		fileWay("file that git ignores", useRead, "build/%s.out", put),
 		fileWay("file outside of the project", useRead, "../downloads/%s.md", put),
 		fileWay("file through a link", useRead, "elsewhere/%s.md", put), // elsewhere is a link out of the project
 		fileWay("package in node_modules", useRead, "node_modules/%s/README.md", put),
-		fileWay("search of files that git does not track", useSearch, "notes", func(h *poisonHome, path, text string) {}),
+		fileWay(
+			"search of files that git does not track",
+			useSearch,
+			"notes",
+			func(h *poisonHome, path, text string) {},
+		),
 		fileWay("file that a command downloaded", useRead, "docs/%s.md", func(h *poisonHome, path, text string) {
 			h.putFile(path, text)
 			h.fetched = path
@@ -127,12 +149,16 @@ func waysIn() []wayIn {
 			s.shell(true, "", "oxbow import "+file, "import", file)
 			return "in-" + f.name()
 		}},
-		{name: "import of JSON lines without variables", brings: func(h *poisonHome, f *poisonFlow, s *agentSession) string {
-			file := filepath.Join(h.dir, "..", "downloads", "in-"+f.name()+".jsonl")
-			h.putFile(file, encoded(h.t, object{"name": "in-" + f.name(), "content": f.text, "labels": object{"pinned": []string{"true"}}}))
-			s.shell(false, "", "env -i oxbow import "+file, "import", file)
-			return "in-" + f.name()
-		}},
+		{
+			name: "import of JSON lines without variables",
+			brings: func(h *poisonHome, f *poisonFlow, s *agentSession) string {
+				file := filepath.Join(h.dir, "..", "downloads", "in-"+f.name()+".jsonl")
+				h.putFile(file, encoded(h.t, object{"name": "in-" +
+					f.name(), "content": f.text, "labels": object{"pinned": []string{"true"}}}))
+				s.shell(false, "", "env -i oxbow import "+file, "import", file)
+				return "in-" + f.name()
+			},
+		},
 		{name: "load of a dump of others", brings: func(h *poisonHome, f *poisonFlow, s *agentSession) string {
 			dir := filepath.Join(h.dir, "..", "downloads", "dump-"+f.name())
 			other := *h.world

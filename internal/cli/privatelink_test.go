@@ -56,7 +56,8 @@ func TestLinkIsNoArgument(t *testing.T) {
 	if runtime.GOOS != "windows" && (len(modes) != 2 || modes[0] != 0o600 || modes[1] != 0o700) {
 		t.Errorf("the modes of the file and its directory are %o", modes)
 	}
-	if !strings.Contains(page, `http-equiv="refresh" content="0;url=http://127.0.0.1:`) || !strings.Contains(page, "enter?key=") {
+	if !strings.Contains(page, `http-equiv="refresh" content="0;url=http://127.0.0.1:`) ||
+		!strings.Contains(page, "enter?key=") {
 		t.Errorf("the page does not lead to the link:\n%s", page)
 	}
 	u, err := url.Parse(opened)

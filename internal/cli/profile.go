@@ -32,7 +32,8 @@ oxbow mcp too: nothing else is seen then.`,
 		RunE: group("profile"),
 	}
 	c.AddCommand(a.profileListCommand(), a.profileShowCommand(), a.profileNewCommand(),
-		a.profileEditCommand(), a.profileLintCommand(), a.profileSelectCommand(), a.profileDiffCommand(), a.profileTokensCommand())
+		a.profileEditCommand(), a.profileLintCommand(), a.profileSelectCommand(), a.profileDiffCommand(),
+		a.profileTokensCommand())
 	return c
 }
 
@@ -44,11 +45,17 @@ func (a *app) asked(cmd *cobra.Command, args []string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(args) == 0 && name == "":
-		return "", misusef("oxbow profile list shows what there is; usage: "+cmd.UseLine(), "%s needs the name of a profile", cmd.Name())
+		return "", misusef("oxbow profile list shows what there is; usage: "+
+			cmd.UseLine(), "%s needs the name of a profile", cmd.Name())
 	case len(args) == 0 || name == args[0]:
 		return "", nil
 	case name != "":
-		return "", misusef("run it without --profile, and without OXBOW_PROFILE", "this run is bound to profile %q, and cannot look through %q", name, args[0])
+		return "", misusef(
+			"run it without --profile, and without OXBOW_PROFILE",
+			"this run is bound to profile %q, and cannot look through %q",
+			name,
+			args[0],
+		)
 	}
 	return args[0], nil
 }
@@ -91,7 +98,12 @@ func (a *app) showProfiles(out verb.ProfilesOut) {
 }
 
 // aboutProfile makes c call a verb with the profile that [app.asked] returns.
-func aboutProfile[Out any](a *app, c *cobra.Command, verbCall call[verb.ProfileIn, Out], show func(Out)) *cobra.Command {
+func aboutProfile[Out any](
+	a *app,
+	c *cobra.Command,
+	verbCall call[verb.ProfileIn, Out],
+	show func(Out),
+) *cobra.Command {
 	c.Args = args(0, 1, "the name of one profile")
 	return does(a, c, verbCall, func(in *verb.ProfileIn, _ *flagSet, args []string) (err error) {
 		in.Name, err = a.asked(c, args)
@@ -250,14 +262,26 @@ it compares that profile then with now, and shows what was changed too (~).`,
 		if len(args) == 2 {
 			in.B = args[1]
 		} else if in.AsOf == "" {
-			return misusef("name a second profile, or a day: --as-of 2026-04-18", "there is nothing to compare %q with", in.A)
+			return misusef(
+				"name a second profile, or a day: --as-of 2026-04-18",
+				"there is nothing to compare %q with",
+				in.A,
+			)
 		}
 		return nil
 	}, a.showDiff)
 }
 
 func (a *app) showDiff(d verb.DiffProfilesOut) {
-	a.printf("%s %s (about %d tokens)\n%s %s (about %d tokens)\n", a.dim("---"), clean(d.A.String()), d.TokensA, a.dim("+++"), clean(d.B.String()), d.TokensB)
+	a.printf(
+		"%s %s (about %d tokens)\n%s %s (about %d tokens)\n",
+		a.dim("---"),
+		clean(d.A.String()),
+		d.TokensA,
+		a.dim("+++"),
+		clean(d.B.String()),
+		d.TokensB,
+	)
 	list := func(mark, what string, cs []profile.Chosen) {
 		for _, c := range cs {
 			note := ""

@@ -53,12 +53,20 @@ func (p public) check(site *url.URL, host, port string) error {
 	case isThisMachine(host):
 		return nil
 	case !p.listenAll:
-		return misusef("listen on 127.0.0.1:"+port+", and let other machines in by a tunnel (ssh -L "+port+":127.0.0.1:"+port+" HOST) or by a proxy that speaks TLS (--public-url https://NAME); or consent to it: oxbow serve --listen-all --tls-cert FILE --tls-key FILE --public-url https://NAME:"+port,
+		return misusef("listen on 127.0.0.1:"+port+", and let other machines in by a tunnel (ssh -L "+port+
+			":127.0.0.1:"+port+" HOST) or by a proxy that speaks TLS (--public-url https://NAME); or consent to it: "+
+			"oxbow serve --listen-all --tls-cert FILE --tls-key FILE --public-url https://NAME:"+port,
 			"--http %s would let other machines in", net.JoinHostPort(host, port))
 	case site == nil:
-		return misusef("say how clients call this server, such as --public-url https://memory.example.org:"+port, "--listen-all needs --public-url: a server is called by no other name")
+		return misusef("say how clients call this server, such as --public-url https://memory.example.org:"+
+			port, "--listen-all needs --public-url: a server is called by no other name")
 	case site.Scheme != "https":
-		return misusef("give a URL of https, with --tls-cert and --tls-key here, or with a proxy that speaks TLS before this server", "tokens would travel in plain text to %s", p.url)
+		return misusef(
+			"give a URL of https, with --tls-cert and --tls-key here, or with a proxy that speaks TLS before this "+
+				"server",
+			"tokens would travel in plain text to %s",
+			p.url,
+		)
 	}
 	return nil
 }
@@ -69,11 +77,20 @@ func (p public) parsed() (*url.URL, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(p.url)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return nil, misusef("write https://NAME, or https://NAME:PORT; pages and API are at its root", "--public-url %q is not the URL of a server", p.url)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return nil, misusef(
+			"write https://NAME, or https://NAME:PORT; pages and API are at its root",
+			"--public-url %q is not the URL of a server",
+			p.url,
+		)
 	}
 	if u.Scheme == "http" && !isThisMachine(u.Hostname()) {
-		return nil, misusef("give a URL of https, and a proxy that speaks TLS before this server", "tokens would travel in plain text to %s", p.url)
+		return nil, misusef(
+			"give a URL of https, and a proxy that speaks TLS before this server",
+			"tokens would travel in plain text to %s",
+			p.url,
+		)
 	}
 	if u.Scheme == "https" { // as browsers write it
 		u.Host = strings.TrimSuffix(u.Host, ":443")

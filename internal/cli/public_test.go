@@ -31,8 +31,14 @@ func TestPublic(t *testing.T) {
 		{public{url: "https://m.example.org:443/"}, "1", "", "https://m.example.org"},
 		{public{url: "https://m.example.org:8443"}, ":1", "", "https://m.example.org:8443"},
 		{public{url: "http://localhost:9"}, ":1", "", "http://localhost:9"},
-		{public{listenAll: true, url: "https://m.example.org", cert: "c", key: "k"}, "0.0.0.0:1", "", "https://m.example.org"},
-		{public{listenAll: true, url: "https://m.example.org"}, "0.0.0.0:1", "", "https://m.example.org"}, // a proxy speaks TLS
+		{
+			public{listenAll: true, url: "https://m.example.org", cert: "c", key: "k"},
+			"0.0.0.0:1",
+			"",
+			"https://m.example.org",
+		},
+		// a proxy speaks TLS
+		{public{listenAll: true, url: "https://m.example.org"}, "0.0.0.0:1", "", "https://m.example.org"},
 		{public{cert: "c", key: "k"}, "localhost:1", "", ""},
 		{public{}, "0.0.0.0:1", "would let other machines in", ""},
 		{public{url: "https://m.example.org", cert: "c", key: "k"}, "0.0.0.0:1", "would let other machines in", ""},
@@ -47,7 +53,8 @@ func TestPublic(t *testing.T) {
 		{public{url: "ftp://m.example.org"}, ":1", "not the URL of a server", ""},
 	} {
 		at, err := tt.p.admit(tt.addr)
-		if (tt.say == "" && (err != nil || at.public != tt.url)) || (tt.say != "" && (status(err) != exitMisused || !strings.Contains(err.Error(), tt.say))) {
+		if (tt.say == "" && (err != nil || at.public != tt.url)) ||
+			(tt.say != "" && (status(err) != exitMisused || !strings.Contains(err.Error(), tt.say))) {
 			t.Errorf("%+v at %s: %q, %v, want %q, %q", tt.p, tt.addr, at.public, err, tt.url, tt.say)
 		}
 	}
@@ -61,7 +68,8 @@ func certificate(t *testing.T, dir, name string) (cert, key string, pool *x509.C
 		t.Fatal(err)
 	}
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(crand.Reader, c, c, &k.PublicKey, k)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +79,10 @@ func certificate(t *testing.T, dir, name string) (cert, key string, pool *x509.C
 		t.Fatal(err)
 	}
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for file, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, b := range map[string]*pem.Block{
+		cert: {Type: "CERTIFICATE", Bytes: der},
+		key:  {Type: "PRIVATE KEY", Bytes: secret},
+	} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(b), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -87,13 +98,29 @@ func TestTLS(t *testing.T) {
 	cert, key, pool := certificate(t, w.dir, "memory.example.org")
 	s := &street{world: w, links: map[string]string{}}
 	s.env.Rand = crand.Reader
-	s.serve(t, "serve", "--home", w.dir, "--http", ":0", "--tls-cert", cert, "--tls-key", key, "--public-url", "https://memory.example.org")
+	s.serve(
+		t,
+		"serve",
+		"--home",
+		w.dir,
+		"--http",
+		":0",
+		"--tls-cert",
+		cert,
+		"--tls-key",
+		key,
+		"--public-url",
+		"https://memory.example.org",
+	)
 	addr := strings.TrimPrefix(s.url, "http://")
 	c := &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, addr)
-		}}}
+		Transport: &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: pool},
+			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, addr)
+			},
+		}}
 	defer c.CloseIdleConnections()
 	get := func(url, origin string) *http.Response {
 		t.Helper()
@@ -113,10 +140,16 @@ func TestTLS(t *testing.T) {
 		res.Body.Close()
 		return res
 	}
-	if res := get("https://memory.example.org/ui/enter", "https://memory.example.org"); res.StatusCode != http.StatusUnauthorized || res.TLS == nil {
+	if res := get(
+		"https://memory.example.org/ui/enter",
+		"https://memory.example.org",
+	); res.StatusCode != http.StatusUnauthorized || res.TLS == nil {
 		t.Errorf("a wrong token = %s", res.Status)
 	}
-	if res := get("https://memory.example.org/ui/leave", "https://memory.example.org"); !strings.Contains(res.Header.Get("Set-Cookie"), "; Secure") {
+	if res := get(
+		"https://memory.example.org/ui/leave",
+		"https://memory.example.org",
+	); !strings.Contains(res.Header.Get("Set-Cookie"), "; Secure") {
 		t.Errorf("the cookie is %q", res.Header.Get("Set-Cookie"))
 	}
 	for _, origin := range []string{"https://elsewhere.example.org", "https://evil"} {

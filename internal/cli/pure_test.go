@@ -56,7 +56,8 @@ func TestLoopback(t *testing.T) {
 	} {
 		at, err := public{}.admit(c.in)
 		got := at.addr
-		if (err == nil && got != c.want) || (err != nil) != (c.want == "") || (err != nil && status(err) != exitMisused) {
+		if (err == nil && got != c.want) || (err != nil) != (c.want == "") ||
+			(err != nil && status(err) != exitMisused) {
 			t.Errorf("admit(%q) = %q, %v, want %q", c.in, got, err, c.want)
 		}
 	}
@@ -108,7 +109,8 @@ func TestFileName(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"style", "style"}, {"--limit", "--limit"}, {"a b", "'a b'"}, {"", "''"}, {"it's", `'it'\''s'`}, {"$HOME", "'$HOME'"}, {"日本", "日本"},
+		{"style", "style"}, {"--limit", "--limit"}, {"a b", "'a b'"}, {"", "''"}, {"it's", `'it'\''s'`},
+		{"$HOME", "'$HOME'"}, {"日本", "日本"},
 	} {
 		if got := quote(c.in); got != c.want {
 			t.Errorf("quote(%q) = %s, want %s", c.in, got, c.want)
@@ -147,20 +149,48 @@ func TestSentence(t *testing.T) {
 		return &verb.Hint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: []uint64{4}}}, Does: does, To: to}
 	}
 	restore := func(name string) *verb.Hint {
-		return &verb.Hint{Verb: "restore", Args: []verb.Arg{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}}, Does: "brings it back"}
+		return &verb.Hint{
+			Verb: "restore",
+			Args: []verb.Arg{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}},
+			Does: "brings it back",
+		}
 	}
 	for _, c := range []struct {
 		in            verb.Note
 		model, person string
 	}{
-		{verb.Notef("%s", undo("brings it back", "bring it back")), "undo with seq [4] brings it back", "to bring it back: oxbow undo --seq 4"},
+		{
+			verb.Notef("%s", undo("brings it back", "bring it back")),
+			"undo with seq [4] brings it back",
+			"to bring it back: oxbow undo --seq 4",
+		},
 		{verb.Notef("to redo: %s", undo("", "")), "to redo: undo with seq [4]", "to redo: oxbow undo --seq 4"},
-		{verb.Notef("%s", restore("a")), `restore with name "a" and seq 3 brings it back`, "oxbow restore a@3 brings it back"},
-		{verb.Notef("%s", restore("a b")), `restore with name "a b" and seq 3 brings it back`, `oxbow restore 'a b@3' brings it back`},
-		{verb.Notef("%d more; %s", 5, verb.PageRef(20)), "5 more; the next page has offset 20", "5 more; the next page: --offset 20"},
-		{verb.Remedy(oxbow.ErrNotFound), "list shows what there is, history what was changed", "oxbow list shows what there is, oxbow log what was changed"},
+		{
+			verb.Notef("%s", restore("a")),
+			`restore with name "a" and seq 3 brings it back`,
+			"oxbow restore a@3 brings it back",
+		},
+		{
+			verb.Notef("%s", restore("a b")),
+			`restore with name "a b" and seq 3 brings it back`,
+			`oxbow restore 'a b@3' brings it back`,
+		},
+		{
+			verb.Notef("%d more; %s", 5, verb.PageRef(20)),
+			"5 more; the next page has offset 20",
+			"5 more; the next page: --offset 20",
+		},
+		{
+			verb.Remedy(oxbow.ErrNotFound),
+			"list shows what there is, history what was changed",
+			"oxbow list shows what there is, oxbow log what was changed",
+		},
 		{verb.Notef("raise %s", verb.ParamRef("max_tokens")), "raise max_tokens", "raise --max-tokens"},
-		{verb.Notef("%s, then wait", verb.PersonRef("oxbow check")), "a person runs oxbow check, then wait", "run oxbow check, then wait"},
+		{
+			verb.Notef("%s, then wait", verb.PersonRef("oxbow check")),
+			"a person runs oxbow check, then wait",
+			"run oxbow check, then wait",
+		},
 		{verb.Plain("100% nothing to say."), "100% nothing to say.", "100% nothing to say"},
 	} {
 		if c.in.String() != c.model || sentence(c.in) != c.person {

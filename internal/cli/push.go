@@ -44,7 +44,11 @@ it is one change, which oxbow undo takes back; the next pull brings it again.`,
 }
 
 // syncs makes c reconcile the home and a server.
-func (a *app) syncs(c *cobra.Command, verb call[sharing.SyncIn, sharing.SyncOut], show func(sharing.SyncOut)) *cobra.Command {
+func (a *app) syncs(
+	c *cobra.Command,
+	verb call[sharing.SyncIn, sharing.SyncOut],
+	show func(sharing.SyncOut),
+) *cobra.Command {
 	c.Args = args(0, 1, "the URL of a server")
 	return decodes(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
 		in.Waits, in.Sleep = a.waits, a.env.Sleep
@@ -89,7 +93,11 @@ func (a *app) showPushed(out sharing.SyncOut) {
 		a.note("the server has %s that this home has not: oxbow pull", count(out.Behind, "change", "changes"))
 	}
 	if out.Returns > 0 {
-		a.note("%s missing on one side: a history was rewritten or is another, and what is missing does not count as removed", areMissing(out.Returns))
+		a.note(
+			"%s missing on one side: a history was rewritten or is another, and what is missing does not count as "+
+				"removed",
+			areMissing(out.Returns),
+		)
 	}
 }
 
@@ -101,7 +109,10 @@ func (a *app) showPulled(out sharing.SyncOut) {
 		}
 	}
 	if out.Conflicts() > 0 {
-		a.note("settle each with oxbow edit: choose what is right, and take the comments and the label conflict away; oxbow list conflict:content lists them")
+		a.note(
+			"settle each with oxbow edit: choose what is right, and take the comments and the label conflict away; " +
+				"oxbow list conflict:content lists them",
+		)
 	}
 	if out.Returns > 0 {
 		a.note("%s missing on one side: a history was rewritten or is another, and what is missing does not count as removed", areMissing(out.Returns))
@@ -125,7 +136,12 @@ func (a *app) showSynced(out sharing.SyncOut, did, would string) {
 			if c.Was != "" {
 				was = " (was " + nameText(c.Was) + ")"
 			}
-			a.printf("%s %s%s\n", map[string]string{"add": "+", "update": "~", "remove": "-"}[c.Verb], nameText(c.Name), was)
+			a.printf(
+				"%s %s%s\n",
+				map[string]string{"add": "+", "update": "~", "remove": "-"}[c.Verb],
+				nameText(c.Name),
+				was,
+			)
 		}
 	}
 	if out.Forgotten != "" {
@@ -135,5 +151,11 @@ func (a *app) showSynced(out sharing.SyncOut, did, would string) {
 		a.note("nothing to %s: %s", map[string]string{"pushed": "push", "pulled": "pull"}[did], clean(out.Server))
 		return
 	}
-	a.printf("%s: %d added, %d updated, %d removed\n", wordFor(out.DryRun, did, would), n["add"], n["update"], n["remove"])
+	a.printf(
+		"%s: %d added, %d updated, %d removed\n",
+		wordFor(out.DryRun, did, would),
+		n["add"],
+		n["update"],
+		n["remove"],
+	)
 }

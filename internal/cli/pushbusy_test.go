@@ -28,7 +28,10 @@ func TestPushToABusyServer(t *testing.T) {
 	w.env.Rand = rand.Reader
 	s := &street{world: w, links: map[string]string{}}
 	token, tokens := filepath.Join(w.dir, "token"), filepath.Join(w.dir, "tokens")
-	if err := errors.Join(os.WriteFile(token, []byte("a-long-secret-of-ada\n"), 0o600), os.WriteFile(tokens, []byte("ada a-long-secret-of-ada rw tenant=acme\n"), 0o600)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(token, []byte("a-long-secret-of-ada\n"), 0o600),
+		os.WriteFile(tokens, []byte("ada a-long-secret-of-ada rw tenant=acme\n"), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	s.serve(t, "serve", "--home", filepath.Join(w.dir, "srv"), "--tokens", tokens, "--http", ":0")
@@ -70,7 +73,9 @@ func TestPushToABusyServer(t *testing.T) {
 	}
 
 	status, out, say := w.run(t, "push", front.URL, "--token-file", token)
-	if status != exitFailed || !strings.Contains(out, "pushed: 500 added") || !strings.Contains(say, "(500 changes were made before)") || !strings.Contains(say, "wait 2m0s; oxbow push goes on from here") {
+	if status != exitFailed || !strings.Contains(out, "pushed: 500 added") ||
+		!strings.Contains(say, "(500 changes were made before)") ||
+		!strings.Contains(say, "wait 2m0s; oxbow push goes on from here") {
 		t.Errorf("push to a server that stays busy = %d, %s%s", status, out, say)
 	}
 	if fmt.Sprint(waited) != "[2m0s 2m0s]" {
@@ -80,7 +85,8 @@ func TestPushToABusyServer(t *testing.T) {
 	free = 1
 	over = true
 	status, out, say = w.run(t, "push")
-	if status != exitDone || !strings.Contains(out, "pushed: 1000 added") || strings.Contains(say, "busy") || len(waited) != 3 {
+	if status != exitDone || !strings.Contains(out, "pushed: 1000 added") || strings.Contains(say, "busy") ||
+		len(waited) != 3 {
 		t.Errorf("push to a server that is busy for a while = %d, %s%s, after %v", status, out, say, waited)
 	}
 	if status, _, say := w.run(t, "push"); status != exitDone || !strings.Contains(say, "nothing to push") {

@@ -37,7 +37,9 @@ func TestPushAndPull(t *testing.T) {
 	token := file("token", ada+"\n")
 	reader := file("reader", bot)
 	wrong := file("wrong", "another-long-secret-of-x")
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>welcome</html>")) }))
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<html>welcome</html>"))
+	}))
 	defer page.Close()
 	safe := httptest.NewUnstartedServer(http.NotFoundHandler())
 	safe.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -156,7 +158,10 @@ func TestPushFromAClone(t *testing.T) {
 			w.must(t, "init")
 			home, inGit := filepath.Join(w.dir, ".oxbow"), func(args ...string) {
 				t.Helper()
-				if out, err := exec.Command(git, append([]string{"-C", w.dir}, args...)...).CombinedOutput(); err != nil {
+				if out, err := exec.Command(
+					git,
+					append([]string{"-C", w.dir}, args...)...,
+				).CombinedOutput(); err != nil {
 					t.Fatal(err, string(out))
 				}
 			}
@@ -173,7 +178,16 @@ func TestPushFromAClone(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := filepath.Join(home, reconcile.FileOf("memory.oxbow", srv.URL))
-			if err := os.WriteFile(name, fmt.Appendf(nil, `{"oxbow_remote":1,"url":%q,"token_file":%q,"salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}`+"\n", srv.URL, secret), 0o600); err != nil {
+			if err := os.WriteFile(
+				name,
+				fmt.Appendf(
+					nil,
+					`{"oxbow_remote":1,"url":%q,"token_file":%q,"salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}`+"\n",
+					srv.URL,
+					secret,
+				),
+				0o600,
+			); err != nil {
 				t.Fatal(err)
 			}
 			inGit("add", "-f", ".oxbow")
@@ -189,14 +203,21 @@ func TestPushFromAClone(t *testing.T) {
 					if tc.home != "" {
 						args = append(args, "--home", filepath.Join(w.dir, tc.home))
 					}
-					if status, _, stderr := w.run(t, args...); status == exitDone || !strings.Contains(stderr, tc.want) {
+					if status, _, stderr := w.run(t, args...); status == exitDone ||
+						!strings.Contains(stderr, tc.want) {
 						t.Errorf("oxbow %q = %d, %q, want %q", args, status, stderr, tc.want)
 					}
 				}
 			}
 			w.vars["OXBOW_TOKEN"] = ""
-			if status, _, stderr := w.run(t, "push", srv.URL, "--home", home); tc.memory && (status == exitDone || !strings.Contains(stderr, "the token for the server is missing")) {
-				t.Errorf("oxbow push %s = %d, %q, want that the token is missing: the clone's file names none", srv.URL, status, stderr)
+			if status, _, stderr := w.run(t, "push", srv.URL, "--home", home); tc.memory &&
+				(status == exitDone || !strings.Contains(stderr, "the token for the server is missing")) {
+				t.Errorf(
+					"oxbow push %s = %d, %q, want that the token is missing: the clone's file names none",
+					srv.URL,
+					status,
+					stderr,
+				)
 			}
 			if asked > 0 {
 				t.Errorf("the server that the clone names was asked %d times", asked)

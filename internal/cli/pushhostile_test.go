@@ -47,11 +47,20 @@ func TestPushToAHostileServer(t *testing.T) {
 		"a problem for the terminal": func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Content-Type", "application/problem+json")
 			rw.WriteHeader(http.StatusBadRequest)
-			fmt.Fprintf(rw, `{"code":"invalid","field":"x","value":"\u001b]0;owned\u0007%s","reason":"\u001b[2J","detail":"\u001b[31mred\u009b2J\u202e%s"}`, strings.Repeat("v", 10_000), strings.Repeat("d", 10_000))
+			fmt.Fprintf(
+				rw,
+				`{"code":"invalid","field":"x","value":"\u001b]0;owned\u0007%s","reason":"\u001b[2J","detail":"\u001b[31mred\u009b2J\u202e%s"}`,
+				strings.Repeat("v", 10_000),
+				strings.Repeat("d", 10_000),
+			)
 		},
 		"every note": func(rw http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/entries") {
-				fmt.Fprintln(rw, `{"entry":{"id":1,"name":"../../etc/passwd\u001b[2J","kind":"note","content":"x","version":1}}`+"\n"+`{"end":{"count":1}}`)
+				fmt.Fprintln(
+					rw,
+					`{"entry":{"id":1,"name":"../../etc/passwd\u001b[2J","kind":"note","content":"x","version":1}}`+
+						"\n"+`{"end":{"count":1}}`,
+				)
 				return
 			}
 			fmt.Fprint(rw, `{"position":"AAAA"}`)
@@ -65,11 +74,13 @@ func TestPushToAHostileServer(t *testing.T) {
 				if status == exitDone || stderr == "" {
 					t.Errorf("%s = %d, %.300q%.300q, want an error", verb, status, stdout, stderr)
 				}
-				if said := stdout + stderr; len(said) > 12_000 || strings.ContainsAny(said, "\x1b\x07\u009b\u202e") || strings.Contains(said, secret) {
+				if said := stdout + stderr; len(said) > 12_000 || strings.ContainsAny(said, "\x1b\x07\u009b\u202e") ||
+					strings.Contains(said, secret) {
 					t.Errorf("%s printed %d bytes: %.300q", verb, len(said), said)
 				}
 			}
-			if out := w.must(t, "list", "--json"); strings.Count(out, `"name"`) != 1 || !strings.Contains(out, "deploy") {
+			if out := w.must(t, "list", "--json"); strings.Count(out, `"name"`) != 1 ||
+				!strings.Contains(out, "deploy") {
 				t.Errorf("the home has %s", out)
 			}
 		})

@@ -49,8 +49,12 @@ first line, with tabs between.`,
 			}
 			in.In = "sessions"
 		}
-		if strings.TrimSpace(in.Query) == "" && !(interactive && a.hasScreen()) && !slices.ContainsFunc(withoutWords, f.given) {
-			return misusef("for example: oxbow recall deploy project:harbor; oxbow list shows all entries", "recall needs words to look for, or a filter")
+		if strings.TrimSpace(in.Query) == "" && !(interactive && a.hasScreen()) &&
+			!slices.ContainsFunc(withoutWords, f.given) {
+			return misusef(
+				"for example: oxbow recall deploy project:harbor; oxbow list shows all entries",
+				"recall needs words to look for, or a filter",
+			)
 		}
 		return nil
 	}, func(ctx context.Context, in verb.RecallIn) error {

@@ -57,7 +57,13 @@ func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	_, err := s.answer(ctx, "")
 	err = badArgument(err)
 	if err == nil {
-		err = tui.Show(ctx, a.env.Screen(), in.Query, a.env.Now, tui.Verbs{Recall: s.recall, Get: s.get, Edit: s.edit, Forget: s.forget, Undo: s.undo})
+		err = tui.Show(
+			ctx,
+			a.env.Screen(),
+			in.Query,
+			a.env.Now,
+			tui.Verbs{Recall: s.recall, Get: s.get, Edit: s.edit, Forget: s.forget, Undo: s.undo},
+		)
 	}
 	err = errors.Join(err, s.release())
 	a.env.Stderr, a.progress = errs, shown

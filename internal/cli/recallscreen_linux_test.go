@@ -41,7 +41,9 @@ func onScreen(t *testing.T, dir string, width, height int, vars []string, args .
 	s.size(width, height)
 	s.before = s.settings()
 	s.cmd = exec.Command("oxbow", args...)
-	s.cmd.Dir, s.cmd.Env = dir, append(append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "TERM=xterm", "NO_COLOR=", "VISUAL="), vars...)
+	s.cmd.Dir, s.cmd.Env = dir, append(append(os.Environ(), "HOME="+
+		dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "TERM=xterm",
+		"NO_COLOR=", "VISUAL="), vars...)
 	s.cmd.Stdin = program
 	s.cmd.Stdout = program
 	s.cmd.Stderr = program
@@ -71,7 +73,11 @@ func onScreen(t *testing.T, dir string, width, height int, vars []string, args .
 func (s *screenRun) size(width, height int) {
 	s.t.Helper()
 	s.rows = make([]string, height)
-	if err := unix.IoctlSetWinsize(int(s.program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}); err != nil {
+	if err := unix.IoctlSetWinsize(
+		int(s.program.Fd()),
+		unix.TIOCSWINSZ,
+		&unix.Winsize{Row: uint16(height), Col: uint16(width)},
+	); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -202,7 +208,8 @@ func screenHome(t *testing.T) (dir string, oxbow func(args ...string) string) {
 	oxbow = func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command("oxbow", args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+
+			dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("oxbow %q: %v: %s", args, err, out)
@@ -220,7 +227,17 @@ const keyDown = "\x1b[B"
 // A person types, reads, edits, forgets, undoes, and is back at the shell.
 func TestRecallScreen(t *testing.T) {
 	dir, oxbow := screenHome(t)
-	s := onScreen(t, dir, 80, 24, []string{"EDITOR=fake-editor append ' And pay once.'"}, "recall", "-i", "--project", "harbor")
+	s := onScreen(
+		t,
+		dir,
+		80,
+		24,
+		[]string{"EDITOR=fake-editor append ' And pay once.'"},
+		"recall",
+		"-i",
+		"--project",
+		"harbor",
+	)
 	s.until("2 entries, newest first", "Esc quits")
 	s.types("paym")
 	s.until("> paym", `no entry holds "paym"`)
@@ -291,7 +308,12 @@ func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		status int
-	}{"term": {syscall.SIGTERM, exitFailed}, "hangup": {syscall.SIGHUP, exitFailed}, "interrupt": {syscall.SIGINT, exitFailed}, "quit": {syscall.SIGQUIT, exitFailed}} {
+	}{
+		"term":      {syscall.SIGTERM, exitFailed},
+		"hangup":    {syscall.SIGHUP, exitFailed},
+		"interrupt": {syscall.SIGINT, exitFailed},
+		"quit":      {syscall.SIGQUIT, exitFailed},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := onScreen(t, dir, 80, 24, nil, "recall", "-i", "noon")
 			s.until("▸ deploy")
@@ -318,7 +340,8 @@ func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 					t.Fatal(err)
 				}
 				var ws syscall.WaitStatus
-				if _, err := syscall.Wait4(s.cmd.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
+				if _, err := syscall.Wait4(s.cmd.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil ||
+					!ws.Stopped() {
 					t.Fatalf("it is %v (%v), want it stopped", ws, err)
 				}
 				if s.settings() != s.before {
@@ -367,7 +390,12 @@ func TestNoScreen(t *testing.T) {
 // What no typing mends is an error before there is a screen.
 func TestRecallScreenRefusesFlags(t *testing.T) {
 	dir, _ := screenHome(t)
-	for _, args := range [][]string{{"--kind", "nosuch"}, {"--profile", "nosuch"}, {"--limit", "0"}, {"--as-of", "nosuch"}} {
+	for _, args := range [][]string{
+		{"--kind", "nosuch"},
+		{"--profile", "nosuch"},
+		{"--limit", "0"},
+		{"--as-of", "nosuch"},
+	} {
 		s := onScreen(t, dir, 80, 24, nil, append([]string{"recall", "-i", "noon"}, args...)...)
 		s.ends(exitMisused)
 		if raw := s.raw.String(); !strings.HasPrefix(raw, "oxbow: ") || strings.Contains(raw, "\x1b") {

@@ -38,7 +38,10 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 			return err
 		}
 		if in.Replace && in.Out != "" {
-			return misusef("--replace puts the new file in the place of the damaged one", "give --out or --replace, not both")
+			return misusef(
+				"--replace puts the new file in the place of the damaged one",
+				"give --out or --replace, not both",
+			)
 		}
 		if in.Out != "" {
 			in.Out, err = a.outputPath(in.Out)
@@ -63,7 +66,10 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 func (a *app) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		if in.Sessions || in.Identity != "" || in.Passphrase != "" {
-			return misusef("oxbow recover FILE names it", "--identity, --passphrase-file and --sessions are about a backup")
+			return misusef(
+				"oxbow recover FILE names it",
+				"--identity, --passphrase-file and --sessions are about a backup",
+			)
 		}
 		return nil
 	}
@@ -83,7 +89,12 @@ func (a *app) showRecovered(r maintenance.RecoverOut) {
 		a.note("oxbow backup FILE makes a copy")
 		return
 	}
-	a.printf("saved %s, from %s, in %s\n", count(r.Entries, "entry", "entries"), count(r.Changes, "change", "changes"), r.Out)
+	a.printf(
+		"saved %s, from %s, in %s\n",
+		count(r.Entries, "entry", "entries"),
+		count(r.Changes, "change", "changes"),
+		r.Out,
+	)
 	switch {
 	case r.Sound && len(r.Lost) > 0:
 		a.printf("not in the backup:\n")

@@ -30,7 +30,9 @@ it cannot reach, such as backups, it says.`,
 		question: func(would maintenance.RedactOut) string {
 			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(clean(would.Name)))
 		},
-	}, func(in maintenance.RedactIn) (bool, error) { return !in.DryRun, a.ownOnly("redact") }, positional, a.showRedacted)
+	}, func(in maintenance.RedactIn) (bool, error) {
+		return !in.DryRun, a.ownOnly("redact")
+	}, positional, a.showRedacted)
 }
 
 func (a *app) showRedacted(out maintenance.RedactOut) {

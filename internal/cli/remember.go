@@ -35,7 +35,10 @@ of the working directory, which oxbow label project prints.`,
 		if len(args) > 0 {
 			in.Name = args[0]
 			if strings.TrimSpace(in.Name) == "" {
-				return misusef("leave it out to have one made from the first line: oxbow remember TEXT", "the name is empty")
+				return misusef(
+					"leave it out to have one made from the first line: oxbow remember TEXT",
+					"the name is empty",
+				)
 			}
 		}
 		in.Content, err = a.content(in.Content, f.given("content"), file, args)
@@ -50,7 +53,13 @@ of the working directory, which oxbow label project prints.`,
 		in.Project, err = a.projectNamed(in.Project)
 		return err
 	}, a.showRemembered)
-	c.Flags().StringVarP(&file, "file", "f", "", "read the content from `FILE`, without a byte order mark; - is standard input")
+	c.Flags().StringVarP(
+		&file,
+		"file",
+		"f",
+		"",
+		"read the content from `FILE`, without a byte order mark; - is standard input",
+	)
 	return c
 }
 
@@ -74,13 +83,20 @@ func (a *app) content(flag string, flagged bool, file string, args []string) (st
 	case given == 0 && a.env.StdinTerm && len(args) == 1:
 		return "", nil // the argument is all there is
 	case given == 0 && a.env.StdinTerm:
-		return "", misusef("for example: oxbow remember style \"Tabs, not spaces.\"", "there is nothing to remember: no content is given")
+		return "", misusef(
+			"for example: oxbow remember style \"Tabs, not spaces.\"",
+			"there is nothing to remember: no content is given",
+		)
 	}
 	return a.readStdin()
 }
 
 func (a *app) showRemembered(out verb.RememberOut) {
-	word := map[string]string{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}[out.Outcome]
+	word := map[string]string{
+		"added":     "remembered",
+		"updated":   "updated",
+		"unchanged": "already remembered",
+	}[out.Outcome]
 	if a.quiet {
 		a.printf("%s\n", nameText(out.Entry.Name))
 		return

@@ -28,7 +28,10 @@ a home says of servers may have come with a clone, and counts for nothing.`,
 			a.printf("%s  %s  since %s\n", clean(s.URL), clean(token), a.date(s.Since))
 		}
 		if len(out.Servers) == 0 {
-			a.note("no server is remembered for %s; oxbow push https://HOST --token-file FILE names one", clean(out.Home))
+			a.note(
+				"no server is remembered for %s; oxbow push https://HOST --token-file FILE names one",
+				clean(out.Home),
+			)
 		}
 	})
 	c.AddCommand(a.remoteForgetCommand())

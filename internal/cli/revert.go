@@ -39,7 +39,12 @@ func (a *app) showReverted(out verb.RevertOut) {
 		return
 	}
 	if len(out.Steps) > 0 {
-		a.printf("%s %s in %s\n", wordFor(out.DryRun, "took back", "would take back"), count(len(out.Changes), "change", "changes"), count(len(out.Steps), "entry", "entries"))
+		a.printf(
+			"%s %s in %s\n",
+			wordFor(out.DryRun, "took back", "would take back"),
+			count(len(out.Changes), "change", "changes"),
+			count(len(out.Steps), "entry", "entries"),
+		)
 	}
 	for _, s := range out.Steps {
 		line := nameText(s.Name)
@@ -57,14 +62,22 @@ func (a *app) showReverted(out verb.RevertOut) {
 	if len(out.Derived) > 0 {
 		a.printf("derived:\n")
 		for _, d := range out.Derived {
-			a.printf("  %s  %s@%d from %s (%s)\n", map[bool]string{true: wordFor(out.DryRun, "taken back", "goes"), false: "stays"}[d.Taken], nameText(d.Name), d.Seq, nameText(d.From), d.How)
+			a.printf(
+				"  %s  %s@%d from %s (%s)\n",
+				map[bool]string{true: wordFor(out.DryRun, "taken back", "goes"), false: "stays"}[d.Taken],
+				nameText(d.Name),
+				d.Seq,
+				nameText(d.From),
+				d.How,
+			)
 		}
 	}
 	if len(out.Shown) > 0 {
 		a.printf("put before models meanwhile:\n")
 		for _, s := range out.Shown {
 			used := map[bool]string{true: " (used)", false: ""}[s.Used]
-			a.printf("  %s  %s  %s  %s@%d%s\n", a.date(s.Time), clean(s.Client+"/"+text.Cut(s.Session, 13)), s.Place, nameText(s.Name), s.Version, used)
+			a.printf("  %s  %s  %s  %s@%d%s\n", a.date(s.Time), clean(s.Client+"/"+
+				text.Cut(s.Session, 13)), s.Place, nameText(s.Name), s.Version, used)
 		}
 	}
 	a.showNotes(out.Notes)

@@ -40,7 +40,8 @@ directory for all your work.`,
 		},
 	})
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if words := c.Flags().Args(); len(words) > 0 && slices.Contains([]string{"oxbow", "label", "profile", "handoff", "session", "inbox", "team"}, c.Name()) {
+		if words := c.Flags().Args(); len(words) > 0 &&
+			slices.Contains([]string{"oxbow", "label", "profile", "handoff", "session", "inbox", "team"}, c.Name()) {
 			a.unknown = c.RunE(c, words) // "oxbow nosuch --help"
 			return
 		}
@@ -60,19 +61,25 @@ directory for all your work.`,
 		cmds      []*cobra.Command
 	}{
 		{"use", "Remember and recall:", []*cobra.Command{
-			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(), a.forgetCommand(), a.uiCommand(), a.openCommand()}},
+			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(),
+			a.forgetCommand(), a.uiCommand(), a.openCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
-			a.paged(a.logCommand()), a.paged(a.lineageCommand()), a.undoCommand(), a.revertCommand(), a.restoreCommand(), a.redactCommand()}},
+			a.paged(a.logCommand()), a.paged(a.lineageCommand()), a.undoCommand(), a.revertCommand(),
+			a.restoreCommand(), a.redactCommand()}},
 		{"code", "Why code is as it is:", []*cobra.Command{
 			a.annotateCommand(), a.paged(a.whyCommand()), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
-			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand(), a.pushCommand(), a.pullCommand(), a.remoteCommand(), a.teamCommand(), a.mergeEntryCommand()}},
+			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand(),
+			a.pushCommand(), a.pullCommand(), a.remoteCommand(), a.teamCommand(), a.mergeEntryCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{
-			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(), a.paged(a.fixCommand()), a.approveCommand(), a.paged(a.changedCommand()), a.paged(a.injectedCommand()), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
+			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(),
+			a.paged(a.fixCommand()), a.approveCommand(), a.paged(a.changedCommand()), a.paged(a.injectedCommand()),
+			a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
-			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
+			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(),
+			a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
 			a.benchCommand(), a.demoCommand(run), a.versionCommand(), a.completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -113,7 +120,12 @@ func (a *app) asRoot(c *cobra.Command) *cobra.Command {
 // commonFlags adds flags that servers have, too.
 func (a *app) commonFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
-	fs.StringVar(&a.embedFlag, "embed", "", "recall by vectors, too, of the endpoint at `URL`, which gets every text and query")
+	fs.StringVar(
+		&a.embedFlag,
+		"embed",
+		"",
+		"recall by vectors, too, of the endpoint at `URL`, which gets every text and query",
+	)
 	fs.StringVar(&a.modelFlag, "embed-model", "", "the `NAME` of the model there")
 	fs.BoolVar(&a.allowSecret, "allow-secret", false, "keep what looks like a password or a key")
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")

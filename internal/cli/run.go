@@ -49,13 +49,21 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		return 0
 	}
 	root := tree(a)
-	if slices.ContainsFunc(env.Args, func(arg string) bool { return strings.HasPrefix(arg, cobra.ShellCompRequestCmd) }) {
+	if slices.ContainsFunc(env.Args, func(arg string) bool {
+		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
+	}) {
 		a.complete(root)
 	}
 	root.SetArgs(markTerms(env.Args))
 	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close(ctx)))
 	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
-		err = &hinted{fmt.Errorf("a memory that is not trusted can be listed, recalled from and exported, no more: %w", oxbow.ErrUnsupported), a.judged.Mend}
+		err = &hinted{
+			fmt.Errorf(
+				"a memory that is not trusted can be listed, recalled from and exported, no more: %w",
+				oxbow.ErrUnsupported,
+			),
+			a.judged.Mend,
+		}
 	}
 	if err != nil {
 		a.json = a.json || asksJSON(env.Args)

@@ -96,8 +96,10 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 	}
 	walk(root)
-	for _, name := range []string{"init", "remember", "recall", "get", "list", "edit", "forget", "log", "history", "restore", "undo",
-		"dump", "load", "export", "import", "label", "handoff", "spawn", "stats", "check", "compact", "mcp", "backup", "recover", "redact", "doctor", "demo", "version", "completion"} {
+	for _, name := range []string{"init", "remember", "recall", "get", "list", "edit", "forget", "log", "history",
+		"restore", "undo",
+		"dump", "load", "export", "import", "label", "handoff", "spawn", "stats", "check", "compact", "mcp", "backup",
+		"recover", "redact", "doctor", "demo", "version", "completion"} {
 		c, _, err := root.Find([]string{name})
 		if err != nil || c == root {
 			t.Errorf("Find(%q) = %v, %v, want a command", name, c, err)
@@ -120,7 +122,12 @@ func TestHelpOfEveryCommand(t *testing.T) {
 func TestOneNameForMaxTokens(t *testing.T) {
 	older := []string{"budget", "token_budget"}
 	n := 0
-	for _, u := range slices.Concat(verb.WithProfiles(verb.Table(), nil), verb.Code(), verb.SubAgents(), []verb.Tool{verb.RecallMemory()}) {
+	for _, u := range slices.Concat(
+		verb.WithProfiles(verb.Table(), nil),
+		verb.Code(),
+		verb.SubAgents(),
+		[]verb.Tool{verb.RecallMemory()},
+	) {
 		for _, p := range u.Params {
 			if slices.Contains(older, p.Name) {
 				t.Errorf("%s calls it %s", u.Name, p.Name)
@@ -151,12 +158,19 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	w := newWorld(t)
 	walk(newApp(w.env).root(Run))
 	slices.Sort(commands)
-	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new", "profile select", "recall", "session search", "spawn"}
+	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new",
+		"profile select", "recall", "session search", "spawn"}
 	if n != 8 || !slices.Equal(commands, want) {
 		t.Errorf("%d tools and the commands %q have it, want 8 and %q", n, commands, want)
 	}
 	w.must(t, "remember", "boss", "Alice is the boss of the harbor, and Bob is her deputy.")
-	for _, args := range [][]string{{"context"}, {"recall", "boss"}, {"list"}, {"get", "boss"}, {"spawn", "scout", "Look."}} {
+	for _, args := range [][]string{
+		{"context"},
+		{"recall", "boss"},
+		{"list"},
+		{"get", "boss"},
+		{"spawn", "scout", "Look."},
+	} {
 		said := w.must(t, append(args, "--max-tokens", "150")...)
 		for _, name := range older {
 			if got := w.must(t, append(args, "--"+strings.ReplaceAll(name, "_", "-"), "150")...); got != said {
@@ -175,8 +189,18 @@ func TestHomeOfEverySystem(t *testing.T) {
 	}{
 		{"linux", "linux", map[string]string{"HOME": "/u"}, "/u/.local/share/oxbow"},
 		{"linux with XDG", "linux", map[string]string{"HOME": "/u", "XDG_DATA_HOME": "/d"}, "/d/oxbow"},
-		{"linux with a relative XDG", "linux", map[string]string{"HOME": "/u", "XDG_DATA_HOME": "d"}, "/u/.local/share/oxbow"},
-		{"macOS", "darwin", map[string]string{"HOME": "/u", "XDG_DATA_HOME": "/d"}, "/u/Library/Application Support/oxbow"},
+		{
+			"linux with a relative XDG",
+			"linux",
+			map[string]string{"HOME": "/u", "XDG_DATA_HOME": "d"},
+			"/u/.local/share/oxbow",
+		},
+		{
+			"macOS",
+			"darwin",
+			map[string]string{"HOME": "/u", "XDG_DATA_HOME": "/d"},
+			"/u/Library/Application Support/oxbow",
+		},
 		{"Windows", "windows", map[string]string{"LocalAppData": "/l", "USERPROFILE": "/u"}, "/l/oxbow"},
 		{"Windows without LocalAppData", "windows", map[string]string{"USERPROFILE": "/u"}, "/u/AppData/Local/oxbow"},
 		{"nothing known", "linux", nil, ""},
@@ -217,12 +241,14 @@ func TestAbsoluteHomeNeedsNoWorkingDirectory(t *testing.T) {
 		w.must(t, "--home", home, command)
 	}
 	for _, args := range [][]string{{"list"}, {"--home", "beside", "list"}} {
-		if status, _, stderr := w.run(t, args...); status != exitFailed || !strings.Contains(stderr, "change to another one") {
+		if status, _, stderr := w.run(t, args...); status != exitFailed ||
+			!strings.Contains(stderr, "change to another one") {
 			t.Errorf("oxbow %q ended with status %d and %q, want 1 and what to do", args, status, stderr)
 		}
 	}
 	w.must(t, "--home", home, "remember", "style", "tabs")
-	if status, _, stderr := w.run(t, "--home", home, "recall", strings.Join(manyWords(41), " ")); status != exitDone || !strings.Contains(stderr, "and 31 more") {
+	if status, _, stderr := w.run(t, "--home", home, "recall", strings.Join(manyWords(41), " ")); status != exitDone ||
+		!strings.Contains(stderr, "and 31 more") {
 		t.Errorf("recall of 41 unknown words: status %d, %q; want the first ten", status, stderr)
 	}
 }
@@ -266,7 +292,8 @@ func TestKeep(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.vars["OXBOW_KEEP"] = "some"
-	if status, _, stderr := w.run(t, "remember", "n", "x"); status == exitDone || !strings.Contains(stderr, "OXBOW_KEEP") || !strings.Contains(stderr, "such as 90d") {
+	if status, _, stderr := w.run(t, "remember", "n", "x"); status == exitDone ||
+		!strings.Contains(stderr, "OXBOW_KEEP") || !strings.Contains(stderr, "such as 90d") {
 		t.Errorf("OXBOW_KEEP=some: %d, %q", status, stderr)
 	}
 }

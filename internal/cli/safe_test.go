@@ -54,7 +54,13 @@ func TestNetworkFileSystem(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.dir, "far")); !os.IsNotExist(err) {
 		t.Errorf("a refused init made a home (%v)", err)
 	}
-	if _, _, stderr := w.run(t, "remember", "other", "text", "--json"); !strings.Contains(stderr, `"kind":"network_fs"`) {
+	if _, _, stderr := w.run(
+		t,
+		"remember",
+		"other",
+		"text",
+		"--json",
+	); !strings.Contains(stderr, `"kind":"network_fs"`) {
 		t.Errorf("the refusal as JSON is %q, want its kind", stderr)
 	}
 
@@ -70,7 +76,8 @@ func TestNetworkFileSystem(t *testing.T) {
 		t.Errorf("remember with OXBOW_NETWORK_FS=0 = %d, want %d", status, exitFailed)
 	}
 	w.vars["OXBOW_NETWORK_FS"] = "perhaps"
-	if status, _, stderr := w.run(t, "remember", "fourth", "text"); status != exitMisused || !strings.Contains(stderr, "perhaps") {
+	if status, _, stderr := w.run(t, "remember", "fourth", "text"); status != exitMisused ||
+		!strings.Contains(stderr, "perhaps") {
 		t.Errorf("remember with a wrong OXBOW_NETWORK_FS = %d, %q, want %d", status, stderr, exitMisused)
 	}
 	w.vars["OXBOW_NETWORK_FS"] = ""
@@ -85,16 +92,56 @@ func TestDoctorOfFileSystems(t *testing.T) {
 		status int
 		want   string // the beginning of a line
 	}{
-		{"local", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: big, Total: big}, exitDone, "ok       file system  xfs"},
+		{
+			"local",
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: big, Total: big},
+			exitDone,
+			"ok       file system  xfs",
+		},
 		{"NFS", nfs, exitFailed, "problem  file system  nfs is on the network: one host at a time"},
-		{"SMB", sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.Network, Free: big, Total: big}, exitFailed, "problem  file system  cifs"},
-		{"tmpfs", sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.Volatile, Free: big, Total: big}, exitDone, "warning  file system  tmpfs is in memory: gone at the next boot"},
-		{"9p", sysinfo.FileSystem{Name: "9p", Kind: sysinfo.Shared, Free: big, Total: big}, exitDone, "warning  file system  9p"},
-		{"overlay", sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.Layered, Free: big, Total: big}, exitDone, "warning  file system  overlay"},
+		{
+			"SMB",
+			sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.Network, Free: big, Total: big},
+			exitFailed,
+			"problem  file system  cifs",
+		},
+		{
+			"tmpfs",
+			sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.Volatile, Free: big, Total: big},
+			exitDone,
+			"warning  file system  tmpfs is in memory: gone at the next boot",
+		},
+		{
+			"9p",
+			sysinfo.FileSystem{Name: "9p", Kind: sysinfo.Shared, Free: big, Total: big},
+			exitDone,
+			"warning  file system  9p",
+		},
+		{
+			"overlay",
+			sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.Layered, Free: big, Total: big},
+			exitDone,
+			"warning  file system  overlay",
+		},
 		{"no system that tells", sysinfo.FileSystem{}, exitDone, "unknown  file system  its kind is not known"},
-		{"mounted read-only", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, ReadOnly: true, Free: big, Total: big}, exitFailed, "problem  file system  it is mounted read-only"},
-		{"no space", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 1<<20 - 1, Total: big}, exitFailed, "problem  space        1024.0 kB free"},
-		{"little space", sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 100<<20 - 1, Total: big}, exitDone, "warning  space        100.0 MB free"},
+		{
+			"mounted read-only",
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, ReadOnly: true, Free: big, Total: big},
+			exitFailed,
+			"problem  file system  it is mounted read-only",
+		},
+		{
+			"no space",
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 1<<20 - 1, Total: big},
+			exitFailed,
+			"problem  space        1024.0 kB free",
+		},
+		{
+			"little space",
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 100<<20 - 1, Total: big},
+			exitDone,
+			"warning  space        100.0 MB free",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -115,7 +162,8 @@ func TestDoctorOfFileSystems(t *testing.T) {
 			}
 			var out maintenance.DoctorOut
 			_, stdout, _ = w.run(t, "doctor", "--json")
-			if err := json.Unmarshal([]byte(stdout), &out); err != nil || out.OK != (c.status == exitDone) || len(out.Findings) < 8 {
+			if err := json.Unmarshal([]byte(stdout), &out); err != nil || out.OK != (c.status == exitDone) ||
+				len(out.Findings) < 8 {
 				t.Errorf("doctor --json = %+v, %v, want ok to be %v and all findings", out, err, c.status == exitDone)
 			}
 			w.must(t, "check")
@@ -133,7 +181,10 @@ func TestDoctorOfTheClock(t *testing.T) {
 	w.must(t, "remember", "style", "tabs")
 	now := w.env.Now
 	w.env.Now = func() time.Time { return now().Add(-time.Hour) }
-	if got := w.must(t, "doctor"); !strings.Contains(got, "warning  clock        the last change is dated 2026-04-18 09:30:00, in the future") {
+	if got := w.must(t, "doctor"); !strings.Contains(
+		got,
+		"warning  clock        the last change is dated 2026-04-18 09:30:00, in the future",
+	) {
 		t.Errorf("doctor of an hour before says\n%swant a warning of the clock", got)
 	}
 	w.must(t, "check")
@@ -153,7 +204,10 @@ func TestDoctorOfThePath(t *testing.T) {
 	w.env.Executable = here
 	for _, c := range []struct{ path, want string }{
 		{filepath.Dir(here), "ok       environment  PATH leads to this oxbow"},
-		{filepath.Dir(there) + string(filepath.ListSeparator) + filepath.Dir(here), "warning  environment  PATH leads to another oxbow, " + there},
+		{
+			filepath.Dir(there) + string(filepath.ListSeparator) + filepath.Dir(here),
+			"warning  environment  PATH leads to another oxbow, " + there,
+		},
 		{w.dir, "warning  environment  no directory in PATH has oxbow"},
 	} {
 		w.vars["PATH"] = c.path
@@ -168,7 +222,8 @@ func TestRedactAsks(t *testing.T) {
 		answer string
 		status int
 	}{
-		{"y\n", exitDone}, {"Yes\n", exitDone}, {"n\n", exitFailed}, {"\n", exitFailed}, {"", exitFailed}, {"yesterday\n", exitFailed},
+		{"y\n", exitDone}, {"Yes\n", exitDone}, {"n\n", exitFailed}, {"\n", exitFailed}, {"", exitFailed},
+		{"yesterday\n", exitFailed},
 	} {
 		w := newWorld(t)
 		w.must(t, "remember", "key", "hunter2")
@@ -181,7 +236,12 @@ func TestRedactAsks(t *testing.T) {
 		}
 		b, err := os.ReadFile(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", storeFile))
 		if err != nil || strings.Contains(string(b), "hunter2") == (c.status == exitDone) {
-			t.Errorf("redact answered by %q: the secret is in the file: %v (%v)", c.answer, strings.Contains(string(b), "hunter2"), err)
+			t.Errorf(
+				"redact answered by %q: the secret is in the file: %v (%v)",
+				c.answer,
+				strings.Contains(string(b), "hunter2"),
+				err,
+			)
 		}
 		w.must(t, "check")
 	}

@@ -61,11 +61,18 @@ func (a *app) showScan(out maintenance.ScanOut, fix bool) {
 	case len(out.Found) == 0:
 		a.printf("no secrets were found\n")
 	case out.Fixed > 0:
-		a.printf("replaced %s; erased %s of the history\n", count(out.Fixed, "secret", "secrets"), count(out.Versions, "version", "versions"))
+		a.printf(
+			"replaced %s; erased %s of the history\n",
+			count(out.Fixed, "secret", "secrets"),
+			count(out.Versions, "version", "versions"),
+		)
 	case fix && out.DryRun:
 		a.printf("would replace %s\n", n)
 	case !fix:
-		a.note("oxbow scan --fix replaces them, in the history too; a key that was written down is best changed where it is used")
+		a.note(
+			"oxbow scan --fix replaces them, in the history too; a key that was written down is best changed where " +
+				"it is used",
+		)
 	}
 	a.noteLines("to remove the rest, run:", out.Steps)
 	a.noteLines("what it does not reach:", out.Left)

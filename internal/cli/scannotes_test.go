@@ -23,7 +23,8 @@ func scannedWorld(t *testing.T) *world {
 	if err != nil || !bytes.Contains(old, []byte(scanKey)) {
 		t.Fatalf("the old store has no secret, or cannot be read: %v", err)
 	}
-	w.env.Now = func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) } // after the changes of the store
+	// after the changes of the store
+	w.env.Now = func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
 	for name, text := range map[string]string{
 		"memory.oxbow":            string(old),
 		"sessions.oxbow":          string(old),
@@ -74,8 +75,10 @@ func TestScanNotes(t *testing.T) {
 	home := filepath.Join(w.dir, "h")
 	_, out, _ := w.run(t, "--home", "h", "scan")
 	for _, want := range []string{
-		"change 4: github-pat (note, history)", "change 5: github-pat (source, history)", "change 5: github-pat (source, archive of sessions, history)",
-		"profile p: github-pat (profile, line 2)", "SOUL.md: github-pat (file, line 1)", "skills/s/SKILL.md: github-pat (file, line 5)",
+		"change 4: github-pat (note, history)", "change 5: github-pat (source, history)",
+		"change 5: github-pat (source, archive of sessions, history)",
+		"profile p: github-pat (profile, line 2)", "SOUL.md: github-pat (file, line 1)",
+		"skills/s/SKILL.md: github-pat (file, line 5)",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("scan does not print %q but:\n%s", want, out)

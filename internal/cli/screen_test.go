@@ -23,7 +23,18 @@ import (
 )
 
 // shown writes the colours of a screen so that a golden file can be read.
-var shown = strings.NewReplacer(screen.Plain, "⟧", screen.Bold, "⟦bold ", screen.Dim, "⟦dim ", screen.Red, "⟦red ", screen.Green, "⟦green ")
+var shown = strings.NewReplacer(
+	screen.Plain,
+	"⟧",
+	screen.Bold,
+	"⟦bold ",
+	screen.Dim,
+	"⟦dim ",
+	screen.Red,
+	"⟦red ",
+	screen.Green,
+	"⟦green ",
+)
 
 // UPDATE=1 writes the golden files again, for a review.
 func golden(t *testing.T, file, got string) {
@@ -50,10 +61,19 @@ func newScreen(t *testing.T) *world {
 	w.must(t, "init")
 	start := w.env.Now()
 	for i, e := range [][]string{
-		{"connection pool", "The pool holds twelve connections.\n```go\nfunc (p *Pool) Get() *Conn {\n\tif p.idle > 0 {\n\t\treturn p.take()   // an idle connection\n\t}\n\treturn dial()\n}\n```\nNothing else dials.", "--project", "harbor", "--tag", "db"},
+		{"connection pool",
+			"The pool holds twelve connections.\n```go\nfunc (p *Pool) Get() *Conn {\n\tif p.idle > 0 {\n\t\treturn " +
+				"p.take()   // an idle connection\n\t}\n\treturn dial()\n}\n```\nNothing else dials.",
+			"--project", "harbor", "--tag", "db"},
 		{"日本語の長い名前のメモについて", "これは日本語の長いテキストで、接続プールについて話します。connection と書いてある。もっともっと長くするために同じ文を書きます。", "--tag", "日本"},
-		{"family 👨‍👩‍👧‍👦 recipes", "Soup 👩🏽‍🍳 for the connection 🇩🇪 with friends, of which there are many, and who come with some idle hours to spend."},
-		{"a very long name of an entry that nobody would type in full ever again", "Long names happen, too; see connection.", "--project", "a-very-long-project-name", "--tag", "first", "--tag", "second", "--alias", "long"},
+		{
+			"family 👨‍👩‍👧‍👦 recipes",
+			"Soup 👩🏽‍🍳 for the connection 🇩🇪 with friends, of which there are many, and who come with some idle " +
+				"hours to spend.",
+		},
+		{"a very long name of an entry that nobody would type in full ever again",
+			"Long names happen, too; see connection.", "--project", "a-very-long-project-name", "--tag", "first",
+			"--tag", "second", "--alias", "long"},
 	} {
 		w.env.Now = func() time.Time { return start.Add(time.Duration(i) * 17 * time.Second) }
 		w.must(t, append([]string{"remember"}, e...)...)
@@ -69,12 +89,19 @@ func TestScreens(t *testing.T) {
 		w.env.Width = width
 		var b strings.Builder
 		for _, args := range [][]string{
-			{"list"}, {"list", "tag:nope"}, {"recall", "connection", "idle"}, {"recall", "idle", "--explain", "--limit", "1"}, {"log"}, {"get", "long"},
+			{"list"}, {"list", "tag:nope"}, {"recall", "connection", "idle"},
+			{"recall", "idle", "--explain", "--limit", "1"}, {"log"}, {"get", "long"},
 			{"stats"}, {"label", "list"}, {"doctor", "-q"}, {"undo", "--dry-run"},
 		} {
 			_, out, errs := w.run(t, args...)
 			out = strings.ReplaceAll(out, w.dir, "/w")
-			fmt.Fprintf(&b, "$ oxbow %s\n%s%s\n", strings.Join(args, " "), shown.Replace(out), strings.ReplaceAll(errs, w.dir, "/w"))
+			fmt.Fprintf(
+				&b,
+				"$ oxbow %s\n%s%s\n",
+				strings.Join(args, " "),
+				shown.Replace(out),
+				strings.ReplaceAll(errs, w.dir, "/w"),
+			)
 			for line := range strings.Lines(out) {
 				line = strings.TrimRight(line, "\n")
 				if columns(line) > width && strings.Contains(strings.TrimSpace(line), " ") && args[0] != "get" {
@@ -111,7 +138,8 @@ func TestColour(t *testing.T) {
 			w.vars[k] = v
 		}
 		w.env.StdoutTerm = c.term
-		if got := w.must(t, "recall", "idle"); strings.Contains(got, screen.Red+"idle"+screen.Plain) != c.want || strings.Contains(got, "\x1b") != c.want {
+		if got := w.must(t, "recall", "idle"); strings.Contains(got, screen.Red+"idle"+screen.Plain) != c.want ||
+			strings.Contains(got, "\x1b") != c.want {
 			t.Errorf("%s: recall idle = %q, want the word marked: %v", c.name, got, c.want)
 		}
 	}
@@ -141,15 +169,23 @@ func TestPager(t *testing.T) {
 		{name: "the standard one", args: []string{"list"}, want: []string{"less", "-FRX"}},
 		{name: "log", args: []string{"log"}, want: []string{"less", "-FRX"}},
 		{name: "get", args: []string{"get", "connection pool"}, want: []string{"less", "-FRX"}},
-		{name: "the person's", args: []string{"log"}, env: func() { w.vars["PAGER"] = "most -w" }, want: []string{"most", "-w"}},
-		{name: "oxbow's own", args: []string{"log"}, env: func() { w.vars["OXBOW_PAGER"] = "'my pager' -x" }, want: []string{"my pager", "-x"}},
+		{name: "the person's", args: []string{"log"}, env: func() {
+			w.vars["PAGER"] = "most -w"
+		}, want: []string{"most", "-w"}},
+		{name: "oxbow's own", args: []string{"log"}, env: func() {
+			w.vars["OXBOW_PAGER"] = "'my pager' -x"
+		}, want: []string{"my pager", "-x"}},
 		{name: "one that is not there", args: []string{"list"}, want: []string{"my pager", "-x"}, missing: true},
 		{name: "switched off", args: []string{"list", "--no-pager"}},
 		{name: "raw", args: []string{"get", "connection pool", "--raw"}},
 		{name: "JSON", args: []string{"list", "--json"}},
 		{name: "another command", args: []string{"stats"}},
 		{name: "a quote that is not closed", args: []string{"list"}, env: func() { w.vars["OXBOW_PAGER"] = "'less" }},
-		{name: "none on Windows", args: []string{"list"}, env: func() { delete(w.vars, "OXBOW_PAGER"); delete(w.vars, "PAGER"); w.env.GOOS = "windows" }},
+		{name: "none on Windows", args: []string{"list"}, env: func() {
+			delete(w.vars, "OXBOW_PAGER")
+			delete(w.vars, "PAGER")
+			w.env.GOOS = "windows"
+		}},
 		{name: "what fits", args: []string{"list"}, env: func() { w.env.GOOS, w.env.Height = "linux", 6 }},
 		{name: "a pipe", args: []string{"list"}, env: func() { w.env.StdoutTerm, w.env.Height = false, 4 }},
 	} {
@@ -208,7 +244,8 @@ func TestProgress(t *testing.T) {
 		stop()
 		time.Sleep(time.Minute)
 		const four = "\rdump: 4 of 20 entries, 1 s\x1b[K"
-		want := "\rdump: 3 entries, 0 s\x1b[K\rdump: 4 of 20 entries, 0 s\x1b[K\rdump: 4 of 20 entries, 0 s\x1b[K" + strings.Repeat(four, 3) + "\r\x1b[Koxbow: a warning\n" + four + "\r\x1b[K"
+		want := "\rdump: 3 entries, 0 s\x1b[K\rdump: 4 of 20 entries, 0 s\x1b[K\rdump: 4 of 20 entries, 0 s\x1b[K" +
+			strings.Repeat(four, 3) + "\r\x1b[Koxbow: a warning\n" + four + "\r\x1b[K"
 		if b.String() != want {
 			t.Errorf("progress wrote %q, want %q", b.String(), want)
 		}
@@ -242,7 +279,8 @@ func TestProgressOfAWait(t *testing.T) {
 		p.setWait(0)
 		time.Sleep(progressEvery)
 		stop()
-		if want := "\rpush: 500 of 900 changes, the server is busy and asks to wait 3 s, 0 s\x1b[K\rpush: 500 of 900 changes, 0 s\x1b[K\r\x1b[K"; b.String() != want {
+		if want := "\rpush: 500 of 900 changes, the server is busy and asks to wait 3 s, 0 s\x1b[K\rpush: 500 of 900 " +
+			"changes, 0 s\x1b[K\r\x1b[K"; b.String() != want {
 			t.Errorf("progress wrote %q, want %q", b.String(), want)
 		}
 	})
@@ -257,12 +295,36 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 			want  string
 		}{
 			{time.Second, progress.State{Unit: progress.Entries, Done: 100, Total: 400}, "x: 100 of 400 entries, 1 s"},
-			{10 * time.Second, progress.State{Unit: progress.Entries, Done: 100, Total: 400}, "x: 100 of 400 entries, 10 a second, about 30 s left"},
-			{10 * time.Second, progress.State{Unit: progress.Entries, Done: 9000, Part: 0.1}, "x: 9000 entries (10 %), 900 a second, about 1 min 30 s left"},
-			{2 * time.Minute, progress.State{Unit: progress.Files, Done: 1, Total: 0}, "x: 1 file, 0 a minute, 2 min 0 s"},
-			{time.Minute, progress.State{Unit: progress.Files, Done: 3, Total: 3}, "x: 3 of 3 files, 3 a minute, 1 min 0 s"},
-			{4 * time.Second, progress.State{Unit: progress.Bytes, Done: 10 << 20, Total: 30 << 20}, "x: 10.0 MB of 30.0 MB, 2.5 MB a second, about 8 s left"},
-			{4 * time.Second, progress.State{Unit: progress.Bytes, Done: 10 << 20, Part: .5}, "x: 10.0 MB (50 %), 2.5 MB a second, about 4 s left"},
+			{
+				10 * time.Second,
+				progress.State{Unit: progress.Entries, Done: 100, Total: 400},
+				"x: 100 of 400 entries, 10 a second, about 30 s left",
+			},
+			{
+				10 * time.Second,
+				progress.State{Unit: progress.Entries, Done: 9000, Part: 0.1},
+				"x: 9000 entries (10 %), 900 a second, about 1 min 30 s left",
+			},
+			{
+				2 * time.Minute,
+				progress.State{Unit: progress.Files, Done: 1, Total: 0},
+				"x: 1 file, 0 a minute, 2 min 0 s",
+			},
+			{
+				time.Minute,
+				progress.State{Unit: progress.Files, Done: 3, Total: 3},
+				"x: 3 of 3 files, 3 a minute, 1 min 0 s",
+			},
+			{
+				4 * time.Second,
+				progress.State{Unit: progress.Bytes, Done: 10 << 20, Total: 30 << 20},
+				"x: 10.0 MB of 30.0 MB, 2.5 MB a second, about 8 s left",
+			},
+			{
+				4 * time.Second,
+				progress.State{Unit: progress.Bytes, Done: 10 << 20, Part: .5},
+				"x: 10.0 MB (50 %), 2.5 MB a second, about 4 s left",
+			},
 			{time.Minute, progress.State{}, "x: 1 min 0 s"},
 		} {
 			p := &progressLine{Writer: io.Discard, now: time.Now}
@@ -396,8 +458,10 @@ func TestCompletion(t *testing.T) {
 		args string
 		want cobra.ShellCompDirective
 	}{
-		{"import n", cobra.ShellCompDirectiveDefault}, {"dump d", cobra.ShellCompDirectiveFilterDirs}, {"why x", cobra.ShellCompDirectiveDefault},
-		{"remember --file x", cobra.ShellCompDirectiveDefault}, {"recall tag", cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace},
+		{"import n", cobra.ShellCompDirectiveDefault}, {"dump d", cobra.ShellCompDirectiveFilterDirs},
+		{"why x", cobra.ShellCompDirectiveDefault},
+		{"remember --file x", cobra.ShellCompDirectiveDefault},
+		{"recall tag", cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace},
 		{"export x", cobra.ShellCompDirectiveDefault}, {"remember --content x", cobra.ShellCompDirectiveNoFileComp},
 	} {
 		out := w.must(t, append([]string{"__completeNoDesc"}, strings.Split(c.args, " ")...)...)

@@ -22,7 +22,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	waits = hookWaits{start: time.Minute, prompt: time.Minute, calibrate: time.Minute, final: time.Minute, unfinished: time.Minute}
+	waits = hookWaits{start: time.Minute, prompt: time.Minute, calibrate: time.Minute, final: time.Minute,
+		unfinished: time.Minute}
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") { // not a command of a script
 		for _, v := range agentVars {
 			os.Unsetenv(v.name)
@@ -84,7 +85,9 @@ func TestScripts(t *testing.T) {
 		Files:               files,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_PROFILE", "OXBOW_SETTINGS", "OXBOW_SPAWN_DEPTH", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "EDITOR", "VISUAL", "NO_COLOR"} {
+			for _, key := range []string{"OXBOW_HOME", "OXBOW_AGENT", "OXBOW_PROFILE", "OXBOW_SETTINGS",
+				"OXBOW_SPAWN_DEPTH", "OXBOW_NETWORK_FS", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "EDITOR", "VISUAL",
+				"NO_COLOR"} {
 				env.Setenv(key, "")
 			}
 			env.Setenv("TZ", "UTC")
@@ -263,7 +266,10 @@ func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: domends")
 	}
-	advice := regexp.MustCompile(`(?m)^(?:(?:warning|problem).*|  )mend: (.*)$`).FindAllStringSubmatch(ts.ReadFile("stdout"), -1)
+	advice := regexp.MustCompile(`(?m)^(?:(?:warning|problem).*|  )mend: (.*)$`).FindAllStringSubmatch(
+		ts.ReadFile("stdout"),
+		-1,
+	)
 	if len(advice) == 0 {
 		ts.Fatalf("no advice is printed")
 	}

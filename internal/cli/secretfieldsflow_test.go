@@ -72,10 +72,14 @@ func (s *fieldSchema) value(text string) any {
 
 // fieldDefaults are the arguments with which calls succeed, by the names of the fields.
 var fieldDefaults = map[string]any{
-	"name": "base", "names": []string{"base"}, "content": "A text.", "labels": []string{"tag:first"}, "old": "tag:first", "new": "tag:second",
-	"into": "tag:joined", "file": "code.go", "start_line": 1, "why": "because of the cache", "summary": "The grid is done.", "query": "text",
-	"message": "Remember the grid.", "agent_id": "helper", "task": "look", "memory_profile": "p", "profile": "p", "version": 1, "session": "s",
-	"prompt": "what is the text", "ids": []string{"x"}, "skills": []string{"s"}, "where": []string{}, "agent": "helper", "id": "x", "seq": []int{1},
+	"name": "base", "names": []string{"base"}, "content": "A text.", "labels": []string{"tag:first"},
+	"old": "tag:first", "new": "tag:second",
+	"into": "tag:joined", "file": "code.go", "start_line": 1, "why": "because of the cache",
+	"summary": "The grid is done.", "query": "text",
+	"message": "Remember the grid.", "agent_id": "helper", "task": "look", "memory_profile": "p", "profile": "p",
+	"version": 1, "session": "s",
+	"prompt": "what is the text", "ids": []string{"x"}, "skills": []string{"s"}, "where": []string{},
+	"agent": "helper", "id": "x", "seq": []int{1},
 }
 
 // calls calls fn with arguments for each free text field of a call.
@@ -90,7 +94,8 @@ func (s *fieldSchema) calls(fn func(field string, args object)) {
 		for _, name := range s.Required {
 			args[name] = cmp.Or[any](fieldDefaults[name], s.Properties[name].value("text"))
 		}
-		for _, name := range []string{"name", "names", "labels", "content"} { // which calls often need though they are optional
+		// which calls often need though they are optional
+		for _, name := range []string{"name", "names", "labels", "content"} {
 			if _, has := s.Properties[name]; has && field != name {
 				args[name] = fieldDefaults[name]
 			}
@@ -158,14 +163,24 @@ func TestSecretFieldsMCP(t *testing.T) {
 				what := tool.Name + "." + field
 				said, failed := callIn(t, cs, tool.Name, args)
 				succeeded[what] = !failed
-				if isReader := tool.Annotations != nil && tool.Annotations.ReadOnlyHint; !failed && !isReader && strings.Contains(said, fieldSecret) {
+				if isReader := tool.Annotations != nil && tool.Annotations.ReadOnlyHint; !failed && !isReader &&
+					strings.Contains(said, fieldSecret) {
 					t.Errorf("the answer of %s repeats the secret: %s", what, said)
 				}
 				noFieldSecret(t, w.dir, what)
 			})
 		}
-		checkFields(t, succeeded, "remember.content", "remember.aliases", "remember.tags", "remember.project", "remember.related_files",
-			"save_memory.content", "annotate.why", "annotate.rejected", "annotate.model", "handoff_task.summary", "handoff_task.plan", "handoff_task.files_to_read")
+		checkFields(
+			t,
+			succeeded,
+			"remember.content",
+			"remember.aliases",
+			"remember.tags",
+			"remember.project",
+			"remember.related_files",
+			"save_memory.content", "annotate.why", "annotate.rejected", "annotate.model", "handoff_task.summary",
+			"handoff_task.plan", "handoff_task.files_to_read",
+		)
 		w.must(t, "check")
 	})
 }
@@ -221,7 +236,8 @@ func TestSecretFieldsHTTP(t *testing.T) {
 		if !succeeded[what] {
 			t.Logf("%s: %s %s", what, res.Status, said)
 		}
-		if succeeded[what] && !strings.Contains(what, "search.") && !strings.Contains(what, "hook_") && strings.Contains(string(said), fieldSecret) {
+		if succeeded[what] && !strings.Contains(what, "search.") && !strings.Contains(what, "hook_") &&
+			strings.Contains(string(said), fieldSecret) {
 			t.Errorf("the answer of %s repeats the secret: %s", what, said)
 		}
 		noFieldSecret(t, w.dir, what)
@@ -238,7 +254,9 @@ func TestSecretFieldsHTTP(t *testing.T) {
 			for _, p := range op.Parameters {
 				if p.In == "path" {
 					value := fmt.Sprint(cmp.Or[any](fieldDefaults[p.Name], "x"))
-					send(op.OperationID+".path."+p.Name, strings.ToUpper(method), strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(fieldText)), object{"content": "A text."})
+					send(op.OperationID+".path."+
+						p.Name, strings.ToUpper(method), strings.ReplaceAll(path, "{"+p.Name+
+						"}", url.PathEscape(fieldText)), object{"content": "A text."})
 					inPath = strings.ReplaceAll(inPath, "{"+p.Name+"}", value)
 				}
 			}
@@ -253,8 +271,18 @@ func TestSecretFieldsHTTP(t *testing.T) {
 			})
 		}
 	}
-	checkFields(t, succeeded, "create.name", "create.content", "update.aliases", "create.tags", "create.project", "remember.path.name", "remember.content",
-		"add_labels.labels", "merge_labels.into", "hand_off.summary", "hand_off.plan")
+	checkFields(
+		t,
+		succeeded,
+		"create.name",
+		"create.content",
+		"update.aliases",
+		"create.tags",
+		"create.project",
+		"remember.path.name",
+		"remember.content",
+		"add_labels.labels", "merge_labels.into", "hand_off.summary", "hand_off.plan",
+	)
 	w.must(t, "check")
 }
 

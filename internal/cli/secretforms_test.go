@@ -45,7 +45,8 @@ var secretForms = []string{
 	"LINE\nLINE\n-----END EC PRIVATE KEY-----\n",
 }
 
-var plant = strings.NewReplacer("TOKEN", plantedToken, "PASSWORD'", plantedPassword+"'", `PASSWORD"`, plantedPassword+`"`, "PASSWORD\n", plantedPassword+"\n", "LINE", plantedLine)
+var plant = strings.NewReplacer("TOKEN", plantedToken, "PASSWORD'", plantedPassword+"'", `PASSWORD"`, plantedPassword+
+	`"`, "PASSWORD\n", plantedPassword+"\n", "LINE", plantedLine)
 
 func TestSecretForms(t *testing.T) {
 	for door, through := range map[string]func(t *testing.T, w *world, text string){
@@ -119,7 +120,11 @@ func throughHTTP(t *testing.T, w *world, text string) {
 	base, stop := w.serveCommand(t, "serve", "--http", "127.0.0.1:0", "--tokens", tokens)
 	defer stop()
 	client := &http.Client{Transport: bearer(tokenSecret)}
-	res, err := client.Post(base+"/api/v1/entries", "application/json", strings.NewReader(encoded(t, object{"name": "seen", "content": text})))
+	res, err := client.Post(
+		base+"/api/v1/entries",
+		"application/json",
+		strings.NewReader(encoded(t, object{"name": "seen", "content": text})),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +149,8 @@ func TestSecretFormsAreNotShared(t *testing.T) {
 		n++
 		name := fmt.Sprint("n", n)
 		w.must(t, append([]string{"remember", name, "--allow-secret"}, args...)...)
-		if status, _, stderr := w.run(t, "team", "share", name); status == exitDone || !strings.Contains(stderr, "secret") {
+		if status, _, stderr := w.run(t, "team", "share", name); status == exitDone ||
+			!strings.Contains(stderr, "secret") {
 			t.Errorf("sharing %s = status %d, %q, want that it looks like a secret", what, status, stderr)
 		}
 	}
@@ -175,7 +181,12 @@ func noPlanted(t *testing.T, dir string) {
 		}
 		b, err := os.ReadFile(p)
 		redacted += strings.Count(string(b), "[redacted: ")
-		for _, s := range []string{plantedToken, plantedPassword, strings.ReplaceAll(plantedPassword, "&", `\u0026`), plantedLine[:20]} {
+		for _, s := range []string{
+			plantedToken,
+			plantedPassword,
+			strings.ReplaceAll(plantedPassword, "&", `\u0026`),
+			plantedLine[:20],
+		} {
 			if strings.Contains(string(b), s) || strings.Contains(p, s) {
 				t.Errorf("%s holds %q", p, s)
 			}
@@ -206,15 +217,39 @@ func encoded(t *testing.T, v any) string {
 type object = map[string]any
 
 func throughMCP(t *testing.T, w *world, text string) {
-	w.runWith(t, encoded(t, object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "test", "version": "1"}}})+
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
-		encoded(t, object{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": object{"name": "remember", "arguments": object{"name": "seen", "content": text}}}), "mcp")
+	w.runWith(
+		t,
+		encoded(
+			t,
+			object{
+				"jsonrpc": "2.0",
+				"id":      1,
+				"method":  "initialize",
+				"params": object{
+					"protocolVersion": "2025-11-25",
+					"capabilities":    object{},
+					"clientInfo":      object{"name": "test", "version": "1"},
+				},
+			},
+		)+
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
+			encoded(
+				t,
+				object{
+					"jsonrpc": "2.0",
+					"id":      2,
+					"method":  "tools/call",
+					"params":  object{"name": "remember", "arguments": object{"name": "seen", "content": text}},
+				},
+			), "mcp",
+	)
 }
 
 func throughHook(t *testing.T, w *world, text string) {
 	for _, event := range []object{
 		{"hook_event_name": "UserPromptSubmit", "prompt": text},
-		{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": object{"command": text}, "tool_response": object{"stdout": text, "stderr": ""}},
+		{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "toolu_1",
+			"tool_input": object{"command": text}, "tool_response": object{"stdout": text, "stderr": ""}},
 		{"hook_event_name": "Stop", "last_assistant_message": text},
 	} {
 		event["session_id"] = "s1"
@@ -249,11 +284,13 @@ func TestScanPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	e := session.Event{Client: "claude", Session: "s", ID: "i1", Kind: session.Injected, Text: "export API_KEY=" + plantedToken, Injection: &session.Injection{Place: "prompt", Tokens: 9}}
+	e := session.Event{Client: "claude", Session: "s", ID: "i1", Kind: session.Injected, Text: "export API_KEY=" +
+		plantedToken, Injection: &session.Injection{Place: "prompt", Tokens: 9}}
 	if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e}); err != nil {
 		t.Fatal(err)
 	}
-	if status, out, _ := w.run(t, "scan"); status == exitDone || !strings.Contains(out, "claude/s/0001@1: ") || !strings.Contains(out, "(packed, archive of sessions)") {
+	if status, out, _ := w.run(t, "scan"); status == exitDone || !strings.Contains(out, "claude/s/0001@1: ") ||
+		!strings.Contains(out, "(packed, archive of sessions)") {
 		t.Errorf("scan ends with %d: %s", status, out)
 	}
 	w.must(t, "scan", "--fix", "--yes")

@@ -39,8 +39,10 @@ type serveIn struct {
 }
 
 func (in serveIn) serving() serving {
-	s := serving{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.Claim}, Public: public{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
-		Addr: in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
+	s := serving{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.Claim},
+		Public: public{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
+		Addr:   in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly,
+		Projects: in.Projects, Kinds: in.Kinds}
 	if in.Open != nil {
 		s.Most = max(1, *in.Open)
 	}
@@ -98,7 +100,15 @@ func (a *app) serves(c *cobra.Command) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.env.Stderr, "%s: serving\n%s  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n", a.name, links, at.url, at.url, at.url)
+			fmt.Fprintf(
+				a.env.Stderr,
+				"%s: serving\n%s  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n",
+				a.name,
+				links,
+				at.url,
+				at.url,
+				at.url,
+			)
 			a.tellTokens(at)
 			return nil
 		})
@@ -202,7 +212,12 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 }
 
 // serveTenants serves the homes of tenants, and the server's own.
-func (a *app) serveTenants(ctx context.Context, t *tenants, described http.Handler, hello func(listening, *tenants) error) error {
+func (a *app) serveTenants(
+	ctx context.Context,
+	t *tenants,
+	described http.Handler,
+	hello func(listening, *tenants) error,
+) error {
 	handler, err := t.handler(ctx, described)
 	if err != nil {
 		return err

@@ -90,7 +90,8 @@ func TestPages(t *testing.T) {
 	if status, _, errs := w.run(t, "open", "quay wal"); status != exitFailed || !strings.Contains(errs, "quay wall") {
 		t.Errorf("oxbow open of an unknown name = %d, %q, want the nearest name", status, errs)
 	}
-	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitMisused || !strings.Contains(errs, "tunnel") {
+	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitMisused ||
+		!strings.Contains(errs, "tunnel") {
 		t.Errorf("oxbow serve to other machines = %d, %q", status, errs)
 	}
 }

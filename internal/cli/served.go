@@ -149,7 +149,8 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		o.Leave = leftOut(d, h)
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
-	workspace := &verb.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
+	workspace := &verb.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src,
+		Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
 	if o.Home != nil {
 		workspace.Written = o.Home.Written()
 	}
@@ -190,7 +191,8 @@ func (a *app) servedWithout(reason error) *served {
 	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
 	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
 	w := &verb.Workspace{Open: open, Now: a.env.Now}
-	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand, Sets: verb.Sets{verb.SetCore},
+	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand,
+		Sets: verb.Sets{verb.SetCore},
 		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + sentence(verb.Remedy(reason)))}
 	return &served{view.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
@@ -204,28 +206,35 @@ func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string
 		}
 		return ""
 	}
-	return &served{view.Options{Workspace: w, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights}, mcpserver.New(w, &o), other}
+	return &served{
+		view.Options{Workspace: w, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights},
+		mcpserver.New(w, &o),
+		other,
+	}
 }
 
 // clientHint is what the instructions say of this home: that it is not trusted, as
 // clients show no standard error, and how the tools for what it has are listed.
 func (a *app) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (said string) {
 	if foreign, err := a.isForeign(); err == nil && foreign {
-		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it until a person runs oxbow trust.\n"
+		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
+			"until a person runs oxbow trust.\n"
 	}
 	var has, sets []string
 	if profiles && !listed.Has("load_memory_profile") {
 		has, sets = append(has, "memory profiles"), append(sets, "profiles")
 	}
 	if w.Annotations != nil && !listed.Has("get_annotations") {
-		if b, err := w.Annotations(context.Background()); err == nil && isDir(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir))) {
+		if b, err := w.Annotations(context.Background()); err == nil &&
+			isDir(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir))) {
 			has, sets = append(has, "annotations of code (in a shell: oxbow why FILE)"), append(sets, "code")
 		}
 	}
 	if len(has) == 0 {
 		return said
 	}
-	return said + "There are " + strings.Join(has, " and ") + " here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
+	return said + "There are " + strings.Join(has, " and ") +
+		" here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
 // readingOnly returns how a memory is opened that is only read: without a lock,

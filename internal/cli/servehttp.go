@@ -56,14 +56,21 @@ func (at *listening) trust(o oidc.Options, now func() time.Time, log *slog.Logge
 	case o.Issuer == "":
 		return nil, nil
 	case at.public == "":
-		return nil, misusef("say it: --public-url https://NAME", "tokens of a provider are for the URL of this server, which is not known")
+		return nil, misusef(
+			"say it: --public-url https://NAME",
+			"tokens of a provider are for the URL of this server, which is not known",
+		)
 	}
 	o.Resource = at.public
 	o.Now = now
 	o.Logger = log
 	v, err := oidc.New(o)
 	if err != nil {
-		return nil, misusef("give the issuer as its tokens have it, such as https://login.example.org", "--oidc-issuer: %v", err)
+		return nil, misusef(
+			"give the issuer as its tokens have it, such as https://login.example.org",
+			"--oidc-issuer: %v",
+			err,
+		)
 	}
 	at.guard.Verify, at.guard.Metadata = v.Verify, v.Metadata()
 	return v, nil
@@ -82,7 +89,8 @@ func (a *app) listen(ctx context.Context, at *listening) (err error) {
 		at.port, err = new(net.ListenConfig).Listen(ctx, "tcp", at.addr)
 	}
 	if err != nil {
-		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: " + a.name + " " + a.command + " --http 127.0.0.1:0"}
+		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: " + a.name + " " +
+			a.command + " --http 127.0.0.1:0"}
 	}
 	return nil
 }
@@ -138,7 +146,8 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 // as a client listens.
 func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/events") || (r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp")) {
+		if strings.HasSuffix(r.URL.Path, "/events") ||
+			(r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp")) {
 			of, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			defer context.AfterFunc(ctx, cancel)()

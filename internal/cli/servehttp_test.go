@@ -66,7 +66,8 @@ func TestServeHTTP(t *testing.T) {
 		}
 		return resp.StatusCode, string(b)
 	}
-	if status, body := call(strings.TrimSpace(string(token))); status != http.StatusOK || !strings.Contains(body, `"oxbow"`) {
+	if status, body := call(strings.TrimSpace(string(token))); status != http.StatusOK ||
+		!strings.Contains(body, `"oxbow"`) {
 		t.Errorf("initialize with the token = %d, %q, want 200 and the server's name", status, body)
 	}
 	for _, wrong := range []string{"", "guess"} {
@@ -79,7 +80,8 @@ func TestServeHTTP(t *testing.T) {
 	if status := <-ended; status != exitDone {
 		t.Errorf("oxbow mcp ended with status %d, want %d: %s", status, exitDone, errs.String())
 	}
-	if got := errs.String(); !strings.Contains(got, url) || !strings.Contains(got, file) || strings.Contains(got, strings.TrimSpace(string(token))) {
+	if got := errs.String(); !strings.Contains(got, url) || !strings.Contains(got, file) ||
+		strings.Contains(got, strings.TrimSpace(string(token))) {
 		t.Errorf("standard error is %q, want the URL and the token's file, and not the token", got)
 	}
 	if out.Len() > 0 {

@@ -27,7 +27,13 @@ func TestRequestsFinish(t *testing.T) {
 	}
 	defer c.Close()
 	body := `{"name":"last","content":"words"}`
-	fmt.Fprintf(c, "POST /api/v1/entries HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", pass("alpha"), len(body))
+	fmt.Fprintf(
+		c,
+		"POST /api/v1/entries HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+		pass("alpha"),
+		len(body),
+	)
 	answers := bufio.NewReader(c)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("the server said %q, %v", line, err)
@@ -71,8 +77,18 @@ func TestBackupDuringWrites(t *testing.T) {
 	some, done := make(chan bool), make(chan error, 1)
 	go func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			body, _ := json.Marshal(map[string]string{"name": fmt.Sprint("e", n), "content": strings.Repeat("The crane turns. ", 50)})
-			if status, answer := s.send(t, http.DefaultClient, "POST", "/api/v1/entries", pass("alpha"), string(body)); status != http.StatusCreated {
+			body, _ := json.Marshal(map[string]string{
+				"name":    fmt.Sprint("e", n),
+				"content": strings.Repeat("The crane turns. ", 50),
+			})
+			if status, answer := s.send(
+				t,
+				http.DefaultClient,
+				"POST",
+				"/api/v1/entries",
+				pass("alpha"),
+				string(body),
+			); status != http.StatusCreated {
 				done <- fmt.Errorf("POST = %d %s", status, answer)
 				return
 			}
@@ -97,7 +113,8 @@ func TestBackupDuringWrites(t *testing.T) {
 				t.Fatalf("e%d of %d is not in the copy: %s", n, before, errs)
 			}
 		}
-		if _, out, _ := s.run(t, "--home", file, "list", "--limit", "1000"); strings.Contains(out, hush("beta")) || !strings.Contains(out, hush("alpha")) {
+		if _, out, _ := s.run(t, "--home", file, "list", "--limit", "1000"); strings.Contains(out, hush("beta")) ||
+			!strings.Contains(out, hush("alpha")) {
 			t.Errorf("the copy holds %s", out)
 		}
 	}
@@ -106,10 +123,17 @@ func TestBackupDuringWrites(t *testing.T) {
 		t.Error(err)
 	}
 	status, _, errs := s.run(t, "--home", s.home("own"), "backup", filepath.Join(s.dir, "own"))
-	if want := "oxbow --home " + s.home("alpha") + " backup"; status != exitDone || !strings.Contains(errs, want) || !strings.Contains(errs, "2 tenants") {
+	if want := "oxbow --home " + s.home("alpha") + " backup"; status != exitDone || !strings.Contains(errs, want) ||
+		!strings.Contains(errs, "2 tenants") {
 		t.Errorf("a backup of the server's own home = %d, says %s, want %q for 2 tenants", status, errs, want)
 	}
-	if _, _, errs := s.run(t, "--home", s.home("alpha"), "backup", filepath.Join(s.dir, "alpha")); strings.Contains(errs, "tenant") {
+	if _, _, errs := s.run(
+		t,
+		"--home",
+		s.home("alpha"),
+		"backup",
+		filepath.Join(s.dir, "alpha"),
+	); strings.Contains(errs, "tenant") {
 		t.Errorf("a backup of a tenant's home says %s", errs)
 	}
 }

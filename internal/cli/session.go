@@ -31,7 +31,14 @@ recall asks it only with --sessions, or in:sessions among the words.`,
   oxbow session search rounding error cmd:"go test ./..."`,
 		RunE: group("session"),
 	}
-	c.AddCommand(a.sessionListCommand(), a.paged(a.sessionShowCommand()), a.paged(a.sessionSearchCommand()), a.sessionResumeCommand(), a.sessionImportCommand(), a.sessionForgetCommand())
+	c.AddCommand(
+		a.sessionListCommand(),
+		a.paged(a.sessionShowCommand()),
+		a.paged(a.sessionSearchCommand()),
+		a.sessionResumeCommand(),
+		a.sessionImportCommand(),
+		a.sessionForgetCommand(),
+	)
 	return c
 }
 
@@ -102,7 +109,8 @@ func moveResumedStart(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {
 		e := turn.Events[n-1]
-		isStart := e.Kind == session.Start || (e.Kind == session.Injected && e.Injection != nil && e.Injection.Place == inject.AtStart)
+		isStart := e.Kind == session.Start ||
+			(e.Kind == session.Injected && e.Injection != nil && e.Injection.Place == inject.AtStart)
 		if !isStart {
 			break
 		}
@@ -228,7 +236,9 @@ not touched.`,
 		question: func(would verb.ForgetSessionOut) string {
 			return eraseQuestion(would.Turns, "turn", "turns", clean(would.Client+"/"+would.Session))
 		},
-	}, func(in verb.ForgetSessionIn) (bool, error) { return in.Purge && !in.DryRun && !in.Undo, nil }, positional, func(out verb.ForgetSessionOut) {
+	}, func(in verb.ForgetSessionIn) (bool, error) {
+		return in.Purge && !in.DryRun && !in.Undo, nil
+	}, positional, func(out verb.ForgetSessionOut) {
 		what := clean(out.Client+"/"+out.Session) + ": " + count(out.Turns, "turn", "turns")
 		switch {
 		case out.Undone:
@@ -271,7 +281,14 @@ first; the clients' files stay as they are.`,
 				a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
 				continue
 			}
-			a.printf("%s: %s new, %d changed, of %s, %s\n", c.Client, count(c.Turns, "turn", "turns"), c.Changed, count(c.Files, "file", "files"), bytesText(c.Bytes))
+			a.printf(
+				"%s: %s new, %d changed, of %s, %s\n",
+				c.Client,
+				count(c.Turns, "turn", "turns"),
+				c.Changed,
+				count(c.Files, "file", "files"),
+				bytesText(c.Bytes),
+			)
 			if c.Bad > 0 {
 				a.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
 			}

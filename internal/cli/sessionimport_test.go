@@ -20,7 +20,15 @@ func TestSessionImportMakesIndex(t *testing.T) {
 	}
 	var lines strings.Builder
 	for i := range 400 {
-		fmt.Fprintf(&lines, `{"type":"user","promptId":"p%d","uuid":"u%d","sessionId":"s1","cwd":"/p","timestamp":"2026-04-17T01:%02d:%02dZ","message":{"role":"user","content":"heron %d stands in the water"}}`+"\n", i, i, i/60, i%60, i)
+		fmt.Fprintf(
+			&lines,
+			`{"type":"user","promptId":"p%d","uuid":"u%d","sessionId":"s1","cwd":"/p","timestamp":"2026-04-17T01:%02d:%02dZ","message":{"role":"user","content":"heron %d stands in the water"}}`+"\n",
+			i,
+			i,
+			i/60,
+			i%60,
+			i,
+		)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "s1.jsonl"), []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)

@@ -75,7 +75,9 @@ func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 	}
 	if all := o.all; !o.app.asItIs && !o.none && !all.Memory.Options().ReadOnly {
 		short, cancel := context.WithTimeout(ctx, drainWait)
-		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string { return all.Redact(session.Strip(s)) }, nil))
+		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string {
+			return all.Redact(session.Strip(s))
+		}, nil))
 		for _, t := range r.Sessions { // oxbow inbox does the rest
 			if short.Err() == nil {
 				err = errors.Join(err, inbox.Learn(short, all, t))
@@ -160,7 +162,10 @@ func (a *app) archiveHome() (string, error) {
 		return "", err
 	}
 	if home == path {
-		return "", &hinted{errors.New("a home that is a file has no archive of sessions"), "give its directory as the home"}
+		return "", &hinted{
+			errors.New("a home that is a file has no archive of sessions"),
+			"give its directory as the home",
+		}
 	}
 	if err := verb.CheckSpool(home); err != nil {
 		return "", err
@@ -184,7 +189,8 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	}
 	src.Actor = oxbow.Program
 	path := filepath.Join(home, session.StoreFile)
-	o := &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, KeepChanges: archiveChanges, KeepFor: archiveAge, SealAfter: a.sealAfter}
+	o := &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, KeepChanges: archiveChanges,
+		KeepFor: archiveAge, SealAfter: a.sealAfter}
 	_, missing := os.Stat(path)
 	none = missing != nil && (a.asItIs || !isDir(spool.Dir))
 	switch {
@@ -208,7 +214,8 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	if !none {
 		a.closeAtEnd(m)
 	}
-	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home), Prints: prints(home, a.env.Now)}, none, nil
+	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now),
+		Label: inbox.Label, Redact: redactor(home), Prints: prints(home, a.env.Now)}, none, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.
@@ -230,7 +237,9 @@ func redactor(home string) func(string) string {
 // gone, or of another system.
 func projectOf(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
-		words := strings.FieldsFunc(label.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool { return r == '/' || r == '\\' })
+		words := strings.FieldsFunc(label.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
+			return r == '/' || r == '\\'
+		})
 		if len(words) == 0 {
 			return "", dir
 		}

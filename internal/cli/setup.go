@@ -81,7 +81,9 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 			return err
 		}
 	}
-	return perform(ctx, a, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) { a.showClients(out, in.SetupIn) })
+	return perform(ctx, a, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) {
+		a.showClients(out, in.SetupIn)
+	})
 }
 
 // conflict refuses options that would do nothing. Asks says that a person is asked
@@ -120,7 +122,10 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	}
 	in.Home = place.ForClients
 	if strings.Contains(filepath.ToSlash(a.env.Executable), "/go-build") {
-		return &hinted{errors.New("this oxbow was built by go run and will be gone"), "go install ./cmd/oxbow, then run that one"}
+		return &hinted{
+			errors.New("this oxbow was built by go run and will be gone"),
+			"go install ./cmd/oxbow, then run that one",
+		}
 	}
 	in.Plugin = func(argv []string) string {
 		b, err := hook.Plugin(argv)
@@ -170,7 +175,12 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 
 // setupWorld returns the machine as setup sees it.
 func (a *app) setupWorld() setup.World {
-	return setup.World{Getenv: a.env.Getenv, GOOS: a.env.GOOS, User: a.userHome(), State: filepath.Join(a.configHome(), "setup")}
+	return setup.World{
+		Getenv: a.env.Getenv,
+		GOOS:   a.env.GOOS,
+		User:   a.userHome(),
+		State:  filepath.Join(a.configHome(), "setup"),
+	}
 }
 
 func projectName(dir string) string {
@@ -189,7 +199,10 @@ func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 	in := clients.MirrorIn{Client: r.Client, World: a.setupWorld(), Project: projectName}
 	if e := &r.Events[0]; r.Source == "" {
 		in.Report, in.Taints = e, func(own []string) []string {
-			return a.exposureOf(ctx, session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")}).Taints
+			return a.exposureOf(
+				ctx,
+				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")},
+			).Taints
 		}
 	}
 	_, _ = run(ctx, a, clients.Mirror, in)
@@ -235,16 +248,30 @@ func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 		return
 	}
 	if len(out.Clients) == 0 && len(out.Left) == 0 {
-		a.note("%s", wordFor(len(in.Clients) > 0, "nothing is set up", "none of them is installed; name one to set it up all the same"))
+		a.note(
+			"%s",
+			wordFor(
+				len(in.Clients) > 0,
+				"nothing is set up",
+				"none of them is installed; name one to set it up all the same",
+			),
+		)
 	}
 	if len(out.Left) > 0 {
-		a.note("still set up: %s; give --scope project in that project, or set the variable that named the directory", clean(strings.Join(out.Left, ", ")))
+		a.note(
+			"still set up: %s; give --scope project in that project, or set the variable that named the directory",
+			clean(strings.Join(out.Left, ", ")),
+		)
 	}
 	for _, c := range out.Clients {
 		a.showClient(c, in)
 	}
 	if slices.ContainsFunc(out.Clients, func(c clients.SetupClient) bool { return c.Annotates && c.Problem == "" }) {
-		a.printf("why agents edit code is kept next to it, for you alone (%s); oxbow why FILE shows it, setup --no-annotate stops it\n", annotate.DefaultDir)
+		a.printf(
+			"why agents edit code is kept next to it, for you alone (%s); oxbow why FILE shows it, setup "+
+				"--no-annotate stops it\n",
+			annotate.DefaultDir,
+		)
 	}
 	a.showSetupFindings(out)
 }
@@ -279,7 +306,9 @@ func (a *app) listClients(out clients.SetupOut) {
 		if c.SetUp {
 			state = "set up"
 		}
-		if slices.ContainsFunc(out.Findings, func(f setup.Finding) bool { return f.Level != setup.OK && slices.Contains(f.Clients, c.Client) }) {
+		if slices.ContainsFunc(out.Findings, func(f setup.Finding) bool {
+			return f.Level != setup.OK && slices.Contains(f.Clients, c.Client)
+		}) {
 			state = "set up, but see below"
 		}
 		a.printf("%-9s %s  %s\n", c.Client, pad(c.Title, 12), cmp.Or(state, "not found"))
@@ -321,7 +350,12 @@ func (a *app) showOwnMemory(c clients.SetupClient) {
 			a.printf("  %s\n", heldBack(c.Held, ""))
 		}
 	case c.Memory != "":
-		a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off switches it off\n", c.Title, c.Memory)
+		a.printf(
+			"  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off "+
+				"switches it off\n",
+			c.Title,
+			c.Memory,
+		)
 	}
 }
 
@@ -342,7 +376,8 @@ func (a *app) showSetupFindings(out clients.SetupOut) {
 const probeTime = 20 * time.Second
 
 // clientVariables are those that every client gives its servers.
-var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
+var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
 // startServer starts a server as a client would, and asks it for its newest entry. A home that
 // the server made and left empty is removed again.
@@ -380,7 +415,11 @@ func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home strin
 	for name, v := range vars {
 		c.Env = append(c.Env, name+"="+v)
 	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "oxbow-setup", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: c}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "oxbow-setup", Version: "1"}, nil).Connect(
+		ctx,
+		&mcp.CommandTransport{Command: c},
+		nil,
+	)
 	if err != nil {
 		return "", "", false, err
 	}

@@ -68,7 +68,8 @@ func shownLabels(labels map[string][]string) map[string][]string {
 	if labels["session"] == nil || labels["turn"] == nil {
 		return labels
 	}
-	for _, key := range []string{"client", "session", "turn", "commit", "call", "tool", "used", session.LabelInjected, session.LabelShown} {
+	for _, key := range []string{"client", "session", "turn", "commit", "call", "tool", "used",
+		session.LabelInjected, session.LabelShown} {
 		delete(labels, key)
 	}
 	return labels

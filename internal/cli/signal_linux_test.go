@@ -34,7 +34,8 @@ func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	person, program := testenv.Terminal(t)
 	defer program.Close()
 	s := &terminalRun{cmd: exec.Command("oxbow", args...), person: person}
-	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
+	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "HOME="+
+		dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
 	s.cmd.Stdin = program
 	s.cmd.Stdout = &s.out
 	s.cmd.Stderr = program
@@ -139,7 +140,12 @@ func TestSignalsEndWork(t *testing.T) {
 			err = s.cmd.Wait()
 			state := s.cmd.ProcessState
 			if state.ExitCode() != exitFailed || !strings.Contains(s.shown.String(), "oxbow: stopped") {
-				t.Errorf("it ended with %v (%v) and %q, want status 1 and that it stopped", state, err, s.shown.String())
+				t.Errorf(
+					"it ended with %v (%v) and %q, want status 1 and that it stopped",
+					state,
+					err,
+					s.shown.String(),
+				)
 			}
 			return state.UserTime() + state.SystemTime() - before
 		}
@@ -168,7 +174,10 @@ func TestSignalsEndWork(t *testing.T) {
 func TestServerOnATerminal(t *testing.T) {
 	s := atTerminal(t, t.TempDir(), "mcp")
 	s.until(t, "oxbow mcp\r\n")
-	for _, want := range []string{"waits for a client's messages; Ctrl-C ends it", "claude mcp add -s user oxbow -- oxbow mcp"} {
+	for _, want := range []string{
+		"waits for a client's messages; Ctrl-C ends it",
+		"claude mcp add -s user oxbow -- oxbow mcp",
+	} {
 		if !strings.Contains(s.shown.String(), want) {
 			t.Errorf("the terminal shows %q, want %q", s.shown.String(), want)
 		}
@@ -186,7 +195,11 @@ func TestServerOnATerminal(t *testing.T) {
 func TestClosedTerminalKeepsEdit(t *testing.T) {
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho 'token ghp_16C7e42F292c6912E7710c838347Ae178B4a' >>\"$1\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(
+		editor,
+		[]byte("#!/bin/sh\necho 'token ghp_16C7e42F292c6912E7710c838347Ae178B4a' >>\"$1\"\n"),
+		0o700,
+	); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("EDITOR", editor)
@@ -213,7 +226,8 @@ func TestClosedTerminalKeepsEdit(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept %v (%v), want the edited text in one file", kept, err)
 	}
-	if b, err := os.ReadFile(kept[0]); err != nil || !bytes.HasPrefix(b, []byte("first")) || !bytes.Contains(b, []byte("ghp_")) {
+	if b, err := os.ReadFile(kept[0]); err != nil || !bytes.HasPrefix(b, []byte("first")) ||
+		!bytes.Contains(b, []byte("ghp_")) {
 		t.Errorf("%s holds %q (%v), want the edited text", kept[0], b, err)
 	}
 	m, err = oxbow.Open(filepath.Join(dir, "home", storeFile), nil)

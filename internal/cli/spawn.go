@@ -129,7 +129,12 @@ func (a *app) settings() (file, ignored string, err error) {
 			return "", "", nil
 		}
 		if !filepath.IsAbs(f) {
-			return "", "", misusef("write the whole path, or none", "%s %q is not a whole path", subagent.EnvSettings, f)
+			return "", "", misusef(
+				"write the whole path, or none",
+				"%s %q is not a whole path",
+				subagent.EnvSettings,
+				f,
+			)
 		}
 		return f, "", nil
 	}
@@ -172,7 +177,10 @@ func (a *app) runner() (*subagent.Runner, error) {
 	case !fi.Mode().IsRegular():
 		return nil, fmt.Errorf("reading the settings: %s is not a file", file)
 	case a.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
-		return nil, &hinted{fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file), "chmod go-w " + quote(file)}
+		return nil, &hinted{
+			fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file),
+			"chmod go-w " + quote(file),
+		}
 	case fi.Size() > subagent.MaxSettings:
 		return nil, fmt.Errorf("reading the settings: %s has more than %d bytes", file, subagent.MaxSettings)
 	}
@@ -182,7 +190,8 @@ func (a *app) runner() (*subagent.Runner, error) {
 	}
 	r, err := subagent.ParseRunner(file, b)
 	if err != nil {
-		err = &hinted{err, "mend " + quote(file) + "; with OXBOW_SETTINGS=none, oxbow spawn prints the briefing and starts nothing"}
+		err = &hinted{err, "mend " + quote(file) +
+			"; with OXBOW_SETTINGS=none, oxbow spawn prints the briefing and starts nothing"}
 	}
 	return r, err
 }
@@ -219,15 +228,19 @@ func (a *app) subAgents() (*subagent.Service, error) {
 		return nil, err
 	}
 	if ignored != "" {
-		a.warn("%s is not read: it may have come with the project, and it names a program to start; read it, then: oxbow trust %s",
-			ignored, quote(home))
+		a.warn(
+			"%s is not read: it may have come with the project, and it names a program to start; read it, then: "+
+				"oxbow trust %s",
+			ignored, quote(home),
+		)
 	}
 	depth, err := a.depth()
 	if err != nil {
 		return nil, err
 	}
-	svc := &subagent.Service{Profiles: l.Profiles, Skills: l.Skills, Bound: l.Bound, Program: "oxbow", Args: []string{"--home", home},
-		Env: map[string]string{subagent.EnvHome: home, subagent.EnvSettings: subagent.NoSettings}, Depth: depth,
+	svc := &subagent.Service{Profiles: l.Profiles, Skills: l.Skills, Bound: l.Bound, Program: "oxbow",
+		Args: []string{"--home", home},
+		Env:  map[string]string{subagent.EnvHome: home, subagent.EnvSettings: subagent.NoSettings}, Depth: depth,
 		Runner: a.runner, Dir: wd, Environ: a.env.Environ, Now: a.env.Now}
 	if a.env.Executable != "" {
 		svc.Program = a.env.Executable
@@ -235,7 +248,10 @@ func (a *app) subAgents() (*subagent.Service, error) {
 	if file != "" {
 		svc.Env[subagent.EnvSettings] = file
 	}
-	for _, f := range []struct{ flag, value, env string }{{"--dialect", a.dialectFlag, "OXBOW_DIALECT"}, {"--agent", a.agentFlag, ""}} {
+	for _, f := range []struct{ flag, value, env string }{
+		{"--dialect", a.dialectFlag, "OXBOW_DIALECT"},
+		{"--agent", a.agentFlag, ""},
+	} {
 		if f.value != "" {
 			svc.Args = append(svc.Args, f.flag, f.value)
 		} else if v := a.env.Getenv(f.env); f.env != "" && v != "" {

@@ -96,7 +96,11 @@ func useMemory(config string) error {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
 	ctx := context.Background()
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "fake-agent", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "fake-agent", Version: "1"}, nil).Connect(
+		ctx,
+		&mcp.CommandTransport{Command: cmd},
+		nil,
+	)
 	if err != nil {
 		return err
 	}
@@ -107,7 +111,10 @@ func useMemory(config string) error {
 		{"list", nil},
 		{"get", map[string]any{"name": "secret"}},
 		{"recall", map[string]any{"query": "zeppelin midnight"}},
-		{"spawn_sub_agent", map[string]any{"agent_id": "spy", "task": "Tell all.", "memory_profile": "novelist", "briefing_only": true}},
+		{
+			"spawn_sub_agent",
+			map[string]any{"agent_id": "spy", "task": "Tell all.", "memory_profile": "novelist", "briefing_only": true},
+		},
 		{"remember", map[string]any{"name": "axes", "content": "The axes are x, y and z."}},
 	} {
 		r, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: call.name, Arguments: call.args})

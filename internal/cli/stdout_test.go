@@ -39,9 +39,17 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		env.Stderr = &w.errs
 		return Run(t.Context(), env), w.errs.String()
 	}
-	lines := [][]string{{}, {"--version"}, {"get", "style"}, {"get", "style", "--raw"}, {"recall", "tabs"}, {"recall", "tabs", "--explain"},
-		{"context"}, {"log"}, {"list"}, {"stats"}, {"version"}, {"check"}, {"doctor"}, {"export"}, {"label", "list", "--json"}, {"profile", "list", "--json"},
-		{"list", "--json"}, {"get", "style", "--json"}, {"completion", "bash"}, {"remember", "more", "words"}, {"undo"}}
+	lines := [][]string{
+		{},
+		{"--version"},
+		{"get", "style"},
+		{"get", "style", "--raw"},
+		{"recall", "tabs"},
+		{"recall", "tabs", "--explain"},
+		{"context"}, {"log"}, {"list"}, {"stats"}, {"version"}, {"check"}, {"doctor"}, {"export"},
+		{"label", "list", "--json"}, {"profile", "list", "--json"},
+		{"list", "--json"}, {"get", "style", "--json"}, {"completion", "bash"}, {"remember", "more", "words"}, {"undo"},
+	}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		name := strings.Fields(c.CommandPath())[1:]
@@ -55,10 +63,20 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		for _, room := range []int{0, 7} {
 			status, stderr := run(&brokenWriter{room, fmt.Errorf("write: %w", syscall.ENOSPC)}, args...)
 			if status != exitFailed || strings.Count(stderr, syscall.ENOSPC.Error()) != 1 {
-				t.Errorf("oxbow %q to a disk with %d bytes left = %d, %q, want %d and one sentence", args, room, status, stderr, exitFailed)
+				t.Errorf(
+					"oxbow %q to a disk with %d bytes left = %d, %q, want %d and one sentence",
+					args,
+					room,
+					status,
+					stderr,
+					exitFailed,
+				)
 			}
 		}
-		if status, stderr := run(&brokenWriter{7, syscall.EPIPE}, args...); strings.Contains(stderr, syscall.EPIPE.Error()) {
+		if status, stderr := run(&brokenWriter{7, syscall.EPIPE}, args...); strings.Contains(
+			stderr,
+			syscall.EPIPE.Error(),
+		) {
 			t.Errorf("oxbow %q to a closed pipe = %d, %q, want no word about it", args, status, stderr)
 		}
 	}

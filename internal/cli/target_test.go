@@ -13,29 +13,38 @@ import (
 
 // writers are the commands that take a path to write to, and how they get it.
 var writers = map[string]func(path string) []string{
-	"export":                func(p string) []string { return []string{"export", p, "--force"} },
-	"backup":                func(p string) []string { return []string{"backup", p, "--force"} },
-	"dump":                  func(p string) []string { return []string{"dump", p, "--force"} },
-	"convert":               func(p string) []string { return []string{"convert", p} },
-	"recover":               func(p string) []string { return []string{"recover", "--out", p} },
-	"annotate export":       func(p string) []string { return []string{"annotate", "export", "--output", p, "--force"} },
+	"export":  func(p string) []string { return []string{"export", p, "--force"} },
+	"backup":  func(p string) []string { return []string{"backup", p, "--force"} },
+	"dump":    func(p string) []string { return []string{"dump", p, "--force"} },
+	"convert": func(p string) []string { return []string{"convert", p} },
+	"recover": func(p string) []string { return []string{"recover", "--out", p} },
+	"annotate export": func(p string) []string {
+		return []string{"annotate", "export", "--output", p, "--force"}
+	},
 	"annotate merge-driver": func(p string) []string { return []string{"annotate", "merge-driver", p, p, p} },
 	"merge-entry":           func(p string) []string { return []string{"merge-entry", p, p, p} },
-	"mcp":                   func(p string) []string { return []string{"mcp", "--http", "127.0.0.1:0", "--token-file", p} },
-	"serve":                 func(p string) []string { return []string{"serve", "--http", "127.0.0.1:0", "--token-file", p} },
+	"mcp": func(p string) []string {
+		return []string{"mcp", "--http", "127.0.0.1:0", "--token-file", p}
+	},
+	"serve": func(p string) []string {
+		return []string{"serve", "--http", "127.0.0.1:0", "--token-file", p}
+	},
 }
 
 // readsFile are commands that name a path in their usage and only read it, or
 // choose where they write.
-var readsFile = []string{"init", "import", "session import", "load", "annotate", "annotate import", "annotate move", "annotate list", "annotate check", "annotate gc",
-	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new", "trust", "team check", "push", "pull"}
+var readsFile = []string{"init", "import", "session import", "load", "annotate", "annotate import", "annotate move",
+	"annotate list", "annotate check", "annotate gc",
+	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new",
+	"trust", "team check", "push", "pull"}
 
 func TestWritersAreKnown(t *testing.T) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		_, name, _ := strings.Cut(c.CommandPath(), " ")
 		for _, word := range []string{"FILE", "DIR", "OURS"} {
-			if strings.Contains(c.Use+c.Flags().FlagUsages(), word) && writers[name] == nil && !strings.Contains(" "+strings.Join(readsFile, " , ")+" ", " "+name+" ") {
+			if strings.Contains(c.Use+c.Flags().FlagUsages(), word) && writers[name] == nil &&
+				!strings.Contains(" "+strings.Join(readsFile, " , ")+" ", " "+name+" ") {
 				t.Errorf("oxbow %s takes a %s and is in neither list: does it write there?", name, word)
 			}
 		}
@@ -67,10 +76,16 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		store := filepath.Join(home, storeFile)
-		targets := []string{store, store + ".lock", store + ".idx", store + ".snap", "h/../h/" + storeFile, home + "/./" + storeFile,
+		targets := []string{store, store + ".lock", store + ".idx", store + ".snap", "h/../h/" + storeFile, home +
+			"/./" + storeFile,
 			filepath.Join(link(os.Symlink, "", "dirlink"), storeFile)}
 		if !missing {
-			targets = append(targets, link(os.Symlink, storeFile, "symlink"), link(os.Link, storeFile, "hardlink"), link(os.Link, storeFile+".lock", "locklink"))
+			targets = append(
+				targets,
+				link(os.Symlink, storeFile, "symlink"),
+				link(os.Link, storeFile, "hardlink"),
+				link(os.Link, storeFile+".lock", "locklink"),
+			)
 		}
 		before := snapshotOf(t, home)
 		for name, args := range writers {
@@ -80,7 +95,16 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 				}
 				status, stdout, stderr := w.run(t, append([]string{"--home", home}, args(target)...)...)
 				if after := snapshotOf(t, home); after != before {
-					t.Fatalf("oxbow %s %s changed the home (status %d, %s%s)\nbefore\n%s\nafter\n%s", name, target, status, stdout, stderr, before, after)
+					t.Fatalf(
+						"oxbow %s %s changed the home (status %d, %s%s)\nbefore\n%s\nafter\n%s",
+						name,
+						target,
+						status,
+						stdout,
+						stderr,
+						before,
+						after,
+					)
 				}
 				if status == exitDone {
 					t.Errorf("oxbow %s %s = %d, %s%s, want it refused", name, target, status, stdout, stderr)
@@ -88,7 +112,10 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"export", "dump", "backup"} {
-			if _, _, stderr := w.run(t, append([]string{"--home", home}, writers[name](store)...)...); !strings.Contains(stderr, "is the memory itself") {
+			if _, _, stderr := w.run(
+				t,
+				append([]string{"--home", home}, writers[name](store)...)...,
+			); !strings.Contains(stderr, "is the memory itself") {
 				t.Errorf("oxbow %s over the store says %q, want that it is the memory itself", name, stderr)
 			}
 		}
@@ -96,8 +123,21 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 			continue
 		}
 		w.must(t, "--home", home, "profile", "new", "pa", "--project", "x")
-		for _, target := range append(targets, filepath.Join(home, "out.jsonl"), filepath.Join(w.dir, "dirlink", "profiles", "out.jsonl")) {
-			if status, _, stderr := w.run(t, "--home", home, "--profile", "pa", "export", target, "--force"); status != exitMisused {
+		for _, target := range append(
+			targets,
+			filepath.Join(home, "out.jsonl"),
+			filepath.Join(w.dir, "dirlink", "profiles", "out.jsonl"),
+		) {
+			if status, _, stderr := w.run(
+				t,
+				"--home",
+				home,
+				"--profile",
+				"pa",
+				"export",
+				target,
+				"--force",
+			); status != exitMisused {
 				t.Errorf("a bound export to %s = %d, %q, want it refused", target, status, stderr)
 			}
 		}

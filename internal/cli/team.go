@@ -31,7 +31,14 @@ recalled after oxbow team trust alone.`,
   oxbow team status`,
 		RunE: group("team"),
 	}
-	c.AddCommand(a.teamInitCommand(), a.teamShareCommand(), a.teamUnshareCommand(), a.teamStatusCommand(), a.teamCheckCommand(), a.teamTrustCommand())
+	c.AddCommand(
+		a.teamInitCommand(),
+		a.teamShareCommand(),
+		a.teamUnshareCommand(),
+		a.teamStatusCommand(),
+		a.teamCheckCommand(),
+		a.teamTrustCommand(),
+	)
 	return c
 }
 
@@ -54,7 +61,11 @@ A second run changes nothing.`,
 		for _, f := range out.Written {
 			a.printf("%s %s\n", did, oneLine(f))
 		}
-		a.printf("%s the merge driver of this clone: %s\n", wordFor(out.DryRun, "set", "would set"), oneLine(out.Driver))
+		a.printf(
+			"%s the merge driver of this clone: %s\n",
+			wordFor(out.DryRun, "set", "would set"),
+			oneLine(out.Driver),
+		)
 		a.printf("%s the team files of %s\n", wordFor(out.DryRun, "trusts", "would trust"), oneLine(out.Trusted))
 		if len(out.Written) > 0 && !out.DryRun {
 			a.note("commit these files: git add %s", quote(out.Dir))
@@ -93,7 +104,8 @@ names if it was interrupted.`,
 
 func (a *app) showMoved(out sharing.TeamShareOut) {
 	for _, m := range out.Moved {
-		did := map[string]string{"written": wordFor(out.DryRun, "shared", "would share"), "changed": wordFor(out.DryRun, "changed", "would change"),
+		did := map[string]string{"written": wordFor(out.DryRun, "shared", "would share"),
+			"changed": wordFor(out.DryRun, "changed", "would change"),
 			"same":    wordFor(out.DryRun, "moved", "would move"),
 			"removed": wordFor(out.DryRun, "took back", "would take back"),
 			"shared":  "shared already:", "home": "in your home already:"}[m.Did]
@@ -112,7 +124,12 @@ func (a *app) showMoved(out sharing.TeamShareOut) {
 		if out.Home {
 			undo = "; oxbow undo takes the change of the home back"
 		}
-		a.note("git has not been told: git -C %s add -A %s, then commit%s", quote(out.Top), quote(path.Dir(out.Moved[i].File)), undo)
+		a.note(
+			"git has not been told: git -C %s add -A %s, then commit%s",
+			quote(out.Top),
+			quote(path.Dir(out.Moved[i].File)),
+			undo,
+		)
 	}
 }
 
@@ -176,9 +193,16 @@ func (a *app) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool)
 		return err
 	}
 	if !a.env.StdinTerm || !a.env.StderrTerm {
-		return misusef("add --yes, or look first with oxbow team status", "team files of others go before your agents, and there is no terminal to ask at")
+		return misusef(
+			"add --yes, or look first with oxbow team status",
+			"team files of others go before your agents, and there is no terminal to ask at",
+		)
 	}
-	return a.confirm(fmt.Sprintf("Have %s of %s recalled?", count(would.Entries, "entry", "entries"), clean(would.Team)))
+	return a.confirm(fmt.Sprintf(
+		"Have %s of %s recalled?",
+		count(would.Entries, "entry", "entries"),
+		clean(would.Team),
+	))
 }
 
 func (a *app) showTeamTrust(out sharing.TeamTrustOut) {

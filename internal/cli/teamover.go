@@ -43,7 +43,10 @@ func (a *app) teamTree() *team.Tree {
 	case found.Trusted(a.host().Trusted):
 		t.tree = found
 	case first:
-		a.note("there are team files in %s, which are not recalled until you trust them: oxbow team trust", clean(found.Path()))
+		a.note(
+			"there are team files in %s, which are not recalled until you trust them: oxbow team trust",
+			clean(found.Path()),
+		)
 	}
 	return t.tree
 }
@@ -56,7 +59,9 @@ func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	if t == nil {
 		return m
 	}
-	files, err := t.Open(ctx, mdtree.Options{Clock: a.env.Now, Warn: func(said string) { a.warn("team files: %s", clean(said)) }})
+	files, err := t.Open(ctx, mdtree.Options{Clock: a.env.Now, Warn: func(said string) {
+		a.warn("team files: %s", clean(said))
+	}})
 	if err == nil {
 		shown := team.Show(files, a.host().Trusted.Shares)
 		var over *oxbow.Memory

@@ -44,7 +44,14 @@ func TestTenantEvents(t *testing.T) {
 		}
 		until("event: ready")
 		for _, writes := range []string{other, of} {
-			if status, answer := s.send(t, http.DefaultClient, "POST", "/api/v1/entries", pass(writes), `{"name":"event `+of+hush(writes)+`","content":"x"}`); status != 201 {
+			if status, answer := s.send(
+				t,
+				http.DefaultClient,
+				"POST",
+				"/api/v1/entries",
+				pass(writes),
+				`{"name":"event `+of+hush(writes)+`","content":"x"}`,
+			); status != 201 {
 				t.Fatalf("POST = %d %s", status, answer)
 			}
 		}
@@ -58,7 +65,8 @@ func TestServiceShowsNoLinks(t *testing.T) {
 	s := &street{world: newWorld(t), links: map[string]string{}, service: true}
 	s.env.Rand = crand.Reader
 	file := filepath.Join(s.dir, "tokens")
-	if err := os.WriteFile(file, []byte("a "+pass("a")+" rw tenant=a\nb "+pass("b")+" rw tenant=b\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("a "+pass("a")+" rw tenant=a\nb "+pass("b")+
+		" rw tenant=b\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.serve(t, "serve", "--home", s.home("own"), "--http", ":0", "--tokens", file)
@@ -82,17 +90,33 @@ func TestQuota(t *testing.T) {
 			t.Errorf("POST of %s = %d %s", of, status, answer)
 		}
 	}
-	if status, answer := post("alpha", "fifth"); status != http.StatusTooManyRequests || !strings.Contains(answer, `"code":"quota"`) || !strings.Contains(answer, `"bound":"entries"`) || strings.Contains(answer, "Retry-After") {
+	if status, answer := post("alpha", "fifth"); status != http.StatusTooManyRequests ||
+		!strings.Contains(answer, `"code":"quota"`) || !strings.Contains(answer, `"bound":"entries"`) ||
+		strings.Contains(answer, "Retry-After") {
 		t.Errorf("POST to a full memory = %d %s", status, answer)
 	}
-	if status, answer := s.send(t, http.DefaultClient, "DELETE", "/api/v1/entries/fourth", pass("alpha"), ""); status != http.StatusOK {
+	if status, answer := s.send(
+		t,
+		http.DefaultClient,
+		"DELETE",
+		"/api/v1/entries/fourth",
+		pass("alpha"),
+		"",
+	); status != http.StatusOK {
 		t.Fatalf("DELETE = %d %s", status, answer)
 	}
 	if status, answer := post("alpha", "in its place"); status != http.StatusCreated {
 		t.Fatalf("POST = %d %s", status, answer)
 	}
 	for _, path := range []string{"/api/v1/entries/fourth/restore", "/api/v1/store/restore"} {
-		if status, answer := s.send(t, http.DefaultClient, "POST", path, pass("alpha"), `{"name":"fourth","seq":4}`); status != http.StatusTooManyRequests {
+		if status, answer := s.send(
+			t,
+			http.DefaultClient,
+			"POST",
+			path,
+			pass("alpha"),
+			`{"name":"fourth","seq":4}`,
+		); status != http.StatusTooManyRequests {
 			t.Errorf("POST %s to a full memory = %d %s", path, status, answer)
 		}
 	}
@@ -105,12 +129,20 @@ func TestQuota(t *testing.T) {
 	}
 	var answers strings.Builder
 	c := &http.Client{Transport: carrier{pass("alpha"), func(answer string) { answers.WriteString(answer) }}}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: c, DisableStandaloneSSE: true}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(
+		t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: c, DisableStandaloneSSE: true},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	if res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: map[string]any{"name": "sixth", "content": "x"}}); err != nil || !res.IsError || !strings.Contains(answers.String(), "may have 4 entries") || !strings.Contains(answers.String(), "forget what is not needed") {
+	if res, err := session.CallTool(
+		t.Context(),
+		&mcp.CallToolParams{Name: "remember", Arguments: map[string]any{"name": "sixth", "content": "x"}},
+	); err != nil || !res.IsError || !strings.Contains(answers.String(), "may have 4 entries") ||
+		!strings.Contains(answers.String(), "forget what is not needed") {
 		t.Errorf("remember = %+v, %v: %s", res, err, answers.String())
 	}
 }

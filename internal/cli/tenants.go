@@ -34,7 +34,8 @@ type tenants struct {
 
 func (a *app) tenants(flags serving, at listening) *tenants {
 	a.cache = &oxbow.Cache{Bytes: tenantsCache}
-	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{}, limits: map[string]*tenant.Limit{}}
+	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{},
+		limits: map[string]*tenant.Limit{}}
 	for _, name := range append(at.guard.Tokens.Tenants(), "") {
 		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)
 	}
@@ -105,7 +106,8 @@ func (t *tenants) close() error {
 }
 
 // ofAll are variables of the environment that hold for all homes of a server.
-var ofAll = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY", "OXBOW_PROFILE"}
+var ofAll = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY",
+	"OXBOW_PROFILE"}
 
 // tenantsCache is the bytes that all memories keep together of entries that were read.
 const tenantsCache = 256 << 20

@@ -58,7 +58,9 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 	var tokens strings.Builder
 	for _, of := range neighbours {
 		home, w := s.home(of), hush(of)
-		for name, text := range map[string]string{"profiles/p-" + of + ".yaml": "description: " + w + "\ninclude:\n  projects: [" + w + "]\n", "skills/s/SKILL.md": "---\nname: " + w + "\ndescription: " + w + "\n---\n" + w} {
+		for name, text := range map[string]string{"profiles/p-" + of + ".yaml": "description: " + w +
+			"\ninclude:\n  projects: [" + w + "]\n", "skills/s/SKILL.md": "---\nname: " + w + "\ndescription: " + w +
+			"\n---\n" + w} {
 			file := filepath.Join(home, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				t.Fatal(err)
@@ -67,13 +69,17 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 				t.Fatal(err)
 			}
 		}
-		s.must(t, "--home", home, "remember", "n-"+of, "The crane turns "+w+".", "--project", w, "--tag", w, "--alias", w+" alias")
+		s.must(t, "--home", home, "remember", "n-"+of, "The crane turns "+w+
+			".", "--project", w, "--tag", w, "--alias", w+" alias")
 		s.must(t, "--home", home, "remember", "other "+w, "The harbour crane of "+w+" is high.")
 		s.must(t, "--home", home, "handoff", "new", "half of "+w)
 		a := newApp(s.env)
 		a.homeFlag = home
 		a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
-		a.env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"Remember that the crane is of ` + w + `."}`)
+		a.env.Stdin = strings.NewReader(
+			`{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"Remember that the crane is of ` + w +
+				`."}`,
+		)
 		a.hook(t.Context(), "claude")
 		if err := a.close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -108,7 +114,10 @@ func (s *street) serve(t *testing.T, args ...string) {
 		cancel()
 		t.Fatalf("oxbow %q ended with status %d: %s", args, status, s.said)
 	}
-	for _, m := range regexp.MustCompile(`http://\S*/ui/enter\?key=(\w*)\.?\S+`).FindAllStringSubmatch(s.said.String(), -1) {
+	for _, m := range regexp.MustCompile(`http://\S*/ui/enter\?key=(\w*)\.?\S+`).FindAllStringSubmatch(
+		s.said.String(),
+		-1,
+	) {
 		of := m[1]
 		if !strings.Contains(m[0], "key="+of+".") {
 			of = "own"
@@ -178,7 +187,8 @@ func (w *watcher) look(t *testing.T, door, what, answer string) {
 			t.Errorf("%s got words of %s over %s: …%s…", w.of, of, what, answer[max(0, i-100):min(len(answer), i+100)])
 		}
 	}
-	if other := maintenance.TenantsDir + string(filepath.Separator); strings.Contains(answer, other) && !strings.Contains(answer, other+w.of) {
+	if other := maintenance.TenantsDir + string(filepath.Separator); strings.Contains(answer, other) &&
+		!strings.Contains(answer, other+w.of) {
 		t.Errorf("%s got a path of another over %s", w.of, what)
 	}
 }
@@ -219,7 +229,8 @@ func TestTenants(t *testing.T) {
 				s.browse(t, w, to, way)
 			}
 		}
-		for door, least := range map[string]int{"api": 20, "store": 5, "mcp": 8, "pages by token": 10, "pages by link": 10} {
+		for door, least := range map[string]int{"api": 20, "store": 5, "mcp": 8, "pages by token": 10,
+			"pages by link": 10} {
 			if w.own[door] < least {
 				t.Errorf("%s found its own words in %d answers of %s, want %d or more", of, w.own[door], door, least)
 			}
@@ -284,7 +295,8 @@ func (s *street) api(t *testing.T, w *watcher, to string) {
 			}
 		}
 	}
-	for _, route := range []string{"about", "entry?name=n-" + to, "check", "stats", "position", "since?position=", "log", "versions?name=n-" + to, "asof?seq=1"} {
+	for _, route := range []string{"about", "entry?name=n-" +
+		to, "check", "stats", "position", "since?position=", "log", "versions?name=n-" + to, "asof?seq=1"} {
 		_, answer := s.send(t, http.DefaultClient, "GET", "/api/v1/store/"+route, pass(w.of), "")
 		w.look(t, "store", route, answer)
 	}
@@ -320,7 +332,12 @@ func (s *street) agents(t *testing.T, w *watcher, to string) {
 			what := path
 			c := &http.Client{Transport: carrier{pass(w.of), func(answer string) { w.look(t, "mcp", what, answer) }}}
 			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-				&mcp.StreamableClientTransport{Endpoint: s.url + path, HTTPClient: c, DisableStandaloneSSE: true, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+				&mcp.StreamableClientTransport{
+					Endpoint:             s.url + path,
+					HTTPClient:           c,
+					DisableStandaloneSSE: true,
+					MaxRetries:           -1,
+				}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 			if err != nil {
 				if path == "/mcp" || to == w.of {
 					t.Fatalf("%s connecting to %s: %v", w.of, path, err)
@@ -360,7 +377,8 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 			}
 		}
 		for range 2 {
-			_, _ = session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: args}) // the answer was looked at
+			// the answer was looked at
+			_, _ = session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: args})
 			delete(args, "as_of")
 			delete(args, "profile")
 		}
@@ -387,7 +405,13 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 		_, _ = session.GetPrompt(ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: args})
 	}
 	for _, arg := range []string{"name", "profile"} {
-		_, _ = session.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "oxbow://entry/{name}"}, Argument: mcp.CompleteParamsArgument{Name: arg, Value: "n"}})
+		_, _ = session.Complete(
+			ctx,
+			&mcp.CompleteParams{
+				Ref:      &mcp.CompleteReference{Type: "ref/resource", URI: "oxbow://entry/{name}"},
+				Argument: mcp.CompleteParamsArgument{Name: arg, Value: "n"},
+			},
+		)
 	}
 }
 
@@ -420,7 +444,10 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 		t.Fatalf("%d rows in the table of pages", len(rows))
 	}
 	for _, row := range rows {
-		method, path := string(row[1]), "/ui/"+strings.NewReplacer("{$}", "", "entries/{name}", "entries/n-"+to, "{name}", "p-"+to, "{client}", "claude", "{session}", "s1", "{seq}", "1", "{id}", "1", "{rest...}", "x").Replace(string(row[2]))
+		method, path := string(row[1]), "/ui/"+
+			strings.NewReplacer("{$}", "", "entries/{name}", "entries/n-"+to, "{name}", "p-"+
+				to, "{client}", "claude", "{session}", "s1", "{seq}", "1", "{id}", "1", "{rest...}",
+				"x").Replace(string(row[2]))
 		if strings.HasSuffix(path, "/events") {
 			continue
 		}
@@ -482,7 +509,8 @@ func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
 func (s *street) strangers(t *testing.T) {
 	t.Helper()
 	w := &watcher{of: "stranger", own: map[string]int{}}
-	for _, path := range []string{"/", "/ui/", "/ui/find?q=crane", "/ui/enter?key=alpha.x", "/api/v1/entries", "/api/v1/store/log", "/mcp", "/api/v1/events", "/ui/events", "/tenants/alpha"} {
+	for _, path := range []string{"/", "/ui/", "/ui/find?q=crane", "/ui/enter?key=alpha.x", "/api/v1/entries",
+		"/api/v1/store/log", "/mcp", "/api/v1/events", "/ui/events", "/tenants/alpha"} {
 		for _, secret := range []string{"", "alpha", hush("alpha"), "tenant=alpha"} {
 			status, answer := s.send(t, http.DefaultClient, "GET", path, secret, "")
 			w.look(t, "all", path, answer)

@@ -24,9 +24,12 @@ func TestHostileEntryOnATerminal(t *testing.T) {
 	w.must(t, "handoff", "new", "s "+bad, "--plan", bad, "--skill", "x")
 	w.env.StdoutTerm, w.env.Width = true, 60
 	for _, args := range [][]string{
-		{"list"}, {"list", "-q"}, {"list", "--json"}, {"get", bad}, {"get", bad, "--json"}, {"recall", "evil"}, {"recall", "evil", "--json"}, {"recall", "evil", "--explain"},
-		{"log"}, {"log", bad}, {"log", "--json"}, {"label", "list"}, {"label", "list", "--json"}, {"label", "lint"}, {"context"}, {"context", "--manifest"}, {"context", "--json"},
-		{"export"}, {"stats"}, {"doctor"}, {"check"}, {"profile", "list"}, {"profile", "show", "p"}, {"profile", "select", "p"}, {"handoff", "list"}, {"handoff", "show"},
+		{"list"}, {"list", "-q"}, {"list", "--json"}, {"get", bad}, {"get", bad, "--json"}, {"recall", "evil"},
+		{"recall", "evil", "--json"}, {"recall", "evil", "--explain"},
+		{"log"}, {"log", bad}, {"log", "--json"}, {"label", "list"}, {"label", "list", "--json"}, {"label", "lint"},
+		{"context"}, {"context", "--manifest"}, {"context", "--json"},
+		{"export"}, {"stats"}, {"doctor"}, {"check"}, {"profile", "list"}, {"profile", "show", "p"},
+		{"profile", "select", "p"}, {"handoff", "list"}, {"handoff", "show"},
 		{"forget", bad, "--dry-run"}, {"undo", "--dry-run"}, {"label", "suggest"}, {"consolidate", "--dry-run"},
 	} {
 		_, out, _ := w.run(t, args...)
@@ -48,7 +51,16 @@ func TestTerminalOutput(t *testing.T) {
 	w.env.StderrTerm = true
 	w.env.Width = 60
 	w.must(t, "init")
-	w.must(t, "remember", "style", "Tabs, \x1b[31mnot\x1b[0m spaces.\r\n\u202eback", "--project", "site", "--alias", "tabs")
+	w.must(
+		t,
+		"remember",
+		"style",
+		"Tabs, \x1b[31mnot\x1b[0m spaces.\r\n\u202eback",
+		"--project",
+		"site",
+		"--alias",
+		"tabs",
+	)
 
 	got := w.must(t, "get", "style")
 	want := "\x1b[1mstyle\x1b[0m\n" +
@@ -64,7 +76,14 @@ func TestTerminalOutput(t *testing.T) {
 	}
 
 	w.vars["NO_COLOR"] = "1"
-	for _, args := range [][]string{{"get", "style"}, {"list"}, {"recall", "tabs", "--explain"}, {"log"}, {"stats"}, {"check"}} {
+	for _, args := range [][]string{
+		{"get", "style"},
+		{"list"},
+		{"recall", "tabs", "--explain"},
+		{"log"},
+		{"stats"},
+		{"check"},
+	} {
 		if got := w.must(t, args...); strings.Contains(got, "\x1b") || got == "" {
 			t.Errorf("oxbow %q with NO_COLOR = %q, want text without escapes", args, got)
 		}
@@ -87,7 +106,10 @@ func TestNothingToRememberOnATerminal(t *testing.T) {
 		hint string
 	}{
 		{[]string{"remember"}, "for example"},
-		{[]string{"remember", "style"}, "oxbow remember style TEXT; or, if it is the text: oxbow remember --content style"},
+		{
+			[]string{"remember", "style"},
+			"oxbow remember style TEXT; or, if it is the text: oxbow remember --content style",
+		},
 	} {
 		status, _, stderr := w.run(t, c.args...)
 		if status != exitMisused || !strings.Contains(stderr, c.hint) {

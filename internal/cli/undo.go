@@ -29,7 +29,11 @@ change, which can be undone in turn. An import counts as one change.`,
 		if len(args) > 0 {
 			n, err := strconv.Atoi(args[0])
 			if err != nil {
-				return misusef("for one change by its number: oxbow undo --seq N", "%q is not a number of changes", args[0])
+				return misusef(
+					"for one change by its number: oxbow undo --seq N",
+					"%q is not a number of changes",
+					args[0],
+				)
 			}
 			if in.Seq != nil {
 				return misusef("", "give a number of changes or --seq, not both")
@@ -42,7 +46,11 @@ change, which can be undone in turn. An import counts as one change.`,
 		err := perform(ctx, a, verb.Undo, in, a.showUndone)
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			if _, no := a.compressor(change.Unless(true)); no == nil {
-				err = &hinted{err, "in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other changes"}
+				err = &hinted{
+					err,
+					"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +
+						"changes",
+				}
 			}
 		}
 		return err
@@ -78,9 +86,16 @@ func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err err
 	did, err := t.Revert(ctx, number, dry)
 	switch {
 	case errors.Is(err, oxbow.ErrConflict) && number == 0:
-		return true, &hinted{err, "oxbow undo --seq N takes change N back all the same, and keeps what was changed since"}
+		return true, &hinted{
+			err,
+			"oxbow undo --seq N takes change N back all the same, and keeps what was changed since",
+		}
 	case errors.Is(err, oxbow.ErrNotFound):
-		return true, &hinted{err, "in this layout, what consolidate, compress and the tool memory_write replaced as a whole can be taken back, and no other change"}
+		return true, &hinted{
+			err,
+			"in this layout, what consolidate, compress and the tool memory_write replaced as a whole can be taken " +
+				"back, and no other change",
+		}
 	case err != nil:
 		return true, err
 	}
@@ -126,7 +141,8 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 			return nil
 		}
 		if !ok {
-			return misusef("oxbow log "+quoteName(args[0])+" shows the numbers", "%q is not the number of a change", args[1])
+			return misusef("oxbow log "+quoteName(args[0])+
+				" shows the numbers", "%q is not the number of a change", args[1])
 		}
 		in.Name, in.Seq = name, &seq
 		return nil

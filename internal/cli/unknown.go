@@ -23,8 +23,10 @@ func unknownCommand(root *cobra.Command, word string) error {
 	}
 	// What others call it.
 	other := map[string]string{
-		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember", "note": "remember",
-		"search": "recall", "find": "recall", "query": "recall", "show": "get", "cat": "get", "read": "get", "ls": "list",
+		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember",
+		"note":   "remember",
+		"search": "recall", "find": "recall", "query": "recall", "show": "get", "cat": "get", "read": "get",
+		"ls": "list",
 		"rm": "forget", "delete": "forget", "remove": "forget", "serve": "mcp", "verify": "check", "fsck": "check",
 		"status": "stats", "info": "stats", "vacuum": "compact", "gc": "compact",
 		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",

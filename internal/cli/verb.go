@@ -16,13 +16,23 @@ type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
 // does makes c call a verb. Its flags are the fields of In, into which arguments puts
 // what stands without a flag; show tells people of Out.
-func does[In, Out any](a *app, c *cobra.Command, verb call[In, Out], arguments func(*In, *flagSet, []string) error, show func(Out)) *cobra.Command {
+func does[In, Out any](
+	a *app,
+	c *cobra.Command,
+	verb call[In, Out],
+	arguments func(*In, *flagSet, []string) error,
+	show func(Out),
+) *cobra.Command {
 	return decodes(c, arguments, func(ctx context.Context, in In) error { return perform(ctx, a, verb, in, show) })
 }
 
 // decodes makes c run fn with what its flags, the fields of In, say, and what arguments
 // makes of the rest.
-func decodes[In any](c *cobra.Command, arguments func(*In, *flagSet, []string) error, fn func(context.Context, In) error) *cobra.Command {
+func decodes[In any](
+	c *cobra.Command,
+	arguments func(*In, *flagSet, []string) error,
+	fn func(context.Context, In) error,
+) *cobra.Command {
 	flags := newFlags[In](c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in In
@@ -102,7 +112,13 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 }
 
 // orKeep calls a verb, and once more if a person keeps what looks like a secret.
-func orKeep[In, Out any](ctx context.Context, a *app, w *verb.Workspace, verbCall call[In, Out], in In) (out Out, err error) {
+func orKeep[In, Out any](
+	ctx context.Context,
+	a *app,
+	w *verb.Workspace,
+	verbCall call[In, Out],
+	in In,
+) (out Out, err error) {
 	out, err = verbCall(ctx, w, in)
 	if err != nil {
 		var again bool

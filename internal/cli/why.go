@@ -55,7 +55,10 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 			return misusef("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
 		}
 		if (in.Search+in.Filter == "") == (len(args) == 0) {
-			return misusef("usage: oxbow why FILE[:A[-B]], or oxbow why --search WORDS", "why takes a FILE, or --search and --filter, and not both")
+			return misusef(
+				"usage: oxbow why FILE[:A[-B]], or oxbow why --search WORDS",
+				"why takes a FILE, or --search and --filter, and not both",
+			)
 		}
 		if in.Limit < 1 || in.Limit > oxbow.MaxLimit {
 			return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", in.Limit)
@@ -64,7 +67,12 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		var err error
 		file := ""
 		if len(args) == 0 {
-			out, err = run(ctx, a, verb.GetAnnotations, verb.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit})
+			out, err = run(
+				ctx,
+				a,
+				verb.GetAnnotations,
+				verb.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit},
+			)
 		} else {
 			out, err = onFile(ctx, a, args[0], verb.GetAnnotations, func(at target) (verb.GetAnnotationsIn, error) {
 				file = args[0]

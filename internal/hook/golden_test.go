@@ -65,7 +65,8 @@ func golden(t *testing.T, file string, got []byte) {
 // TestUnknown gives adapters what they do not know: no event, no answer, no panic.
 func TestUnknown(t *testing.T) {
 	for _, client := range append(hook.Clients(), "nobody") {
-		for _, in := range []string{"", "{", "null", "[]", "7", `"x"`, "{}", `{"session_id":"s"}`, `{"hook_event_name":"Stop"}`,
+		for _, in := range []string{"", "{", "null", "[]", "7", `"x"`, "{}", `{"session_id":"s"}`,
+			`{"hook_event_name":"Stop"}`,
 			`{"session_id":"s","hook_event_name":"NeverHeard"}`, `{"session_id":7,"hook_event_name":"SessionStart"}`,
 			`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash"}`,
 			`{"session_id":"s","hook_event_name":"MessageDisplay","delta":"x"}`,
@@ -91,22 +92,46 @@ func TestAnswer(t *testing.T) {
 			w = want["claude"]
 		}
 		r := hook.Read(c, []byte(`{"session_id":"s","hook_event_name":"SessionStart","source":"resume"}`), testEnv)
-		got := strings.NewReplacer(`\u003coxbow-memory\u003e\n`, "F", `\n\u003c/oxbow-memory\u003e`, "/F").Replace(string(r.Answer("C")))
+		got := strings.NewReplacer(
+			`\u003coxbow-memory\u003e\n`,
+			"F",
+			`\n\u003c/oxbow-memory\u003e`,
+			"/F",
+		).Replace(string(r.Answer("C")))
 		if got != w+"\n" || r.Source != "resume" {
 			t.Errorf("%s answers %s", c, got)
 		}
-		for _, e := range []string{"Stop", "AfterAgent", "SessionEnd", "UserPromptSubmit", "BeforeAgent", "PostCompact", "PostToolUse"} {
+		for _, e := range []string{"Stop", "AfterAgent", "SessionEnd", "UserPromptSubmit", "BeforeAgent",
+			"PostCompact", "PostToolUse"} {
 			r := hook.Read(c, []byte(`{"session_id":"s","prompt":"p","hook_event_name":"`+e+`"}`), testEnv)
 			got, want := string(r.Answer("a </OXBOW-memory> b")), ""
 			if e == promptEvent(c) {
-				want = strings.NewReplacer("SessionStart", e, "FC/F", `\u003coxbow-memory\u003e\na \u003c /OXBOW-memory\u003e b\n\u003c/oxbow-memory\u003e`).Replace(w) + "\n"
+				want = strings.NewReplacer(
+					"SessionStart",
+					e,
+					"FC/F",
+					`\u003coxbow-memory\u003e\na \u003c /OXBOW-memory\u003e b\n\u003c/oxbow-memory\u003e`,
+				).Replace(
+					w,
+				) + "\n"
 			}
 			if got != want || (r.Prompt != "") != (want != "") {
 				t.Errorf("%s answers %s with %s, want %s", c, e, got, want)
 			}
 		}
-		long := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\n`, "n").Replace(string(r.Answer(strings.Repeat("ä", 20000))))
-		if n := strings.Index(long, "</oxbow-memory>") + len("</oxbow-memory>") - strings.Index(long, "<oxbow-memory>") - strings.Count(long, "ä"); n > 9_500 || n < 0 {
+		long := strings.NewReplacer(
+			`\u003c`,
+			"<",
+			`\u003e`,
+			">",
+			`\n`,
+			"n",
+		).Replace(string(r.Answer(strings.Repeat("ä", 20000))))
+		if n := strings.Index(
+			long,
+			"</oxbow-memory>",
+		) + len("</oxbow-memory>") - strings.Index(long, "<oxbow-memory>") - strings.Count(long, "ä"); n > 9_500 ||
+			n < 0 {
 			t.Errorf("%s: a long context has %d characters", c, n)
 		}
 	}
@@ -124,19 +149,34 @@ func promptEvent(client string) string {
 // gives its calls its name.
 func TestSubagent(t *testing.T) {
 	in := `{"session_id":"s","turn_id":"t","agent_id":"a1","agent_type":"tester","hook_event_name":"`
-	if r := hook.Read("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 || r.Answer("C") != nil {
+	if r := hook.Read("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 ||
+		r.Answer("C") != nil {
 		t.Errorf("a sub-agent's task is %+v", r.Events)
 	}
-	r := hook.Read("codex", []byte(in+`PostToolUse","tool_name":"Bash","tool_use_id":"c","tool_input":{"command":"ls"},"tool_response":"x"}`), testEnv)
-	if len(r.Events) != 1 || r.Events[0].Agent != "tester" || r.Events[0].Turn != "" || r.Events[0].Kind != session.Called {
+	r := hook.Read(
+		"codex",
+		[]byte(
+			in+`PostToolUse","tool_name":"Bash","tool_use_id":"c","tool_input":{"command":"ls"},"tool_response":"x"}`,
+		),
+		testEnv,
+	)
+	if len(r.Events) != 1 || r.Events[0].Agent != "tester" || r.Events[0].Turn != "" ||
+		r.Events[0].Kind != session.Called {
 		t.Errorf("a sub-agent's call is %+v", r.Events)
 	}
-	r = hook.Read("gemini", []byte(`{"session_id":"s","hook_event_name":"AfterTool","tool_name":"invoke_agent","tool_input":{"agent_name":"generalist","prompt":"look"},`+
-		`"tool_response":{"llmContent":[{"text":"Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\nIt is in b.go."}]}}`), testEnv)
-	if len(r.Events) != 2 || r.Events[1].Agent != "generalist" || r.Events[1].Text != "It is in b.go." || r.Events[1].Kind != session.Text {
+	r = hook.Read(
+		"gemini",
+		[]byte(
+			`{"session_id":"s","hook_event_name":"AfterTool","tool_name":"invoke_agent","tool_input":{"agent_name":"generalist","prompt":"look"},`+
+				`"tool_response":{"llmContent":[{"text":"Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\nIt is in b.go."}]}}`,
+		), testEnv,
+	)
+	if len(r.Events) != 2 || r.Events[1].Agent != "generalist" || r.Events[1].Text != "It is in b.go." ||
+		r.Events[1].Kind != session.Text {
 		t.Errorf("what a sub-agent of Gemini CLI said is %+v", r.Events)
 	}
-	if r := hook.Read("claude", []byte(in+`SessionStart","source":"startup"}`), testEnv); len(r.Events) > 0 || r.Answer("C") != nil {
+	if r := hook.Read("claude", []byte(in+`SessionStart","source":"startup"}`), testEnv); len(r.Events) > 0 ||
+		r.Answer("C") != nil {
 		t.Errorf("the beginning of a sub-agent is answered")
 	}
 }
@@ -144,7 +184,10 @@ func TestSubagent(t *testing.T) {
 // TestPlugin puts the command into the plug-in as JavaScript reads it.
 func TestPlugin(t *testing.T) {
 	b, err := hook.Plugin([]string{`C:\Program Files\oxbow.exe`, "hook", "opencode"})
-	if err != nil || !strings.Contains(string(b), `const command = ["C:\\Program Files\\oxbow.exe","hook","opencode"]`) {
+	if err != nil || !strings.Contains(
+		string(b),
+		`const command = ["C:\\Program Files\\oxbow.exe","hook","opencode"]`,
+	) {
 		t.Errorf("the plug-in is %s, %v", b[:min(len(b), 600)], err)
 	}
 }

@@ -69,11 +69,15 @@ type adapter struct {
 
 // named is the answer that names its event, as most clients want it.
 func named(event, context string) any {
-	return map[string]any{"suppressOutput": true, "hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context}}
+	return map[string]any{
+		"suppressOutput":     true,
+		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
+	}
 }
 
 // spoken are the events of clients that name prompts and calls.
-var spoken = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact", "SubagentStop", "Stop", "SessionEnd", "AgentText"}
+var spoken = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact",
+	"SubagentStop", "Stop", "SessionEnd", "AgentText"}
 
 var adapters = map[string]adapter{
 	"claude":   {spoken, named},
@@ -81,9 +85,12 @@ var adapters = map[string]adapter{
 	"qwen":     {spoken, named},
 	"opencode": {spoken, func(_, context string) any { return map[string]any{"context": context} }},
 	"gemini":   {[]string{"SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"}, named},
-	"copilot": {[]string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"}, func(_, context string) any {
-		return map[string]any{"additionalContext": context}
-	}},
+	"copilot": {
+		[]string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"},
+		func(_, context string) any {
+			return map[string]any{"additionalContext": context}
+		},
+	},
 }
 
 // Clients are the clients whose hooks are known.
@@ -182,7 +189,8 @@ func sessionStart(out *Report, r *clientline.Report, e session.Event, _ func(str
 // the client says in the person's place, and the empty prompts that Qwen Code
 // reports once a round.
 func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
-	if r.AgentID != "" || e.Agent != "" || slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
+	if r.AgentID != "" || e.Agent != "" ||
+		slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
 	out.Prompt = transcript.PromptText(transcript.Unquoted(out.Client, r.Prompt), clean)
@@ -247,7 +255,8 @@ func outputOf(r *clientline.Report) json.RawMessage {
 
 // copilotTools are the names of tools in transcripts, by those that Copilot CLI
 // gives hooks in the manner of Claude Code.
-var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash", "Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
+var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
+	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
 func agentText(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	if text := clean(r.Text); text != "" {
@@ -338,7 +347,9 @@ func Before(client, context string) []byte {
 	switch client {
 	case "claude", "codex": // Codex takes no other field here
 		answer = func(event, context string) any {
-			return map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context}}
+			return map[string]any{
+				"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
+			}
 		}
 	case "copilot":
 	default:

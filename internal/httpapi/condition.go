@@ -44,7 +44,11 @@ const maxTries = 50
 
 // conditional calls the verb if the conditions of the request hold for the entry.
 func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args *arguments) (any, error) {
-	c := condition{match: r.Header.Values("If-Match"), noneMatch: r.Header.Values("If-None-Match"), needsEntry: rt.needsEntry}
+	c := condition{
+		match:      r.Header.Values("If-Match"),
+		noneMatch:  r.Header.Values("If-None-Match"),
+		needsEntry: rt.needsEntry,
+	}
 	if rt.needsEntry && len(c.match) == 0 {
 		c.match = []string{"*"}
 	}
@@ -52,7 +56,13 @@ func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args
 		return o.run(ctx, rt.verb, args)
 	}
 	if rt.method == http.MethodPost {
-		return nil, refuse(http.StatusBadRequest, "invalid", "A value was refused", "If-Match and If-None-Match do not hold for "+rt.method+" "+base+rt.path, "leave them out")
+		return nil, refuse(
+			http.StatusBadRequest,
+			"invalid",
+			"A value was refused",
+			"If-Match and If-None-Match do not hold for "+rt.method+" "+base+rt.path,
+			"leave them out",
+		)
 	}
 	for range maxTries {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
@@ -60,13 +70,24 @@ func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args
 			return out, err
 		}
 	}
-	return nil, refuse(http.StatusServiceUnavailable, "busy", "Others are writing", "the entry changed all the time", "try again in a moment")
+	return nil, refuse(
+		http.StatusServiceUnavailable,
+		"busy",
+		"Others are writing",
+		"the entry changed all the time",
+		"try again in a moment",
+	)
 }
 
 // callAtVersion calls the verb for the version of the entry that met the condition, so that
 // the second of two requests with the same condition fails. again reports that somebody else
 // has changed the entry in between. The caller then has to check the condition again.
-func (o *room) callAtVersion(ctx context.Context, rt *route, args *arguments, c condition) (out any, again bool, err error) {
+func (o *room) callAtVersion(
+	ctx context.Context,
+	rt *route,
+	args *arguments,
+	c condition,
+) (out any, again bool, err error) {
 	version, err := o.versionIfMet(ctx, args, c)
 	if err != nil && args.values["op_id"] != nil {
 		// The condition may fail because an earlier request with the same key was executed
@@ -99,7 +120,8 @@ func (o *room) callAtVersion(ctx context.Context, rt *route, args *arguments, c 
 // condition is the condition of a request on the entry that it names.
 type condition struct {
 	match, noneMatch []string // values of If-Match and If-None-Match
-	needsEntry       bool     // without the entry, the request fails with "not found" rather than with a failed condition
+	// without the entry, the request fails with "not found" rather than with a failed condition
+	needsEntry bool
 }
 
 // creator returns the verb remember in the form that fails if the name is taken.

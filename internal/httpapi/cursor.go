@@ -40,7 +40,11 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 		return c, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(plain(given))
-	bad := &oxbow.InvalidError{Field: "cursor", Value: clip(plain(given)), Reason: "is not of this list; take it from an answer to the same request"}
+	bad := &oxbow.InvalidError{
+		Field:  "cursor",
+		Value:  clip(plain(given)),
+		Reason: "is not of this list; take it from an answer to the same request",
+	}
 	if err != nil || len(raw) < 5 || !bytes.Equal(raw[:4], c.listHash[:]) {
 		return nil, bad
 	}
@@ -90,6 +94,7 @@ func (c *cursor) addNext(r *http.Request, res *response) error {
 	q := r.URL.Query()
 	q.Del("offset")
 	q.Set("cursor", next)
-	res.header.Set("Link", "<"+(&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}).String()+`>; rel="next"`)
+	res.header.Set("Link", "<"+(&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}).String()+
+		`>; rel="next"`)
 	return nil
 }

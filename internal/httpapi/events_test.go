@@ -77,10 +77,12 @@ func TestEvents(t *testing.T) {
 	h.want(h.send("all", "PUT", "/entries/x", `{"content":"of `+markB+`","project":"b"}`), 201)
 	other, err := oxbow.Open(h.path, nil)
 	h.must(err)
-	h.must(other.Apply(t.Context(), oxbow.Add{Name: "y", Content: "of " + markA, Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "a"}}}))
+	h.must(other.Apply(t.Context(), oxbow.Add{Name: "y", Content: "of " +
+		markA, Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "a"}}}))
 	h.must(other.Close())
 	one, two := all.next(), all.next()
-	if one.name != "change" || one.id != "5" || !strings.Contains(one.data, `"entries":[{"name":"x","verb":"add"}]`) || two.id != "6" || !strings.Contains(two.data, `"name":"y"`) {
+	if one.name != "change" || one.id != "5" || !strings.Contains(one.data, `"entries":[{"name":"x","verb":"add"}]`) ||
+		two.id != "6" || !strings.Contains(two.data, `"name":"y"`) {
 		t.Errorf("the events are %+v and %+v", one, two)
 	}
 	if got := part.next(); got.id != "6" || strings.Contains(got.data, markB) || strings.Contains(got.data, markA) {

@@ -30,17 +30,32 @@ func pick[T any](h hostile, from ...T) T { return from[h.IntN(len(from))] }
 
 // name returns the name of an entry of the token's, or of none.
 func (h hostile) name() string {
-	return pick(h, "style "+h.mark, "dir/"+h.mark, h.mark+"alias", "ghost", "new", "a/b", "..", ".", "%", "\x00", "é", strings.Repeat("n", 300), "s-"+h.mark, "alpha", "lint", "search")
+	return pick(h, "style "+h.mark, "dir/"+h.mark, h.mark+
+		"alias", "ghost", "new", "a/b", "..", ".", "%", "\x00", "é", strings.Repeat("n", 300), "s-"+
+		h.mark, "alpha", "lint", "search")
 }
 
 // value returns a value for a parameter, as JSON; most fit it.
 func (h hostile) value(p verb.Param) string {
 	text := func() string {
-		b, _ := json.Marshal(pick(h, h.name(), "crane", "x", "", "project:a", "tag:"+h.mark+"tag", "2026-03", "yesterday", "-1", "+\"", "(", "claude", "\u202e", "4", strings.Repeat("word ", 50)))
+		b, _ := json.Marshal(pick(h, h.name(), "crane", "x", "", "project:a", "tag:"+h.mark+
+			"tag", "2026-03", "yesterday", "-1", "+\"", "(", "claude", "\u202e", "4", strings.Repeat("word ", 50)))
 		return string(b)
 	}
 	if h.IntN(40) == 0 {
-		return pick(h, "null", "{}", "[]", "[1,[2]]", `"\ud800"`, "1e400", "tru", "-0", `{"a":{"b":[]}}`, "99999999999999999999")
+		return pick(
+			h,
+			"null",
+			"{}",
+			"[]",
+			"[1,[2]]",
+			`"\ud800"`,
+			"1e400",
+			"tru",
+			"-0",
+			`{"a":{"b":[]}}`,
+			"99999999999999999999",
+		)
 	}
 	var v string
 	switch p.Type {
@@ -74,7 +89,10 @@ func (h hostile) members(r *route) (members [][2]string) {
 		}
 	}
 	if h.IntN(25) == 0 {
-		members = append(members, [2]string{pick(h, "cursor", "offset", "bogus", "op_id", "limit", "\xff"), pick(h, `"x"`, "3", `"AAAAAAM"`)})
+		members = append(
+			members,
+			[2]string{pick(h, "cursor", "offset", "bogus", "op_id", "limit", "\xff"), pick(h, `"x"`, "3", `"AAAAAAM"`)},
+		)
 	}
 	return members
 }
@@ -119,9 +137,12 @@ func (h hostile) headers(to http.Header, tags []string) {
 	for name, values := range map[string][]string{
 		"If-Match": append(tags, "*", `"x"`, "", `W/"y", "z"`), "If-None-Match": append(tags, "*", `"x"`),
 		keyHeader: {"k1", "k2", "k3", "", strings.Repeat("k", 300)}, "Prefer": {"return=minimal", ";;,"},
-		"Content-Type": {"application/json", "application/json", "text/plain", "application/merge-patch+json", ";", "application/json; charset=latin1"},
-		"Origin":       {"https://example.org", "null", "http://localhost:1"}, "Last-Event-ID": {"0", "3", "-1", "x", "99999999999999999999"},
-		profileHeader: {"alpha", "none", "../x"}, sessionHeader: {"s1", "\xff"}, "User-Agent": {"x\xff", strings.Repeat("u", 500)},
+		"Content-Type": {"application/json", "application/json", "text/plain", "application/merge-patch+json", ";",
+			"application/json; charset=latin1"},
+		"Origin":        {"https://example.org", "null", "http://localhost:1"},
+		"Last-Event-ID": {"0", "3", "-1", "x", "99999999999999999999"},
+		profileHeader:   {"alpha", "none", "../x"}, sessionHeader: {"s1", "\xff"},
+		"User-Agent": {"x\xff", strings.Repeat("u", 500)},
 	} {
 		if h.IntN(40) == 0 || ((name == "If-Match" || name == keyHeader) && h.IntN(12) == 0) {
 			to.Set(name, pick(h, values...))
@@ -145,7 +166,23 @@ func TestHostileRequests(t *testing.T) {
 	statuses := map[int]int{}
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for i := range count {
-		token := pick(hostile{Rand: rnd}, "a", "b", "a", "b", "a", "b", "all", "all", "all", "all", "all", "all", "reads", "wrong")
+		token := pick(
+			hostile{Rand: rnd},
+			"a",
+			"b",
+			"a",
+			"b",
+			"a",
+			"b",
+			"all",
+			"all",
+			"all",
+			"all",
+			"all",
+			"all",
+			"reads",
+			"wrong",
+		)
 		h := hostile{rnd, map[string]string{"a": markA, "b": markB}[token]}
 		r := &all[i%len(all)]
 		if h.mark == "" {
@@ -168,7 +205,11 @@ func TestHostileRequests(t *testing.T) {
 		if i%100 == 0 {
 			cancel() // a stream ends with its client
 		}
-		req := (&http.Request{Method: method, URL: u, Host: "localhost", Header: http.Header{"Authorization": {"Bearer " + token}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), RemoteAddr: "127.0.0.1:1"}).WithContext(ctx)
+		req := (&http.Request{Method: method, URL: u, Host: "localhost",
+			Header: http.Header{"Authorization": {"Bearer " + token}}, Body: io.NopCloser(strings.NewReader(body)),
+			ContentLength: int64(len(body)), RemoteAddr: "127.0.0.1:1"}).WithContext(
+			ctx,
+		)
 		h.headers(req.Header, tags)
 		if h.IntN(40) == 0 {
 			req.Host = "example.org"
@@ -211,7 +252,8 @@ func judge(t *testing.T, asked, token string, r *route, method, path string, w *
 	if found, _, _ := findRoute(method, strings.TrimPrefix(path, base)); found != nil {
 		r = found // which a hostile name may have made another
 	}
-	if w.Code < 300 && method == r.method && w.Header().Get("Content-Type") == "application/json" && bytes.HasPrefix(w.Body.Bytes(), []byte("{")) {
+	if w.Code < 300 && method == r.method && w.Header().Get("Content-Type") == "application/json" &&
+		bytes.HasPrefix(w.Body.Bytes(), []byte("{")) {
 		fitsSchema(t, r.method+" "+r.path, w.Body.Bytes())
 		if t.Failed() {
 			t.Log(asked)

@@ -56,7 +56,12 @@ func newHome(t testing.TB) *home {
 	tree, profiles := vfs.NewMem(), vfs.NewMem()
 	h.must(vfs.WriteFile(tree, "a.go", []byte("one\ntwo of them\nthree\n"), 0o644))
 	h.must(profiles.MkdirAll("profiles", 0o755))
-	h.must(vfs.WriteFile(profiles, "profiles/alpha.yaml", []byte("description: What alpha has.\ninclude: {projects: [a]}\n"), 0o644))
+	h.must(vfs.WriteFile(
+		profiles,
+		"profiles/alpha.yaml",
+		[]byte("description: What alpha has.\ninclude: {projects: [a]}\n"),
+		0o644,
+	))
 	book, err := annotate.Open(tree, nil)
 	h.must(err)
 	set := &profile.Set{Places: []profile.Place{{FS: profiles, Dirs: profile.HomeDirs}}}
@@ -101,16 +106,24 @@ func (h *home) fill(archive *session.Archive) {
 	h.t.Helper()
 	var events []session.Event
 	for i, p := range []struct{ project, mark string }{{"a", markA}, {"b", markB}} {
-		labels := []oxbow.Label{{Key: oxbow.LabelProject, Value: p.project}, {Key: oxbow.LabelTag, Value: p.mark + "tag"}}
+		labels := []oxbow.Label{{Key: oxbow.LabelProject, Value: p.project}, {Key: oxbow.LabelTag, Value: p.mark +
+			"tag"}}
 		h.must(h.notes.Apply(h.t.Context(),
-			oxbow.Add{Name: "style " + p.mark, Content: "Tabs and no spaces, says " + p.mark + ".", Aliases: []string{p.mark + "alias"}, Labels: labels},
-			oxbow.Add{Name: "dir/" + p.mark, Content: "The crane of " + p.mark + " turns to the left.\n\nIt is green.", Labels: labels}))
-		h.must(h.notes.Apply(h.t.Context(), oxbow.Update{Name: "dir/" + p.mark, Content: "The crane of " + p.mark + " turns to the right.", Labels: labels}))
+			oxbow.Add{Name: "style " + p.mark, Content: "Tabs and no spaces, says " + p.mark +
+				".", Aliases: []string{p.mark + "alias"}, Labels: labels},
+			oxbow.Add{Name: "dir/" + p.mark, Content: "The crane of " + p.mark +
+				" turns to the left.\n\nIt is green.", Labels: labels}))
+		h.must(h.notes.Apply(h.t.Context(), oxbow.Update{Name: "dir/" + p.mark, Content: "The crane of " + p.mark +
+			" turns to the right.", Labels: labels}))
 		at := time.Date(2026, 3, 2, 9, i, 0, 0, time.UTC)
 		events = append(events,
-			session.Event{Client: "claude", Session: "s-" + p.mark, Kind: session.Prompt, Turn: "1", Time: at, Dir: "/" + p.project, Text: "Always use the lift of " + p.mark + ", never the stairs. Remember that."},
-			session.Event{Client: "claude", Session: "s-" + p.mark, Kind: session.Injected, Turn: "1", ID: "i1", Time: at, Text: "note " + p.mark,
-				Injection: &session.Injection{Place: "prompt", Shown: []session.Shown{{In: "notes", Name: "style " + p.mark, Version: 1}}}})
+			session.Event{Client: "claude", Session: "s-" +
+				p.mark, Kind: session.Prompt, Turn: "1", Time: at, Dir: "/" +
+				p.project, Text: "Always use the lift of " + p.mark + ", never the stairs. Remember that."},
+			session.Event{Client: "claude", Session: "s-" +
+				p.mark, Kind: session.Injected, Turn: "1", ID: "i1", Time: at, Text: "note " + p.mark,
+				Injection: &session.Injection{Place: "prompt", Shown: []session.Shown{{In: "notes", Name: "style " +
+					p.mark, Version: 1}}}})
 	}
 	_, err := archive.Add(h.t.Context(), events)
 	h.must(err)

@@ -38,7 +38,11 @@ func TestGuard(t *testing.T) {
 	}
 	h.want(h.send("wrong", "GET", "/entries", ""), 401)
 	h.want(h.send("all", "GET", "/entries", "", "Origin", "https://example.org"), 403, `"code":"forbidden"`)
-	h.want(h.send("all", "POST", "/entries", object(map[string]any{"content": strings.Repeat("x", 5<<20)})), 413, `"code":"too_large"`)
+	h.want(
+		h.send("all", "POST", "/entries", object(map[string]any{"content": strings.Repeat("x", 5<<20)})),
+		413,
+		`"code":"too_large"`,
+	)
 }
 
 // Who may only read writes nothing, and who sees a part asks for no more.
@@ -79,9 +83,13 @@ func TestRights(t *testing.T) {
 // Who wrote is the door's to say.
 func TestStamp(t *testing.T) {
 	h := newHome(t)
-	h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`, "User-Agent", "prog/1", sessionHeader, "secret"), 201)
+	h.want(
+		h.send("all", "PUT", "/entries/x", `{"content":"one"}`, "User-Agent", "prog/1", sessionHeader, "secret"),
+		201,
+	)
 	e, err := h.notes.Get(t.Context(), "x")
-	if err != nil || e.Source.Door != "http" || e.Source.Actor != oxbow.Agent || e.Source.Claimed.Client != "prog/1" || !regexp.MustCompile(`^all:[0-9a-f]{16}$`).MatchString(e.Source.Session) {
+	if err != nil || e.Source.Door != "http" || e.Source.Actor != oxbow.Agent || e.Source.Claimed.Client != "prog/1" ||
+		!regexp.MustCompile(`^all:[0-9a-f]{16}$`).MatchString(e.Source.Session) {
 		t.Errorf("the source is %+v, %v", e.Source, err)
 	}
 }
@@ -131,9 +139,14 @@ func TestProblems(t *testing.T) {
 	} {
 		h.want(h.send("all", tt.method, tt.target, tt.body), tt.status, tt.holds)
 	}
-	h.want(h.send("all", "POST", "/entries", "content=x", "Content-Type", "application/x-www-form-urlencoded"), 415, `"code":"media_type"`)
+	h.want(
+		h.send("all", "POST", "/entries", "content=x", "Content-Type", "application/x-www-form-urlencoded"),
+		415,
+		`"code":"media_type"`,
+	)
 	got := h.send("all", "OPTIONS", "/entries/x", "")
-	if got.status != 204 || got.header.Get("Allow") != "GET, PUT, PATCH, DELETE, HEAD, OPTIONS" || got.header.Get("Access-Control-Allow-Origin") != "" {
+	if got.status != 204 || got.header.Get("Allow") != "GET, PUT, PATCH, DELETE, HEAD, OPTIONS" ||
+		got.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("OPTIONS gives %d %v", got.status, got.header)
 	}
 	got = h.send("all", "HEAD", "/entries/dir%2F"+markA, "")
@@ -151,14 +164,22 @@ func TestNoPaths(t *testing.T) {
 	h := newHome(t)
 	dir := filepath.Dir(h.path)
 	for _, target := range []string{"/stats", "/check", "/doctor"} {
-		if got := h.want(h.send("all", "GET", target, ""), 200, `"store":"memory.oxbow"`); strings.Contains(got.body, dir) {
+		if got := h.want(
+			h.send("all", "GET", target, ""),
+			200,
+			`"store":"memory.oxbow"`,
+		); strings.Contains(got.body, dir) {
 			t.Errorf("GET %s names a directory of the server: %s", target, got.body)
 		}
 	}
 	var log bytes.Buffer
-	h.server = httptest.NewServer(New(&view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
-		return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
-	}}}, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})}}))
+	h.server = httptest.NewServer(
+		New(&view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+			return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
+		}}}, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler(auth.Guard{
+			Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})},
+		}),
+	)
 	t.Cleanup(h.server.Close)
 	for _, target := range []string{"/entries", "/store/about", "/events"} {
 		log.Reset()
@@ -176,13 +197,22 @@ func TestConditions(t *testing.T) {
 	got := h.send("all", "GET", "/entries/x", "")
 	const content = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
 	if one != fmt.Sprintf(`"%s-%.0f"`, content, got.get(t, "version")) || got.header.Get("ETag") != one {
-		t.Errorf("the tags of a write and a read are %s and %s, want the SHA-256 of one, and the version", one, got.header.Get("ETag"))
+		t.Errorf(
+			"the tags of a write and a read are %s and %s, want the SHA-256 of one, and the version",
+			one,
+			got.header.Get("ETag"),
+		)
 	}
-	if got := h.want(h.send("all", "GET", "/entries/x", "", "If-None-Match", `"y", `+one), 304); got.body != "" || got.header.Get("ETag") != one {
+	if got := h.want(h.send("all", "GET", "/entries/x", "", "If-None-Match", `"y", `+one), 304); got.body != "" ||
+		got.header.Get("ETag") != one {
 		t.Errorf("304 comes with %v %q", got.header, got.body)
 	}
 	two := h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, "If-Match", one), 200).header.Get("ETag")
-	got = h.want(h.send("all", "PUT", "/entries/x", `{"content":"three"}`, "If-Match", one), 412, `"code":"precondition"`)
+	got = h.want(
+		h.send("all", "PUT", "/entries/x", `{"content":"three"}`, "If-Match", one),
+		412,
+		`"code":"precondition"`,
+	)
 	if got.header.Get("ETag") != two {
 		t.Errorf("412 comes with the tag %s, want %s", got.header.Get("ETag"), two)
 	}
@@ -193,7 +223,12 @@ func TestConditions(t *testing.T) {
 	two = h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["u"]}`, "If-Match", tagged), 200).header.Get("ETag")
 	// A tag of the content alone, as a client may have noted it, says of no version.
 	bare := two[:strings.Index(two, "-")] + `"`
-	got = h.want(h.send("all", "PUT", "/entries/x", `{"content":"four"}`, "If-Match", bare), 412, `"code":"precondition"`, "If-Match and its ETag")
+	got = h.want(
+		h.send("all", "PUT", "/entries/x", `{"content":"four"}`, "If-Match", bare),
+		412,
+		`"code":"precondition"`,
+		"If-Match and its ETag",
+	)
 	if got.header.Get("ETag") != two {
 		t.Errorf("412 comes with the tag %s, want %s", got.header.Get("ETag"), two)
 	}
@@ -207,7 +242,8 @@ func TestConditions(t *testing.T) {
 	h.want(h.send("all", "POST", "/entries", `{"content":"x"}`, "If-Match", "*"), 400)
 	// An alias is the entry that has it.
 	tag := h.send("all", "GET", "/entries/"+markA+"alias", "").header.Get("ETag")
-	if got := h.want(h.send("all", "PUT", "/entries/"+markA+"alias", `{"content":"of the alias"}`, "If-Match", tag), 200); got.get(t, "name") != "style "+markA {
+	if got := h.want(h.send("all", "PUT", "/entries/"+markA+
+		"alias", `{"content":"of the alias"}`, "If-Match", tag), 200); got.get(t, "name") != "style "+markA {
 		t.Errorf("the entry of the alias is %s", got.body)
 	}
 }
@@ -228,7 +264,14 @@ func TestTwoEditors(t *testing.T) {
 					return
 				}
 				text := got.get(t, "content").(string) + fmt.Sprintf("\n%d.%d", i, n)
-				put, err := h.try("all", "PUT", "/entries/x", object(map[string]any{"content": text}), "If-Match", got.header.Get("ETag"))
+				put, err := h.try(
+					"all",
+					"PUT",
+					"/entries/x",
+					object(map[string]any{"content": text}),
+					"If-Match",
+					got.header.Get("ETag"),
+				)
 				switch {
 				case err != nil || (put.status != 200 && put.status != 412):
 					t.Errorf("PUT gives %d, %v: %s", put.status, err, put.body)
@@ -252,11 +295,16 @@ func TestRepeats(t *testing.T) {
 	first := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
 	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k2"), 200, `"forgotten":true`)
 	again := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
-	if again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" || again.header.Get("ETag") != first.header.Get("ETag") {
+	if again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" ||
+		again.header.Get("ETag") != first.header.Get("ETag") {
 		t.Errorf("the repeat gives %v %s, the first gave %s", again.header, again.body, first.body)
 	}
 	h.want(h.send("all", "GET", "/entries/x", ""), 404)
-	h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"two"}`, keyHeader, "k1"), 422, `"code":"key_reused"`)
+	h.want(
+		h.send("all", "POST", "/entries", `{"name":"x","content":"two"}`, keyHeader, "k1"),
+		422,
+		`"code":"key_reused"`,
+	)
 	undo := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200, `"verb":"remove"`)
 	if again := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200); again.body != undo.body {
 		t.Errorf("the repeat gives %s, the first gave %s", again.body, undo.body)
@@ -304,14 +352,27 @@ func TestRepeatsAfterRestart(t *testing.T) {
 	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k4"), 200)
 	restart()
 	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k4"), 200, `"forgotten":true`)
-	h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k2"), 200, `"outcome":"updated"`, "was forgotten since")
+	h.want(
+		h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k2"),
+		200,
+		`"outcome":"updated"`,
+		"was forgotten since",
+	)
 }
 
 // A list is read page by page.
 func TestPages(t *testing.T) {
 	h := newHome(t)
 	for i := range 7 {
-		h.want(h.send("all", "POST", "/entries", object(map[string]any{"name": fmt.Sprint("p", i), "content": "x", "project": "pages"})), 201)
+		h.want(
+			h.send(
+				"all",
+				"POST",
+				"/entries",
+				object(map[string]any{"name": fmt.Sprint("p", i), "content": "x", "project": "pages"}),
+			),
+			201,
+		)
 	}
 	var names []string
 	next, pages := "/entries?project=pages&limit=3", 0
@@ -343,8 +404,12 @@ func TestMinimal(t *testing.T) {
 		method string
 		status int
 	}{{"PUT", 201}, {"PATCH", 204}, {"DELETE", 204}} {
-		got := h.want(h.send("all", tt.method, "/entries/x", `{"content":"one"}`, "Prefer", `respond-async, return="minimal"`), tt.status)
-		if got.body != "" || got.header.Get("Preference-Applied") != "return=minimal" || (tt.method != http.MethodDelete && got.header.Get("ETag") == "") {
+		got := h.want(
+			h.send("all", tt.method, "/entries/x", `{"content":"one"}`, "Prefer", `respond-async, return="minimal"`),
+			tt.status,
+		)
+		if got.body != "" || got.header.Get("Preference-Applied") != "return=minimal" ||
+			(tt.method != http.MethodDelete && got.header.Get("ETag") == "") {
 			t.Errorf("%s gives %v %q", tt.method, got.header, got.body)
 		}
 	}
@@ -365,7 +430,8 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := h.notes.Get(t.Context(), "far")
-	if err != nil || e.Source.Door != "http" || e.Source.Actor != oxbow.Agent || len(e.Values(oxbow.LabelProject)) != 1 {
+	if err != nil || e.Source.Door != "http" || e.Source.Actor != oxbow.Agent ||
+		len(e.Values(oxbow.LabelProject)) != 1 {
 		t.Errorf("it is kept as %+v, %v", e, err)
 	}
 	large := strings.Repeat("large\n", oxbow.MaxContent/6)

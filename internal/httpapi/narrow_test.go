@@ -44,7 +44,8 @@ func TestLabelsOfAPart(t *testing.T) {
 	h.want(h.send("a", "PUT", "/entries/mine", `{"content":"x"}`), 201, `"project":["a"]`)
 	for path, label := range map[string]string{"/labels/remove": "project:a", "/labels/add": "project:hidden"} {
 		for _, dry := range []string{`true`, `false`} {
-			h.want(h.send("a", "POST", path, `{"labels":["`+label+`"],"names":["mine"],"dry_run":`+dry+`}`), 400, "within")
+			h.want(h.send("a", "POST", path, `{"labels":["`+label+`"],"names":["mine"],"dry_run":`+dry+
+				`}`), 400, "within")
 		}
 	}
 	h.want(h.send("a", "POST", "/labels/add", `{"labels":["tag:t"],"names":["mine"]}`), 200, `"added":["tag:t"]`)
@@ -58,7 +59,11 @@ func TestOpIDs(t *testing.T) {
 	h.want(h.send("all", "PUT", "/entries/first", one), 201)
 	h.want(h.send("all", "PUT", "/entries/first", one), 201, `"added"`, "what the first call did")
 	h.want(h.send("all", "PUT", "/entries/first", `{"content":"two","op_id":"K1"}`), 422, `"code":"key_reused"`)
-	h.want(h.send("all", "POST", "/entries", `{"name":"first","content":"two","op_id":"K1"}`), 422, `"code":"key_reused"`)
+	h.want(
+		h.send("all", "POST", "/entries", `{"name":"first","content":"two","op_id":"K1"}`),
+		422,
+		`"code":"key_reused"`,
+	)
 	h.want(h.send("all", "DELETE", "/entries/first?op_id=K1", ""), 422, `"code":"key_reused"`)
 	h.want(h.send("a", "PUT", "/entries/other", one), 201)
 

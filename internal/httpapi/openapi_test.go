@@ -41,7 +41,9 @@ func TestDescription(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(b.Bytes(), description) {
-		t.Error("openapi.json is not what the table says; write it with: go test ./httpapi -run TestDescription$ -update")
+		t.Error(
+			"openapi.json is not what the table says; write it with: go test ./httpapi -run TestDescription$ -update",
+		)
 	}
 }
 
@@ -55,20 +57,32 @@ func describeAll(t *testing.T) obj {
 		}
 		paths[path].(obj)[strings.ToLower(r.method)] = describe(t, &r)
 	}
-	paths[base+"/events"] = obj{"get": obj{"operationId": "events", "tags": []string{"events"}, "summary": "The changes of the memory as they come",
-		"description": "The id of an event is the number of a change. A stream begins with ready, reset, or the changes after Last-Event-ID; reset says that all is to be read again.",
-		"parameters":  []any{header("Last-Event-ID", "The id of the last event that was read.")},
-		"responses": obj{"200": obj{"description": "Events named ready, change and reset, with this as data.", "content": obj{"text/event-stream": obj{"schema": generic(t, schemaFor[event](t))}}},
-			"4XX":     obj{"$ref": "#/components/responses/Problem"},
-			"default": obj{"$ref": "#/components/responses/Problem"}}}}
+	paths[base+"/events"] = obj{
+		"get": obj{"operationId": "events", "tags": []string{"events"},
+			"summary": "The changes of the memory as they come",
+			"description": "The id of an event is the number of a change. A stream begins with ready, reset, or the " +
+				"changes after Last-Event-ID; reset says that all is to be read again.",
+			"parameters": []any{header("Last-Event-ID", "The id of the last event that was read.")},
+			"responses": obj{
+				"200": obj{
+					"description": "Events named ready, change and reset, with this as data.",
+					"content":     obj{"text/event-stream": obj{"schema": generic(t, schemaFor[event](t))}},
+				},
+				"4XX":     obj{"$ref": "#/components/responses/Problem"},
+				"default": obj{"$ref": "#/components/responses/Problem"},
+			}},
+	}
 	tags := groupTags(paths)
 	s := shared{names: map[string]string{}, schemas: obj{"Problem": generic(t, schemaFor[remote.Problem](t))}}
 	s.count(paths)
 	paths = s.replace(paths, "").(obj)
 	return obj{
 		"openapi": "3.1.0",
-		"info": obj{"title": "oxbow", "version": "1", "summary": "Memory for AI agents.", "license": obj{"name": "Apache 2.0", "identifier": "Apache-2.0"},
-			"description": "Every route is a verb of oxbow: its arguments are those of the path, the query and, with POST, PUT and PATCH, the members of a JSON object. An answer is what the command line prints with --json. Below /api/v1/store/ a program in Go finds the memory as a store; see the package remote."},
+		"info": obj{"title": "oxbow", "version": "1", "summary": "Memory for AI agents.",
+			"license": obj{"name": "Apache 2.0", "identifier": "Apache-2.0"},
+			"description": "Every route is a verb of oxbow: its arguments are those of the path, the query and, with " +
+				"POST, PUT and PATCH, the members of a JSON object. An answer is what the command line prints with " +
+				"--json. Below /api/v1/store/ a program in Go finds the memory as a store; see the package remote."},
 		"servers":  []any{obj{"url": "/"}},
 		"security": []any{obj{"token": []any{}}},
 		"tags":     tags,
@@ -77,7 +91,9 @@ func describeAll(t *testing.T) obj {
 			"securitySchemes": obj{"token": obj{"type": "http", "scheme": "bearer"}},
 			"schemas":         s.schemas,
 			"responses": obj{"Problem": obj{"description": "Why not, and what to do about it.",
-				"content": obj{"application/problem+json": obj{"schema": obj{"$ref": "#/components/schemas/Problem"}}}}},
+				"content": obj{
+					"application/problem+json": obj{"schema": obj{"$ref": "#/components/schemas/Problem"}},
+				}}},
 		},
 	}
 }
@@ -114,7 +130,10 @@ func describe(t *testing.T, r *route) obj {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
 	answer := generic(t, r.verb.Output())
 	if r.hasPages {
-		answer["properties"].(obj)["next"] = obj{"type": "string", "description": "The cursor of the next page, where there is one."}
+		answer["properties"].(obj)["next"] = obj{
+			"type":        "string",
+			"description": "The cursor of the next page, where there is one.",
+		}
 	}
 	ok := obj{"description": r.verb.Title + ".", "content": obj{"application/json": obj{"schema": answer}}}
 	problem := obj{"$ref": "#/components/responses/Problem"}
@@ -132,7 +151,10 @@ func describe(t *testing.T, r *route) obj {
 			}
 			params = append(params, withWhat(obj{"name": p.Name, "in": "path", "required": true, "schema": s}, what))
 		case r.method == http.MethodGet || r.method == http.MethodDelete:
-			params = append(params, withWhat(obj{"name": p.Name, "in": "query", "required": p.Required, "schema": s}, what))
+			params = append(
+				params,
+				withWhat(obj{"name": p.Name, "in": "query", "required": p.Required, "schema": s}, what),
+			)
 		default:
 			body[p.Name] = withWhat(s, what)
 		}
@@ -143,7 +165,11 @@ func describe(t *testing.T, r *route) obj {
 	}
 	params = append(params, headers(r, ok, responses)...)
 	if r.hasPages {
-		params = append(params, obj{"name": "cursor", "in": "query", "required": false, "schema": obj{"type": "string"}, "description": "Where the page begins: next of the page before."})
+		params = append(
+			params,
+			obj{"name": "cursor", "in": "query", "required": false, "schema": obj{"type": "string"},
+				"description": "Where the page begins: next of the page before."},
+		)
 	}
 	if params != nil {
 		op["parameters"] = params
@@ -170,9 +196,18 @@ func bodySchema(r *route, properties obj) obj {
 
 // headers returns the headers that a route reads, and adds the answers that come of them.
 func headers(r *route, ok, responses obj) (params []any) {
-	tagged := obj{"ETag": obj{"description": "SHA-256 of the content, a dash, and the version.", "schema": obj{"type": "string"}}}
+	tagged := obj{
+		"ETag": obj{"description": "SHA-256 of the content, a dash, and the version.", "schema": obj{"type": "string"}},
+	}
 	if !r.verb.ReadOnly {
-		params = append(params, header(keyHeader, "An id of the request, of your making: a repeat with it gives the same answer, and changes nothing."), header("Prefer", "return=minimal for no body."))
+		params = append(
+			params,
+			header(
+				keyHeader,
+				"An id of the request, of your making: a repeat with it gives the same answer, and changes nothing.",
+			),
+			header("Prefer", "return=minimal for no body."),
+		)
 		responses["204"] = obj{"description": "Done; no body was wanted."}
 	}
 	if !r.isAboutEntry {
@@ -297,7 +332,12 @@ func (s *shared) replace(v any, name string) any {
 // free returns a name for what a member holds: Entry for entries.
 func (s *shared) free(member string) string {
 	name := member
-	if given, ok := map[string]string{"before": "Turn", "files_to_read": "File", "citations": "FileRef", "list": "SessionTurn"}[member]; ok {
+	if given, ok := map[string]string{
+		"before":        "Turn",
+		"files_to_read": "File",
+		"citations":     "FileRef",
+		"list":          "SessionTurn",
+	}[member]; ok {
 		name = given
 	} else if one, ok := strings.CutSuffix(member, "ies"); ok {
 		name = one + "y"
@@ -372,7 +412,10 @@ func checkSchema(t *testing.T, at string, s, doc obj) {
 	}
 	delete(whole, "components")
 	b, _ = json.Marshal(whole)
-	if err := json.Unmarshal(bytes.ReplaceAll(b, []byte("#/components/schemas/"), []byte("#/$defs/")), &schema); err != nil {
+	if err := json.Unmarshal(
+		bytes.ReplaceAll(b, []byte("#/components/schemas/"), []byte("#/$defs/")),
+		&schema,
+	); err != nil {
 		t.Errorf("%s: %v", at, err)
 		return
 	}

@@ -17,7 +17,14 @@ func TestAgentsDecideAndEraseNothing(t *testing.T) {
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Door: "mcp", Actor: oxbow.Agent})
 	const leaky = "password = \"Xk29sLq81mZpR4tv\""
 	h.must(h.notes.Apply(person, oxbow.Add{Name: "leaky", Content: leaky}))
-	h.must(h.notes.Apply(agent, oxbow.Add{Name: "held", Content: "Ship on Fridays.", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example"}}}))
+	h.must(h.notes.Apply(
+		agent,
+		oxbow.Add{
+			Name:    "held",
+			Content: "Ship on Fridays.",
+			Labels:  []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example"}},
+		},
+	))
 	id := h.send("all", http.MethodGet, "/inbox", "").get(t, "proposals", 0, "id").(string)
 	for _, c := range []struct {
 		path, body string
@@ -27,12 +34,20 @@ func TestAgentsDecideAndEraseNothing(t *testing.T) {
 		{"/inbox/accept", object(map[string]any{"ids": []string{id}, "content": "Edited."}), "content"},
 		{"/inbox/reject", object(map[string]any{"ids": []string{id}}), "only a person rejects"},
 		{"/approve", object(map[string]any{"names": []string{"held"}}), "only a person approves"},
-		{"/scan", object(map[string]any{"fix": true}), "a person wrote some of the texts with secrets, which this would erase for good"},
+		{
+			"/scan",
+			object(map[string]any{"fix": true}),
+			"a person wrote some of the texts with secrets, which this would erase for good",
+		},
 	} {
 		h.want(h.send("all", http.MethodPost, c.path, c.body), http.StatusBadRequest, c.holds)
 	}
 	// An edit of a text that is held back leaves it held back.
-	h.want(h.send("all", http.MethodPut, "/entries/held", object(map[string]any{"content": "Ship on Mondays."})), http.StatusOK, "")
+	h.want(
+		h.send("all", http.MethodPut, "/entries/held", object(map[string]any{"content": "Ship on Mondays."})),
+		http.StatusOK,
+		"",
+	)
 	if e, err := h.notes.Get(t.Context(), "held"); err != nil || e.Volunteered() {
 		t.Errorf("after an agent's edit the entry is %+v, %v, want it held back", e, err)
 	}

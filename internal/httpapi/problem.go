@@ -49,7 +49,12 @@ func problemOf(err error) remote.Problem {
 
 // codeOf returns the problem code for a status with which the guard refuses a request.
 func codeOf(status int) string {
-	return map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusRequestEntityTooLarge: "too_large", http.StatusServiceUnavailable: "unchecked"}[status]
+	return map[int]string{
+		http.StatusUnauthorized:          "unauthorized",
+		http.StatusForbidden:             "forbidden",
+		http.StatusRequestEntityTooLarge: "too_large",
+		http.StatusServiceUnavailable:    "unchecked",
+	}[status]
 }
 
 // writeProblem answers with the problem document of an error. Details that the client may

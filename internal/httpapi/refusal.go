@@ -22,7 +22,10 @@ func (e *refusal) Error() string { return e.Detail }
 
 // refuse returns the error for a request, with a remedy.
 func refuse(status int, code, title, detail, remedy string) error {
-	return &refusal{Problem: remote.Problem{Type: "about:blank", Status: status, Code: code, Title: title, Detail: detail, Remedy: remedy}}
+	return &refusal{
+		Problem: remote.Problem{Type: "about:blank", Status: status, Code: code, Title: title, Detail: detail,
+			Remedy: remedy},
+	}
 }
 
 // failedCondition returns the error for a change with a condition that does not hold for the
@@ -32,14 +35,18 @@ func failedCondition(name, tag string) error {
 	if tag == "" {
 		detail = "there is no entry " + quoted(name) + " that If-Match could hold for"
 	}
-	return &refusal{tag: tag, Problem: remote.Problem{Type: "about:blank", Status: http.StatusPreconditionFailed, Code: "precondition",
-		Title: "The entry is not as it was", Detail: detail, Name: clip(name),
-		Remedy: "GET the entry, merge your change into what it says now, and send it with If-Match and its ETag"}}
+	return &refusal{
+		tag: tag,
+		Problem: remote.Problem{Type: "about:blank", Status: http.StatusPreconditionFailed, Code: "precondition",
+			Title: "The entry is not as it was", Detail: detail, Name: clip(name),
+			Remedy: "GET the entry, merge your change into what it says now, and send it with If-Match and its ETag"},
+	}
 }
 
 // noRoute returns the error for an unknown path.
 func noRoute(r *http.Request) error {
-	return refuse(http.StatusNotFound, "no_route", "There is no such path", "there is nothing at "+clip(r.URL.Path), "GET /openapi.json lists what there is")
+	return refuse(http.StatusNotFound, "no_route", "There is no such path", "there is nothing at "+
+		clip(r.URL.Path), "GET /openapi.json lists what there is")
 }
 
 // wrongMethod returns the error for a method that the path does not support. It answers
@@ -50,7 +57,8 @@ func wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) error
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return refuse(http.StatusMethodNotAllowed, "method", "The path has no such method", clip(r.URL.Path)+" takes "+strings.Join(allowed, ", ")+", not "+clip(r.Method), "")
+	return refuse(http.StatusMethodNotAllowed, "method", "The path has no such method", clip(r.URL.Path)+" takes "+
+		strings.Join(allowed, ", ")+", not "+clip(r.Method), "")
 }
 
 // maxClip is the maximum length in bytes of a path or header value that a problem document

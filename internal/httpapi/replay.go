@@ -121,6 +121,7 @@ func (p *replays) end(key string, promise *replay, res *response) {
 
 // digestOf returns a digest of all that two requests with the same key must have in common.
 func digestOf(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
-	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values, string(args.body), r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})
+	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values, string(args.body),
+		r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})
 	return sha256.Sum256(b), err
 }

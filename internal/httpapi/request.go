@@ -35,7 +35,8 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route, path map[s
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil { // a partly parsed query would lack arguments that the caller gave
-		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) + "); write % as %25, & as %26 and ; as %3B"}
+		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) +
+			"); write % as %25, & as %26 and ; as %3B"}
 	}
 	for _, name := range slices.Sorted(keys(query)) {
 		if err := a.addQueryParam(name, query[name], rt); err != nil {
@@ -73,7 +74,9 @@ func (a *arguments) addText(name, value string) error {
 // addQueryParam adds a query parameter that may occur several times. For a list, the values
 // are its elements. Otherwise all values must be the same.
 func (a *arguments) addQueryParam(name string, values []string, rt *route) error {
-	i := slices.IndexFunc(rt.verb.Params, func(p verb.Param) bool { return p.Name == name || slices.Contains(p.Also, name) })
+	i := slices.IndexFunc(rt.verb.Params, func(p verb.Param) bool {
+		return p.Name == name || slices.Contains(p.Also, name)
+	})
 	if i < 0 || !rt.verb.Params[i].Repeatable {
 		for _, v := range values {
 			if err := a.addText(name, v); err != nil {
@@ -121,7 +124,11 @@ func (a *arguments) set(name string, value any) error {
 }
 
 func givenTwice(name string) error {
-	return &oxbow.InvalidError{Field: "parameter", Value: clip(name), Reason: "is given twice, and not the same; give it once"}
+	return &oxbow.InvalidError{
+		Field:  "parameter",
+		Value:  clip(name),
+		Reason: "is given twice, and not the same; give it once",
+	}
 }
 
 // sameValue reports whether two values are equal. A number is equal to its text.
@@ -152,7 +159,8 @@ func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
 	if t := r.Header.Get("Content-Type"); t != "" {
 		kind, _, err := mime.ParseMediaType(t)
 		if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
-			return refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type", "the body is "+clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
+			return refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type", "the body is "+
+				clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
 		}
 	}
 	a.body = body
@@ -164,7 +172,8 @@ func bodyError(err error) error {
 	if p := problemOf(err); p.Code != "internal" {
 		return err
 	}
-	return refuse(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+clip(err.Error()), "send the request again")
+	return refuse(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+
+		clip(err.Error()), "send the request again")
 }
 
 // object returns the arguments as one JSON object. An argument that occurs both in the body
@@ -197,7 +206,8 @@ func (a *arguments) addBody(b *bytes.Buffer) error {
 	d := json.NewDecoder(bytes.NewReader(a.body))
 	d.UseNumber()
 	broken := func(err error) error {
-		return &oxbow.InvalidError{Field: "arguments", Reason: "are not one JSON object such as {\"query\":\"…\"}: " + err.Error()}
+		return &oxbow.InvalidError{Field: "arguments", Reason: "are not one JSON object such as {\"query\":\"…\"}: " +
+			err.Error()}
 	}
 	if _, err := d.Token(); err != nil {
 		return broken(err)

@@ -15,7 +15,12 @@ func TestRestoreAsAdvised(t *testing.T) {
 	h := newHome(t)
 	put := func() {
 		t.Helper()
-		if got := h.send("all", http.MethodPut, "/entries/two%20words", `{"content":"old text","tags":"q,r"}`); got.status >= 300 {
+		if got := h.send(
+			"all",
+			http.MethodPut,
+			"/entries/two%20words",
+			`{"content":"old text","tags":"q,r"}`,
+		); got.status >= 300 {
 			t.Fatalf("PUT = %d %s", got.status, got.body)
 		}
 	}
@@ -47,7 +52,12 @@ func TestRestoreAsAdvised(t *testing.T) {
 			t.Errorf("the restored entry is %s, want its text and two tags", back.body)
 		}
 	}
-	if got := h.send("all", http.MethodPost, "/entries/two%20words/restore", `{}`); got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
+	if got := h.send(
+		"all",
+		http.MethodPost,
+		"/entries/two%20words/restore",
+		`{}`,
+	); got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
 		t.Errorf("restore of an entry that was not forgotten = %d %s, want a refusal", got.status, got.body)
 	}
 }

@@ -65,9 +65,16 @@ func (o *room) allows(r *route) error {
 	switch {
 	case r.wholeMemory && o.Partial():
 		return refuse(http.StatusForbidden, "partial", "This token sees a part of the memory",
-			r.method+" "+base+r.path+" looks at all of the memory, and this token sees a part of it", "ask with a token that is bound to nothing")
+			r.method+" "+base+r.path+" looks at all of the memory, and this token sees a part of it",
+			"ask with a token that is bound to nothing")
 	case o.Rights.ReadOnly && !r.verb.ReadOnly:
-		return refuse(http.StatusForbidden, "read_only", "Only reading is allowed", "this token may only read", "ask with a token that may write")
+		return refuse(
+			http.StatusForbidden,
+			"read_only",
+			"Only reading is allowed",
+			"this token may only read",
+			"ask with a token that may write",
+		)
 	}
 	return nil
 }

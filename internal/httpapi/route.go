@@ -45,12 +45,24 @@ type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
 // look returns a route that only reads.
 func look[In, Out any](path, name, summary string, run call[In, Out], traits ...trait) route {
-	return newRoute(http.MethodGet, path, verb.Verb{Name: name, Title: summary, ReadOnly: true, Idempotent: true}, run, traits)
+	return newRoute(
+		http.MethodGet,
+		path,
+		verb.Verb{Name: name, Title: summary, ReadOnly: true, Idempotent: true},
+		run,
+		traits,
+	)
 }
 
 // change returns a route that writes.
 func change[In, Out any](method, path, name, summary string, run call[In, Out], traits ...trait) route {
-	return newRoute(method, path, verb.Verb{Name: name, Title: summary, Idempotent: method != http.MethodPost}, run, traits)
+	return newRoute(
+		method,
+		path,
+		verb.Verb{Name: name, Title: summary, Idempotent: method != http.MethodPost},
+		run,
+		traits,
+	)
 }
 
 func newRoute[In, Out any](method, path string, v verb.Verb, run call[In, Out], traits []trait) route {

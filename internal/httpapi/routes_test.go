@@ -17,7 +17,8 @@ var examples = []struct {
 	holds  string
 }{
 	{"GET /entries", "/entries?limit=2&project=a", "", 200, markA},
-	{"POST /entries", "/entries", `{"name":"new","content":"The bridge is closed.","tags":["road"]}`, 201, `"outcome":"added"`},
+	{"POST /entries", "/entries", `{"name":"new","content":"The bridge is closed.","tags":["road"]}`, 201,
+		`"outcome":"added"`},
 	{"GET /entries/{name}", "/entries/dir%2F" + markA, "", 200, "to the right"},
 	{"PUT /entries/{name}", "/entries/put", `{"content":"By another name."}`, 201, `"outcome":"added"`},
 	{"PATCH /entries/{name}", "/entries/put", `{"tags":["x"]}`, 200, `"outcome":"updated"`},

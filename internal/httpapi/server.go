@@ -91,7 +91,12 @@ func (s *Server) room(t auth.Token, profile string) (*room, error) {
 	w := *v.Workspace
 	w.Unbounded, w.Words = true, reference
 	v.Workspace = &w
-	r := &room{View: v, key: key, door: &view.Door{Name: "http", Run: hex.EncodeToString(run), Token: t.Name, Merge: s.opts.Merge}, turns: s.turns}
+	r := &room{
+		View:  v,
+		key:   key,
+		door:  &view.Door{Name: "http", Run: hex.EncodeToString(run), Token: t.Name, Merge: s.opts.Merge},
+		turns: s.turns,
+	}
 	s.rooms[key] = r
 	return r, nil
 }

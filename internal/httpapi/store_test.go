@@ -23,7 +23,9 @@ func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	const secret = "a-token-of-enough-length"
-	srv := httptest.NewServer(New(&view.Options{Workspace: w}, nil).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("t", secret, auth.Permissions{})}}))
+	srv := httptest.NewServer(New(&view.Options{Workspace: w}, nil).Handler(auth.Guard{
+		Tokens: auth.Tokens{auth.New("t", secret, auth.Permissions{})},
+	}))
 	t.Cleanup(srv.Close)
 	s, err := remote.Open(srv.URL, secret, &remote.Options{Client: srv.Client()})
 	if err != nil {
@@ -48,7 +50,10 @@ func TestStoreQuarantine(t *testing.T) {
 	s, m := served(t)
 	ctx := t.Context()
 	held := []oxbow.Label{{Key: oxbow.LabelQuarantine, Value: "role"}}
-	for _, e := range []oxbow.Add{{Name: "plain", Content: "The plain text."}, {Name: "held", Content: "The marker text.", Labels: held}} {
+	for _, e := range []oxbow.Add{
+		{Name: "plain", Content: "The plain text."},
+		{Name: "held", Content: "The marker text.", Labels: held},
+	} {
 		if err := m.Apply(ctx, e); err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +81,17 @@ func TestStoreQuarantine(t *testing.T) {
 			t.Errorf("Versions yields %+v, %v", v, err)
 		}
 	}
-	for _, op := range []oxbow.Op{oxbow.Relabel{Name: "held"}, oxbow.Update{Name: "held", Content: "x"}, oxbow.Remove{Name: "held"}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Relabel{Name: "held"},
+		oxbow.Update{Name: "held", Content: "x"},
+		oxbow.Remove{Name: "held"},
+	} {
 		if err := s.Apply(ctx, op); err == nil {
 			t.Errorf("Apply(%T) changed what is in quarantine", op)
 		}
 	}
-	if e, err := m.Get(ctx, "held"); err != nil || e.Content != "The marker text." || e.Trust() != oxbow.TrustQuarantined {
+	if e, err := m.Get(ctx, "held"); err != nil || e.Content != "The marker text." ||
+		e.Trust() != oxbow.TrustQuarantined {
 		t.Errorf("the entry is %+v, %v", e, err)
 	}
 	if e, err := s.Get(ctx, "plain"); err != nil || e.Content != "The plain text." {

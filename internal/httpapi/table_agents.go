@@ -14,7 +14,18 @@ func contextRoutes() []route {
 		look("/context", "context", "What stands before a model when a session begins", verb.Start),
 		look("/context/selection", "selection", "What is selected of the memory", selection),
 		look("/inject", "inject", "What a prompt would get, and why not", verb.Inject, quick),
-		newRoute(http.MethodPost, "/inject", verb.Verb{Name: "try_inject", Title: "What a prompt in the body would get, and why not", ReadOnly: true, Idempotent: true}, verb.Inject, nil),
+		newRoute(
+			http.MethodPost,
+			"/inject",
+			verb.Verb{
+				Name:       "try_inject",
+				Title:      "What a prompt in the body would get, and why not",
+				ReadOnly:   true,
+				Idempotent: true,
+			},
+			verb.Inject,
+			nil,
+		),
 		look("/injections", "injections", "What hooks put before models", verb.Injected),
 	}
 }
@@ -36,11 +47,33 @@ func inboxRoutes() []route {
 	return []route{
 		look("/inbox", "inbox", "List proposals", verb.Inbox, whole),
 		look("/inbox/{id}", "proposal", "Show a proposal", verb.Proposal, whole),
-		change(http.MethodPost, "/inbox/accept", "accept", "Make notes of proposals; for persons", verb.AcceptProposals, whole),
-		change(http.MethodPost, "/inbox/reject", "reject", "Drop proposals; for persons", verb.DropProposals, whole, removes),
+		change(
+			http.MethodPost,
+			"/inbox/accept",
+			"accept",
+			"Make notes of proposals; for persons",
+			verb.AcceptProposals,
+			whole,
+		),
+		change(
+			http.MethodPost,
+			"/inbox/reject",
+			"reject",
+			"Drop proposals; for persons",
+			verb.DropProposals,
+			whole,
+			removes,
+		),
 		look("/changed", "changed", "List entries of a person that agents changed", verb.Changed, whole),
 		look("/held", "held", "List entries that are held back", verb.Held, whole),
-		change(http.MethodPost, "/approve", "approve", "Let entries be shown that are held back; for persons", verb.Approve, whole),
+		change(
+			http.MethodPost,
+			"/approve",
+			"approve",
+			"Let entries be shown that are held back; for persons",
+			verb.Approve,
+			whole,
+		),
 	}
 }
 
@@ -50,8 +83,21 @@ func sessionRoutes() []route {
 		look("/sessions/search", "search_sessions", "Find turns of sessions by words", verb.SearchSessions),
 		look("/sessions/{session}", "session", "Show the turns of a session", verb.ShowSession),
 		look("/sessions/{session}/resume", "resume", "How a client goes on with a session", verb.ResumeSession),
-		change(http.MethodDelete, "/sessions/{session}", "forget_session", "Remove a session from the archive", forgetSession, removes),
-		change(http.MethodPost, "/sessions/restore", "restore_session", "Bring back the session that was forgotten last", restoreSession),
+		change(
+			http.MethodDelete,
+			"/sessions/{session}",
+			"forget_session",
+			"Remove a session from the archive",
+			forgetSession,
+			removes,
+		),
+		change(
+			http.MethodPost,
+			"/sessions/restore",
+			"restore_session",
+			"Bring back the session that was forgotten last",
+			restoreSession,
+		),
 	}
 }
 
@@ -85,6 +131,12 @@ func profileRoutes() []route {
 		look("/profiles/{name}", "profile", "Show a profile with all that it extends", verb.ShowProfile, whole),
 		look("/profiles/{profile}/selection", "select", "What a profile selects", verb.Select, whole),
 		look("/profiles/{name}/budget", "budget", "Count the tokens of a profile", verb.ProfileBudget, whole),
-		look("/profiles/{names}/lint", "lint_profile", "What the writer of a profile did not mean", verb.LintProfiles, whole),
+		look(
+			"/profiles/{names}/lint",
+			"lint_profile",
+			"What the writer of a profile did not mean",
+			verb.LintProfiles,
+			whole,
+		),
 	}
 }

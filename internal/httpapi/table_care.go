@@ -24,7 +24,15 @@ func codeRoutes() []route {
 func careRoutes() []route {
 	return []route{
 		change(http.MethodPost, "/consolidate", "consolidate", "Join entries that say the same", consolidate, removes),
-		change(http.MethodPost, "/scan", "scan", "Look for secrets in all that is kept", maintenance.Scan, whole, removes),
+		change(
+			http.MethodPost,
+			"/scan",
+			"scan",
+			"Look for secrets in all that is kept",
+			maintenance.Scan,
+			whole,
+			removes,
+		),
 		look("/check", "check", "Look for damage", check, whole),
 		look("/stats", "stats", "Numbers of the memory", stats, whole),
 		look("/doctor", "doctor", "Examine the memory and what is around it", doctor, whole),

@@ -13,17 +13,47 @@ func entryRoutes() []route {
 		look("/entries", "list", "List entries, newest first", verb.List, paged),
 		change(http.MethodPost, "/entries", "create", "Add an entry", verb.RememberNew, once, entry),
 		look("/entries/{name}", "get", "Read one entry", verb.Get, entry, quick),
-		change(http.MethodPut, "/entries/{name}", "remember", "Keep an entry under this name", verb.Remember, once, entry),
-		change(http.MethodPatch, "/entries/{name}", "update", "Change parts of an entry", verb.Remember, once, entry, must),
+		change(
+			http.MethodPut,
+			"/entries/{name}",
+			"remember",
+			"Keep an entry under this name",
+			verb.Remember,
+			once,
+			entry,
+		),
+		change(
+			http.MethodPatch,
+			"/entries/{name}",
+			"update",
+			"Change parts of an entry",
+			verb.Remember,
+			once,
+			entry,
+			must,
+		),
 		change(http.MethodDelete, "/entries/{name}", "forget", "Remove an entry", verb.Forget, once, entry, removes),
 		look("/entries/{name}/versions", "history", "List the versions of an entry", verb.History, paged),
-		change(http.MethodPost, "/entries/{name}/restore", "restore", "Bring a version back", verb.Restore, once, entry),
+		change(
+			http.MethodPost,
+			"/entries/{name}/restore",
+			"restore",
+			"Bring a version back",
+			verb.Restore,
+			once,
+			entry,
+		),
 		look("/entries/{name}/lineage", "lineage", "What an entry was made from, and what from it", verb.Lineage),
 	}
 }
 
 func recallRoutes() []route {
-	search := verb.Verb{Name: "search", Title: "Find entries by words, asked in the body", ReadOnly: true, Idempotent: true}
+	search := verb.Verb{
+		Name:       "search",
+		Title:      "Find entries by words, asked in the body",
+		ReadOnly:   true,
+		Idempotent: true,
+	}
 	return []route{
 		look("/recall", "recall", "Find entries by words", verb.Recall, quick),
 		newRoute(http.MethodPost, "/recall", search, verb.Recall, nil),

@@ -25,7 +25,8 @@ func TestTurns(t *testing.T) {
 			}()
 			return answer, ended
 		}
-		for path, waits := range map[string]bool{"/entries": true, "/log": true, "/labels": true, "/recall?query=crane": false, "/inject?prompt=crane": false} {
+		for path, waits := range map[string]bool{"/entries": true, "/log": true, "/labels": true,
+			"/recall?query=crane": false, "/inject?prompt=crane": false} {
 			var ends []func()
 			for range cap(s.turns) {
 				end, err := s.turns.take(t.Context())

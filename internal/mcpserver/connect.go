@@ -54,7 +54,11 @@ func (v *service) open(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &transport{service: v, door: view.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil}, loaded: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
+	d := &transport{
+		service: v,
+		door:    view.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil},
+		loaded:  map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{},
+	}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: v.instructions,
@@ -118,7 +122,10 @@ func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 		}
 		answer, err := t.Answer(ctx, w, req.Params.Arguments)
 		if err != nil {
-			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}}}, nil
+			return &mcp.CallToolResult{
+				IsError: true,
+				Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}},
+			}, nil
 		}
 		text := answer.Text()
 		if q, ok := answer.(verb.Quoter); ok && q.Quoted() {

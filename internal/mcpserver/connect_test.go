@@ -128,7 +128,11 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func overHTTP(t *testing.T, s *Server, version string) *mcp.ClientSession {
 	t.Helper()
 	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
-	cs := client(t, &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
+	cs := client(
+		t,
+		&mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}},
+		version,
+	)
 	t.Cleanup(func() { cs.Close(); srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
 	return cs
 }

@@ -18,7 +18,11 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 
 func TestGuard(t *testing.T) {
 	workspace, opened := newWorkspace(t, vfs.NewMem())
-	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}, Hosts: []string{"memory.example"}, Origins: []string{"https://ok.example"}}))
+	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{
+		Tokens:  auth.Tokens{auth.New("", token, auth.Permissions{})},
+		Hosts:   []string{"memory.example"},
+		Origins: []string{"https://ok.example"},
+	}))
 	defer srv.Close()
 	good := "Bearer " + token
 	for _, c := range []struct {
@@ -47,7 +51,8 @@ func TestGuard(t *testing.T) {
 		{"no scheme", "", "", token, hello, 401},
 		{"other scheme", "", "", "Basic " + token, hello, 401},
 		{"scheme in lower case", "", "", "bearer " + token, hello, 200},
-		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", auth.MaxBody) + `"}}`, 413},
+		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` +
+			strings.Repeat("x", auth.MaxBody) + `"}}`, 413},
 		{"big body without token", "", "", "", strings.Repeat("x", auth.MaxBody+1), 401},
 	} {
 		for _, chunked := range []bool{false, true} {
@@ -83,7 +88,12 @@ func TestGuard(t *testing.T) {
 				t.Errorf("%s: status %d, want %d: %s", c.name, res.StatusCode, c.want, said)
 			}
 			if (res.StatusCode == 401) != (res.Header.Get("WWW-Authenticate") != "") {
-				t.Errorf("%s: status %d with WWW-Authenticate %q", c.name, res.StatusCode, res.Header.Get("WWW-Authenticate"))
+				t.Errorf(
+					"%s: status %d with WWW-Authenticate %q",
+					c.name,
+					res.StatusCode,
+					res.Header.Get("WWW-Authenticate"),
+				)
 			}
 			for h := range res.Header {
 				if strings.HasPrefix(h, "Access-Control-") {
@@ -117,7 +127,9 @@ func TestNoTokenSet(t *testing.T) {
 // that the session speaks.
 func TestHTTPSpeaksAsStdio(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
-	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
+	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{
+		Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})},
+	}))
 	defer srv.Close()
 	post := func(session, body string) (int, string, string) {
 		t.Helper()
@@ -125,7 +137,9 @@ func TestHTTPSpeaksAsStdio(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k, v := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+		for k, v := range map[string]string{"Authorization": "Bearer " +
+			token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"Mcp-Session-Id": session} {
 			if v != "" {
 				req.Header.Set(k, v)
 			}
@@ -151,13 +165,21 @@ func TestHTTPSpeaksAsStdio(t *testing.T) {
 		_, session, _ := post("", strings.Replace(hello, "2025-11-25", version, 1))
 		for _, id := range []string{"null", "1.5", "9007199254740992", "-9007199254740992", "1e300"} {
 			for _, body := range []string{fmt.Sprintf(ping, id), "[" + list + "," + fmt.Sprintf(ping, id) + "]"} {
-				if status, _, said := post(session, body); status != http.StatusBadRequest || !strings.Contains(said, `"id":`+id+`,"error":{"code":-32600,`) {
-					t.Errorf("%s: %s is answered %d %.200s, want 400 and the code of no request", version, body, status, said)
+				if status, _, said := post(session, body); status != http.StatusBadRequest ||
+					!strings.Contains(said, `"id":`+id+`,"error":{"code":-32600,`) {
+					t.Errorf(
+						"%s: %s is answered %d %.200s, want 400 and the code of no request",
+						version,
+						body,
+						status,
+						said,
+					)
 				}
 			}
 		}
 		for _, id := range []string{`"x"`, "-3", "9007199254740991"} {
-			if status, _, said := post(session, fmt.Sprintf(ping, id)); status != http.StatusOK || !strings.Contains(said, `"id":`+id) {
+			if status, _, said := post(session, fmt.Sprintf(ping, id)); status != http.StatusOK ||
+				!strings.Contains(said, `"id":`+id) {
 				t.Errorf("%s: the id %s is answered %d %.200s", version, id, status, said)
 			}
 		}

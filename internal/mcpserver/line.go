@@ -57,7 +57,10 @@ func (m *messages) Read(p []byte) (int, error) {
 		var refused *refusal
 		switch {
 		case long:
-			refused = &refusal{code: jsonrpc.CodeInvalidRequest, reason: fmt.Sprintf("the line is longer than %d bytes", m.limit)}
+			refused = &refusal{
+				code:   jsonrpc.CodeInvalidRequest,
+				reason: fmt.Sprintf("the line is longer than %d bytes", m.limit),
+			}
 		case len(line) == 0:
 			continue
 		default:
@@ -120,7 +123,11 @@ func (r *refusal) write(w io.Writer) error {
 // check returns the error for an invalid line, or nil if the line is valid.
 func (m *messages) check(line []byte) *refusal {
 	if !rawjson.Valid(line) {
-		return &refusal{code: jsonrpc.CodeParseError, reason: "the line is not JSON; a message is one JSON object on one line, in UTF-8 without a byte order mark"}
+		return &refusal{
+			code: jsonrpc.CodeParseError,
+			reason: "the line is not JSON; a message is one JSON object on one line, in UTF-8 without a byte order " +
+				"mark",
+		}
 	}
 	if line[0] == '[' {
 		return m.checkList(line)
@@ -143,7 +150,8 @@ func checkMessage(b []byte) (jsonrpc.Message, *refusal) {
 	if len(o.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(o.ID[0])) {
 		o.ID = nil // invalid as an ID: neither a string nor a number
 	}
-	return nil, &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " + err.Error()}
+	return nil, &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " +
+		err.Error()}
 }
 
 // checkID returns an error if the ID of the request in b could not be returned unchanged:
@@ -163,7 +171,12 @@ func checkID(msg jsonrpc.Message, b []byte) *refusal {
 	if len(o.ID) == 0 || (err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53) {
 		return nil
 	}
-	return &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the id of a request is a string, or a whole number below 2^53; give it such a one, or leave it out of a notification"}
+	return &refusal{
+		id:   o.ID,
+		code: jsonrpc.CodeInvalidRequest,
+		reason: "the id of a request is a string, or a whole number below 2^53; give it such a one, or leave it out " +
+			"of a notification",
+	}
 }
 
 // checkList checks a batch of messages. Their IDs must be unique.

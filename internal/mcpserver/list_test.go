@@ -38,7 +38,14 @@ func TestToolListIsShort(t *testing.T) {
 	} {
 		workspace := harborWorkspace(nil)
 		workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
-		cs := overMemory(t, New(workspace, &Options{Sets: tt.sets, Code: verb.Code(), Whole: verb.SubAgents(), Profiles: harborProfiles(t)}), "")
+		cs := overMemory(
+			t,
+			New(
+				workspace,
+				&Options{Sets: tt.sets, Code: verb.Code(), Whole: verb.SubAgents(), Profiles: harborProfiles(t)},
+			),
+			"",
+		)
 		list, err := cs.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +64,14 @@ func TestToolListIsShort(t *testing.T) {
 		estimate := prompt.Tokens(read)
 		bytes := len(read) / 4
 		sent := len(encode(list.Tools))
-		t.Logf("%v: %d tools, %d bytes, of which a model reads %d tokens by estimate, %d by bytes", tt.sets, len(list.Tools), sent, estimate, bytes)
+		t.Logf(
+			"%v: %d tools, %d bytes, of which a model reads %d tokens by estimate, %d by bytes",
+			tt.sets,
+			len(list.Tools),
+			sent,
+			estimate,
+			bytes,
+		)
 		if tt.n == 6 && bytes > maxCoreByBytes {
 			t.Errorf("%v: a model reads some %d tokens, want at most %d", tt.sets, bytes, maxCoreByBytes)
 		}

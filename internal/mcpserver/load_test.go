@@ -31,12 +31,16 @@ func TestLoadPerSession(t *testing.T) {
 			s := New(harborWorkspace(m), &Options{Profiles: harborProfiles(t)})
 			url := serveTokens(t, s, auth.Tokens{auth.New("it", token, auth.Permissions{})})
 			connect := func() *mcp.ClientSession {
-				cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer{token}}}, v)
+				cs := client(t, &mcp.StreamableClientTransport{Endpoint: url +
+					"/mcp", HTTPClient: &http.Client{Transport: bearer{token}}}, v)
 				t.Cleanup(func() { cs.Close() })
 				return cs
 			}
 			one, two := connect(), connect()
-			res, err := one.CallTool(t.Context(), &mcp.CallToolParams{Name: "load_memory_profile", Arguments: obj{"name": "harbor"}})
+			res, err := one.CallTool(
+				t.Context(),
+				&mcp.CallToolParams{Name: "load_memory_profile", Arguments: obj{"name": "harbor"}},
+			)
 			if err != nil || res.IsError || res.StructuredContent != nil {
 				t.Fatalf("load_memory_profile = %+v, %v, want a text alone: twice would break the budget", res, err)
 			}
@@ -58,7 +62,11 @@ func TestLoadPerSession(t *testing.T) {
 			}
 			res, err = two.CallTool(t.Context(), &mcp.CallToolParams{Name: "list", Arguments: with})
 			if err != nil || res.IsError != (v < stateless) {
-				t.Errorf("list with the handle of another session = %s, %v, want an error where there are sessions", textOf(res), err)
+				t.Errorf(
+					"list with the handle of another session = %s, %v, want an error where there are sessions",
+					textOf(res),
+					err,
+				)
 			}
 			if got := say(t, one, "unload_memory_profile", with); !strings.Contains(got, "may be dropped") {
 				t.Errorf("unload_memory_profile = %q, want what may be dropped", got)
@@ -106,7 +114,11 @@ func TestLongAnswersComeInPages(t *testing.T) {
 		}{{"claude-code", 200_000, 1}, {"codex-mcp-client", 16_000, 3}} {
 			m := strangerMemory(t, strangers[0], "harbor")
 			for i := range 90 {
-				e := oxbow.Entry{Name: fmt.Sprintf("p-%02d", i), Content: fmt.Sprintf("E%02d ", i) + strings.Repeat("canary deploy ", 25), Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}}
+				e := oxbow.Entry{
+					Name:    fmt.Sprintf("p-%02d", i),
+					Content: fmt.Sprintf("E%02d ", i) + strings.Repeat("canary deploy ", 25),
+					Labels:  []oxbow.Label{{Key: "project", Value: "harbor"}},
+				}
 				if _, err := m.Remember(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
@@ -136,12 +148,22 @@ func TestLongAnswersComeInPages(t *testing.T) {
 						seen[e] = true
 					}
 					offset = -1
-					if next := regexp.MustCompile(`the next page has offset (\d+)`).FindStringSubmatch(text); next != nil {
+					if next := regexp.MustCompile(`the next page has offset (\d+)`).FindStringSubmatch(
+						text,
+					); next != nil {
 						offset, _ = strconv.Atoi(next[1])
 					}
 				}
 				if pages != tt.want || len(seen) < 90 {
-					t.Errorf("%s to %s with %s: %d entries in %d pages, want 90 in %d", name, tt.client, v, len(seen), pages, tt.want)
+					t.Errorf(
+						"%s to %s with %s: %d entries in %d pages, want 90 in %d",
+						name,
+						tt.client,
+						v,
+						len(seen),
+						pages,
+						tt.want,
+					)
 				}
 			}
 			cs.Close()
@@ -153,14 +175,26 @@ func TestLongAnswersComeInPages(t *testing.T) {
 func TestLoadBindsTheProcess(t *testing.T) {
 	for _, v := range versions {
 		t.Run(v, func(t *testing.T) {
-			cs := overMemory(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), v)
-			if got := say(t, cs, "load_memory_profile", obj{"name": "harbor"}); !strings.Contains(got, "Until unload_memory_profile") {
+			cs := overMemory(
+				t,
+				New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}),
+				v,
+			)
+			if got := say(
+				t,
+				cs,
+				"load_memory_profile",
+				obj{"name": "harbor"},
+			); !strings.Contains(got, "Until unload_memory_profile") {
 				t.Errorf("load_memory_profile = %q, want that it is in force", got)
 			}
 			if got := say(t, cs, "list", nil); !strings.HasPrefix(got, "3 of 3 entries") {
 				t.Errorf("list after loading = %q, want what the profile includes", got)
 			}
-			if res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "get", Arguments: obj{"name": "zeppelin"}}); err != nil || !res.IsError {
+			if res, err := cs.CallTool(
+				t.Context(),
+				&mcp.CallToolParams{Name: "get", Arguments: obj{"name": "zeppelin"}},
+			); err != nil || !res.IsError {
 				t.Errorf("get of an entry outside = %v, %v, want not found", res, err)
 			}
 			say(t, cs, "unload_memory_profile", nil)

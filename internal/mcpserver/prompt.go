@@ -47,7 +47,8 @@ const otherName = "memory-"
 
 var promptContext = promptDef{
 	Prompt: mcp.Prompt{Name: "context", Title: "What memory holds for this",
-		Description: "Puts what the memory holds before the model: documents, then entries, as many as the budget holds.",
+		Description: "Puts what the memory holds before the model: documents, then entries, as many as the budget " +
+			"holds.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: argMessage, Description: "What it is for: what fits ranks higher."},
 			{Name: argProject, Description: "Only entries of this project."},
@@ -63,14 +64,18 @@ var promptProfile = promptDef{
 		Arguments: []*mcp.PromptArgument{
 			{Name: argName, Description: "Name of the profile.", Required: true},
 			{Name: argQuery, Description: "What it is for: what fits ranks higher."},
-			{Name: argMaxTokens, Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultLoadTokens)},
+			{
+				Name:        argMaxTokens,
+				Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultLoadTokens),
+			},
 		}},
 	text: (*transport).giveProfile,
 }
 
 var promptHandoff = promptDef{
 	Prompt: mcp.Prompt{Name: "handoff", Title: "Take the waiting handoff",
-		Description: "Takes the task that an earlier session left, with its memory profile; when none waits, says how to leave one.",
+		Description: "Takes the task that an earlier session left, with its memory profile; when none waits, says " +
+			"how to leave one.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: argName, Description: "Name of the handoff; the newest that waits by default."},
 			{Name: argProject, Description: "Only a handoff of this project."},
@@ -146,7 +151,8 @@ func (a *promptDef) arguments(given map[string]string) (map[string]string, error
 	}
 	for name := range given {
 		if !slices.Contains(names, name) {
-			return nil, &oxbow.InvalidError{Field: "argument", Value: name, Reason: "is not known; /" + a.Name + " takes " + strings.Join(names, ", ")}
+			return nil, &oxbow.InvalidError{Field: "argument", Value: name, Reason: "is not known; /" + a.Name +
+				" takes " + strings.Join(names, ", ")}
 		}
 	}
 	return args, nil
@@ -192,7 +198,9 @@ func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, ar
 	if d.Bound != nil {
 		r = *d.Bound
 	}
-	r.Documents = slices.DeleteFunc(slices.Clone(r.Documents), func(doc profile.Document) bool { return !d.Document(doc) })
+	r.Documents = slices.DeleteFunc(slices.Clone(r.Documents), func(doc profile.Document) bool {
+		return !d.Document(doc)
+	})
 	req := profile.Request{Query: args[argMessage]}
 	if budget != nil {
 		req.Budget = min(*budget, r.MaxTokens)
@@ -214,7 +222,11 @@ func splitTags(s string) []string {
 }
 
 // giveProfile loads a profile, for the session if there is one.
-func (d *transport) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
+func (d *transport) giveProfile(
+	ctx context.Context,
+	req *mcp.GetPromptRequest,
+	args map[string]string,
+) (string, error) {
 	budget, err := maxTokensArg(args)
 	if err != nil {
 		return "", err
@@ -234,7 +246,11 @@ const howToHandOff = `No handoff waits. If this is to leave the task to a later 
 // giveHandoff takes a handoff and loads its profile. A client that may only read sees the
 // handoff without taking it. A handoff that was already taken is shown again if it is
 // requested by name.
-func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
+func (d *transport) giveHandoff(
+	ctx context.Context,
+	req *mcp.GetPromptRequest,
+	args map[string]string,
+) (string, error) {
 	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return "", err
@@ -264,7 +280,11 @@ func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, 
 	if h.Profile == "" || d.Workspace.Profiles == nil {
 		return text, nil
 	}
-	out, err := verb.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), verb.LoadMemoryProfileIn{Name: h.Profile})
+	out, err := verb.LoadProfile(
+		ctx,
+		d.workspaceOf(req.Session, req.ProtocolVersion()),
+		verb.LoadMemoryProfileIn{Name: h.Profile},
+	)
 	if err != nil {
 		// Show the handoff despite the error, because it may be taken by now.
 		return text + fmt.Sprintf("\nNote: its memory profile was not loaded: %v\n", err), nil
@@ -273,7 +293,11 @@ func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, 
 }
 
 // takeHandoff returns a handoff, after taking it if the client may write, and a note for the model.
-func (d *transport) takeHandoff(ctx context.Context, m *oxbow.Memory, name, project string) (handoff.Handoff, string, error) {
+func (d *transport) takeHandoff(
+	ctx context.Context,
+	m *oxbow.Memory,
+	name, project string,
+) (handoff.Handoff, string, error) {
 	if !d.Rights.ReadOnly {
 		h, err := handoff.Take(ctx, m, name, project)
 		if errors.Is(err, handoff.ErrTaken) {

@@ -60,15 +60,45 @@ func TestPrompts(t *testing.T) {
 					args     map[string]string
 					has, not []string
 				}{
-					{"context", nil, []string{"I am the harbor master.", "The crane lifts", "Sold to the zymurgist"}, nil},
-					{"context", map[string]string{"project": "harbor", "tags": "sealed"}, []string{`"zeppelin safe"`}, []string{"The crane lifts", `## "zeppelin"`}},
-					{"context", map[string]string{"project": "nowhere", "message": ""}, []string{"no entry fits"}, []string{"crane"}},
+					{
+						"context",
+						nil,
+						[]string{"I am the harbor master.", "The crane lifts", "Sold to the zymurgist"},
+						nil,
+					},
+					{
+						"context",
+						map[string]string{"project": "harbor", "tags": "sealed"},
+						[]string{`"zeppelin safe"`},
+						[]string{"The crane lifts", `## "zeppelin"`},
+					},
+					{
+						"context",
+						map[string]string{"project": "nowhere", "message": ""},
+						[]string{"no entry fits"},
+						[]string{"crane"},
+					},
 					// opencode asks with placeholders.
-					{"context", map[string]string{"message": "$1", "project": "$2", "tags": "$3", "max_tokens": "$4"}, []string{"The crane lifts", "Sold to the zymurgist"}, nil},
+					{
+						"context",
+						map[string]string{"message": "$1", "project": "$2", "tags": "$3", "max_tokens": "$4"},
+						[]string{"The crane lifts", "Sold to the zymurgist"},
+						nil,
+					},
 					{"memory-context", nil, []string{"I am the harbor master.", "The crane lifts"}, nil},
-					{"context", map[string]string{"project": " $10 ", "message": "$ARGUMENTS"}, []string{"The crane lifts", "Sold to"}, nil},
+					{
+						"context",
+						map[string]string{"project": " $10 ", "message": "$ARGUMENTS"},
+						[]string{"The crane lifts", "Sold to"},
+						nil,
+					},
 					{"handoff", nil, []string{"No handoff waits", "call handoff_task"}, nil},
-					{"profile", map[string]string{"name": "harbor", "max_tokens": "1000"}, []string{`Loaded memory profile "harbor"`, "of 1000 tokens", "The crane lifts"}, []string{"Sold to"}},
+					{
+						"profile",
+						map[string]string{"name": "harbor", "max_tokens": "1000"},
+						[]string{`Loaded memory profile "harbor"`, "of 1000 tokens", "The crane lifts"},
+						[]string{"Sold to"},
+					},
 				} {
 					text, err := give(t, cs, tt.name, tt.args)
 					if err != nil {
@@ -115,7 +145,11 @@ func TestPrompts(t *testing.T) {
 }
 
 func TestContextKeepsBudget(t *testing.T) {
-	cs := overMemory(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), "")
+	cs := overMemory(
+		t,
+		New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}),
+		"",
+	)
 	for _, budget := range []int{50, 100, 150, 300} {
 		text, err := give(t, cs, "context", map[string]string{"max_tokens": fmt.Sprint(budget)})
 		if err != nil || prompt.Tokens(text) > prompt.Room(budget) {
@@ -130,7 +164,8 @@ func TestHandoffPrompt(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
 	ctx := t.Context()
 	for _, task := range []handoff.Task{
-		{Summary: "The crane is painted.", Plan: "Paint the quay.", Profile: "harbor", Files: []string{"quay.go"}, Project: "harbor"},
+		{Summary: "The crane is painted.", Plan: "Paint the quay.", Profile: "harbor", Files: []string{"quay.go"},
+			Project: "harbor"},
 		{Summary: "The field is mown.", Profile: "airfeld", Project: "airfield"},
 	} {
 		if _, err := handoff.New(ctx, m, task); err != nil {
@@ -144,14 +179,22 @@ func TestHandoffPrompt(t *testing.T) {
 			t.Errorf("/handoff of who may only read = %q, %v, want it shown", text, err)
 		}
 	}
-	if text, err := give(t, reads, "handoff", map[string]string{"project": "nowhere"}); err != nil || strings.Contains(text, "handoff_task") {
-		t.Errorf("/handoff of who may only read = %q, %v, want that none waits, and no call that is not offered", text, err)
+	if text, err := give(t, reads, "handoff", map[string]string{"project": "nowhere"}); err != nil ||
+		strings.Contains(text, "handoff_task") {
+		t.Errorf(
+			"/handoff of who may only read = %q, %v, want that none waits, and no call that is not offered",
+			text,
+			err,
+		)
 	}
 	cs := overMemory(t, New(harborWorkspace(m), &Options{Profiles: harborProfiles(t)}), versions[1])
 	complete := func() string {
 		t.Helper()
-		res, err := cs.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "handoff"},
-			Argument: mcp.CompleteParamsArgument{Name: "name", Value: "handoff"}})
+		res, err := cs.Complete(
+			ctx,
+			&mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "handoff"},
+				Argument: mcp.CompleteParamsArgument{Name: "name", Value: "handoff"}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,14 +205,20 @@ func TestHandoffPrompt(t *testing.T) {
 		t.Errorf("names of handoffs = %q, want the newest first", got)
 	}
 	text, err := give(t, cs, "handoff", nil)
-	if err != nil || !strings.Contains(text, "The field is mown.") || !strings.Contains(text, `was not loaded: there is no profile "airfeld"; did you mean airfield?`) {
+	if err != nil || !strings.Contains(text, "The field is mown.") ||
+		!strings.Contains(text, `was not loaded: there is no profile "airfeld"; did you mean airfield?`) {
 		t.Errorf("/handoff = %q, %v, want the newest, and why its profile was not loaded", text, err)
 	}
 	if got := complete(); got != crane+"|"+field {
 		t.Errorf("names of handoffs = %q, want the open one first", got)
 	}
 	text, err = give(t, cs, "handoff", nil)
-	for _, w := range []string{"Paint the quay.", `File to read: "quay.go"`, `Loaded memory profile "harbor"`, "The crane lifts"} {
+	for _, w := range []string{
+		"Paint the quay.",
+		`File to read: "quay.go"`,
+		`Loaded memory profile "harbor"`,
+		"The crane lifts",
+	} {
 		if err != nil || !strings.Contains(text, w) {
 			t.Errorf("/handoff = %q, %v, want %q in it", text, err, w)
 		}
@@ -194,7 +243,11 @@ func TestCompletePrompts(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
 	for i := range 120 {
 		e := oxbow.Entry{Name: fmt.Sprintf("note %03d", i), Content: "x", Created: now,
-			Labels: oxbow.SortLabels([]oxbow.Label{{Key: "project", Value: fmt.Sprintf("p%03d", i)}, {Key: "tag", Value: "often"}, {Key: "tag", Value: fmt.Sprintf("only %03d", i)}})}
+			Labels: oxbow.SortLabels([]oxbow.Label{
+				{Key: "project", Value: fmt.Sprintf("p%03d", i)},
+				{Key: "tag", Value: "often"},
+				{Key: "tag", Value: fmt.Sprintf("only %03d", i)},
+			})}
 		if _, err := m.Remember(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +274,10 @@ func TestCompletePrompts(t *testing.T) {
 		{"profile", "query", "x", "", "", 0},
 		{"nothing", "name", "", "", "", 0},
 	} {
-		p := &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: tt.prompt}, Argument: mcp.CompleteParamsArgument{Name: tt.arg, Value: tt.typed}}
+		p := &mcp.CompleteParams{
+			Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: tt.prompt},
+			Argument: mcp.CompleteParamsArgument{Name: tt.arg, Value: tt.typed},
+		}
 		if tt.project != "" {
 			p.Context = &mcp.CompleteContext{Arguments: map[string]string{"project": tt.project}}
 		}
@@ -231,8 +287,19 @@ func TestCompletePrompts(t *testing.T) {
 			continue
 		}
 		c := res.Completion
-		if got := strings.Join(c.Values, "|"); !strings.HasPrefix(got, tt.want) || c.Total != tt.total || len(c.Values) != min(c.Total, 100) || c.HasMore != (c.Total > 100) {
-			t.Errorf("%s %s %q = %q of %d, more %v, want %q of %d", tt.prompt, tt.arg, tt.typed, got, c.Total, c.HasMore, tt.want, tt.total)
+		if got := strings.Join(c.Values, "|"); !strings.HasPrefix(got, tt.want) || c.Total != tt.total ||
+			len(c.Values) != min(c.Total, 100) || c.HasMore != (c.Total > 100) {
+			t.Errorf(
+				"%s %s %q = %q of %d, more %v, want %q of %d",
+				tt.prompt,
+				tt.arg,
+				tt.typed,
+				got,
+				c.Total,
+				c.HasMore,
+				tt.want,
+				tt.total,
+			)
 		}
 	}
 	// Bound to a project, only profiles that have it can be named.

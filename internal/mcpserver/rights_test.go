@@ -44,8 +44,18 @@ func post(t *testing.T, url, secret, session, body string) (int, http.Header, st
 }
 
 func TestPaths(t *testing.T) {
-	ts := auth.Tokens{auth.New("all", "secret of all clients", auth.Permissions{}), auth.New("harbor", "secret of the harbor", auth.Permissions{Profile: "harbor"})}
-	url := serveTokens(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), harborOptions(Options{Profiles: harborProfiles(t)})), ts)
+	ts := auth.Tokens{
+		auth.New("all", "secret of all clients", auth.Permissions{}),
+		auth.New("harbor", "secret of the harbor", auth.Permissions{Profile: "harbor"}),
+	}
+	url := serveTokens(
+		t,
+		New(
+			harborWorkspace(strangerMemory(t, strangers[0], "harbor")),
+			harborOptions(Options{Profiles: harborProfiles(t)}),
+		),
+		ts,
+	)
 	for _, tt := range []struct {
 		name, path, secret string
 		want               int
@@ -55,9 +65,11 @@ func TestPaths(t *testing.T) {
 		{"a profile", "/mcp/p/harbor", "secret of all clients", 200, "serverInfo"},
 		{"a token's own profile", "/mcp/p/harbor", "secret of the harbor", 200, "serverInfo"},
 		{"a token without a path", "/mcp", "secret of the harbor", 200, "serverInfo"},
-		{"another profile than the token's", "/mcp/p/airfield", "secret of the harbor", 403, `you see profile "harbor", and nothing through another`},
+		{"another profile than the token's", "/mcp/p/airfield", "secret of the harbor", 403,
+			`you see profile "harbor", and nothing through another`},
 		{"none than the token's", "/mcp/p/nowhere", "secret of the harbor", 403, `you see profile "harbor"`},
-		{"no such profile", "/mcp/p/harbour", "secret of all clients", 404, `there is no profile "harbour"; did you mean harbor?`},
+		{"no such profile", "/mcp/p/harbour", "secret of all clients", 404,
+			`there is no profile "harbour"; did you mean harbor?`},
 		{"no name of a profile", "/mcp/p/..%2f..%2fsecret", "secret of all clients", 404, "letters, digits"},
 		{"a profile with mistakes", "/mcp/p/broken", "secret of all clients", 500, "broken.yaml:3"},
 		{"no token", "/mcp/p/harbor", "", 401, "token"},
@@ -72,8 +84,15 @@ func TestPaths(t *testing.T) {
 
 // A session is of one token and one path: with another it is not found.
 func TestSessionsAreOfOneToken(t *testing.T) {
-	ts := auth.Tokens{auth.New("one", "secret of the first", auth.Permissions{}), auth.New("two", "secret of the second", auth.Permissions{ReadOnly: true})}
-	url := serveTokens(t, New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}), ts)
+	ts := auth.Tokens{
+		auth.New("one", "secret of the first", auth.Permissions{}),
+		auth.New("two", "secret of the second", auth.Permissions{ReadOnly: true}),
+	}
+	url := serveTokens(
+		t,
+		New(harborWorkspace(strangerMemory(t, strangers[0], "harbor")), &Options{Profiles: harborProfiles(t)}),
+		ts,
+	)
 	status, head, _ := post(t, url+"/mcp", "secret of the first", "", hello)
 	session := head.Get("Mcp-Session-Id")
 	if status != 200 || session == "" {
@@ -84,7 +103,8 @@ func TestSessionsAreOfOneToken(t *testing.T) {
 		path, secret string
 		want         int
 	}{
-		{"/mcp", "secret of the first", 200}, {"/mcp", "secret of the second", 404}, {"/mcp/p/harbor", "secret of the first", 404},
+		{"/mcp", "secret of the first", 200}, {"/mcp", "secret of the second", 404},
+		{"/mcp/p/harbor", "secret of the first", 404},
 	} {
 		if status, _, said := post(t, url+tt.path, tt.secret, session, ping); status != tt.want {
 			t.Errorf("%s with the %s: status %d, %s, want %d", tt.path, tt.secret, status, said, tt.want)
@@ -114,23 +134,68 @@ func TestToolsByRights(t *testing.T) {
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
 	workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
 	workspace.Project = func() string { return "crane-app" }
-	s := New(workspace, &Options{Tools: append(verb.Table(), around), Code: verb.Code(), Whole: verb.SubAgents(), Profiles: harborProfiles(t)})
+	s := New(
+		workspace,
+		&Options{
+			Tools:    append(verb.Table(), around),
+			Code:     verb.Code(),
+			Whole:    verb.SubAgents(),
+			Profiles: harborProfiles(t),
+		},
+	)
 	for _, tt := range []struct {
 		name         string
 		rights       auth.Permissions
 		offered, not []string
 	}{
-		{"all", auth.Permissions{}, []string{"remember", "recall", "set_identity", "annotate", "get_annotations", "spawn_sub_agent"}, []string{"recall_memory"}},
-		{"read only", auth.Permissions{ReadOnly: true}, []string{"recall", "history", "get_annotations"}, []string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate", "set_identity", "spawn_sub_agent"}},
-		{"a profile", auth.Permissions{Profile: "harbor"}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
-		{"the project of the tree", auth.Permissions{Projects: []string{"harbor", "crane-app"}}, []string{"remember", "recall_memory", "annotate"}, []string{"set_identity", "spawn_sub_agent"}},
-		{"another project", auth.Permissions{Projects: []string{"harbor"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
-		{"a kind", auth.Permissions{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
+		{
+			"all",
+			auth.Permissions{},
+			[]string{"remember", "recall", "set_identity", "annotate", "get_annotations", "spawn_sub_agent"},
+			[]string{"recall_memory"},
+		},
+		{
+			"read only",
+			auth.Permissions{ReadOnly: true},
+			[]string{"recall", "history", "get_annotations"},
+			[]string{"remember", "save_memory", "forget", "undo", "restore", "handoff_task", "annotate",
+				"set_identity", "spawn_sub_agent"},
+		},
+		{
+			"a profile",
+			auth.Permissions{Profile: "harbor"},
+			[]string{"remember", "recall_memory", "annotate"},
+			[]string{"set_identity", "spawn_sub_agent"},
+		},
+		{
+			"the project of the tree",
+			auth.Permissions{Projects: []string{"harbor", "crane-app"}},
+			[]string{"remember", "recall_memory", "annotate"},
+			[]string{"set_identity", "spawn_sub_agent"},
+		},
+		{
+			"another project",
+			auth.Permissions{Projects: []string{"harbor"}},
+			[]string{"remember", "recall_memory"},
+			[]string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"},
+		},
+		{
+			"a kind",
+			auth.Permissions{Kinds: []string{"note"}},
+			[]string{"remember", "recall_memory"},
+			[]string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"},
+		},
 	} {
 		names := toolNames(t, s, tt.rights)
 		v, err := s.service(auth.New("it", token, tt.rights), "")
 		if err != nil || (v.Workspace.Annotations != nil) != slices.Contains(names, "get_annotations") {
-			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.Workspace.Annotations != nil, err, slices.Contains(names, "get_annotations"))
+			t.Errorf(
+				"%s: the tree is there: %v, %v, and get_annotations is offered: %v",
+				tt.name,
+				v.Workspace.Annotations != nil,
+				err,
+				slices.Contains(names, "get_annotations"),
+			)
 		}
 		for _, n := range tt.offered {
 			if !slices.Contains(names, n) {
@@ -162,7 +227,12 @@ func TestAdmits(t *testing.T) {
 		wrong  string
 	}{
 		{"less", free, auth.Permissions{ReadOnly: true, Projects: []string{"harbor", "airfield"}}, ""},
-		{"nothing in common", free, auth.Permissions{Projects: []string{"airfield"}}, "none of those that are allowed already: harbor"},
+		{
+			"nothing in common",
+			free,
+			auth.Permissions{Projects: []string{"airfield"}},
+			"none of those that are allowed already: harbor",
+		},
 		{"a profile", free, auth.Permissions{Profile: "airfield"}, ""},
 		{"no such profile", free, auth.Permissions{Profile: "airfeld"}, "did you mean airfield"},
 		{"a broken profile", free, auth.Permissions{Profile: "broken"}, "broken.yaml"},

@@ -55,7 +55,8 @@ type stranger struct{ name, alias, project, text, later string }
 
 // strangers are two that nobody bound to the harbor may tell apart.
 var strangers = []stranger{
-	{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.", "Sold to the zymurgist, with container and crane."},
+	{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.",
+		"Sold to the zymurgist, with container and crane."},
 	{"quagmire", "bog", "swamp", "Peat, peat, and the noon test.", "Drained."},
 }
 
@@ -64,7 +65,10 @@ var strangers = []stranger{
 func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}})
 	in := func(project string, more ...oxbow.Label) []oxbow.Label {
 		return append([]oxbow.Label{{Key: oxbow.LabelProject, Value: project}}, more...)
 	}
@@ -72,7 +76,11 @@ func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Mem
 	for _, op := range []oxbow.Op{
 		oxbow.Add{Name: "crane", Content: "The crane lifts containers.", Labels: in("harbor")},
 		oxbow.Add{Name: out.name, Aliases: []string{out.alias}, Content: out.text, Labels: in(out.project)},
-		oxbow.Add{Name: "habit", Content: "Write the test first.", Labels: []oxbow.Label{{Key: profile.LabelProcess, Value: "true"}}},
+		oxbow.Add{
+			Name:    "habit",
+			Content: "Write the test first.",
+			Labels:  []oxbow.Label{{Key: profile.LabelProcess, Value: "true"}},
+		},
 		oxbow.Add{Name: out.name + " safe", Content: out.later, Labels: in(sealedProject, sealed)},
 		oxbow.Update{Name: out.name, Aliases: []string{out.alias}, Content: out.later, Labels: in(out.project)},
 		oxbow.Add{Name: "tide", Content: "High tide at noon.", Labels: in("harbor")},
@@ -95,26 +103,42 @@ var bounds = []struct {
 	version string
 	connect func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession
 }{
-	{"profile of the server", false, false, true, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		set := harborProfiles(t)
-		r, err := set.Resolve("harbor")
-		if err != nil {
-			t.Fatal(err)
-		}
-		workspace := harborWorkspace(scope.Within(m, r.Scope()))
-		workspace.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
-		return overMemory(t, New(workspace, harborOptions(Options{Profiles: set, Bound: &r})), version)
-	}},
-	{"rights of the server", true, false, false, versions[1], func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		return overMemory(t, New(harborWorkspace(m), harborOptions(Options{Profiles: harborProfiles(t), Rights: auth.Permissions{Projects: []string{"harbor"}}})), version)
-	}},
+	{"profile of the server", false, false, true, versions[1],
+		func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+			set := harborProfiles(t)
+			r, err := set.Resolve("harbor")
+			if err != nil {
+				t.Fatal(err)
+			}
+			workspace := harborWorkspace(scope.Within(m, r.Scope()))
+			workspace.SubAgents = &subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"}
+			return overMemory(t, New(workspace, harborOptions(Options{Profiles: set, Bound: &r})), version)
+		}},
+	{"rights of the server", true, false, false, versions[1],
+		func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
+			return overMemory(
+				t,
+				New(
+					harborWorkspace(m),
+					harborOptions(Options{
+						Profiles: harborProfiles(t),
+						Rights:   auth.Permissions{Projects: []string{"harbor"}},
+					}),
+				),
+				version,
+			)
+		}},
 	{"path", false, false, true, versions[0], atPath("/mcp/p/harbor", auth.Permissions{})},
 	{"path of an older protocol", false, false, false, versions[2], atPath("/mcp/p/harbor", auth.Permissions{})},
 	{"token of a profile", false, false, false, versions[0], atPath("/mcp", auth.Permissions{Profile: "harbor"})},
-	{"token of a project", true, false, false, versions[0], atPath("/mcp", auth.Permissions{Projects: []string{"harbor"}})},
-	{"token of a project and a kind", true, false, false, versions[1], atPath("/mcp", auth.Permissions{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
-	{"token that only reads a project", true, true, true, versions[0], atPath("/mcp", auth.Permissions{ReadOnly: true, Projects: []string{"harbor"}})},
-	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", auth.Permissions{ReadOnly: true})},
+	{"token of a project", true, false, false, versions[0],
+		atPath("/mcp", auth.Permissions{Projects: []string{"harbor"}})},
+	{"token of a project and a kind", true, false, false, versions[1],
+		atPath("/mcp", auth.Permissions{Projects: []string{"harbor"}, Kinds: []string{"note"}})},
+	{"token that only reads a project", true, true, true, versions[0],
+		atPath("/mcp", auth.Permissions{ReadOnly: true, Projects: []string{"harbor"}})},
+	{"token that only reads, at a path", false, true, false, versions[1],
+		atPath("/mcp/p/harbor", auth.Permissions{ReadOnly: true})},
 }
 
 func harborWorkspace(m *oxbow.Memory) *verb.Workspace {
@@ -131,8 +155,16 @@ func harborOptions(o Options) *Options {
 // atPath connects to a path over HTTP with a token of those rights.
 func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory, string) *mcp.ClientSession {
 	return func(t *testing.T, m *oxbow.Memory, version string) *mcp.ClientSession {
-		url := serveTokens(t, New(harborWorkspace(m), harborOptions(Options{Profiles: harborProfiles(t)})), auth.Tokens{auth.New("it", token, rights)})
-		cs := client(t, &mcp.StreamableClientTransport{Endpoint: url + path, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
+		url := serveTokens(
+			t,
+			New(harborWorkspace(m), harborOptions(Options{Profiles: harborProfiles(t)})),
+			auth.Tokens{auth.New("it", token, rights)},
+		)
+		cs := client(
+			t,
+			&mcp.StreamableClientTransport{Endpoint: url + path, HTTPClient: &http.Client{Transport: bearer{token}}},
+			version,
+		)
 		t.Cleanup(func() { cs.Close() })
 		return cs
 	}
@@ -157,42 +189,102 @@ func serveTokens(t *testing.T, s *Server, ts auth.Tokens) (url string) {
 // probes ask each tool for what is outside, and change what is inside.
 var probes = map[string][]obj{
 	"recall": {
-		{"query": "zeppelin"}, {"query": "zepelin zymurgist"}, {"query": "crane", "explain": true}, {"query": "crane", "explain": true, "rank": "seed"},
-		{"query": "the passengers", "limit": 100}, {"filter": "project:airfield"}, {"filter": "project:airfeld"}, {"filter": "tag:sealed"},
-		{"filter": "has:tag"}, {"filter": `name:"zeppelin"`}, {"query": "zep*"}, {"query": "zeppelin", "as_of": "5"}, {"query": "crane", "as_of": "5", "explain": true},
-		{"query": "container", "as_of": "2026-04-01"}, {"filter": "kind:note", "limit": 100}, {"query": "crane", "explain": true, "recency": "30d"},
+		{"query": "zeppelin"}, {"query": "zepelin zymurgist"}, {"query": "crane", "explain": true},
+		{"query": "crane", "explain": true, "rank": "seed"},
+		{"query": "the passengers", "limit": 100}, {"filter": "project:airfield"}, {"filter": "project:airfeld"},
+		{"filter": "tag:sealed"},
+		{"filter": "has:tag"}, {"filter": `name:"zeppelin"`}, {"query": "zep*"}, {"query": "zeppelin", "as_of": "5"},
+		{"query": "crane", "as_of": "5", "explain": true},
+		{"query": "container", "as_of": "2026-04-01"}, {"filter": "kind:note", "limit": 100},
+		{"query": "crane", "explain": true, "recency": "30d"},
 	},
 	"recall_memory": {
-		{"query": "zeppelin"}, {"project": "airfield"}, {"tags": []string{"sealed", "x"}, "tags_match": "any"}, {"date": "2026-04-01", "max_results": 100},
+		{"query": "zeppelin"}, {"project": "airfield"}, {"tags": []string{"sealed", "x"}, "tags_match": "any"},
+		{"date": "2026-04-01", "max_results": 100},
 		{"date_range": []string{"2026-03-01", ".."}, "query": "passengers"}, {"related_file": "zeppelin.go"},
 	},
-	"get":     {{"name": "zeppelin"}, {"name": "zepelin"}, {"name": "airship"}, {"name": "zeppelin@2"}, {"name": "zeppelin safe"}, {"name": "zeppelin lost"}, {"name": "zeppelin lost@7"}, {"name": "crane"}},
-	"list":    {{}, {"project": "airfield"}, {"project": "airfeld"}, {"tags": []string{"sealed"}}, {"filter": "-project:harbor"}, {"limit": 1}, {"offset": 2}},
+	"get": {
+		{"name": "zeppelin"},
+		{"name": "zepelin"},
+		{"name": "airship"},
+		{"name": "zeppelin@2"},
+		{"name": "zeppelin safe"},
+		{"name": "zeppelin lost"},
+		{"name": "zeppelin lost@7"},
+		{"name": "crane"},
+	},
+	"list": {
+		{},
+		{"project": "airfield"},
+		{"project": "airfeld"},
+		{"tags": []string{"sealed"}},
+		{"filter": "-project:harbor"},
+		{"limit": 1},
+		{"offset": 2},
+	},
 	"history": {{}, {"name": "zeppelin"}, {"name": "zeppelin lost"}, {"name": "airship"}, {"name": "crane"}},
-	"forget":  {{"name": "zeppelin"}, {"name": "airship", "dry_run": true}, {"name": "zeppelin safe"}, {"name": "habit"}},
+	"forget": {
+		{"name": "zeppelin"},
+		{"name": "airship", "dry_run": true},
+		{"name": "zeppelin safe"},
+		{"name": "habit"},
+	},
 	"restore": {{"name": "zeppelin", "seq": 2}, {"name": "zeppelin lost", "seq": 7}, {"name": "crane", "seq": 2}},
-	"undo":    {{"seq": []int{2}}, {"seq": []int{5, 6}}, {"seq": []int{8}}, {"seq": []int{3}}, {"seq": []int{99}}, {"dry_run": true, "count": 3}, {"dry_run": true, "count": 100}},
+	"undo": {
+		{"seq": []int{2}},
+		{"seq": []int{5, 6}},
+		{"seq": []int{8}},
+		{"seq": []int{3}},
+		{"seq": []int{99}},
+		{"dry_run": true, "count": 3},
+		{"dry_run": true, "count": 100},
+	},
 	"load_memory_profile": {
-		{}, {"name": "airfield"}, {"name": "airfeld"}, {"name": "broken"}, {"name": "nothing"}, {"name": "../SOUL"}, {"name": "airfield", "query": "zeppelin"},
+		{}, {"name": "airfield"}, {"name": "airfeld"}, {"name": "broken"}, {"name": "nothing"}, {"name": "../SOUL"},
+		{"name": "airfield", "query": "zeppelin"},
 		{"name": "harbor", "query": "zeppelin crane", "max_tokens": 1000}, {"name": "harbor"},
 	},
 	"unload_memory_profile": {{"handle": "airfield@0-00000000"}, {}, {}},
-	"save_memory":           {{"content": "The ferry is late.", "tags": []string{"decision"}}, {"content": "x", "project": "airfield"}, {"content": "y", "tags": []string{"sealed"}}},
-	"handoff_task":          {{"summary": "Paint the crane.", "plan": "Ask first."}, {"summary": "Fly.", "project": "airfield"}},
+	"save_memory": {
+		{"content": "The ferry is late.", "tags": []string{"decision"}},
+		{"content": "x", "project": "airfield"},
+		{"content": "y", "tags": []string{"sealed"}},
+	},
+	"handoff_task": {
+		{"summary": "Paint the crane.", "plan": "Ask first."},
+		{"summary": "Fly.", "project": "airfield"},
+	},
 	"spawn_sub_agent": {
-		{"agent_id": "a", "task": "Tell of the zeppelin."}, {"agent_id": "a", "task": "Look.", "memory_profile": "airfield"}, {"agent_id": "a", "task": "Look.", "skill_name": "zeppelin"},
-		{"agent_id": "a", "task": "Look back.", "memory_profile": "harbor", "as_of": "5", "budget": 2000}, {"agent_id": "a", "task": "Look back.", "as_of": "2026-04-01"},
+		{"agent_id": "a", "task": "Tell of the zeppelin."},
+		{"agent_id": "a", "task": "Look.", "memory_profile": "airfield"},
+		{"agent_id": "a", "task": "Look.", "skill_name": "zeppelin"},
+		{"agent_id": "a", "task": "Look back.", "memory_profile": "harbor", "as_of": "5", "budget": 2000},
+		{"agent_id": "a", "task": "Look back.", "as_of": "2026-04-01"},
 	},
 	"remember": {
-		{"name": "crane", "content": "The crane is broken."}, {"name": "x", "content": "x", "project": "airfield"}, {"name": "x", "content": "x", "tags": []string{"sealed"}},
-		{"name": "habit", "content": "Never test."}, {"name": "crane", "content": "c", "project": "airfield"}, {"name": "ferry", "content": "The ferry leaves at six."},
+		{"name": "crane", "content": "The crane is broken."}, {"name": "x", "content": "x", "project": "airfield"},
+		{"name": "x", "content": "x", "tags": []string{"sealed"}},
+		{"name": "habit", "content": "Never test."}, {"name": "crane", "content": "c", "project": "airfield"},
+		{"name": "ferry", "content": "The ferry leaves at six."},
 	},
 }
 
 // promptProbes ask each prompt for what is outside.
 var promptProbes = map[string][]map[string]string{
-	"context": {{}, {"message": "zeppelin passengers"}, {"project": "airfield"}, {"tags": "sealed, x"}, {"project": "harbor", "max_tokens": "600"}},
-	"handoff": {{"name": "zeppelin"}, {"name": "handoff: Fly."}, {"project": "airfield"}, {}, {"name": "handoff: Paint the crane."}},
+	"context": {
+		{},
+		{"message": "zeppelin passengers"},
+		{"project": "airfield"},
+		{"tags": "sealed, x"},
+		{"project": "harbor", "max_tokens": "600"},
+	},
+	"handoff": {
+		{"name": "zeppelin"},
+		{"name": "handoff: Fly."},
+		{"project": "airfield"},
+		{},
+		{"name": "handoff: Paint the crane."},
+	},
 	"profile": {{}, {"name": "airfield"}, {"name": "nothing"}, {"name": "harbor", "query": "zeppelin"}},
 }
 
@@ -215,8 +307,11 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			say("read "+name, r, err)
 		}
 		for _, typed := range []string{"", "z", "air", "cr"} {
-			r, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: entryTemplate},
-				Argument: mcp.CompleteParamsArgument{Name: "name", Value: typed}})
+			r, err := cs.Complete(
+				t.Context(),
+				&mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: entryTemplate},
+					Argument: mcp.CompleteParamsArgument{Name: "name", Value: typed}},
+			)
 			say("complete "+typed, r, err)
 		}
 	}
@@ -236,8 +331,11 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			}
 			for _, a := range p.Arguments {
 				for _, typed := range []string{"", "z", "a", "s", "harbor,"} {
-					r, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: p.Name},
-						Argument: mcp.CompleteParamsArgument{Name: a.Name, Value: typed}})
+					r, err := cs.Complete(
+						t.Context(),
+						&mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: p.Name},
+							Argument: mcp.CompleteParamsArgument{Name: a.Name, Value: typed}},
+					)
 					say(fmt.Sprint("complete ", p.Name, " ", a.Name, " ", typed), r, err)
 				}
 			}
@@ -268,7 +366,10 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 	// A handle that others were given gives nothing here.
 	for _, handle := range []string{handleOfAirfield(t), "harbor@0-00000000", "x"} {
 		for _, name := range []string{"list", "recall_memory", "get", "history"} {
-			r, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: obj{"name": "zeppelin", "handle": handle}})
+			r, err := cs.CallTool(
+				t.Context(),
+				&mcp.CallToolParams{Name: name, Arguments: obj{"name": "zeppelin", "handle": handle}},
+			)
 			say(name+handle, r, err)
 		}
 	}
@@ -311,7 +412,8 @@ func TestScopeTellsNothing(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if n, err := h.SeqAt(t.Context(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)); n != 8 || err != nil {
+					if n, err := h.SeqAt(t.Context(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)); n != 8 ||
+						err != nil {
 						t.Errorf("the memory is at change %d, %v, want 8: nothing may be written", n, err)
 					}
 				}
@@ -336,7 +438,12 @@ func TestScopeTellsNothing(t *testing.T) {
 				}
 			}
 			// That the probes were of use: what is inside is found.
-			want := []string{"The crane lifts containers.", `"total":`, "Loaded memory profile", "Unloaded memory profile"}
+			want := []string{
+				"The crane lifts containers.",
+				`"total":`,
+				"Loaded memory profile",
+				"Unloaded memory profile",
+			}
 			if !b.project {
 				want = append(want, "I am the harbor master")
 			}
@@ -357,14 +464,19 @@ func TestScopeTellsNothing(t *testing.T) {
 func TestScopeStamps(t *testing.T) {
 	cs := bounds[0].connect(t, strangerMemory(t, strangers[0], "harbor"), versions[1])
 	got := say(t, cs, "remember", obj{"name": "ferry", "content": "The ferry leaves at six."})
-	if !strings.Contains(got, ` profile "harbor")`) || !strings.Contains(got, "\nlabels: profile:harbor project:harbor\n") {
+	if !strings.Contains(got, ` profile "harbor")`) ||
+		!strings.Contains(got, "\nlabels: profile:harbor project:harbor\n") {
 		t.Errorf("remember = %q, want source and labels of harbor", got)
 	}
-	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: obj{"name": "zeppelin", "content": "mine"}})
+	res, err := cs.CallTool(
+		t.Context(),
+		&mcp.CallToolParams{Name: "remember", Arguments: obj{"name": "zeppelin", "content": "mine"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := textOf(res); !res.IsError || !strings.Contains(said, "choose another") || strings.Contains(said, "airfield") {
+	if said := textOf(res); !res.IsError || !strings.Contains(said, "choose another") ||
+		strings.Contains(said, "airfield") {
 		t.Errorf("remember = %q, want a refusal that names nothing", said)
 	}
 }

@@ -24,7 +24,8 @@ import (
 const planted = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 
 func TestSecrets(t *testing.T) {
-	for _, d := range []layout.Dialect{clawft.Dialect(), coderhapsody.Dialect(), crabtalk.Dialect(), duragent.Dialect(), entryfiles.Dialect()} {
+	for _, d := range []layout.Dialect{clawft.Dialect(), coderhapsody.Dialect(), crabtalk.Dialect(),
+		duragent.Dialect(), entryfiles.Dialect()} {
 		t.Run(d.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			cs := overMemory(t, treeServer(t, d, dir), versions[0])
@@ -53,7 +54,10 @@ func TestSecrets(t *testing.T) {
 					replaced++
 				}
 			}
-			res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: obj{"name": "plain", "content": "It says " + planted}})
+			res, err := cs.CallTool(
+				t.Context(),
+				&mcp.CallToolParams{Name: "remember", Arguments: obj{"name": "plain", "content": "It says " + planted}},
+			)
 			if err == nil && !res.IsError {
 				replaced++
 			}

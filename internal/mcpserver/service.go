@@ -103,7 +103,9 @@ func (v *service) reference(r verb.Reference) string {
 	case *verb.Hint:
 		verbWord = r.Verb
 	}
-	if verbWord == "" || v.opts.Sets.Has(verbWord) || slices.ContainsFunc(v.tools, func(t verb.Tool) bool { return t.Name == verbWord }) {
+	if verbWord == "" || v.opts.Sets.Has(verbWord) || slices.ContainsFunc(v.tools, func(t verb.Tool) bool {
+		return t.Name == verbWord
+	}) {
 		return said
 	}
 	sets := []string{verb.SetAll}

@@ -37,10 +37,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	locked := &lockedWriter{w: out}
 	deaf := &untilFailed{w: locked}
 	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
-	err = m.Run(run, &draining{stop: ctx, wait: cmp.Or(s.opts.Drain, callTime), reply: deaf, Transport: &mcp.IOTransport{
-		Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
-		MaxLineLength: -1, // the reader messages has its own limit
-	}})
+	err = m.Run(
+		run,
+		&draining{stop: ctx, wait: cmp.Or(s.opts.Drain, callTime), reply: deaf, Transport: &mcp.IOTransport{
+			Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
+			MaxLineLength: -1, // the reader messages has its own limit
+		}},
+	)
 	return cmp.Or(ctx.Err(), err, deaf.failure())
 }
 
@@ -104,7 +107,8 @@ func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &graceConn{Connection: c, reply: t.reply, stop: t.stop, wait: t.wait, openCalls: map[jsonrpc.ID]pending{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+	return &graceConn{Connection: c, reply: t.reply, stop: t.stop, wait: t.wait, openCalls: map[jsonrpc.ID]pending{},
+		answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
 type graceConn struct {
@@ -152,7 +156,11 @@ func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // duplicateID is the answer to a call with the ID of a call that is still unanswered. The
 // SDK would silently drop such a call.
-var duplicateID = &refusal{code: jsonrpc.CodeInvalidRequest, reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id of its own"}
+var duplicateID = &refusal{
+	code: jsonrpc.CodeInvalidRequest,
+	reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id " +
+		"of its own",
+}
 
 func (c *graceConn) isDuplicate(msg jsonrpc.Message) bool {
 	r, ok := msg.(*jsonrpc.Request)
@@ -225,8 +233,14 @@ func (c *graceConn) giveUp(ctx context.Context) {
 	go func() {
 		defer close(told)
 		for _, id := range c.unansweredCalls() {
-			why := fmt.Sprintf("the input ended, and this call was not finished within %v; whether it changed something is not known", c.wait)
-			_ = c.Write(ctx, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}})
+			why := fmt.Sprintf(
+				"the input ended, and this call was not finished within %v; whether it changed something is not known",
+				c.wait,
+			)
+			_ = c.Write(
+				ctx,
+				&jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}},
+			)
 		}
 	}()
 	select {

@@ -27,7 +27,9 @@ import (
 // script is what a client of the older protocol writes: a handshake and calls.
 func script(calls ...string) string {
 	var b strings.Builder
-	b.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"script","version":"0"}}}` + "\n")
+	b.WriteString(
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"script","version":"0"}}}` + "\n",
+	)
 	b.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
 	for i, c := range calls {
 		fmt.Fprintf(&b, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", i+1, c)
@@ -105,7 +107,11 @@ func TestStdioEndsWithACallOpen(t *testing.T) {
 		}}
 		start := time.Now()
 		var out bytes.Buffer
-		err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(script(`{"name":"list","arguments":{}}`)), &out)
+		err := New(workspace, nil).ServeStdio(
+			t.Context(),
+			strings.NewReader(script(`{"name":"list","arguments":{}}`)),
+			&out,
+		)
 		if took := time.Since(start); err != nil || took >= callTime+time.Second || took < callTime {
 			t.Errorf("ServeStdio = %v after %v, want nil after %v", err, took, callTime)
 		}
@@ -164,8 +170,12 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 				done := make(chan error, 1)
 				go func() { done <- New(&verb.Workspace{Open: slow.open}, nil).ServeStdio(ctx, in, &out) }()
 				io.WriteString(w, script(calls...))
-				io.WriteString(w, `{"jsonrpc":"2.0","id":4000,"method":"tools/call","params":{"name":"list","arguments":{}}}`+"\n")
-				io.WriteString(w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4000}}`+"\n")
+				io.WriteString(
+					w,
+					`{"jsonrpc":"2.0","id":4000,"method":"tools/call","params":{"name":"list","arguments":{}}}`+"\n",
+				)
+				io.WriteString(w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4000}}`+
+					"\n")
 				synctest.Wait() // all were read
 				tt.input(w, stop)
 				if err := <-done; err != tt.want {
@@ -187,9 +197,17 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 				}
 				got := answers(t, whole)
 				if _, cancelled := got[4000]; cancelled || len(got) != len(calls)+1 {
-					t.Errorf("%d answers to %d calls and the handshake; the cancelled call was answered: %v", len(got), len(calls), cancelled)
+					t.Errorf(
+						"%d answers to %d calls and the handshake; the cancelled call was answered: %v",
+						len(got),
+						len(calls),
+						cancelled,
+					)
 				}
-				if said := strings.Contains(cut, "the input ended within this line"); said != (tt.name == "within a line") {
+				if said := strings.Contains(
+					cut,
+					"the input ended within this line",
+				); said != (tt.name == "within a line") {
 					t.Errorf("the line that was cut was answered with %q", cut)
 				}
 				storetest.Close(t, m)
@@ -220,7 +238,11 @@ func TestStdioClientStopsReading(t *testing.T) {
 	for i := range 30 {
 		calls = append(calls, fmt.Sprintf(`{"name":"remember","arguments":{"name":"n%d","content":"c"}}`, i))
 	}
-	if err := New(w, nil).ServeStdio(t.Context(), strings.NewReader(script(calls...)), &brokenWriter{}); !errors.Is(err, io.ErrClosedPipe) {
+	if err := New(w, nil).ServeStdio(
+		t.Context(),
+		strings.NewReader(script(calls...)),
+		&brokenWriter{},
+	); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("ServeStdio = %v, want the error of writing", err)
 	}
 	for i := range calls {
@@ -243,7 +265,8 @@ func TestStdioIDTwice(t *testing.T) {
 		if err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(script()+call+call), &out); err != nil {
 			t.Error(err)
 		}
-		if strings.Count(out.String(), `"id":7,`) != 1 || strings.Count(out.String(), "has the id of another call") != 1 {
+		if strings.Count(out.String(), `"id":7,`) != 1 ||
+			strings.Count(out.String(), "has the id of another call") != 1 {
 			t.Errorf("the calls were answered %s", out.String())
 		}
 	})
@@ -258,7 +281,8 @@ func TestStdioContextEnds(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- New(workspace, nil).ServeStdio(ctx, in, toClient) }()
 	go io.WriteString(w, script())
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, `"protocolVersion":"2025-11-25"`) {
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil ||
+		!strings.Contains(line, `"protocolVersion":"2025-11-25"`) {
 		t.Errorf("the server answered %q, %v, want the handshake", line, err)
 	}
 	cancel()
@@ -271,7 +295,8 @@ func TestStdioContextEnds(t *testing.T) {
 
 func TestStdioReadFails(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
-	if err := New(workspace, nil).ServeStdio(t.Context(), badReader{}, io.Discard); err == nil || !strings.Contains(err.Error(), errRead.Error()) {
+	if err := New(workspace, nil).ServeStdio(t.Context(), badReader{}, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), errRead.Error()) {
 		t.Errorf("ServeStdio = %v, want %v", err, errRead)
 	}
 }
@@ -283,23 +308,28 @@ func TestStdioBadLines(t *testing.T) {
 		line, id string
 		code     int // 0 for no answer
 	}{
-		"word":            {line: "hello", code: -32700},
-		"byte order":      {line: "\ufeff" + list, code: -32700},
-		"NUL":             {line: "\x00\x00", code: -32700},
-		"cut":             {line: list[:20], code: -32700},
-		"two on a line":   {line: list + list, code: -32700},
-		"empty list":      {line: "[]", code: -32600},
-		"list":            {line: "[" + list + "]", code: -32600},
-		"number":          {line: "5", code: -32600},
-		"null":            {line: "null", code: -32600},
-		"no version":      {line: `{"id":"a","method":"ping"}`, id: `"a"`, code: -32600},
-		"method":          {line: `{"jsonrpc":"2.0","id":3,"method":4}`, id: "3", code: -32600},
-		"id":              {line: `{"jsonrpc":"2.0","id":{},"method":"ping"}`, code: -32600},
-		"null id":         {line: `{"jsonrpc":"2.0","id":null,"method":"ping"}`, code: -32600},
-		"large id":        {line: `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, id: "9007199254740993", code: -32600},
-		"broken id":       {line: `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, id: "1.5", code: -32600},
-		"no method":       {line: `{"jsonrpc":"2.0"}`, code: -32600},
-		"too long":        {line: `{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":"` + strings.Repeat("a", maxLine) + `"}}`, code: -32600},
+		"word":          {line: "hello", code: -32700},
+		"byte order":    {line: "\ufeff" + list, code: -32700},
+		"NUL":           {line: "\x00\x00", code: -32700},
+		"cut":           {line: list[:20], code: -32700},
+		"two on a line": {line: list + list, code: -32700},
+		"empty list":    {line: "[]", code: -32600},
+		"list":          {line: "[" + list + "]", code: -32600},
+		"number":        {line: "5", code: -32600},
+		"null":          {line: "null", code: -32600},
+		"no version":    {line: `{"id":"a","method":"ping"}`, id: `"a"`, code: -32600},
+		"method":        {line: `{"jsonrpc":"2.0","id":3,"method":4}`, id: "3", code: -32600},
+		"id":            {line: `{"jsonrpc":"2.0","id":{},"method":"ping"}`, code: -32600},
+		"null id":       {line: `{"jsonrpc":"2.0","id":null,"method":"ping"}`, code: -32600},
+		"large id": {
+			line: `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`,
+			id:   "9007199254740993",
+			code: -32600,
+		},
+		"broken id": {line: `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, id: "1.5", code: -32600},
+		"no method": {line: `{"jsonrpc":"2.0"}`, code: -32600},
+		"too long": {line: `{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":"` +
+			strings.Repeat("a", maxLine) + `"}}`, code: -32600},
 		"empty":           {line: ""},
 		"white space":     {line: " \t\r"},
 		"another's reply": {line: `{"jsonrpc":"2.0","id":9,"result":{}}`},

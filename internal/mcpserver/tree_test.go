@@ -61,7 +61,9 @@ func treeServer(t *testing.T, d layout.Dialect, dir string) *Server {
 			tools = append(tools, other)
 		}
 	}
-	workspace := &verb.Workspace{Written: h.Written(), Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	workspace := &verb.Workspace{Written: h.Written(), Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+		return h.Memory(), nil
+	}}
 	return New(workspace, &Options{Tools: tools, Home: h})
 }
 
@@ -79,7 +81,11 @@ func TestSessionsAreShownTheirOwn(t *testing.T) {
 	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
 	t.Cleanup(srv.Close)
 	open := func() *mcp.ClientSession {
-		cs := client(t, &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}}, versions[1])
+		cs := client(
+			t,
+			&mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}},
+			versions[1],
+		)
 		t.Cleanup(func() { cs.Close() })
 		return cs
 	}
@@ -126,8 +132,12 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 		text   func(content string) string
 		search string // its own tool that looks for words
 	}{
-		{entryfiles.Dialect(), "memory/entries/e%d.md", func(c string) string { return "---\nname: entry\n---\n" + c + "\n" }, "recall"},
-		{duragent.Dialect(), ".duragent/memory/world/e%d.md", func(c string) string { return c + "\n" }, "search_memory"},
+		{entryfiles.Dialect(), "memory/entries/e%d.md", func(c string) string {
+			return "---\nname: entry\n---\n" + c + "\n"
+		}, "recall"},
+		{duragent.Dialect(), ".duragent/memory/world/e%d.md", func(c string) string {
+			return c + "\n"
+		}, "search_memory"},
 	} {
 		for _, files := range []int{1, 80} { // the more are watched, where the system can
 			t.Run(fmt.Sprint(tt.layout.Name, " ", files), func(t *testing.T) {
@@ -139,7 +149,10 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 				cs := overMemory(t, treeServer(t, tt.layout, dir), versions[1])
 				ask := func(word string) string {
 					t.Helper()
-					res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tt.search, Arguments: obj{"query": word}})
+					res, err := cs.CallTool(
+						t.Context(),
+						&mcp.CallToolParams{Name: tt.search, Arguments: obj{"query": word}},
+					)
 					if err != nil || res.IsError {
 						t.Fatalf("%s(%s): %v %v", tt.search, word, res, err)
 					}
@@ -151,7 +164,12 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 					if got := ask(word); !strings.Contains(got, word+" tree") {
 						t.Errorf("after edit %d, %s says %q", i, tt.search, got)
 					}
-					if got, want := say(t, cs, "list", obj{"limit": 1}), fmt.Sprintf("1 of %d entr", files); !strings.HasPrefix(got, want) {
+					if got, want := say(
+						t,
+						cs,
+						"list",
+						obj{"limit": 1},
+					), fmt.Sprintf("1 of %d entr", files); !strings.HasPrefix(got, want) {
 						t.Errorf("after edit %d, list says %.40q, want %q", i, got, want)
 					}
 				}

@@ -129,15 +129,46 @@ type event struct {
 }
 
 var events = map[string][]event{
-	"claude": {{"SessionStart", "", inject, 5}, {"UserPromptSubmit", "", capture, 5}, {"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", inject, 5}, {"PostToolUse", "", capture, 5},
-		{"PostToolUseFailure", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"PostCompact", "", capture, 5}, {"Stop", "", capture, 5}, {"SessionEnd", "", capture, 10}},
-	"codex": {{"SessionStart", "", inject, 5}, {"UserPromptSubmit", "", capture, 5}, {"PreToolUse", "apply_patch", inject, 5}, {"PostToolUse", "", capture, 5},
-		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5}, {"SessionEnd", "", capture, 3}},
-	"gemini": {{"SessionStart", "", inject, 5}, {"BeforeAgent", "", capture, 5}, {"AfterTool", "*", capture, 5}, {"AfterAgent", "", capture, 5}, {"SessionEnd", "", capture, 5}},
-	"copilot": {{"SessionStart", "", inject, 5}, {"UserPromptSubmit", "", capture, 5}, {"PreToolUse", "", inject, 5}, {"PostToolUse", "", capture, 5}, {"PostToolUseFailure", "", capture, 5}, {"Stop", "", capture, 5},
-		{"SessionEnd", "", capture, 5}},
-	"qwen": {{"SessionStart", "", inject, 5}, {"UserPromptSubmit", "", capture, 5}, {"PostToolUse", "", capture, 5}, {"PostToolUseFailure", "", capture, 5},
-		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5}, {"SessionEnd", "", capture, 5}},
+	"claude": {
+		{"SessionStart", "", inject, 5},
+		{"UserPromptSubmit", "", capture, 5},
+		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", inject, 5},
+		{"PostToolUse", "", capture, 5},
+		{"PostToolUseFailure", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"PostCompact", "", capture, 5},
+		{"Stop", "", capture, 5}, {"SessionEnd", "", capture, 10},
+	},
+	"codex": {
+		{"SessionStart", "", inject, 5},
+		{"UserPromptSubmit", "", capture, 5},
+		{"PreToolUse", "apply_patch", inject, 5},
+		{"PostToolUse", "", capture, 5},
+		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5},
+		{"SessionEnd", "", capture, 3},
+	},
+	"gemini": {
+		{"SessionStart", "", inject, 5},
+		{"BeforeAgent", "", capture, 5},
+		{"AfterTool", "*", capture, 5},
+		{"AfterAgent", "", capture, 5},
+		{"SessionEnd", "", capture, 5},
+	},
+	"copilot": {
+		{"SessionStart", "", inject, 5},
+		{"UserPromptSubmit", "", capture, 5},
+		{"PreToolUse", "", inject, 5},
+		{"PostToolUse", "", capture, 5},
+		{"PostToolUseFailure", "", capture, 5},
+		{"Stop", "", capture, 5},
+		{"SessionEnd", "", capture, 5},
+	},
+	"qwen": {
+		{"SessionStart", "", inject, 5},
+		{"UserPromptSubmit", "", capture, 5},
+		{"PostToolUse", "", capture, 5},
+		{"PostToolUseFailure", "", capture, 5},
+		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5},
+		{"SessionEnd", "", capture, 5},
+	},
 }
 
 // hooks returns the hooks that the options ask for.

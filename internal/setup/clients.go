@@ -10,7 +10,8 @@ import (
 )
 
 var clients = []*Client{
-	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory", filesFor: claudeFiles,
+	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory",
+		filesFor: claudeFiles,
 		memories: func(w World) string { return w.home("claude", "") },
 		signs:    func(w World) []string { return []string{w.home("claude", "")} }},
 	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, filesFor: codexFiles,
@@ -19,9 +20,11 @@ var clients = []*Client{
 		signs: func(w World) []string { return []string{w.home("gemini", "settings.json")} }},
 	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, filesFor: opencodeFiles,
 		signs: func(w World) []string { return []string{w.dir("XDG_CONFIG_HOME", ".config", "opencode")} }},
-	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, filesFor: copilotFiles, notes: copilotNotes,
+	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, filesFor: copilotFiles,
+		notes: copilotNotes,
 		signs: func(w World) []string { return []string{w.home("copilot", "")} }},
-	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory", filesFor: qwenFiles,
+	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory",
+		filesFor: qwenFiles,
 		memories: func(w World) string { return w.home("qwen", "") },
 		signs:    func(w World) []string { return []string{w.home("qwen", "")} }},
 	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
@@ -30,14 +33,18 @@ var clients = []*Client{
 		func(w World) string { return w.config("Code/User/mcp.json") }, ".vscode/mcp.json"),
 	plainClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
 		func(w World) string { return w.user(".codeium/windsurf/mcp_config.json") }, ""),
-	plainClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields { return fields{{"env", fields{}}} },
+	plainClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields {
+		return fields{{"env", fields{}}}
+	},
 		func(w World) string {
 			if w.GOOS == "windows" {
 				return w.config("Zed/settings.json")
 			}
 			return w.dir("XDG_CONFIG_HOME", ".config", "zed/settings.json")
 		}, ".zed/settings.json"),
-	plainClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields { return fields{{"disabled", false}, {"autoApprove", o.Allow}} },
+	plainClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
+		return fields{{"disabled", false}, {"autoApprove", o.Allow}}
+	},
 		func(w World) string {
 			if p := w.user(".cline/data/settings/cline_mcp_settings.json"); exists(p) {
 				return p
@@ -72,7 +79,14 @@ func firstExisting(paths ...string) string {
 }
 
 // plainClient returns a client for which setup only adds a server to one file.
-func plainClient(name, title string, path []string, before fields, after func(Options) fields, user func(World) string, project string) *Client {
+func plainClient(
+	name, title string,
+	path []string,
+	before fields,
+	after func(Options) fields,
+	user func(World) string,
+	project string,
+) *Client {
 	return &Client{Name: name, Title: title, filesFor: func(w World, o Options) []file {
 		if o.Project && project == "" {
 			return nil
@@ -93,7 +107,10 @@ func (f *file) addItem(put, off []item) {
 }
 
 func claudeFiles(w World, o Options) []file {
-	mcp := file{path: w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"), servers: []string{"mcpServers"}}
+	mcp := file{
+		path:    w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
+		servers: []string{"mcpServers"},
+	}
 	mcp.addItem(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
 	settings := file{path: w.scoped(o, w.home("claude", "settings.json"), ".claude/settings.local.json")}
 	settings.addItem(o.allow("permissions", "allow"))
@@ -106,9 +123,15 @@ func claudeFiles(w World, o Options) []file {
 }
 
 func geminiFiles(w World, o Options) []file {
-	f := file{path: w.scoped(o, w.home("gemini", "settings.json"), ".gemini/settings.json"), servers: []string{"mcpServers"}}
+	f := file{
+		path:    w.scoped(o, w.home("gemini", "settings.json"), ".gemini/settings.json"),
+		servers: []string{"mcpServers"},
+	}
 	f.addItem(o.server(f.servers, nil))
-	f.addItem([]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))}, nil)
+	f.addItem(
+		[]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))},
+		nil,
+	)
 	policy := file{path: w.home("gemini", "policies/oxbow.toml"), isOxbows: true}
 	if !o.NoMCP {
 		// Gemini CLI compares each toolName with the names of its own tools and warns at
@@ -118,14 +141,18 @@ func geminiFiles(w World, o Options) []file {
 		for _, t := range o.Allow {
 			names = append(names, "mcp_"+program+"_"+t)
 		}
-		policy.content = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\ntoolName = " + tomlValue(names) +
+		policy.content = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\ntoolName = " +
+			tomlValue(names) +
 			"\ndecision = \"allow\"\npriority = 100\n"
 	}
 	return []file{f, policy}
 }
 
 func qwenFiles(w World, o Options) []file {
-	f := file{path: w.scoped(o, w.home("qwen", "settings.json"), ".qwen/settings.json"), servers: []string{"mcpServers"}}
+	f := file{
+		path:    w.scoped(o, w.home("qwen", "settings.json"), ".qwen/settings.json"),
+		servers: []string{"mcpServers"},
+	}
 	f.addItem(o.server(f.servers, nil))
 	f.addItem(o.allow("permissions", "allow"))
 	var more []field
@@ -164,7 +191,10 @@ func copilotFiles(w World, o Options) []file {
 
 func opencodeFiles(w World, o Options) []file {
 	dir := w.scoped(o, w.dir("XDG_CONFIG_HOME", ".config", "opencode"), "")
-	f := file{path: firstExisting(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")), servers: []string{"mcp"}}
+	f := file{
+		path:    firstExisting(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")),
+		servers: []string{"mcp"},
+	}
 	f.addItem(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
 	plugin := file{path: filepath.Join(w.scoped(o, dir, ".opencode"), "plugins", "oxbow.js"), isOxbows: true}
 	if o.Plugin != nil && !(o.NoInject && o.NoCapture) {
@@ -175,7 +205,10 @@ func opencodeFiles(w World, o Options) []file {
 
 func kiloFiles(w World, o Options) []file {
 	dir := w.scoped(o, w.user(".config/kilo"), ".kilo")
-	f := file{path: firstExisting(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")), servers: []string{"mcp"}}
+	f := file{
+		path:    firstExisting(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")),
+		servers: []string{"mcp"},
+	}
 	f.addItem(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
 	return []file{f}
 }
@@ -184,7 +217,10 @@ func copilotNotes(_ World, o Options) []string {
 	if o.NoMCP {
 		return nil
 	}
-	return []string{"Copilot CLI keeps no list of tools that run unasked: start it with --allow-tool=oxbow, or approve them when it asks"}
+	return []string{
+		"Copilot CLI keeps no list of tools that run unasked: start it with --allow-tool=oxbow, or approve them when " +
+			"it asks",
+	}
 }
 
 func codexFiles(w World, o Options) []file {

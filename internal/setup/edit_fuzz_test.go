@@ -66,7 +66,11 @@ func FuzzTOML(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := decoded(t, ".toml", string(foreign)).(map[string]any), decoded(t, ".toml", string(without)).(map[string]any)
+		a, b := decoded(
+			t,
+			".toml",
+			string(foreign),
+		).(map[string]any), decoded(t, ".toml", string(without)).(map[string]any)
 		for _, m := range []map[string]any{a, b} {
 			maps.DeleteFunc(m, func(k string, v any) bool {
 				servers, ok := v.(map[string]any)

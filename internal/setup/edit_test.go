@@ -69,7 +69,14 @@ func generated(r *rand.Rand, c *Client, f file) string {
 	}
 	members := []string{`"theme" : ` + value(2)}
 	if r.IntN(2) == 0 && len(f.servers) > 0 {
-		members = append(members, fmt.Sprintf("%q: %s", f.servers[0], object(2, []string{`"other": {"command":"other","args":["mcp"]}`}[:r.IntN(2)])))
+		members = append(
+			members,
+			fmt.Sprintf(
+				"%q: %s",
+				f.servers[0],
+				object(2, []string{`"other": {"command":"other","args":["mcp"]}`}[:r.IntN(2)]),
+			),
+		)
 	}
 	if r.IntN(2) == 0 {
 		list := []string{`[]`, `["Bash", "Read"]`, "[" + line(3) + `"Bash"` + line(2) + "]"}[r.IntN(3)]
@@ -77,7 +84,11 @@ func generated(r *rand.Rand, c *Client, f file) string {
 	}
 	if r.IntN(2) == 0 && len(events[c.Name]) > 0 {
 		e := events[c.Name][r.IntN(len(events[c.Name]))].name
-		members = append(members, `"hooks": `+object(2, []string{fmt.Sprintf(`"%s": [{"hooks":[{"type":"command","command":"foreign hook"}]}]`, e)}[:r.IntN(2)]))
+		members = append(members, `"hooks": `+
+			object(
+				2,
+				[]string{fmt.Sprintf(`"%s": [{"hooks":[{"type":"command","command":"foreign hook"}]}]`, e)}[:r.IntN(2)],
+			))
 	}
 	r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	text := object(1, members)
@@ -93,7 +104,8 @@ func generated(r *rand.Rand, c *Client, f file) string {
 }
 
 func generatedTOML(r *rand.Rand) string {
-	parts := []string{"# a note\nmodel = \"m\" # why\n", "\n[profiles.a]\nx = [\n 1,\n 2, # two\n]\n", "\n[mcp_servers.other]\ncommand = 'c'\n[mcp_servers.other.env]\nA=\"b\"\n",
+	parts := []string{"# a note\nmodel = \"m\" # why\n", "\n[profiles.a]\nx = [\n 1,\n 2, # two\n]\n",
+		"\n[mcp_servers.other]\ncommand = 'c'\n[mcp_servers.other.env]\nA=\"b\"\n",
 		"\n\n[[list]]\nn = 1\n[[list]]\nn = 2\n", "\n[hooks.state.\"/x:stop:0:0\"]\ntrusted_hash = \"sha256:0\"\n\n"}
 	text := ""
 	for _, p := range parts {
@@ -146,7 +158,8 @@ func TestGenerated(t *testing.T) {
 			moved.Executable = "/elsewhere/oxbow"
 			run(t, c, w, moved, false)
 			for p, text := range tree(t, dir) {
-				if want := strings.ReplaceAll(once[p], o.Executable, moved.Executable); text != want && !strings.Contains(p, "oxbow/setup") && !strings.Contains(text, "trusted_hash") {
+				if want := strings.ReplaceAll(once[p], o.Executable, moved.Executable); text != want &&
+					!strings.Contains(p, "oxbow/setup") && !strings.Contains(text, "trusted_hash") {
 					t.Errorf("%s, moved: %s is\n%s\nwant\n%s", what, p, text, want)
 				}
 			}
@@ -174,7 +187,11 @@ func foreignStays(t *testing.T, what string, before, after map[string]string) {
 		if !within(was, is) {
 			t.Errorf("%s: %s lost something:\n%s\nis\n%s", what, p, text, after[p])
 		}
-		if bom, crlf := strings.HasPrefix(after[p], byteOrderMark), strings.Count(after[p], "\r\n"); bom != strings.HasPrefix(text, byteOrderMark) || (strings.Contains(text, "\r\n") && crlf != strings.Count(after[p], "\n")) {
+		if bom, crlf := strings.HasPrefix(
+			after[p],
+			byteOrderMark,
+		), strings.Count(after[p], "\r\n"); bom != strings.HasPrefix(text, byteOrderMark) ||
+			(strings.Contains(text, "\r\n") && crlf != strings.Count(after[p], "\n")) {
 			t.Errorf("%s: %s has other line ends or another mark: %q", what, p, after[p])
 		}
 	}
@@ -288,7 +305,8 @@ func editsStay(t *testing.T, what string, c *Client, w World, o Options) {
 
 // odd are files that people and programs leave.
 var odd = map[string]string{
-	"empty lists":    "{\"hooks\": {\"Stop\": [], \"SessionStart\": [ ]}, \"permissions\": {\"allow\": []}, \"mcpServers\": {}}\n",
+	"empty lists": "{\"hooks\": {\"Stop\": [], \"SessionStart\": [ ]}, \"permissions\": {\"allow\": []}, " +
+		"\"mcpServers\": {}}\n",
 	"null":           `{"mcpServers": null, "hooks": null, "permissions": {"allow": null}, "mcp": null, "servers": null, "context_servers": null}`,
 	"twice":          `{"hooks":{"Stop":[]},"mcpServers":{"a":{"command":"a"}},"hooks":{"Stop":[],"Stop":[{"hooks":[{"type":"command","command":"f"}]}]},"mcpServers":{"b":{"command":"b"}}}`,
 	"other case":     `{"Hooks": {"Stop": [1]}, "MCPSERVERS": {}}`,
@@ -306,8 +324,16 @@ func TestWithoutARecord(t *testing.T) {
 	w, o := world(t.TempDir()), options()
 	c := Find("claude")
 	settings := filepath.Join(w.User, ".claude/settings.json")
-	write(t, settings, `{"hooks":{"Stop":[{"hooks":[{"command":"/a/oxbow","args":["hook","claude"],"type":"command"},{"type":"command","command":"mine"}]}]},"permissions":{"allow":["mcp__oxbow__recall","Bash"]}}`)
-	write(t, filepath.Join(w.User, ".claude.json"), "{\"mcpServers\":{\n\"oxbow\":{\"args\":[\"mcp\"],\"command\":\"/a/oxbow\"}},\"n\":1e3}")
+	write(
+		t,
+		settings,
+		`{"hooks":{"Stop":[{"hooks":[{"command":"/a/oxbow","args":["hook","claude"],"type":"command"},{"type":"command","command":"mine"}]}]},"permissions":{"allow":["mcp__oxbow__recall","Bash"]}}`,
+	)
+	write(
+		t,
+		filepath.Join(w.User, ".claude.json"),
+		"{\"mcpServers\":{\n\"oxbow\":{\"args\":[\"mcp\"],\"command\":\"/a/oxbow\"}},\"n\":1e3}",
+	)
 	run(t, c, w, o, true)
 	got := tree(t, w.User)
 	if got[".claude/settings.json"] != `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]},"permissions":{"allow":["Bash"]}}` || got[".claude.json"] != "{\"n\":1e3}" {
@@ -318,13 +344,32 @@ func TestWithoutARecord(t *testing.T) {
 // TestByHand keeps what a person wrote of oxbow's server: members and arguments.
 func TestByHand(t *testing.T) {
 	for _, c := range []struct{ client, path, text, want string }{
-		{"claude", ".claude.json", `{"mcpServers":{"oxbow":{"command":"oxbow","args":["--tools","full","mcp"],"env":{"A":"b"}}}}`,
-			`{"mcpServers":{"oxbow":{"command":"/opt/oxbow/bin/oxbow","args":["--tools","full","mcp"],"env":{"A":"b"}, "type":"stdio", "alwaysLoad":true}}}`},
-		{"opencode", ".config/opencode/opencode.jsonc", `{"mcp": {"oxbow": {"type": "local", "command": ["oxbow", "mcp", "--ro"], "enabled": false}}}`,
-			`{"mcp": {"oxbow": {"type": "local", "command": ["/opt/oxbow/bin/oxbow","mcp","--ro"], "enabled": true}}}`},
-		{"codex", ".codex/config.toml", "[mcp_servers]\noxbow = { command = \"oxbow\", args = [\"mcp\"] } # by hand\n", ""},
-		{"codex", ".codex/config.toml", "[mcp_servers.oxbow] # by hand\ncommand = 'oxbow'\nargs = ['mcp', '--ro']\n[mcp_servers.oxbow.env]\nA='b'\n",
-			"[mcp_servers.oxbow] # by hand\ncommand = \"/opt/oxbow/bin/oxbow\"\nargs = ['mcp', '--ro']\nstartup_timeout_sec = 20\n[mcp_servers.oxbow.env]\nA='b'\n"},
+		{
+			"claude",
+			".claude.json",
+			`{"mcpServers":{"oxbow":{"command":"oxbow","args":["--tools","full","mcp"],"env":{"A":"b"}}}}`,
+			`{"mcpServers":{"oxbow":{"command":"/opt/oxbow/bin/oxbow","args":["--tools","full","mcp"],"env":{"A":"b"}, "type":"stdio", "alwaysLoad":true}}}`,
+		},
+		{
+			"opencode",
+			".config/opencode/opencode.jsonc",
+			`{"mcp": {"oxbow": {"type": "local", "command": ["oxbow", "mcp", "--ro"], "enabled": false}}}`,
+			`{"mcp": {"oxbow": {"type": "local", "command": ["/opt/oxbow/bin/oxbow","mcp","--ro"], "enabled": true}}}`,
+		},
+		{
+			"codex",
+			".codex/config.toml",
+			"[mcp_servers]\noxbow = { command = \"oxbow\", args = [\"mcp\"] } # by hand\n",
+			"",
+		},
+		{
+			"codex",
+			".codex/config.toml",
+			"[mcp_servers.oxbow] # by hand\ncommand = 'oxbow'\nargs = ['mcp', " +
+				"'--ro']\n[mcp_servers.oxbow.env]\nA='b'\n",
+			"[mcp_servers.oxbow] # by hand\ncommand = \"/opt/oxbow/bin/oxbow\"\nargs = ['mcp', " +
+				"'--ro']\nstartup_timeout_sec = 20\n[mcp_servers.oxbow.env]\nA='b'\n",
+		},
 	} {
 		w := world(t.TempDir())
 		path := filepath.Join(w.User, c.path)
@@ -377,7 +422,8 @@ func TestRefused(t *testing.T) {
 	}
 	w := world(t.TempDir())
 	write(t, filepath.Join(w.User, ".codex/config.toml"), "a = 1\nb =\n")
-	if _, err := Find("codex").Plan(w, options(), false); err == nil || !strings.Contains(err.Error(), "line 2, column") {
+	if _, err := Find("codex").Plan(w, options(), false); err == nil ||
+		!strings.Contains(err.Error(), "line 2, column") {
 		t.Errorf("Plan = %v", err)
 	}
 }
@@ -437,9 +483,17 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{posix, []string{"/usr/bin/oxbow", "hook", "codex"}, "/usr/bin/oxbow hook codex"},
 		{posix, []string{"/my tools/oxbow", "hook", "codex"}, "'/my tools/oxbow' hook codex"},
-		{posix, []string{"/it's/öx/oxbow", "--home", "/a 'b' \"c\"", "hook", "codex"}, `'/it'\''s/öx/oxbow' --home '/a '\''b'\'' "c"' hook codex`},
+		{
+			posix,
+			[]string{"/it's/öx/oxbow", "--home", "/a 'b' \"c\"", "hook", "codex"},
+			`'/it'\''s/öx/oxbow' --home '/a '\''b'\'' "c"' hook codex`,
+		},
 		{cmd, []string{`C:\Program Files\oxbow.exe`, "hook", "codex"}, `"C:\Program Files\oxbow.exe" hook codex`},
-		{powerShell, []string{`C:\Program Files\oxbow.exe`, "--home", `D:\it's`, "hook", "gemini"}, `& 'C:\Program Files\oxbow.exe' --home 'D:\it''s' hook gemini`},
+		{
+			powerShell,
+			[]string{`C:\Program Files\oxbow.exe`, "--home", `D:\it's`, "hook", "gemini"},
+			`& 'C:\Program Files\oxbow.exe' --home 'D:\it''s' hook gemini`,
+		},
 		{powerShell, []string{`C:\bin\oxbow.exe`, "hook", "gemini"}, `C:\bin\oxbow.exe hook gemini`},
 	} {
 		line := commandLine(c.sh, c.argv)
@@ -454,8 +508,14 @@ func TestCommandLine(t *testing.T) {
 
 // TestTrustedHash holds hashes that Codex 0.169 took.
 func TestTrustedHash(t *testing.T) {
-	got := trustedHash("SessionEnd", "", map[string]any{"type": "command", "command": "/a/oxbow hook codex", "timeout": 10.0})
-	if want := "sha256:" + sum([]byte(`{"event_name":"session_end","hooks":[{"async":false,"command":"/a/oxbow hook codex","timeout":3,"type":"command"}]}`)); got != want {
+	got := trustedHash(
+		"SessionEnd",
+		"",
+		map[string]any{"type": "command", "command": "/a/oxbow hook codex", "timeout": 10.0},
+	)
+	if want := "sha256:" + sum([]byte(
+		`{"event_name":"session_end","hooks":[{"async":false,"command":"/a/oxbow hook codex","timeout":3,"type":"command"}]}`,
+	)); got != want {
 		t.Errorf("trustedHash = %s, want %s", got, want)
 	}
 }

@@ -205,11 +205,16 @@ func (in *Inspection) findHere(ctx context.Context) []Finding {
 	all := []Finding{}
 	for _, j := range wrong {
 		names, titles := namesOf(j.of)
-		all = append(all, Finding{names, j.level, strings.ReplaceAll(j.what, "{clients}", joinWords(titles)+in.scopeText()), j.mend(j.of), true})
+		all = append(
+			all,
+			Finding{names, j.level, strings.ReplaceAll(j.what, "{clients}", joinWords(titles)+in.scopeText()),
+				j.mend(j.of), true},
+		)
 	}
 	if len(absent) > 0 {
 		names, titles := namesOf(absent)
-		right = append(right, Finding{names, OK, "not found on PATH, and set up all the same: " + joinWords(titles), "", true})
+		right = append(right, Finding{names, OK, "not found on PATH, and set up all the same: " +
+			joinWords(titles), "", true})
 	}
 	return append(all, right...)
 }
@@ -239,10 +244,17 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 	}
 	switch {
 	case s.Err != nil:
-		add(Problem, func(of []Status) string { return "correct the file, then " + in.setupCommand(of) }, "oxbow is set up for {clients}, and a file cannot be read: %v", s.Err)
+		add(Problem, func(of []Status) string {
+			return "correct the file, then " + in.setupCommand(of)
+		}, "oxbow is set up for {clients}, and a file cannot be read: %v", s.Err)
 		return all
 	case !s.SetUp():
-		add(warning, again, "oxbow was set up for {clients}, and nothing of it is left in the files (if that was meant: %s)", in.removeCommand(s))
+		add(
+			warning,
+			again,
+			"oxbow was set up for {clients}, and nothing of it is left in the files (if that was meant: %s)",
+			in.removeCommand(s),
+		)
 		return all
 	}
 	if s.lacksServer() {
@@ -262,7 +274,8 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 	}
 	if !s.trusted {
 		add(warning, func(of []Status) string { return in.setupCommand(of, "--trust") },
-			"{clients} runs no hook of oxbow before you trust it, here or with /hooks there: nothing is kept, and nothing is shown by itself")
+			"{clients} runs no hook of oxbow before you trust it, here or with /hooks there: nothing is kept, and "+
+				"nothing is shown by itself")
 	}
 	if isGone {
 		return all
@@ -282,7 +295,10 @@ func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 		what := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
 		return []fault{{Problem, what, func(of []Status) string { return in.setupCommand(of) }}}
 	case a.NoMemory != "":
-		return []fault{{Problem, "{clients}: the server answers that it has no memory: " + a.NoMemory, func([]Status) string { return a.Mend }}}
+		return []fault{{Problem, "{clients}: the server answers that it has no memory: " +
+			a.NoMemory, func([]Status) string {
+			return a.Mend
+		}}}
 	}
 	return nil
 }
@@ -329,7 +345,8 @@ func (in *Inspection) wrongHome(s *Status) string {
 	}
 	switch {
 	case finds && in.Options.Home != "":
-		return "{clients}: oxbow is set up without --home and finds its home by itself, which may not be this one, chosen by " + in.Rule
+		return "{clients}: oxbow is set up without --home and finds its home by itself, which may not be this one, " +
+			"chosen by " + in.Rule
 	case !finds && len(others) > 0:
 		return "{clients}: oxbow is set up for the home " + strings.Join(others, ", ") + ", not for this one"
 	}

@@ -202,7 +202,10 @@ type part struct {
 func contents(v *hujson.Value) (c contentsOf, ok bool) {
 	c.v = v
 	add := func(first, last *hujson.Value) {
-		c.parts = append(c.parts, part{first.StartOffset, last.EndOffset, first.BeforeExtra, last.EndOffset + len(last.AfterExtra)})
+		c.parts = append(
+			c.parts,
+			part{first.StartOffset, last.EndOffset, first.BeforeExtra, last.EndOffset + len(last.AfterExtra)},
+		)
 	}
 	switch x := v.Value.(type) {
 	case *hujson.Object:
@@ -301,7 +304,8 @@ func (d *document) removePart(v *hujson.Value, i int) error {
 		return d.splice(comma, p.end, string(d.text[comma+1:from]))
 	default:
 		end := p.end
-		if strings.TrimSpace(string(d.text[v.StartOffset+1:from])) == "" && strings.TrimSpace(string(d.text[p.end:v.EndOffset-1])) == "" {
+		if strings.TrimSpace(string(d.text[v.StartOffset+1:from])) == "" &&
+			strings.TrimSpace(string(d.text[p.end:v.EndOffset-1])) == "" {
 			from, end = v.StartOffset+1, v.EndOffset-1
 		}
 		return d.splice(from, end, "")
@@ -372,7 +376,8 @@ func (d *document) prune(base *document, path ...string) error {
 		if v == nil {
 			continue
 		}
-		if c, ok := contents(v); !ok || len(c.parts) > 0 || bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#") || base.at(path...) != nil {
+		if c, ok := contents(v); !ok || len(c.parts) > 0 ||
+			bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#") || base.at(path...) != nil {
 			return nil
 		}
 		if base.find(path...) != nil {

@@ -20,7 +20,8 @@ import (
 // TestOdd sets clients up over odd files, in homes and from programs with odd
 // names: twice is once, and removing gives the bytes back.
 func TestOdd(t *testing.T) {
-	names := []string{"it's", "a b", `q"uote`, "öx→💥", `back\slash`, "$HOME", "semi;colon", "-dash", "new\nline", "%x", "#h", "[glob]*"}
+	names := []string{"it's", "a b", `q"uote`, "öx→💥", `back\slash`, "$HOME", "semi;colon", "-dash", "new\nline",
+		"%x", "#h", "[glob]*"}
 	if runtime.GOOS == "windows" {
 		names = []string{"it's", "a b", "öx→💥", "$HOME", "semi;colon", "%x", "[glob]"}
 	}
@@ -98,7 +99,12 @@ func TestReadOnlyFile(t *testing.T) {
 func TestStaleTemporaryFile(t *testing.T) {
 	w := world(t.TempDir())
 	path := filepath.Join(w.User, ".claude.json")
-	for name, stays := range map[string]bool{".0123456789abcdef.tmp": false, ".0123456789abcdeg.tmp": true, ".tmp.1.2": true, ".bak": true} {
+	for name, stays := range map[string]bool{
+		".0123456789abcdef.tmp": false,
+		".0123456789abcdeg.tmp": true,
+		".tmp.1.2":              true,
+		".bak":                  true,
+	} {
 		write(t, path+name, "")
 		if err := os.Chtimes(path+name, time.Time{}, time.Now().Add(-2*vfs.StaleAfter)); err != nil {
 			t.Fatal(err)

@@ -110,7 +110,8 @@ func (r *record) original() ([]byte, error) {
 // writeRecordOf writes the record of a change before the change is made. after is the new content of
 // the file. base is its content without oxbow, nil if there was no file.
 func (w World) writeRecordOf(real string, after, base []byte, off bool, choices *choices) error {
-	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Choices: choices, Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
+	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Choices: choices,
+		Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
 	if old, err := w.record(real); err != nil {
 		return err
 	} else if old != nil {
@@ -194,7 +195,8 @@ func (w World) Recorded() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
 		var r record
-		if b, err := readFile(filepath.Join(w.State, e.Name())); err == nil && filepath.Ext(e.Name()) == ".json" && json.Unmarshal(b, &r) == nil {
+		if b, err := readFile(filepath.Join(w.State, e.Name())); err == nil && filepath.Ext(e.Name()) == ".json" &&
+			json.Unmarshal(b, &r) == nil {
 			paths = append(paths, r.Path)
 		}
 	}

@@ -141,7 +141,11 @@ func (t *table) add(want fields, path []string) error {
 		b.WriteString(tomlKey(f.name) + " = " + tomlValue(f.value) + nl)
 	}
 	if err := t.splice(len(t.text), len(t.text), b.String()); err != nil {
-		return fmt.Errorf("[%s] cannot be added to what is there: write %s as tables with headers of their own", strings.Join(path, "."), path[0])
+		return fmt.Errorf(
+			"[%s] cannot be added to what is there: write %s as tables with headers of their own",
+			strings.Join(path, "."),
+			path[0],
+		)
 	}
 	return nil
 }
@@ -155,7 +159,8 @@ func (t *table) setOne(f field, path []string) error {
 			return fmt.Errorf("[[%s]] is a list", strings.Join(path, "."))
 		case !e.header && slices.Equal(e.path, full):
 			return t.splice(e.value, e.end, tomlValue(f.value))
-		case e.header && slices.Equal(e.path, path), last >= 0 && !e.header && slices.Equal(e.path[:len(e.path)-1], path) && last == i-1:
+		case e.header && slices.Equal(e.path, path), last >= 0 && !e.header &&
+			slices.Equal(e.path[:len(e.path)-1], path) && last == i-1:
 			last = i
 		}
 	}
@@ -178,7 +183,8 @@ func (t *table) remove(path ...string) error {
 			continue
 		}
 		from := e.from
-		if above := bytes.LastIndexByte(t.text[:max(from-1, 0)], '\n') + 1; e.header && len(bytes.TrimSpace(t.text[above:from])) == 0 {
+		if above := bytes.LastIndexByte(t.text[:max(from-1, 0)], '\n') + 1; e.header &&
+			len(bytes.TrimSpace(t.text[above:from])) == 0 {
 			from = above
 		}
 		if err := t.splice(from, e.to, ""); err != nil {

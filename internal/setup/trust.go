@@ -61,7 +61,13 @@ func hookHashes(path string, text []byte) map[string]string {
 	for event := range lists {
 		for _, at := range handlers(d, event, true, hookMatcher("codex")) {
 			g := lists[event][at.group]
-			all[fmt.Sprintf("%s:%s:%d:%d", path, snake(event), at.group, at.i)] = trustedHash(event, g.Matcher, g.Hooks[at.i])
+			all[fmt.Sprintf(
+				"%s:%s:%d:%d",
+				path,
+				snake(event),
+				at.group,
+				at.i,
+			)] = trustedHash(event, g.Matcher, g.Hooks[at.i])
 		}
 	}
 	return all

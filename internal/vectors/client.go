@@ -239,7 +239,11 @@ const (
 
 // try makes one request. With an error, again is 0 when trying again cannot
 // help, else how long to wait at least.
-func (e *Client) try(ctx context.Context, body []byte, n int) (vs [][]float32, status int, again time.Duration, err error) {
+func (e *Client) try(
+	ctx context.Context,
+	body []byte,
+	n int,
+) (vs [][]float32, status int, again time.Duration, err error) {
 	e.stats.Requests++
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -251,7 +255,9 @@ func (e *Client) try(ctx context.Context, body []byte, n int) (vs [][]float32, s
 	}
 	client := e.HTTP
 	if client == nil {
-		client = &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		client = &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -268,7 +274,11 @@ func (e *Client) try(ctx context.Context, body []byte, n int) (vs [][]float32, s
 		return nil, 0, time.Nanosecond, fmt.Errorf("reading the answer: %w", err)
 	}
 	if int64(len(answer)) > most {
-		return nil, resp.StatusCode, 0, fmt.Errorf("its answer is longer than the %d bytes that %d vectors may have", most, n)
+		return nil, resp.StatusCode, 0, fmt.Errorf(
+			"its answer is longer than the %d bytes that %d vectors may have",
+			most,
+			n,
+		)
 	}
 	if resp.StatusCode != http.StatusOK {
 		err := fmt.Errorf("it answered %s: %s", resp.Status, said(answer))
@@ -324,7 +334,11 @@ func (e *Client) read(answer []byte, n int) ([][]float32, error) {
 			return nil, fmt.Errorf("its answer has a vector of text %d twice, or of none", i)
 		}
 		if len(d.Embedding) == 0 || (e.length != 0 && len(d.Embedding) != e.length) {
-			return nil, fmt.Errorf("its answer has a vector of %d numbers, where others have %d", len(d.Embedding), e.length)
+			return nil, fmt.Errorf(
+				"its answer has a vector of %d numbers, where others have %d",
+				len(d.Embedding),
+				e.length,
+			)
 		}
 		for _, x := range d.Embedding {
 			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {

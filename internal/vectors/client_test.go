@@ -108,14 +108,16 @@ func TestRetries(t *testing.T) {
 	// Always too busy.
 	s, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 500, "out of\nmemory") })
 	var e *Error
-	if !errors.As(err, &e) || e.Status != 500 || e.Tries != 5 || len(s.Batches()) != 5 || !strings.Contains(err.Error(), "500 Internal Server Error: out of memory (tried 5 times)") {
+	if !errors.As(err, &e) || e.Status != 500 || e.Tries != 5 || len(s.Batches()) != 5 ||
+		!strings.Contains(err.Error(), "500 Internal Server Error: out of memory (tried 5 times)") {
 		t.Errorf("always busy: %v after %d requests", err, len(s.Batches()))
 	}
 	// What another try cannot mend.
 	s, waits, err = ask(func(w http.ResponseWriter, n int) bool {
 		return fail(w, 401, `{"error":{"message":"no key","type":"auth"}}`)
 	})
-	if !errors.As(err, &e) || e.Status != 401 || len(s.Batches()) != 1 || len(waits) > 0 || !strings.HasSuffix(err.Error(), "401 Unauthorized: no key") {
+	if !errors.As(err, &e) || e.Status != 401 || len(s.Batches()) != 1 || len(waits) > 0 ||
+		!strings.HasSuffix(err.Error(), "401 Unauthorized: no key") {
 		t.Errorf("no key: %v after %d requests", err, len(s.Batches()))
 	}
 	for body, want := range map[string]string{
@@ -170,7 +172,8 @@ func TestNewClient(t *testing.T) {
 	if _, err := NewClient("http://127.0.0.1", ""); err == nil {
 		t.Error("a model without a name is no error")
 	}
-	for at, ok := range map[string]bool{"http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true, "https://example.org": true, "http://example.org": false, "http://10.0.0.1": false} {
+	for at, ok := range map[string]bool{"http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true,
+		"https://example.org": true, "http://example.org": false, "http://10.0.0.1": false} {
 		e, err := NewClient(at, "m")
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,8 @@ func (f *file) read(rows map[uint64]row) {
 		return
 	}
 	b, err := vfs.ReadFile(f.fsys, f.name, maxFile)
-	if err != nil || len(b) < headerSize || !bytes.Equal(b[:headerSize], f.header(int(binary.LittleEndian.Uint32(b[headerSize-8:])))) {
+	if err != nil || len(b) < headerSize ||
+		!bytes.Equal(b[:headerSize], f.header(int(binary.LittleEndian.Uint32(b[headerSize-8:])))) {
 		return
 	}
 	f.n = int(binary.LittleEndian.Uint32(b[headerSize-8:]))
@@ -89,7 +90,8 @@ func appendRow(b []byte, id uint64, r row) []byte {
 
 // decodeRow reads a record of n numbers.
 func decodeRow(b []byte, n int) (id uint64, r row, ok bool) {
-	if len(b) != rowSize+n || n > maxNumbers || binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
+	if len(b) != rowSize+n || n > maxNumbers ||
+		binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
 		return 0, r, false
 	}
 	id, r.version = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])

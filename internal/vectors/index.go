@@ -45,7 +45,8 @@ type row struct {
 
 // New returns the index that a file keeps, or none does when fsys is nil.
 func New(c *Client, fsys vfs.FS, name string) *Index {
-	return &Index{client: c, file: file{fsys: fsys, name: name, key: hashOf(c.endpoint + "\n" + c.Model)}, using: make(chan struct{}, 1), rows: map[uint64]row{}}
+	return &Index{client: c, file: file{fsys: fsys, name: name, key: hashOf(c.endpoint + "\n" +
+		c.Model)}, using: make(chan struct{}, 1), rows: map[uint64]row{}}
 }
 
 // lock takes the index, unless ctx is done first.
@@ -116,7 +117,12 @@ type Report struct {
 
 // Fill makes the vectors that are missing, and drops those of entries that are
 // gone; all must be all entries of the memory. A dry run counts.
-func (x *Index) Fill(ctx context.Context, all oxbow.Entries, dry bool, progress func(done, of int)) (r Report, err error) {
+func (x *Index) Fill(
+	ctx context.Context,
+	all oxbow.Entries,
+	dry bool,
+	progress func(done, of int),
+) (r Report, err error) {
 	if err := x.lock(ctx); err != nil {
 		return r, err
 	}

@@ -59,7 +59,10 @@ func TestRank(t *testing.T) {
 	}{
 		{oxbow.Query{Text: "the herons"}, "a c b"}, // words: c a; vectors: b a; c and b are equal
 		{oxbow.Query{Text: "the herons", Filter: drafts}, "a b"},
-		{oxbow.Query{Text: "the herons", Operators: &oxbow.Operators{Words: "the herons", Not: []string{"tide"}}}, "a c"},
+		{
+			oxbow.Query{Text: "the herons", Operators: &oxbow.Operators{Words: "the herons", Not: []string{"tide"}}},
+			"a c",
+		},
 		{oxbow.Query{Text: "the", Limit: 1}, "b"},
 	} {
 		q := x.Query(time.Minute)
@@ -73,7 +76,8 @@ func TestRank(t *testing.T) {
 	}
 	c, _ = client(t, s)
 	y := New(c, fsys, "m.vec")
-	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "a c b" || len(s.Batches()) != 6 {
+	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "a c b" ||
+		len(s.Batches()) != 6 {
 		t.Errorf("another process finds %q with %v", got, s.Batches())
 	}
 	// What changed is sent; a label, or a text that was there before, is not.
@@ -107,7 +111,9 @@ func TestRank(t *testing.T) {
 	before := size()
 	var r Report
 	var ferr error
-	if err := m.View(t.Context(), func(all oxbow.Entries) { r, ferr = y.Fill(t.Context(), all, false, nil) }); err != nil || ferr != nil || r.Made != 0 || r.Kept != 3 {
+	if err := m.View(t.Context(), func(all oxbow.Entries) {
+		r, ferr = y.Fill(t.Context(), all, false, nil)
+	}); err != nil || ferr != nil || r.Made != 0 || r.Kept != 3 {
 		t.Errorf("Fill() = %+v, %v, %v", r, err, ferr)
 	}
 	if want := int64(headerSize + 3*(rowSize+512)); size() != want || before <= want {
@@ -135,11 +141,13 @@ func TestWait(t *testing.T) {
 	}
 	x := New(c, fsys, "m.vec")
 	q := x.Query(300 * time.Millisecond)
-	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.Missing != 2*fillBatch || q.Err != nil || got == "" {
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.Missing != 2*fillBatch || q.Err != nil ||
+		got == "" {
 		t.Errorf("after one request of %d: %q, %d missing, %v", fillBatch, got, q.Missing, q.Err)
 	}
 	q = x.Query(50 * time.Millisecond)
-	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil || !strings.Contains(q.Err.Error(), "did not answer within 50ms") {
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil ||
+		!strings.Contains(q.Err.Error(), "did not answer within 50ms") {
 		t.Errorf("an endpoint that does not answer: %q, %v", got, q.Err)
 	}
 	close(stop)
@@ -157,7 +165,8 @@ func TestWait(t *testing.T) {
 	}
 	s.Close()
 	q = x.Query(time.Minute)
-	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil || strings.Contains(q.Err.Error(), "tried") {
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil ||
+		strings.Contains(q.Err.Error(), "tried") {
 		t.Errorf("no endpoint: %q, %v", got, q.Err)
 	}
 }

@@ -58,10 +58,19 @@ const groupNames = 5
 
 var (
 	heldFilter     = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.HeldLabels()}}}
-	importedFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}}, {Key: "has", Values: oxbow.HeldLabels(), Not: true}}}
+	importedFilter = oxbow.Filter{
+		Terms: []oxbow.Term{
+			{Key: "by", Values: []string{string(oxbow.Imported)}},
+			{Key: "has", Values: oxbow.HeldLabels(), Not: true},
+		},
+	}
 
 	// SuspiciousFilter selects the entries that are [oxbow.Entry.Suspicious].
-	SuspiciousFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}}}}
+	SuspiciousFilter = oxbow.Filter{
+		Terms: []oxbow.Term{
+			{Key: "has", Values: []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}},
+		},
+	}
 )
 
 // NotSuspicious selects the entries that are not [oxbow.Entry.Suspicious].
@@ -117,16 +126,20 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 		}
 		Withhold(ctx, &e)
 		out.Entries = append(out.Entries, HeldEntry{
-			Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Unknown: e.Values(oxbow.LabelUnvouched),
+			Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint),
+			Unknown: e.Values(oxbow.LabelUnvouched),
 			Shaped:  append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
-			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: LabelTexts(withoutHeld(e.Labels)), Content: e.Content,
+			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: LabelTexts(withoutHeld(e.Labels)),
+			Content: e.Content,
 		})
 	}
 	for _, g := range groups {
 		out.Groups = append(out.Groups, *g)
 	}
 	slices.SortStableFunc(out.Entries, func(a, b HeldEntry) int { return strings.Compare(b.Created, a.Created) })
-	slices.SortFunc(out.Groups, func(a, b HeldGroup) int { return cmp.Or(strings.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out.Groups, func(a, b HeldGroup) int {
+		return cmp.Or(strings.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID))
+	})
 	return out, nil
 }
 
@@ -155,7 +168,9 @@ func originOf(e *oxbow.Entry) string {
 
 // withoutHeld returns the labels that do not hold an entry back.
 func withoutHeld(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return slices.Contains(oxbow.HeldLabels(), l.Key) })
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
+		return slices.Contains(oxbow.HeldLabels(), l.Key)
+	})
 }
 
 // ApproveIn is the input of Approve: names, or a group.
@@ -190,7 +205,10 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 			return RelabelOut{}, Advise(err, "oxbow approve lists what is held back")
 		}
 		if e.Vouched() {
-			return RelabelOut{}, Advise(fmt.Errorf("%w: %q is not held back", oxbow.ErrInvalid, e.Name), "oxbow approve lists what is")
+			return RelabelOut{}, Advise(
+				fmt.Errorf("%w: %q is not held back", oxbow.ErrInvalid, e.Name),
+				"oxbow approve lists what is",
+			)
 		}
 	}
 	if len(names) == 0 {
@@ -213,7 +231,10 @@ func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []s
 		}
 	}
 	if names == nil {
-		return nil, Advise(fmt.Errorf("%w: no group %q is held back", oxbow.ErrNotFound, group), "oxbow approve lists what is")
+		return nil, Advise(
+			fmt.Errorf("%w: no group %q is held back", oxbow.ErrNotFound, group),
+			"oxbow approve lists what is",
+		)
 	}
 	return names, nil
 }

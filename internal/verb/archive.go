@@ -56,11 +56,16 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 		}
 		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b oxbow.Entry) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b oxbow.Entry) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
 	var ops []oxbow.Op
 	for i, e := range all {
 		if (in.Keep != nil && i < len(all)-*in.Keep) || e.Created.Before(before) {
-			out.Forgotten = append(out.Forgotten, PrunedArchive{e.Name, e.Created.UTC().Format(time.RFC3339), len(e.Content)})
+			out.Forgotten = append(
+				out.Forgotten,
+				PrunedArchive{e.Name, e.Created.UTC().Format(time.RFC3339), len(e.Content)},
+			)
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 		}
 	}

@@ -15,11 +15,17 @@ func TestPruneArchives(t *testing.T) {
 	b := newBench(t)
 	day := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	for i, name := range []string{"a", "b", "c", "d"} {
-		if err := b.m.Apply(t.Context(), oxbow.Add{Name: name, Kind: oxbow.Archive, Content: "x", Created: day.AddDate(0, 0, i)}); err != nil {
+		if err := b.m.Apply(
+			t.Context(),
+			oxbow.Add{Name: name, Kind: oxbow.Archive, Content: "x", Created: day.AddDate(0, 0, i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := b.m.Apply(t.Context(), oxbow.Add{Name: "note", Content: "x", Created: day.AddDate(-9, 0, 0)}); err != nil {
+	if err := b.m.Apply(
+		t.Context(),
+		oxbow.Add{Name: "note", Content: "x", Created: day.AddDate(-9, 0, 0)},
+	); err != nil {
 		t.Fatal(err)
 	}
 	left := func() string {
@@ -50,7 +56,15 @@ func TestPruneArchives(t *testing.T) {
 			gone = append(gone, e.Name)
 		}
 		if got := strings.Join(gone, " "); err != nil || got != step.gone || left() != step.left {
-			t.Errorf("PruneArchives(%+v) = %q, %v and leaves %q, want %q and %q", step.in, got, err, left(), step.gone, step.left)
+			t.Errorf(
+				"PruneArchives(%+v) = %q, %v and leaves %q, want %q and %q",
+				step.in,
+				got,
+				err,
+				left(),
+				step.gone,
+				step.left,
+			)
 		}
 	}
 	for _, in := range []PruneArchivesIn{{}, {Keep: n(0)}, {Days: n(-1)}, {Before: "2026", Days: n(1)}} {
@@ -70,7 +84,12 @@ func TestNames(t *testing.T) {
 	for _, tt := range []struct {
 		in   NamesIn
 		want string
-	}{{NamesIn{Limit: 2}, "bow crew"}, {NamesIn{Prefix: "bo", Limit: 9}, "boat boom bow"}, {NamesIn{Prefix: "bo", Limit: 2}, "boat boom"}, {NamesIn{Prefix: "z", Limit: 2}, ""}} {
+	}{
+		{NamesIn{Limit: 2}, "bow crew"},
+		{NamesIn{Prefix: "bo", Limit: 9}, "boat boom bow"},
+		{NamesIn{Prefix: "bo", Limit: 2}, "boat boom"},
+		{NamesIn{Prefix: "z", Limit: 2}, ""},
+	} {
 		out, err := Names(t.Context(), b.Workspace, tt.in)
 		if got := strings.Join(out.Names, " "); err != nil || got != tt.want {
 			t.Errorf("Names(%+v) = %q, %v, want %q", tt.in, got, err, tt.want)

@@ -26,7 +26,8 @@ import (
 // either spelling with capitals or dashes (maxTokens, max-tokens). A number or
 // a truth value may be written as a string, a number where a word is wanted,
 // and one item where a list is; a comma never splits one. Null, [] and, but for
-// [Param.Empty], "" mean "not given". wait_for_previous is skipped. All else is an error that matches [oxbow.ErrInvalid] and says
+// [Param.Empty], "" mean "not given". wait_for_previous is skipped. All else is an error that matches
+// [oxbow.ErrInvalid] and says
 // what would be right: a name that is not known, one parameter given twice, a
 // wrong type, text that is not UTF-8.
 func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
@@ -56,7 +57,8 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 			if first == m.key {
 				return InvalidValue("parameter", m.key, "is given twice")
 			}
-			return InvalidValue("parameter", m.key, "means the same as "+first+", which is given too; give only "+p.Name)
+			return InvalidValue("parameter", m.key, "means the same as "+first+", which is given too; give only "+
+				p.Name)
 		}
 		given[p.Name] = m.key
 		filled[p.Name], err = decode(p, m, in)

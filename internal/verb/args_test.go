@@ -60,7 +60,11 @@ func TestReadRecall(t *testing.T) {
 		{"kind", `{"type":"journal"}`, RecallIn{Kind: "journal"}},
 		{"replacement character as written", `{"query":"\ufffd"}`, RecallIn{Query: "\ufffd"}},
 		{"surrogate pair", `{"query":"\ud83d\ude00"}`, RecallIn{Query: "😀"}},
-		{"a parameter of the client", `{"query":"a","wait_for_previous":true,"waitForPrevious":false}`, RecallIn{Query: "a"}},
+		{
+			"a parameter of the client",
+			`{"query":"a","wait_for_previous":true,"waitForPrevious":false}`,
+			RecallIn{Query: "a"},
+		},
 		{"space around", " {\"query\" : \"a\"}\n", RecallIn{Query: "a"}},
 	} {
 		got, err := readAs[RecallIn]("recall", c.args)
@@ -71,8 +75,9 @@ func TestReadRecall(t *testing.T) {
 }
 
 func TestReadOthers(t *testing.T) {
-	want := RememberIn{Name: "n", Content: "c", Aliases: []string{"x"}, Tags: []string{"t"}, RelatedFiles: []string{"a.go"},
-		Confidence: ptr(0.5), IfVersion: ptr(uint64(9))}
+	want := RememberIn{Name: "n", Content: "c", Aliases: []string{"x"}, Tags: []string{"t"},
+		RelatedFiles: []string{"a.go"},
+		Confidence:   ptr(0.5), IfVersion: ptr(uint64(9))}
 	for _, a := range []string{
 		`{"name":"n","content":"c","aliases":["x"],"tags":["t"],"related_files":["a.go"],"confidence":0.5,"if_version":9}`,
 		`{"key":"n","text":"c","alias":"x","tag":"t","files":"a.go","confidence":"0.5","version":"9"}`,
@@ -99,7 +104,11 @@ func TestReadRefuses(t *testing.T) {
 		name, args string
 		words      []string
 	}{
-		{"unknown", `{"query":"a","limitt":1}`, []string{`"limitt"`, "not known to recall", "did you mean limit?", "max_tokens"}},
+		{
+			"unknown",
+			`{"query":"a","limitt":1}`,
+			[]string{`"limitt"`, "not known to recall", "did you mean limit?", "max_tokens"},
+		},
 		{"unknown, far", `{"zzzzzzzzzzz":1}`, []string{"not known", "query, filter"}},
 		{"twice", `{"query":"a","query":"b"}`, []string{`"query"`, "twice"}},
 		{"alias and name", `{"q":"a","query":"b"}`, []string{`"query"`, "same as q"}},
@@ -149,7 +158,8 @@ func TestReadRefuses(t *testing.T) {
 // A flood where a word is expected is refused at once, and in few words.
 func TestReadLongWords(t *testing.T) {
 	long := strings.Repeat("ab", 1<<16)
-	for _, a := range []string{`{"` + long + `":1}`, `{"kind":"` + long + `"}`, `{"limit":"` + long + `"}`, `{"limit":1` + strings.Repeat("0", 1<<17) + `}`, strings.Repeat("[", 1<<17)} {
+	for _, a := range []string{`{"` + long + `":1}`, `{"kind":"` + long + `"}`, `{"limit":"` + long +
+		`"}`, `{"limit":1` + strings.Repeat("0", 1<<17) + `}`, strings.Repeat("[", 1<<17)} {
 		_, err := readAs[RecallIn]("recall", a)
 		if err == nil || len(err.Error()) > 500 {
 			t.Errorf("readArgs of %d bytes %.20q = %d bytes of error, want 1 to 500", len(a), a, len(fmt.Sprint(err)))
@@ -161,7 +171,8 @@ func TestReadLongWords(t *testing.T) {
 // accepts it can read again: the struct's own JSON gives the same struct.
 func FuzzReadArgs(f *testing.F) {
 	for _, s := range []string{``, `{}`, `{"q":"a","k":"5","tags":"a,b"}`, `{"query":"\ud800"}`, `{"tags":"[\"a\"]"}`,
-		`{"limit":1e9,"explain":"true","as_of":17}`, `{"query":"a","query":"b"}`, "{\"query\":\"\xff\"}", `{"tags":[null,""]}`, `{"a":{"b":[1]}}`} {
+		`{"limit":1e9,"explain":"true","as_of":17}`, `{"query":"a","query":"b"}`, "{\"query\":\"\xff\"}",
+		`{"tags":[null,""]}`, `{"a":{"b":[1]}}`} {
 		f.Add(s)
 	}
 	params := paramsOf(reflect.TypeFor[RecallIn]())

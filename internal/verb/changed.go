@@ -119,8 +119,10 @@ func editsOf(ctx context.Context, m *oxbow.Memory) ([]agentedit.Edit, error) {
 func (p pastTexts) changedEntry(ctx context.Context, e *agentedit.Edit) ChangedEntry {
 	own := e.Own.Entry
 	p.withhold(ctx, &own)
-	c := ChangedEntry{Name: e.Name, What: EntryForgotten, Now: e.Renamed, Back: e.Back, Own: own.Content, Kind: own.Kind.String(),
-		Written: Timestamp(e.Own.Source.Time), Time: Timestamp(e.Last.Source.Time), Seq: e.Last.Seq, Source: sourceOf(e.Last.Source),
+	c := ChangedEntry{Name: e.Name, What: EntryForgotten, Now: e.Renamed, Back: e.Back, Own: own.Content,
+		Kind:    own.Kind.String(),
+		Written: Timestamp(e.Own.Source.Time), Time: Timestamp(e.Last.Source.Time), Seq: e.Last.Seq,
+		Source:  sourceOf(e.Last.Source),
 		Session: session.SessionOf(e.Last.Source), Changes: e.Changes}
 	switch {
 	case e.Now != nil:
@@ -141,7 +143,9 @@ func (p pastTexts) changedEntry(ctx context.Context, e *agentedit.Edit) ChangedE
 
 // protecting returns the labels that protect an entry.
 func protecting(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !slices.Contains(agentedit.ProtectingKeys, l.Key) })
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
+		return !slices.Contains(agentedit.ProtectingKeys, l.Key)
+	})
 }
 
 // missingFrom returns the elements of all that have does not contain.
@@ -177,7 +181,13 @@ func RestoreChanged(ctx context.Context, w *Workspace, in DecideChangedIn) (Deci
 	return decideChanged(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
 }
 
-func decideChanged(ctx context.Context, w *Workspace, in DecideChangedIn, act string, decide func(context.Context, *oxbow.Memory, []agentedit.Edit) ([]uint64, error)) (DecideChangedOut, error) {
+func decideChanged(
+	ctx context.Context,
+	w *Workspace,
+	in DecideChangedIn,
+	act string,
+	decide func(context.Context, *oxbow.Memory, []agentedit.Edit) ([]uint64, error),
+) (DecideChangedOut, error) {
 	out := DecideChangedOut{DryRun: in.DryRun, Entries: []ChangedEntry{}}
 	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
 	if err != nil {
@@ -229,7 +239,10 @@ func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits
 			return nil, err
 		}
 		if !isOpen {
-			return nil, Advise(fmt.Errorf("%w: agents did not change %q since a person wrote or kept it", oxbow.ErrNotFound, name), "oxbow changed lists what agents changed")
+			return nil, Advise(
+				fmt.Errorf("%w: agents did not change %q since a person wrote or kept it", oxbow.ErrNotFound, name),
+				"oxbow changed lists what agents changed",
+			)
 		}
 		edits = append(edits, e)
 	}
@@ -242,11 +255,19 @@ func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]
 	var ops []oxbow.Op
 	for _, e := range edits {
 		if e.Now != nil {
-			ops = append(ops, oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases, Labels: approvedLabels(e.Now.Labels), If: e.Now.Version})
+			ops = append(
+				ops,
+				oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases,
+					Labels: approvedLabels(e.Now.Labels), If: e.Now.Version},
+			)
 			continue
 		}
 		own := e.Own.Entry
-		ops = append(ops, oxbow.Add{Name: e.Name, Kind: own.Kind, Content: own.Content, Labels: own.Labels, Created: own.Created}, oxbow.Remove{Name: e.Name})
+		ops = append(
+			ops,
+			oxbow.Add{Name: e.Name, Kind: own.Kind, Content: own.Content, Labels: own.Labels, Created: own.Created},
+			oxbow.Remove{Name: e.Name},
+		)
 	}
 	if len(ops) == 0 {
 		return nil, nil
@@ -281,7 +302,11 @@ func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint6
 		return m.RestoreIf(ctx, e.Name, e.Back, e.Now.Version)
 	}
 	own := e.Own.Entry
-	if err := m.Apply(ctx, oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases, Labels: approvedLabels(e.Now.Labels), If: e.Now.Version}); err != nil {
+	if err := m.Apply(
+		ctx,
+		oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases, Labels: approvedLabels(e.Now.Labels),
+			If: e.Now.Version},
+	); err != nil {
 		return 0, err
 	}
 	return newestChange(ctx, m, e.Name)

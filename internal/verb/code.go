@@ -91,8 +91,10 @@ func AnnotationList(found []annotate.Found) []Annotation {
 
 // AnnotationOf returns the annotation as answers show it.
 func AnnotationOf(f annotate.Found) Annotation {
-	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
-		How: f.How, Why: f.Reasoning(), Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
+	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed),
+		Confidence: f.Confidence,
+		How:        f.How, Why: f.Reasoning(), Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model,
+		Session: f.Session,
 		Profile: f.Profile, Time: Timestamp(f.Time), Commit: f.Commit, Archived: f.Archived, Headline: f.Headline()}
 	if f.File != f.In {
 		a.WasFile = f.File
@@ -179,7 +181,11 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 	case in.File == "":
 		return GetAnnotationsOut{}, InvalidValue("file", "", "is missing; give a file, or words to look for in query")
 	case in.Limit != nil:
-		return GetAnnotationsOut{}, InvalidValue("limit", fmt.Sprint(*in.Limit), "means something with query only; a file gives all that it has")
+		return GetAnnotationsOut{}, InvalidValue(
+			"limit",
+			fmt.Sprint(*in.Limit),
+			"means something with query only; a file gives all that it has",
+		)
 	}
 	var s annotate.Span
 	if in.StartLine != nil || in.EndLine != nil {
@@ -187,7 +193,11 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		from := cmp.Or(in.StartLine, &first)
 		s = (annotate.Span{First: *from, Last: *cmp.Or(in.EndLine, from)})
 		if s.Len() == 0 {
-			return GetAnnotationsOut{}, InvalidValue("start_line", s.String(), "is no range of lines; they count from 1")
+			return GetAnnotationsOut{}, InvalidValue(
+				"start_line",
+				s.String(),
+				"is no range of lines; they count from 1",
+			)
 		}
 	}
 	found, err := b.Lookup(ctx, in.File, s)
@@ -215,7 +225,12 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		}
 		out.None = len(all) == 0
 		if !out.None {
-			note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, text.Count(len(all), "annotation", "annotations"))
+			note = fmt.Sprintf(
+				"no annotation stands in %s of %q; the file has %s",
+				Lines(s.String()),
+				in.File,
+				text.Count(len(all), "annotation", "annotations"),
+			)
 		}
 	}
 	out.Notes = append(out.Notes, Plain(note))
@@ -231,15 +246,23 @@ func PartialNote(err error) (string, bool) {
 	}
 	note := partial.Error() + "; lines were found by their text alone"
 	if n := len(partial.Orphans); n > 0 {
-		note += fmt.Sprintf("; %s annotations and %s gone, and may be this file under another name: %s", []string{"a file has", "files have"}[min(n-1, 1)],
-			[]string{"is", "are"}[min(n-1, 1)], quoteAll(partial.Orphans[:min(n, 5)]))
+		note += fmt.Sprintf(
+			"; %s annotations and %s gone, and may be this file under another name: %s",
+			[]string{"a file has", "files have"}[min(n-1, 1)],
+			[]string{"is", "are"}[min(n-1, 1)], quoteAll(partial.Orphans[:min(n, 5)]),
+		)
 	}
 	return note, true
 }
 
 // searchAnnotations looks through the annotations of the whole tree, or of one
 // file.
-func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+func searchAnnotations(
+	ctx context.Context,
+	w *Workspace,
+	b *annotate.Store,
+	in GetAnnotationsIn,
+) (GetAnnotationsOut, error) {
 	if in.StartLine != nil || in.EndLine != nil {
 		return GetAnnotationsOut{}, InvalidValue("start_line", "", "and query are two ways to look; leave one out")
 	}
@@ -321,7 +344,12 @@ func Lines(span string) string {
 func writeAnnotation(b *strings.Builder, a Annotation) {
 	at := "lost"
 	if a.StartLine > 0 {
-		at = fmt.Sprintf("%s, %s, confidence %.2f", Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String()), a.Placed, a.Confidence)
+		at = fmt.Sprintf(
+			"%s, %s, confidence %.2f",
+			Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String()),
+			a.Placed,
+			a.Confidence,
+		)
 	}
 	if a.Archived {
 		at += ", archived"

@@ -77,9 +77,15 @@ func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
 	case given == nil:
 		return standard, nil, nil
 	case *given < 1:
-		return 0, nil, InvalidValue("limit", strconv.Itoa(*given), fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard))
+		return 0, nil, InvalidValue(
+			"limit",
+			strconv.Itoa(*given),
+			fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard),
+		)
 	case *given > oxbow.MaxLimit:
-		return oxbow.MaxLimit, []Note{Notef("limit %d was lowered to %d, the most there is", *given, oxbow.MaxLimit)}, nil
+		return oxbow.MaxLimit, []Note{
+			Notef("limit %d was lowered to %d, the most there is", *given, oxbow.MaxLimit),
+		}, nil
 	}
 	return *given, nil, nil
 }
@@ -87,7 +93,11 @@ func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
 // checkIfVersion refuses 0, which the library would take for "any version".
 func checkIfVersion(v *uint64) error {
 	if v != nil && *v == 0 {
-		return InvalidValue("if_version", "0", "is no version; take the version from an earlier answer, or leave it out")
+		return InvalidValue(
+			"if_version",
+			"0",
+			"is no version; take the version from an earlier answer, or leave it out",
+		)
 	}
 	return nil
 }
@@ -149,7 +159,14 @@ func (e *lostError) remedy() Note {
 	} else if len(e.near) > 0 {
 		ns = append(ns, Plain("nearest names: "+quoteAll(e.near)))
 	} else if e.removed == 0 {
-		ns = append(ns, Notef("no name is near to it; %s searches what the entries say, %s shows what there is", VerbRef("recall"), VerbRef("list")))
+		ns = append(
+			ns,
+			Notef(
+				"no name is near to it; %s searches what the entries say, %s shows what there is",
+				VerbRef("recall"),
+				VerbRef("list"),
+			),
+		)
 	}
 	return JoinNotes(ns)
 }
@@ -249,7 +266,10 @@ func noWordsNote(query string) Note {
 	if !hasWords(query) {
 		return Plain("the query has no letters and no digits; emoji and other signs are not searched")
 	}
-	return Plain("the query holds only words that are too common or too short to look for; use rarer words, or list with a filter")
+	return Plain(
+		"the query holds only words that are too common or too short to look for; use rarer words, or list with a " +
+			"filter",
+	)
 }
 
 // hasWords reports whether a text has a letter or a digit.

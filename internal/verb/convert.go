@@ -95,5 +95,7 @@ func (in *ConvertIn) convert(ctx context.Context, m *oxbow.Memory, dir string) (
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	tell := progress.Counter(ctx, progress.Entries)
-	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt, Progress: func(done int) { tell(done, 0) }})
+	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt, Progress: func(done int) {
+		tell(done, 0)
+	}})
 }

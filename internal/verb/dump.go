@@ -62,7 +62,18 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Ref: in.Dir, Origin: origin, Progress: progress.Counter(ctx, progress.Entries)})
+	r, err := mdtree.Dump(
+		ctx,
+		m,
+		fsys,
+		filepath.Base(in.Path),
+		&mdtree.DumpOptions{
+			Force:    in.Force,
+			Ref:      in.Dir,
+			Origin:   origin,
+			Progress: progress.Counter(ctx, progress.Entries),
+		},
+	)
 	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Kept, r.Directives}, err
 }
 
@@ -144,7 +155,11 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	tree, err := mdtree.Read(fsys, filepath.Base(in.Path), &mdtree.ReadOptions{Ref: in.Dir, Progress: progress.Counter(ctx, progress.Files)})
+	tree, err := mdtree.Read(
+		fsys,
+		filepath.Base(in.Path),
+		&mdtree.ReadOptions{Ref: in.Dir, Progress: progress.Counter(ctx, progress.Files)},
+	)
 	if err != nil {
 		return out, err
 	}
@@ -211,7 +226,12 @@ func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, pl
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {
 		var err error
-		out.SavedIn, err = w.Save(ctx, m, SavedBeforeLoad, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}})
+		out.SavedIn, err = w.Save(
+			ctx,
+			m,
+			SavedBeforeLoad,
+			oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}},
+		)
 		if err != nil {
 			return err
 		}

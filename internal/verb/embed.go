@@ -38,6 +38,8 @@ func Embed(ctx context.Context, w *Workspace, in EmbedIn) (out EmbedOut, err err
 		return out, err
 	}
 	var r vectors.Report
-	err = errors.Join(m.View(ctx, func(all oxbow.Entries) { r, err = v.Fill(ctx, all, in.DryRun, progress.Counter(ctx, progress.Texts)) }), err)
+	err = errors.Join(m.View(ctx, func(all oxbow.Entries) {
+		r, err = v.Fill(ctx, all, in.DryRun, progress.Counter(ctx, progress.Texts))
+	}), err)
 	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Made, r.Kept, r.Bytes}, err
 }

@@ -84,10 +84,11 @@ type ImportOut struct {
 	Problems []string          `json:"problems"`
 	Notes    []string          `json:"notes"`
 	Stale    []string          `json:"stale"`
-	More     int               `json:"more"`            // problems and notes not listed
-	Held     int               `json:"held,omitempty"`  // of what was added or updated, entries that are held back; see [Held]
-	Group    string            `json:"group,omitempty"` // by which they are approved together
-	Undo     bool              `json:"-"`               // the next undo takes it back
+	More     int               `json:"more"` // problems and notes not listed
+	// of what was added or updated, entries that are held back; see [Held]
+	Held  int    `json:"held,omitempty"`
+	Group string `json:"group,omitempty"` // by which they are approved together
+	Undo  bool   `json:"-"`               // the next undo takes it back
 }
 
 // Failed reports whether something was not taken.
@@ -121,10 +122,13 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 		}
 	}
 	items := w.Secrets.items(ctx, in.items(reading, w.Time().Location(), &part))
-	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, items,
-		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, NoChanges: in.Brief && !in.DryRun, Progress: tell, Interrupt: interrupt})
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+
+		strings.Join(in.Paths, ", "), 200)), m, items,
+		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, NoChanges: in.Brief &&
+			!in.DryRun, Progress: tell, Interrupt: interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
-		Changes: notNil(r.Changes), Problems: notNil(r.Problems), Notes: notNil(r.Notes), Stale: notNil(r.Stale), More: r.More}
+		Changes: notNil(r.Changes), Problems: notNil(r.Problems), Notes: notNil(r.Notes), Stale: notNil(r.Stale),
+		More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
 		out.Undo = true
 	}
@@ -151,13 +155,22 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 
 // items yields what all the paths hold. Part is which part of them was read, each
 // path counting the same. The reading ends with the context.
-func (in *ImportIn) items(ctx context.Context, zone *time.Location, part *atomic.Uint64) iter.Seq2[exchange.Item, error] {
+func (in *ImportIn) items(
+	ctx context.Context,
+	zone *time.Location,
+	part *atomic.Uint64,
+) iter.Seq2[exchange.Item, error] {
 	return func(yield func(exchange.Item, error) bool) {
 		for i, path := range in.Paths {
-			o := &exchange.ReadOptions{Context: ctx, Format: exchange.Format(in.Format), Location: zone, Progress: func(read, size int64) {
-				of := min(1, float64(read)/float64(max(size, 1)))
-				part.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
-			}}
+			o := &exchange.ReadOptions{
+				Context:  ctx,
+				Format:   exchange.Format(in.Format),
+				Location: zone,
+				Progress: func(read, size int64) {
+					of := min(1, float64(read)/float64(max(size, 1)))
+					part.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
+				},
+			}
 			items := exchange.ReadPath(path, in.Root, o)
 			if r := in.Inputs[path]; r != nil {
 				items = exchange.ReadStream(r, path, o)
@@ -165,7 +178,10 @@ func (in *ImportIn) items(ctx context.Context, zone *time.Location, part *atomic
 			project := in.Projects[path]
 			for it, err := range items {
 				if project != "" && err == nil && len(it.Entry.Values("project")) == 0 {
-					it.Entry.Labels = oxbow.SortLabels(append(it.Entry.Labels, oxbow.Label{Key: "project", Value: project}))
+					it.Entry.Labels = oxbow.SortLabels(append(
+						it.Entry.Labels,
+						oxbow.Label{Key: "project", Value: project},
+					))
 				}
 				if !yield(it, err) {
 					return

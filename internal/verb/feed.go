@@ -80,7 +80,11 @@ const mostNews = 500
 func (f *Feed) Listen(ctx context.Context, w *Workspace, after string) (*Listener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(after, "0"), 10, 64)
 	if err != nil {
-		return nil, &oxbow.InvalidError{Field: "the last event's id", Value: text.Clip(strings.ToValidUTF8(after, ""), 40), Reason: "is not the number of a change"}
+		return nil, &oxbow.InvalidError{
+			Field:  "the last event's id",
+			Value:  text.Clip(strings.ToValidUTF8(after, ""), 40),
+			Reason: "is not the number of a change",
+		}
 	}
 	seen, err := w.Open(ctx, Read)
 	if err != nil {

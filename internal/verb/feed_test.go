@@ -25,7 +25,9 @@ type feeds struct {
 
 func newFeeds(t *testing.T, path string) *feeds {
 	f := &feeds{t: t, m: storetest.Open(t, path, nil), ticks: make(chan time.Time)}
-	f.Feed = NewFeed(func(context.Context, Access) (*oxbow.Memory, error) { return f.m, nil }, func() (<-chan time.Time, func()) {
+	f.Feed = NewFeed(func(context.Context, Access) (*oxbow.Memory, error) {
+		return f.m, nil
+	}, func() (<-chan time.Time, func()) {
 		f.polls++
 		return f.ticks, func() {}
 	})
@@ -35,7 +37,9 @@ func newFeeds(t *testing.T, path string) *feeds {
 // listen listens to a memory that may be a part of the feed's.
 func (f *feeds) listen(m *oxbow.Memory, after string) *Listener {
 	f.t.Helper()
-	l, err := f.Listen(f.t.Context(), &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }}, after)
+	l, err := f.Listen(f.t.Context(), &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) {
+		return m, nil
+	}}, after)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -68,7 +72,8 @@ func (f *feeds) take(l *Listener) (names []string, n News) {
 
 func (f *feeds) add(m *oxbow.Memory, name, project string) {
 	f.t.Helper()
-	if err := m.Apply(f.t.Context(), oxbow.Add{Name: name, Content: "text of " + name, Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: project}}}); err != nil {
+	if err := m.Apply(f.t.Context(), oxbow.Add{Name: name, Content: "text of " +
+		name, Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: project}}}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -77,7 +82,10 @@ func TestFeed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.oxbow")
 	f := newFeeds(t, path)
 	f.add(f.m, "old", "a")
-	part := scope.Within(f.m, scope.Scope{Any: []oxbow.Filter{{Terms: []oxbow.Term{{Key: oxbow.LabelProject, Values: []string{"a"}}}}}})
+	part := scope.Within(
+		f.m,
+		scope.Scope{Any: []oxbow.Filter{{Terms: []oxbow.Term{{Key: oxbow.LabelProject, Values: []string{"a"}}}}}},
+	)
 	all, some := f.listen(f.m, ""), f.listen(part, "")
 
 	// A change of this process comes without a tick, those of a part to it alone.
@@ -105,13 +113,19 @@ func TestFeed(t *testing.T) {
 	}
 
 	// What leaves the part is a removal there, once.
-	if err := f.m.Apply(t.Context(), oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "b"}}}); err != nil {
+	if err := f.m.Apply(
+		t.Context(),
+		oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "b"}}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if got, n := f.take(some); !slices.Equal(got, []string{"remove three"}) || n.Changes[0].Note != "" {
 		t.Errorf("of what left a part hears %q", got)
 	}
-	if err := f.m.Apply(t.Context(), oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "c"}}}); err != nil {
+	if err := f.m.Apply(
+		t.Context(),
+		oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "c"}}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := f.take(some); len(got) > 0 {
@@ -119,7 +133,10 @@ func TestFeed(t *testing.T) {
 	}
 
 	// A listener that comes back gets what it missed, or that it must read all.
-	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(got, []string{"add one", "add two", "add three", "label three", "label three"}) || n.Reset {
+	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(
+		got,
+		[]string{"add one", "add two", "add three", "label three", "label three"},
+	) || n.Reset {
 		t.Errorf("after change 1 there is %q, reset %v", got, n.Reset)
 	}
 	if _, n := f.take(f.listen(f.m, "99")); !n.Reset || n.Last != 6 {

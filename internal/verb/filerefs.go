@@ -61,7 +61,10 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 				left++
 				continue
 			}
-			asked = append(asked, annotate.FileRef{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)})
+			asked = append(
+				asked,
+				annotate.FileRef{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)},
+			)
 			of = append(of, e.ID)
 		}
 	}
@@ -77,10 +80,15 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	}
 	out := map[uint64][]FileRef{}
 	for i, c := range b.CheckFileRefs(ctx, asked) {
-		out[of[i]] = append(out[of[i]], FileRef{File: c.File, State: string(c.State), Now: c.Now, Kept: c.Kept, How: c.How})
+		out[of[i]] = append(
+			out[of[i]],
+			FileRef{File: c.File, State: string(c.State), Now: c.Now, Kept: c.Kept, How: c.How},
+		)
 	}
 	if left > 0 {
-		return out, []Note{Notef("%s not checked: %d is the most for one answer", pluralIs(left, "more related file"), maxFileRefs)}
+		return out, []Note{
+			Notef("%s not checked: %d is the most for one answer", pluralIs(left, "more related file"), maxFileRefs),
+		}
 	}
 	return out, nil
 }

@@ -53,9 +53,21 @@ func states(cs []FileRef) string {
 func TestCitations(t *testing.T) {
 	b := newBench(t)
 	tree := b.inTree("pond", "a.go", "b.go")
-	do[RememberOut](b, "remember", `{"name":"retries","content":"The proxy retries what it retries.","related_files":["a.go"]}`)
-	do[RememberOut](b, "remember", `{"name":"timeouts","content":"The proxy waits a minute.","related_files":["b.go"],"project":"Pond"}`)
-	do[RememberOut](b, "remember", `{"name":"elsewhere","content":"The proxy of the lake.","related_files":["b.go","none.go"],"project":"lake"}`)
+	do[RememberOut](
+		b,
+		"remember",
+		`{"name":"retries","content":"The proxy retries what it retries.","related_files":["a.go"]}`,
+	)
+	do[RememberOut](
+		b,
+		"remember",
+		`{"name":"timeouts","content":"The proxy waits a minute.","related_files":["b.go"],"project":"Pond"}`,
+	)
+	do[RememberOut](
+		b,
+		"remember",
+		`{"name":"elsewhere","content":"The proxy of the lake.","related_files":["b.go","none.go"],"project":"lake"}`,
+	)
 	do[RememberOut](b, "remember", `{"name":"free","content":"A proxy cites nothing."}`)
 
 	check := func(name, want string) {
@@ -79,7 +91,8 @@ func TestCitations(t *testing.T) {
 		t.Errorf("a file of another project is noted as %q", got)
 	}
 	got := do[GetOut](b, "get", `{"name":"retries"}`)
-	if text := got.Text(); strings.Contains(text, oxbow.LabelFileBlob) || !strings.Contains(text, `cites "a.go": FRESH (the file is as it was)`) {
+	if text := got.Text(); strings.Contains(text, oxbow.LabelFileBlob) ||
+		!strings.Contains(text, `cites "a.go": FRESH (the file is as it was)`) {
 		t.Errorf("get says %s", text)
 	}
 
@@ -91,26 +104,40 @@ func TestCitations(t *testing.T) {
 	b.write(tree, "a.go", "all new\n")
 	check("retries", "a.go STALE")
 	after := do[RecallOut](b, "recall", `{"query":"proxy retries minute","explain":true}`)
-	if len(after.Hits) != 4 || after.Hits[0].Name != "timeouts" || after.Hits[1].Name != "retries" || after.Hits[1].Score != first.Hits[0].Score {
+	if len(after.Hits) != 4 || after.Hits[0].Name != "timeouts" || after.Hits[1].Name != "retries" ||
+		after.Hits[1].Score != first.Hits[0].Score {
 		t.Errorf("with a stale file the hits are %v", after.Text())
 	}
 	if !has(after.Notes, "stale stand lower") || !strings.Contains(after.Text(), `cites "a.go": STALE`) {
 		t.Errorf("recall says %s", after.Text())
 	}
 	// The past is not checked against the tree of now.
-	if past := do[RecallOut](b, "recall", `{"query":"proxy retries","as_of":"4"}`); past.Hits[0].Citations != nil || past.Hits[0].Name != "retries" {
+	if past := do[RecallOut](b, "recall", `{"query":"proxy retries","as_of":"4"}`); past.Hits[0].Citations != nil ||
+		past.Hits[0].Name != "retries" {
 		t.Errorf("recall as of then = %s", past.Text())
 	}
 
 	// Said again, it holds for the file as it is now.
-	if out := do[RememberOut](b, "remember", `{"name":"retries","content":"The proxy retries what it retries."}`); out.Outcome != "updated" {
+	if out := do[RememberOut](
+		b,
+		"remember",
+		`{"name":"retries","content":"The proxy retries what it retries."}`,
+	); out.Outcome != "updated" {
 		t.Errorf("said again it is %s", out.Outcome)
 	}
 	check("retries", "a.go FRESH")
-	if out := do[RememberOut](b, "remember", `{"name":"retries","content":"The proxy retries what it retries."}`); out.Outcome != "unchanged" {
+	if out := do[RememberOut](
+		b,
+		"remember",
+		`{"name":"retries","content":"The proxy retries what it retries."}`,
+	); out.Outcome != "unchanged" {
 		t.Errorf("said once more it is %s", out.Outcome)
 	}
-	do[RememberOut](b, "remember", `{"name":"retries","content":"The proxy retries what it retries.","clear":["related_files"]}`)
+	do[RememberOut](
+		b,
+		"remember",
+		`{"name":"retries","content":"The proxy retries what it retries.","clear":["related_files"]}`,
+	)
 	check("retries", "")
 	if got := blobs("retries"); got != nil {
 		t.Errorf("without related files there is %q", got)
@@ -149,7 +176,8 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 	}
 	b.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
 	do[RememberOut](b, "remember", `{"name":"a","content":"one two","related_files":["a.go"]}`)
-	if out := do[RecallOut](b, "recall", `{"query":"two"}`); out.Hits[0].Citations != nil || len(out.Hits[0].Labels) != 1 {
+	if out := do[RecallOut](b, "recall", `{"query":"two"}`); out.Hits[0].Citations != nil ||
+		len(out.Hits[0].Labels) != 1 {
 		t.Errorf("recall = %s", out.Text())
 	}
 	// A tree that cannot be opened keeps nobody from remembering or recalling.
@@ -169,7 +197,11 @@ func TestManyCitations(t *testing.T) {
 		for j := range 90 {
 			files = append(files, fmt.Sprintf("f%d-%d", i, j))
 		}
-		do[RememberOut](b, "remember", args(t, map[string]any{"name": fmt.Sprint("n", i), "content": "one two", "related_files": files}))
+		do[RememberOut](
+			b,
+			"remember",
+			args(t, map[string]any{"name": fmt.Sprint("n", i), "content": "one two", "related_files": files}),
+		)
 	}
 	out := do[RecallOut](b, "recall", `{"query":"two","max_tokens":100000}`)
 	if len(out.Hits) != 3 || !has(out.Notes, "70 more related files are not checked") {
@@ -194,7 +226,11 @@ func TestStoreWithoutBlobs(t *testing.T) {
 	b.inTree("", "a.go")
 	m := oxbow.New(narrowStore{b.m.Store()}, nil)
 	b.Open = func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }
-	if out := do[RememberOut](b, "remember", `{"name":"a","content":"one two","related_files":["a.go"]}`); out.Outcome != "added" || out.Labels[oxbow.LabelFileBlob] != nil {
+	if out := do[RememberOut](
+		b,
+		"remember",
+		`{"name":"a","content":"one two","related_files":["a.go"]}`,
+	); out.Outcome != "added" || out.Labels[oxbow.LabelFileBlob] != nil {
 		t.Errorf("remember = %s", out.Text())
 	}
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); states(out.Hits[0].Citations) != "a.go UNVERIFIABLE" {

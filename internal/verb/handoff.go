@@ -52,8 +52,10 @@ type SkillOut struct {
 func (o HandoffOut) Text() string { return o.text }
 
 func handoffOut(h handoff.Handoff, files []handoff.File) HandoffOut {
-	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339), State: handoff.StateOpen,
-		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: files, Summary: h.Summary, Plan: h.Plan, Offered: h.Offered}
+	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
+		State:   handoff.StateOpen,
+		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: files, Summary: h.Summary, Plan: h.Plan,
+		Offered: h.Offered}
 	if h.Taken {
 		out.State = handoff.StateTaken
 	}
@@ -197,7 +199,13 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenOut,
 
 // open gives a handoff with what it names. It may be taken by now: what cannot
 // be loaded is said, and is no error.
-func (w *Workspace) open(ctx context.Context, l *handoff.Loader, m *oxbow.Memory, h handoff.Handoff, how Opening) HandoffOut {
+func (w *Workspace) open(
+	ctx context.Context,
+	l *handoff.Loader,
+	m *oxbow.Memory,
+	h handoff.Handoff,
+	how Opening,
+) HandoffOut {
 	files := w.scanFiles(h.Files)
 	if how.Brief {
 		out := handoffOut(h, files)

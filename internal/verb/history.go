@@ -39,7 +39,9 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	changeOf := func(c oxbow.Change) Change { return past.changeOf(ctx, c) }
 	changeOfOne := func(v oxbow.Version) Change { return past.changeOfOne(ctx, v) }
 	if in.Name == "" {
-		err = takePage(&out, only(m.Log(ctx), func(c oxbow.Change) bool { return in.wants(c.Source) }), offset, limit, changeOf)
+		err = takePage(&out, only(m.Log(ctx), func(c oxbow.Change) bool {
+			return in.wants(c.Source)
+		}), offset, limit, changeOf)
 	} else {
 		err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 		if errors.Is(err, oxbow.ErrNotFound) {
@@ -62,7 +64,8 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 
 // wants reports whether changes of a source are asked for.
 func (in HistoryIn) wants(s oxbow.Source) bool {
-	return (in.By == "" || in.By == string(s.Actor)) && (in.Session == "" || in.Session == s.Session || in.Session == session.SessionOf(s))
+	return (in.By == "" || in.By == string(s.Actor)) &&
+		(in.Session == "" || in.Session == s.Session || in.Session == session.SessionOf(s))
 }
 
 // only yields what keep accepts.
@@ -97,7 +100,8 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 
 // changeOfOne returns the change that made a version.
 func (p pastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
-	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note, Entries: []Touched{p.touchedOf(ctx, v)}}
+	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note,
+		Entries: []Touched{p.touchedOf(ctx, v)}}
 }
 
 // Undo takes changes back.
@@ -111,11 +115,19 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		case count < 1:
 			return UndoOut{}, InvalidValue("count", strconv.Itoa(count), "would undo nothing; give 1 or more")
 		case count > oxbow.MaxLimit:
-			return UndoOut{}, InvalidValue("count", strconv.Itoa(count), fmt.Sprintf("is more than the %d changes that one call may undo", oxbow.MaxLimit))
+			return UndoOut{}, InvalidValue(
+				"count",
+				strconv.Itoa(count),
+				fmt.Sprintf("is more than the %d changes that one call may undo", oxbow.MaxLimit),
+			)
 		}
 	}
 	if len(in.Seq) > oxbow.MaxLimit {
-		return UndoOut{}, InvalidValue("seq", strconv.Itoa(len(in.Seq)), fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit))
+		return UndoOut{}, InvalidValue(
+			"seq",
+			strconv.Itoa(len(in.Seq)),
+			fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit),
+		)
 	}
 	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
@@ -160,10 +172,16 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		}
 	}
 	if n := len(cs) - parts; in.Seq == nil && n < count {
-		out.Notes = append(out.Notes, Notef("only %s could be undone, not %d", text.Count(n, "change", "changes"), count))
+		out.Notes = append(
+			out.Notes,
+			Notef("only %s could be undone, not %d", text.Count(n, "change", "changes"), count),
+		)
 	}
 	if in.DryRun {
-		out.Notes = append(out.Notes, Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")))
+		out.Notes = append(
+			out.Notes,
+			Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")),
+		)
 	} else {
 		out.Notes = append(out.Notes, Notef("to redo: %s", undoHint(out.Seq, "", "")))
 		out.noteAliases(ctx, m, cs)
@@ -241,16 +259,32 @@ func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxb
 	if err == nil && len(cs) == 0 && !out.DryRun {
 		_, _, err = m.Undo(ctx, count) // says that there is none
 	}
-	i := slices.IndexFunc(cs, func(c oxbow.Change) bool { return c.Source.Actor == oxbow.Person || c.Source.Actor == oxbow.Imported })
+	i := slices.IndexFunc(cs, func(c oxbow.Change) bool {
+		return c.Source.Actor == oxbow.Person || c.Source.Actor == oxbow.Imported
+	})
 	if s, _ := oxbow.SourceFrom(ctx); s.Actor != oxbow.Agent || i < 0 || err != nil {
 		return cs, err
 	}
 	seq := cs[i].Seq
 	if i == 0 {
-		return nil, Advise(Invalidf("the last change, %d (%s %q), was made by a person; nothing was undone", seq, cs[i].Versions[0].Verb, cs[i].Versions[0].Entry.Name),
-			fmt.Sprintf("if that person wants it undone, call again with seq %d", seq))
+		return nil, Advise(
+			Invalidf(
+				"the last change, %d (%s %q), was made by a person; nothing was undone",
+				seq,
+				cs[i].Versions[0].Verb,
+				cs[i].Versions[0].Entry.Name,
+			),
+			fmt.Sprintf("if that person wants it undone, call again with seq %d", seq),
+		)
 	}
-	out.Notes = append(out.Notes, Notef("change %d was made by a person and stays; if that person wants it undone: %s", seq, undoHint(seq, "", "")))
+	out.Notes = append(
+		out.Notes,
+		Notef(
+			"change %d was made by a person and stays; if that person wants it undone: %s",
+			seq,
+			undoHint(seq, "", ""),
+		),
+	)
 	return cs[:i], nil
 }
 

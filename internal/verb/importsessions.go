@@ -111,7 +111,12 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
 		if err == nil && cursor == "" && len(events) == 0 && len(in.Files) > 0 {
-			err = fmt.Errorf("%w %s: it holds nothing of a session of %s; name the client that wrote it", transcript.ErrRead, path, client)
+			err = fmt.Errorf(
+				"%w %s: it holds nothing of a session of %s; name the client that wrote it",
+				transcript.ErrRead,
+				path,
+				client,
+			)
 		}
 		return events, next, err
 	}
@@ -128,11 +133,15 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 		switch {
 		case c == "opencode" && !given:
 			return nil, Advise(Invalidf("opencode keeps its sessions in a database, which is not read"),
-				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export SESSION > FILE, oxbow session import opencode --file FILE")
+				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export "+
+					"SESSION > FILE, oxbow session import opencode --file FILE")
 		case c != "opencode" && !slices.Contains(sessionClients, c):
 			return nil, InvalidValue("clients", c, "is none of "+strings.Join(sessionClients, ", "))
 		case given && len(clients) > 1:
-			return nil, Advise(Invalidf("--file needs the client that the files are of"), "oxbow session import claude --file FILE")
+			return nil, Advise(
+				Invalidf("--file needs the client that the files are of"),
+				"oxbow session import claude --file FILE",
+			)
 		}
 	}
 	for _, path := range in.Files {

@@ -74,7 +74,9 @@ func Inbox(ctx context.Context, w *Workspace, in InboxIn) (out InboxOut, err err
 		err = w.markUndone(ctx, out.Proposals)
 	}
 	if !in.All {
-		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.Item) bool { return it.State == inbox.Accepted || it.State == inbox.Dropped })
+		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.Item) bool {
+			return it.State == inbox.Accepted || it.State == inbox.Dropped
+		})
 	}
 	if err != nil || in.Project == "" {
 		return out, err
@@ -118,9 +120,19 @@ func Fixes(ctx context.Context, w *Workspace, in FixesIn) (FixesOut, error) {
 	case err != nil:
 		return out, err
 	case len(all) > 0:
-		out.Notes = append(out.Notes, Plain(fmt.Sprintf("no fix matches; %d are kept, and the list without arguments shows them", len(all))))
+		out.Notes = append(
+			out.Notes,
+			Plain(fmt.Sprintf("no fix matches; %d are kept, and the list without arguments shows them", len(all))),
+		)
 	default:
-		out.Notes = append(out.Notes, Plain("no fix is kept: one comes when, in a session that hooks report, a command fails, files change, and the same command passes. Codex' hooks report no exit status, so its fixes come when its transcript is read, at the end of a turn"))
+		out.Notes = append(
+			out.Notes,
+			Plain(
+				"no fix is kept: one comes when, in a session that hooks report, a command fails, files change, and "+
+					"the same command passes. Codex' hooks report no exit status, so its fixes come when its "+
+					"transcript is read, at the end of a turn",
+			),
+		)
 	}
 	return out, nil
 }
@@ -184,7 +196,8 @@ type AcceptProposalsOut struct {
 }
 
 // AcceptProposals makes notes of proposals, as remember does. Only a person may; for another
-// caller the error matches [oxbow.ErrInvalid]. The note is there before the proposal is marked. A proposal whose note is there is refused with an
+// caller the error matches [oxbow.ErrInvalid]. The note is there before the proposal is marked. A proposal whose note
+// is there is refused with an
 // error matching [oxbow.ErrExists]; one whose note was undone is accepted again.
 func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []RememberOut{}}
@@ -201,7 +214,10 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 	for _, it := range items {
 		note, err := w.noteOf(ctx, it)
 		if err == nil && note != "" {
-			err = Advise(fmt.Errorf("%s was accepted, as %q: %w", it.ID, note, oxbow.ErrExists), "oxbow inbox lists the proposals that wait; nothing was changed")
+			err = Advise(
+				fmt.Errorf("%s was accepted, as %q: %w", it.ID, note, oxbow.ErrExists),
+				"oxbow inbox lists the proposals that wait; nothing was changed",
+			)
 		}
 		if err != nil {
 			return out, err
@@ -218,7 +234,10 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 }
 
 // proposals finds all before anything is done.
-func (w *Workspace) proposals(ctx context.Context, ids []string) (_ context.Context, a *session.Archive, items []inbox.Item, err error) {
+func (w *Workspace) proposals(
+	ctx context.Context,
+	ids []string,
+) (_ context.Context, a *session.Archive, items []inbox.Item, err error) {
 	ctx, a, err = w.inbox(ctx)
 	if err != nil {
 		return ctx, nil, nil, err
@@ -235,11 +254,17 @@ func (w *Workspace) proposals(ctx context.Context, ids []string) (_ context.Cont
 	return ctx, a, items, nil
 }
 
-func (w *Workspace) accept(ctx context.Context, a *session.Archive, it inbox.Item, name, content string) (RememberOut, error) {
+func (w *Workspace) accept(
+	ctx context.Context,
+	a *session.Archive,
+	it inbox.Item,
+	name, content string,
+) (RememberOut, error) {
 	if content == "" {
 		content = it.AsNote()
 	}
-	in := RememberIn{Name: name, Content: content, Project: it.Project, RelatedFiles: it.Files, From: it.From[:min(len(it.From), 4)]}
+	in := RememberIn{Name: name, Content: content, Project: it.Project, RelatedFiles: it.Files,
+		From: it.From[:min(len(it.From), 4)]}
 	if it.Why == inbox.Lesson {
 		in.Tags = []string{inbox.Lesson}
 	}
@@ -339,7 +364,10 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 	for _, it := range items {
 		note, err := w.noteOf(ctx, it)
 		if err == nil && note != "" {
-			err = Advise(Invalidf("%s was accepted, as %q", it.ID, note), "oxbow forget takes that entry away; nothing was dropped")
+			err = Advise(
+				Invalidf("%s was accepted, as %q", it.ID, note),
+				"oxbow forget takes that entry away; nothing was dropped",
+			)
 		}
 		if err != nil {
 			return out, err

@@ -32,7 +32,8 @@ func TestInboxReadOnly(t *testing.T) {
 		}
 		defer storetest.Close(t, m)
 		a := &session.Archive{Memory: m, Label: inbox.Label}
-		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.Prompt, Text: text, Time: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.Prompt, Text: text,
+			Time: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 		if _, err := a.Add(t.Context(), []session.Event{e}); err != nil {
 			t.Fatal(err)
 		}

@@ -90,7 +90,14 @@ func whySilent(all []inject.Account) []Note {
 	case best.Subject == 0:
 		return []Note{Notef("the best match, %s, holds only words by which people steer an agent", best.Name)}
 	}
-	return []Note{Notef("the best match is %s, of strength %.2f; what questions on foreign subjects reach here is %.2f", best.Name, best.G, float64(best.Floor))}
+	return []Note{
+		Notef(
+			"the best match is %s, of strength %.2f; what questions on foreign subjects reach here is %.2f",
+			best.Name,
+			best.G,
+			float64(best.Floor),
+		),
+	}
 }
 
 // injectSource is a memory that prompts are put to, and the path of its store.
@@ -136,7 +143,9 @@ func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err 
 		}
 		return all, errors.Join(err, serr)
 	}
-	s := injectSource{Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(Volunteered)}}
+	s := injectSource{
+		Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(Volunteered)},
+	}
 	if perr == nil && place.Own() {
 		s.store = filepath.Join(filepath.Dir(place.Store), session.StoreFile)
 	}

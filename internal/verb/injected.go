@@ -139,10 +139,14 @@ func (in InjectedIn) itemsOf(e oxbow.Entry, since time.Time) (items []InjectedIt
 	project, _ := e.Label(oxbow.LabelProject)
 	used := t.Used()
 	for _, x := range t.Injections() {
-		if (in.Place != "" && x.Injection.Place != in.Place) || x.Time.Before(since) || (in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.Shown) bool { return s.Name == in.Entry })) {
+		if (in.Place != "" && x.Injection.Place != in.Place) || x.Time.Before(since) ||
+			(in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.Shown) bool {
+				return s.Name == in.Entry
+			})) {
 			continue
 		}
-		it := InjectedItem{Time: x.Time, Client: t.Client, Session: t.Session, Turn: e.Name, Project: project, Injection: *x.Injection, Text: x.Text}
+		it := InjectedItem{Time: x.Time, Client: t.Client, Session: t.Session, Turn: e.Name, Project: project,
+			Injection: *x.Injection, Text: x.Text}
 		for _, s := range it.Shown {
 			if slices.Contains(used, s) {
 				it.Used = append(it.Used, s)
@@ -176,7 +180,13 @@ func (out *InjectedOut) add(all []InjectedItem, limit int, texts bool) {
 
 // why returns why there are no such injections.
 func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []Note, err error) {
-	turns, err := a.Memory.Recall(ctx, oxbow.Query{Limit: 1, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{session.LabelInjected}}}}})
+	turns, err := a.Memory.Recall(
+		ctx,
+		oxbow.Query{
+			Limit:  1,
+			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{session.LabelInjected}}}},
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -188,12 +198,30 @@ func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []Note, e
 	case err != nil:
 		return nil, err
 	case len(kept) == 0:
-		why = []Note{Notef("no session is kept yet; %s to connect clients, whose hooks report them and put memory before the model", PersonRef("oxbow setup"))}
+		why = []Note{
+			Notef(
+				"no session is kept yet; %s to connect clients, whose hooks report them and put memory before the "+
+					"model",
+				PersonRef("oxbow setup"),
+			),
+		}
 	default:
-		why = []Note{Notef("nothing was put before a model in the sessions that are kept; hooks do it when the memory has something to say to a prompt; %s to see whether they are registered", PersonRef("oxbow doctor"))}
+		why = []Note{
+			Notef(
+				"nothing was put before a model in the sessions that are kept; hooks do it when the memory has "+
+					"something to say to a prompt; %s to see whether they are registered",
+				PersonRef("oxbow doctor"),
+			),
+		}
 	}
 	if in.Off {
-		why = append(why, Plain("it is switched off here: by OXBOW_INJECT=off or OXBOW_HOOKS=off, or by a file inject.off or hooks.off in the home or in the project's directory .oxbow"))
+		why = append(
+			why,
+			Plain(
+				"it is switched off here: by OXBOW_INJECT=off or OXBOW_HOOKS=off, or by a file inject.off or "+
+					"hooks.off in the home or in the project's directory .oxbow",
+			),
+		)
 	}
 	return why, nil
 }

@@ -122,8 +122,9 @@ type EditLabelsIn struct {
 
 // RelabelOut is what a change of labels gives.
 type RelabelOut struct {
-	DryRun  bool         `json:"dry_run,omitempty"`
-	Seq     uint64       `json:"seq,omitempty"` // the change, 0 when nothing was changed, or the store numbers no changes
+	DryRun bool `json:"dry_run,omitempty"`
+	// the change, 0 when nothing was changed, or the store numbers no changes
+	Seq     uint64       `json:"seq,omitempty"`
 	Entries []Relabelled `json:"entries"`
 }
 
@@ -151,7 +152,12 @@ func RemoveLabels(ctx context.Context, w *Workspace, in EditLabelsIn) (RelabelOu
 	return editLabels(ctx, w, in, label.Remove)
 }
 
-func editLabels(ctx context.Context, w *Workspace, in EditLabelsIn, planner func(label.Selection, ...oxbow.Label) label.Planner) (RelabelOut, error) {
+func editLabels(
+	ctx context.Context,
+	w *Workspace,
+	in EditLabelsIn,
+	planner func(label.Selection, ...oxbow.Label) label.Planner,
+) (RelabelOut, error) {
 	ls, err := parseLabels(in.Labels...)
 	if err != nil {
 		return RelabelOut{}, err
@@ -177,8 +183,10 @@ func RenameLabel(ctx context.Context, w *Workspace, in RenameLabelIn) (RelabelOu
 		return RelabelOut{}, err
 	}
 	if len(old) > 1 {
-		return RelabelOut{}, Invalidf("%s names %d tags; rename one at a time, or write tag:%q for one tag with a comma",
-			in.Old, len(old), strings.TrimPrefix(in.Old, "tag:"))
+		return RelabelOut{}, Invalidf(
+			"%s names %d tags; rename one at a time, or write tag:%q for one tag with a comma",
+			in.Old, len(old), strings.TrimPrefix(in.Old, "tag:"),
+		)
 	}
 	now, err := parseNewLabel(in.New)
 	if err != nil {
@@ -245,7 +253,8 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 // isProgramLabel reports whether oxbow itself sets the label and only a person may change it
 // by hand.
 func isProgramLabel(l oxbow.Label) bool {
-	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || l.IsPersonal()
+	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved ||
+		l.Key == oxbow.LabelTextBy || l.IsPersonal()
 }
 
 // withoutProgramLabels returns a planner that refuses a plan with labels that oxbow itself
@@ -256,8 +265,10 @@ func withoutProgramLabels(plan label.Planner) label.Planner {
 		for _, c := range p.Changes {
 			for _, l := range slices.Concat(c.Added(), c.Removed()) {
 				if isProgramLabel(l) {
-					return label.Plan{}, Advise(InvalidValue("label", l.String(), "is set by oxbow itself, and only a person may change it"),
-						"ask the person to read the entry and to run: oxbow approve "+text.ShellName(c.Name))
+					return label.Plan{}, Advise(
+						InvalidValue("label", l.String(), "is set by oxbow itself, and only a person may change it"),
+						"ask the person to read the entry and to run: oxbow approve "+text.ShellName(c.Name),
+					)
 				}
 			}
 		}
@@ -356,7 +367,10 @@ func SuggestLabels(ctx context.Context, w *Workspace, in SuggestLabelsIn) (Sugge
 	out := SuggestLabelsOut{Suggestions: []SuggestedLabel{}}
 	ss, err := suggestions(ctx, w, in, Read)
 	for _, s := range ss {
-		out.Suggestions = append(out.Suggestions, SuggestedLabel{s.Name, s.Version, s.Label.String(), s.Confidence, s.Reasons})
+		out.Suggestions = append(
+			out.Suggestions,
+			SuggestedLabel{s.Name, s.Version, s.Label.String(), s.Confidence, s.Reasons},
+		)
 	}
 	return out, err
 }

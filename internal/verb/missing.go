@@ -21,11 +21,18 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 	}
 	var several *oxbow.AliasError
 	if errors.As(err, &several) {
-		return Advise(err, "give the name of one of them; to take the alias from the other, remember that with the aliases it keeps")
+		return Advise(
+			err,
+			"give the name of one of them; to take the alias from the other, remember that with the aliases it keeps",
+		)
 	}
 	if all, oerr := w.Open(ctx, Read); oerr == nil && all != m {
 		if e, gerr := all.Get(ctx, name); gerr == nil && e.ID != 0 && e.Trust() != oxbow.TrustQuarantined {
-			return Advise(fmt.Errorf("%w: it is in team files, and changes there", err), "edit its file, which oxbow team status names; or take it back into your home: oxbow team unshare "+text.ShellName(e.Name))
+			return Advise(
+				fmt.Errorf("%w: it is in team files, and changes there", err),
+				"edit its file, which oxbow team status names; or take it back into your home: oxbow team unshare "+
+					text.ShellName(e.Name),
+			)
 		}
 	}
 	lost := &lostError{err: err, name: name}

@@ -29,5 +29,6 @@ func (e *notForgottenError) remedy() Note {
 		return Notef("%s shows what was changed", VerbRef("history"))
 	}
 	return Notef("%s; %s shows all versions",
-		&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.earlier}}, Does: "brings back the one before"}, VerbRef("history"))
+		&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.earlier}}, Does: "brings back the one before"},
+		VerbRef("history"))
 }

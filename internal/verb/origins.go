@@ -82,7 +82,8 @@ func (o *origins) show(shown []session.ShownText) {
 
 // may reports whether a label may be given: an agent gives none that names an origin.
 func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
-	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified && l.Key != oxbow.LabelApproved) || !o.agent {
+	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified &&
+		l.Key != oxbow.LabelApproved) || !o.agent {
 		return true
 	}
 	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))

@@ -20,7 +20,12 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 	if err := m.Apply(t.Context(), oxbow.Add{Name: "n", Content: "x", Labels: []oxbow.Label{had}}); err != nil {
 		t.Fatal(err)
 	}
-	given := []oxbow.Label{{Key: "from", Value: "claude/a/0001"}, {Key: "from", Value: "other@2"}, {Key: "origin", Value: "imported"}, {Key: "tag", Value: "t"}}
+	given := []oxbow.Label{
+		{Key: "from", Value: "claude/a/0001"},
+		{Key: "from", Value: "other@2"},
+		{Key: "origin", Value: "imported"},
+		{Key: "tag", Value: "t"},
+	}
 	for _, c := range []struct {
 		by    oxbow.Actor
 		turns []string
@@ -29,7 +34,8 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		{oxbow.Agent, nil, "from:page@1 tag:t"}, // and what is there stays
 		{oxbow.Agent, []string{"claude/a/0001"}, "from:claude/a/0001 from:page@1 tag:t"},
 		{oxbow.Imported, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t"},
-		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"}, // who has not written the text
+		// who has not written the text
+		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"},
 	} {
 		ctx := withOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
 		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Relabel{Name: "n", Labels: given}}, Knowledge{Memory: m})
@@ -46,7 +52,12 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 	}
 	// A change that follows in the same call takes no stamp away.
 	ctx := WithTaints(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}), []string{"WebFetch x"})
-	ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Add{Name: "new", Content: "x"}, oxbow.Relabel{Name: "new", Labels: nil}}, Knowledge{Memory: m})
+	ops, err := Stamp(
+		ctx,
+		m.Store(),
+		[]oxbow.Op{oxbow.Add{Name: "new", Content: "x"}, oxbow.Relabel{Name: "new", Labels: nil}},
+		Knowledge{Memory: m},
+	)
 	if err != nil || len(ops) != 2 || len(ops[1].(oxbow.Relabel).Labels) != 1 {
 		t.Errorf("a new entry whose labels are taken off: %+v, %v", ops, err)
 	}

@@ -236,7 +236,8 @@ func entryOf(e oxbow.Entry) Entry {
 	e.Source.Session = ""
 	_, e.Source.Ref = e.Source.SplitRef()
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
-		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source), Trust: string(trust)}
+		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source),
+		Trust: string(trust)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
 		a.Labels[l.Key] = append(a.Labels[l.Key], l.Value)
@@ -254,7 +255,8 @@ func outline(ctx context.Context, e oxbow.Entry) Entry {
 }
 
 func sourceOf(s oxbow.Source) Source {
-	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent, Session: s.Session, Profile: s.Profile, Ref: s.Ref}
+	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent,
+		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
 // maxTouched is the number of entries of one change that a text names and that get a
@@ -263,7 +265,8 @@ const maxTouched = 10
 
 // changeOf returns a change as the caller of the context may see it.
 func (p pastTexts) changeOf(ctx context.Context, c oxbow.Change) Change {
-	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts, Entries: []Touched{}}
+	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts,
+		Entries: []Touched{}}
 	for i, v := range c.Versions {
 		if i >= maxTouched {
 			v.Entry.Content = ""
@@ -275,5 +278,6 @@ func (p pastTexts) changeOf(ctx context.Context, c oxbow.Change) Change {
 
 func (p pastTexts) touchedOf(ctx context.Context, v oxbow.Version) Touched {
 	p.withhold(ctx, &v.Entry)
-	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev, Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
+	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev,
+		Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
 }

@@ -44,7 +44,10 @@ func (o Output) Place() (string, error) {
 		if _, err := os.Lstat(o.Path); err != nil {
 			return o.Path, nil // or creating the file fails with this error, too
 		}
-		return "", Advise(Invalidf("%s is a link to a file that is not there", o.Name), "name that file, or remove the link")
+		return "", Advise(
+			Invalidf("%s is a link to a file that is not there", o.Name),
+			"name that file, or remove the link",
+		)
 	}
 	switch {
 	case err != nil:
@@ -97,7 +100,10 @@ func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, e
 // to calls write with the directory and the name of the file, and with a function that reports
 // whether a digest is that of what oxbow wrote there last. It records the digest that write
 // returns, and makes a path of the name of the copy.
-func (o Output) to(ctx context.Context, write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error)) (kept string, err error) {
+func (o Output) to(
+	ctx context.Context,
+	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
+) (kept string, err error) {
 	path, err := o.Place()
 	if err != nil {
 		return "", err
@@ -107,7 +113,9 @@ func (o Output) to(ctx context.Context, write func(dir vfs.FS, name string, isOu
 		return "", fmt.Errorf("%s: %w", o.Doing, &fs.PathError{Op: "open", Path: path, Err: cause(err)})
 	}
 	defer dir.Close()
-	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool { return o.Record.Wrote(path, digest) })
+	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool {
+		return o.Record.Wrote(path, digest)
+	})
 	switch {
 	case errors.Is(err, fs.ErrExist): // another program made it meanwhile
 		return "", o.exists()
@@ -126,7 +134,13 @@ func (o Output) to(ctx context.Context, write func(dir vfs.FS, name string, isOu
 
 // writeFile writes a file in one step. It returns the digest of the file, and the name of the
 // copy that it kept of the file before, "" if it kept none.
-func writeFile(fsys vfs.FS, name string, perm fs.FileMode, isOurs func(digest string) bool, write func(io.Writer) error) (digest, kept string, err error) {
+func writeFile(
+	fsys vfs.FS,
+	name string,
+	perm fs.FileMode,
+	isOurs func(digest string) bool,
+	write func(io.Writer) error,
+) (digest, kept string, err error) {
 	old, err := fsys.Stat(name)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !isNew {

@@ -29,7 +29,12 @@ func writes(text string) func(io.Writer) error {
 // A file that oxbow wrote is replaced; one that somebody edited, or made, is kept beside.
 func TestOutputKeepsEdits(t *testing.T) {
 	dir := t.TempDir()
-	o := Output{Path: filepath.Join(dir, "f"), Name: "f", Doing: "exporting", Record: trust.List{Dir: filepath.Join(dir, "record")}}
+	o := Output{
+		Path:   filepath.Join(dir, "f"),
+		Name:   "f",
+		Doing:  "exporting",
+		Record: trust.List{Dir: filepath.Join(dir, "record")},
+	}
 	write := func(text, wantKept string) {
 		t.Helper()
 		kept, err := o.Write(t.Context(), 0o644, writes(text))
@@ -57,7 +62,9 @@ func TestOutputKeepsEdits(t *testing.T) {
 	write("four", "") // nothing is lost
 	edit("one")       // oxbow wrote this, but not last
 	write("five", "f.kept-2")
-	if kept, err := o.WriteBy(t.Context(), func() error { return os.WriteFile(o.Path, []byte("six"), 0o600) }); kept != "" || err != nil {
+	if kept, err := o.WriteBy(t.Context(), func() error {
+		return os.WriteFile(o.Path, []byte("six"), 0o600)
+	}); kept != "" || err != nil {
 		t.Errorf("WriteBy() = %q, %v", kept, err)
 	}
 	write("seven", "")
@@ -65,7 +72,9 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Chtimes(left, time.Time{}, time.Unix(0, 0))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.WriteBy(t.Context(), func() error { return os.WriteFile(o.Path, []byte("seven and more"), 0o600) }); err != nil {
+	if _, err := o.WriteBy(t.Context(), func() error {
+		return os.WriteFile(o.Path, []byte("seven and more"), 0o600)
+	}); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +91,9 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if b, _ := os.ReadFile(o.Path); string(b) != "typed again" {
 		t.Errorf("after a failure the file holds %q", b)
 	}
-	if kept, err := o.WriteBy(t.Context(), func() error { return os.WriteFile(o.Path+".new", nil, 0o600) }); filepath.Base(kept) != "f.kept-3" || err != nil {
+	if kept, err := o.WriteBy(t.Context(), func() error {
+		return os.WriteFile(o.Path+".new", nil, 0o600)
+	}); filepath.Base(kept) != "f.kept-3" || err != nil {
 		t.Errorf("WriteBy() = %q, %v, want f.kept-3", kept, err)
 	}
 	o.Record = trust.List{} // nothing is known of what was written
@@ -112,7 +123,11 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 			t.Errorf("Write() over %s did not fail", name)
 		}
 	}
-	if _, err := (Output{Path: os.DevNull, Name: os.DevNull, Force: true}).Write(t.Context(), 0o600, writes("new")); err == nil {
+	if _, err := (Output{Path: os.DevNull, Name: os.DevNull, Force: true}).Write(
+		t.Context(),
+		0o600,
+		writes("new"),
+	); err == nil {
 		t.Error("Write() over a device did not fail")
 	}
 	kept, err := at("link").Write(t.Context(), 0o600, writes("new"))

@@ -28,7 +28,10 @@ func (o outputDir) Check() error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", o.Doing, err)
 	case len(entries) > 0:
-		return Advise(fmt.Errorf("%s: %s is not empty: %w", o.Doing, o.Name, fs.ErrExist), "name a directory that does not exist yet")
+		return Advise(
+			fmt.Errorf("%s: %s is not empty: %w", o.Doing, o.Name, fs.ErrExist),
+			"name a directory that does not exist yet",
+		)
 	}
 	return nil
 }

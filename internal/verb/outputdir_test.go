@@ -36,7 +36,8 @@ func fillHome(fsys vfs.FS, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	for _, name := range []string{"one", "two", "three"} {
-		if err := m.Apply(context.Background(), oxbow.Add{Name: name, Kind: oxbow.Note, Content: "text of " + name}); err != nil {
+		if err := m.Apply(context.Background(), oxbow.Add{Name: name, Kind: oxbow.Note, Content: "text of " +
+			name}); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,9 @@ func TestOutputDirLeavesOthers(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	if _, err := at("failed").Build(func(dir string) error { return errors.Join(file(dir), boom) }); !errors.Is(err, boom) {
+	if _, err := at("failed").Build(func(dir string) error {
+		return errors.Join(file(dir), boom)
+	}); !errors.Is(err, boom) {
 		t.Errorf("Build of a failing function: %v, want %v", err, boom)
 	}
 	entries, err := os.ReadDir(top)

@@ -30,7 +30,11 @@ const noteTokens = 30
 func (w *Workspace) budget(given *int, standard int) (int, error) {
 	switch {
 	case given != nil && *given < 1:
-		return 0, InvalidValue("max_tokens", strconv.Itoa(*given), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", standard))
+		return 0, InvalidValue(
+			"max_tokens",
+			strconv.Itoa(*given),
+			fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", standard),
+		)
 	case given != nil:
 		return *given, nil
 	case w.Unbounded:
@@ -73,7 +77,8 @@ func cutNote(all, n, offset, most int, one, many string) Note {
 	if n == 0 {
 		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), most)
 	}
-	return Notef("%s did not fit into %s %d; %s", text.Count(all-n, "more "+one, "more "+many), ParamRef("max_tokens"), most, PageRef(offset+n))
+	return Notef("%s did not fit into %s %d; %s", text.Count(all-n, "more "+one, "more "+
+		many), ParamRef("max_tokens"), most, PageRef(offset+n))
 }
 
 // headText is a hit or a listed entry as its text.
@@ -111,7 +116,8 @@ func (out *RecallOut) fit(contents []string, most int, keep bool) {
 // how much it needs next to what is spent.
 func noneFits(spent, all, most int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
-		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), most, spent+prompt.Tokens(headText(first))+3*noteTokens)}
+		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), most,
+		spent+prompt.Tokens(headText(first))+3*noteTokens)}
 }
 
 // fill is fit by the sum of the hits' tokens, without the notes on what was cut.
@@ -186,10 +192,26 @@ func (out *RecallOut) tell(notes []Note, all, most int) {
 	}
 	out.LeftOut, out.More = short+gone, out.More || gone > 0
 	if short > 0 {
-		out.Notes = append(out.Notes, Notef("%s shown by a snippet, as %s is %d; get with the name gives it whole", pluralIs(short, "content"), ParamRef("max_tokens"), most))
+		out.Notes = append(
+			out.Notes,
+			Notef(
+				"%s shown by a snippet, as %s is %d; get with the name gives it whole",
+				pluralIs(short, "content"),
+				ParamRef("max_tokens"),
+				most,
+			),
+		)
 	}
 	if gone > 0 {
-		out.Notes = append(out.Notes, Notef("%s not shown; raise %s, now %d, or add words or a filter", pluralIs(gone, "more hit"), ParamRef("max_tokens"), most))
+		out.Notes = append(
+			out.Notes,
+			Notef(
+				"%s not shown; raise %s, now %d, or add words or a filter",
+				pluralIs(gone, "more hit"),
+				ParamRef("max_tokens"),
+				most,
+			),
+		)
 	}
 	out.TokensUsed = most // as wide as it can be
 	out.TokensUsed = prompt.Tokens(out.Text())
@@ -203,7 +225,11 @@ func (out *GetOut) fit(offset, most int) error {
 		return nil
 	}
 	if offset > len(content) || (offset == len(content) && offset > 0) {
-		return InvalidValue("offset", strconv.Itoa(offset), fmt.Sprintf("is past the content, which has %d bytes", len(content)))
+		return InvalidValue(
+			"offset",
+			strconv.Itoa(offset),
+			fmt.Sprintf("is past the content, which has %d bytes", len(content)),
+		)
 	}
 	for offset > 0 && !utf8.RuneStart(content[offset]) {
 		offset--
@@ -302,7 +328,11 @@ func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 	case p.Offset == 0 && len(all) <= most:
 		return all, nil
 	case p.Offset < 0 || p.Offset >= len(all):
-		return "", InvalidValue("offset", strconv.Itoa(p.Offset), fmt.Sprintf("is not in the text, which has %d bytes; begin again without it", len(all)))
+		return "", InvalidValue(
+			"offset",
+			strconv.Itoa(p.Offset),
+			fmt.Sprintf("is not in the text, which has %d bytes; begin again without it", len(all)),
+		)
 	}
 	p.Offset = len(text.Cut(all, p.Offset))
 	from := p.Offset

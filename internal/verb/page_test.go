@@ -17,7 +17,11 @@ import (
 func (b *bench) many() {
 	for i := range 60 {
 		words := strings.Repeat("The cache of the harbor is flushed at night by a job. ", 2+i%5)
-		do[RememberOut](b, "remember", fmt.Sprintf(`{"name":"entry %d","content":"%s","project":"vtt","tags":["ops"]}`, i, words))
+		do[RememberOut](
+			b,
+			"remember",
+			fmt.Sprintf(`{"name":"entry %d","content":"%s","project":"vtt","tags":["ops"]}`, i, words),
+		)
 	}
 }
 
@@ -31,14 +35,25 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 					if more != "" && verb != "recall" {
 						continue
 					}
-					query := map[string]string{"recall": `"query":"cache harbor"`, "list": `"filter":"project:vtt"`}[verb]
+					query := map[string]string{
+						"recall": `"query":"cache harbor"`,
+						"list":   `"filter":"project:vtt"`,
+					}[verb]
 					a, err := b.try(verb, fmt.Sprintf(`{%s,"limit":%d,"max_tokens":%d%s}`, query, limit, most, more))
 					if err != nil {
 						t.Fatal(err)
 					}
 					// Below 70 there is no room for more than what was left out.
 					if n := prompt.Tokens(a.Text()); n > max(most, 70) {
-						t.Errorf("%s, limit %d, max_tokens %d%s: the answer has %d tokens:\n%s", verb, limit, most, more, n, a.Text())
+						t.Errorf(
+							"%s, limit %d, max_tokens %d%s: the answer has %d tokens:\n%s",
+							verb,
+							limit,
+							most,
+							more,
+							n,
+							a.Text(),
+						)
 					}
 				}
 			}
@@ -55,7 +70,12 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 		carried += len(*h.Content)
 	}
 	if sent := len(out.Text()); sent*2 > carried*3 || len(out.Hits) != 5 {
-		t.Errorf("the answer has %d bytes and carries %d, want at most half as much again:\n%s", sent, carried, out.Text())
+		t.Errorf(
+			"the answer has %d bytes and carries %d, want at most half as much again:\n%s",
+			sent,
+			carried,
+			out.Text(),
+		)
 	}
 }
 
@@ -99,7 +119,11 @@ func TestTurnsAroundHits(t *testing.T) {
 	}
 	shown := 0
 	for most := 70; most < 600; most += 7 {
-		out := do[RecallOut](b, "recall", fmt.Sprintf(`{"query":"lantern","limit":3,"around":10,"max_tokens":%d}`, most))
+		out := do[RecallOut](
+			b,
+			"recall",
+			fmt.Sprintf(`{"query":"lantern","limit":3,"around":10,"max_tokens":%d}`, most),
+		)
 		text, names := out.Text(), named(out)
 		if n := prompt.Tokens(text); n > most {
 			t.Errorf("max_tokens %d: %d tokens", most, n)
@@ -141,7 +165,11 @@ func TestPages(t *testing.T) {
 			t.Errorf("entry %d is on %d pages", i, n)
 		}
 	}
-	for _, content := range []string{strings.Repeat("A line of the runbook, with ```fences``` in it.\n", 2000), strings.Repeat("ж漢😀", 4000), strings.Repeat("x", 50_000)} {
+	for _, content := range []string{
+		strings.Repeat("A line of the runbook, with ```fences``` in it.\n", 2000),
+		strings.Repeat("ж漢😀", 4000),
+		strings.Repeat("x", 50_000),
+	} {
 		do[RememberOut](b, "remember", args(t, map[string]any{"name": "long", "content": content}))
 		for _, most := range []int{0, 200, 5000} {
 			got, offset := "", 0

@@ -63,7 +63,8 @@ func paramsOf(t reflect.Type) []Param {
 		if name == "-" || f.Anonymous {
 			continue // of an embedded struct, the fields are parameters
 		}
-		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"], Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
+		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"],
+			Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
 			Value: tag["value"], Default: tag["default"], Required: !strings.Contains(opts, "omitempty"),
 			Empty: tag["empty"] != "", Enum: enumOf(tag["enum"]), Unlisted: tag["schema"] == "-", index: f.Index}
 		if p.Flag == "-" {
@@ -173,7 +174,10 @@ func (p Param) Check(in any, called string) error {
 // word. The error calls the text so.
 func CheckText(called, s string) error {
 	if !utf8.ValidString(s) {
-		return &oxbow.InvalidError{Field: called, Reason: "is not UTF-8 text; convert it first, for example with iconv -t UTF-8"}
+		return &oxbow.InvalidError{
+			Field:  called,
+			Reason: "is not UTF-8 text; convert it first, for example with iconv -t UTF-8",
+		}
 	}
 	return nil
 }

@@ -34,15 +34,43 @@ func TestStampPersonal(t *testing.T) {
 		ops  []oxbow.Op
 		want []string // values of the labels of personal data of ann
 	}{
-		{"a caller gives one", []oxbow.Op{oxbow.Add{Name: "ann", Content: "tall", Labels: []oxbow.Label{mail, tag}}}, nil},
-		{"content", []oxbow.Op{oxbow.Update{Name: "ann", Content: "ann@firma.de, +49 170 1234567", Labels: []oxbow.Label{tag}}}, []string{"mail", "phone"}},
-		{"a caller takes it", []oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{tag}}}, []string{"mail", "phone"}},
-		{"others of that key stay", []oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{tag, mine}}}, []string{"family", "mail", "phone"}},
+		{
+			"a caller gives one",
+			[]oxbow.Op{oxbow.Add{Name: "ann", Content: "tall", Labels: []oxbow.Label{mail, tag}}},
+			nil,
+		},
+		{
+			"content",
+			[]oxbow.Op{oxbow.Update{Name: "ann", Content: "ann@firma.de, +49 170 1234567", Labels: []oxbow.Label{tag}}},
+			[]string{"mail", "phone"},
+		},
+		{
+			"a caller takes it",
+			[]oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{tag}}},
+			[]string{"mail", "phone"},
+		},
+		{
+			"others of that key stay",
+			[]oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{tag, mine}}},
+			[]string{"family", "mail", "phone"},
+		},
 		{"text without", []oxbow.Op{oxbow.Update{Name: "ann", Content: "tall"}}, nil},
 		{"an alias", []oxbow.Op{oxbow.Alias{Name: "ann", Aliases: []string{"ann@firma.de"}}}, []string{"mail"}},
 		{"no alias", []oxbow.Op{oxbow.Alias{Name: "ann"}}, nil},
-		{"a label", []oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{label("of", "DE89 3704 0044 0532 0130 00")}}}, []string{"iban"}},
-		{"in one change", []oxbow.Op{oxbow.Remove{Name: "ann"}, oxbow.Add{Name: "ann", Content: "4111 1111 1111 1111"}, oxbow.Relabel{Name: "ann"}}, []string{"card"}},
+		{
+			"a label",
+			[]oxbow.Op{oxbow.Relabel{Name: "ann", Labels: []oxbow.Label{label("of", "DE89 3704 0044 0532 0130 00")}}},
+			[]string{"iban"},
+		},
+		{
+			"in one change",
+			[]oxbow.Op{
+				oxbow.Remove{Name: "ann"},
+				oxbow.Add{Name: "ann", Content: "4111 1111 1111 1111"},
+				oxbow.Relabel{Name: "ann"},
+			},
+			[]string{"card"},
+		},
 		{"no room", []oxbow.Op{oxbow.Relabel{Name: "ann", Labels: full}}, nil},
 	} {
 		if err := m.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), step.ops...); err != nil {
@@ -53,10 +81,15 @@ func TestStampPersonal(t *testing.T) {
 			t.Errorf("%s: labels %q, want %q, %v", step.what, got, step.want, err)
 		}
 	}
-	if err := m.Apply(t.Context(), oxbow.Update{Name: "ann", Content: "ann@firma.de"}, oxbow.Add{Name: "mail", Content: "paper"}); err != nil {
+	if err := m.Apply(
+		t.Context(),
+		oxbow.Update{Name: "ann", Content: "ann@firma.de"},
+		oxbow.Add{Name: "mail", Content: "paper"},
+	); err != nil {
 		t.Fatal(err)
 	}
-	if hits, err := m.Recall(t.Context(), oxbow.Query{Text: "mail"}); err != nil || len(hits) != 1 || hits[0].Entry.Name != "mail" {
+	if hits, err := m.Recall(t.Context(), oxbow.Query{Text: "mail"}); err != nil || len(hits) != 1 ||
+		hits[0].Entry.Name != "mail" {
 		t.Errorf("Recall of the word of a label found %d, want the entry mail alone, %v", len(hits), err)
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelPersonal}}}}

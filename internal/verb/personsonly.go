@@ -23,7 +23,8 @@ func PersonOnly(ctx context.Context, act, command string) error {
 	if isPerson(ctx) {
 		return nil
 	}
-	return Advise(Invalidf("only a person %s", act), "a person runs "+command+" in a terminal of their own, not in one of the client's")
+	return Advise(Invalidf("only a person %s", act), "a person runs "+command+
+		" in a terminal of their own, not in one of the client's")
 }
 
 // MayErase decides whether the caller may erase versions for good. A person may. Another caller
@@ -39,8 +40,14 @@ func MayErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, 
 			return err
 		}
 		if e.Source.Actor == oxbow.Person {
-			return Advise(Invalidf("a person wrote a version of %q, which %s would erase for good; nothing was erased", e.Name, verb),
-				"only a person erases it: oxbow "+verb+", in a terminal of their own")
+			return Advise(
+				Invalidf(
+					"a person wrote a version of %q, which %s would erase for good; nothing was erased",
+					e.Name,
+					verb,
+				),
+				"only a person erases it: oxbow "+verb+", in a terminal of their own",
+			)
 		}
 	}
 	return nil

@@ -88,8 +88,11 @@ func (h *Host) MayWrite(store string) error {
 	dir := filepath.Dir(store)
 	// What cannot be looked at says so when it is opened.
 	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.Network {
-		return fmt.Errorf("%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could overwrite each other's changes",
-			oxbow.ErrNetworkFS, dir, f.Name)
+		return fmt.Errorf(
+			"%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could "+
+				"overwrite each other's changes",
+			oxbow.ErrNetworkFS, dir, f.Name,
+		)
 	}
 	return nil
 }
@@ -175,9 +178,13 @@ func NotStore(path string, err error) error {
 	case !bytes.HasPrefix(head, []byte("CRMEM\x00")):
 		return err
 	case filepath.Base(path) == "memory.db":
-		return Advise(fmt.Errorf("opening %s: it is a memory of crabtalk: %w", path, oxbow.ErrNotStore), "name its directory: oxbow --home "+dir+" list")
+		return Advise(
+			fmt.Errorf("opening %s: it is a memory of crabtalk: %w", path, oxbow.ErrNotStore),
+			"name its directory: oxbow --home "+dir+" list",
+		)
 	default:
 		return Advise(fmt.Errorf("opening %s: it is a memory of crabtalk: %w", path, oxbow.ErrNotStore),
-			"give it the name and the directory of one: mkdir crab && cp "+file+" crab/memory.db && oxbow --home crab list")
+			"give it the name and the directory of one: mkdir crab && cp "+file+
+				" crab/memory.db && oxbow --home crab list")
 	}
 }

@@ -81,11 +81,16 @@ func (o LoadMemoryProfileOut) Text() string {
 	}
 	bound := "Give this handle to the memory's tools to see and write only what it includes."
 	if o.InForce {
-		bound = "Until unload_memory_profile, or the end of the session, the memory's tools see and write only what it includes."
+		bound = "Until unload_memory_profile, or the end of the session, the memory's tools see and write only what " +
+			"it includes."
 	}
 	if o.Offset == 0 {
-		fmt.Fprintf(&b, "Loaded memory profile %q, handle %s: %d of its %s, about %d of %d tokens.\n%s When it is no longer needed, call unload_memory_profile with the handle, and this text may be dropped.\n",
-			o.Profile, o.Handle, o.In, text.Count(o.Inside, "entry", "entries"), o.Tokens, o.Budget, bound)
+		fmt.Fprintf(
+			&b,
+			"Loaded memory profile %q, handle %s: %d of its %s, about %d of %d tokens.\n%s When it is no longer "+
+				"needed, call unload_memory_profile with the handle, and this text may be dropped.\n",
+			o.Profile, o.Handle, o.In, text.Count(o.Inside, "entry", "entries"), o.Tokens, o.Budget, bound,
+		)
 	}
 	return changesText(b.String(), nil, o.Notes) + "\n" + o.Selection + o.end()
 }
@@ -143,18 +148,31 @@ func (out *LoadMemoryProfileOut) allow(given *int, most int) error {
 	if given != nil {
 		out.Budget = min(most, *given)
 		if *given > most {
-			out.Notes = append(out.Notes, Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), *given, most))
+			out.Notes = append(
+				out.Notes,
+				Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), *given, most),
+			)
 		}
 	}
 	if out.Budget < minLoadTokens {
-		return InvalidValue("max_tokens", strconv.Itoa(out.Budget), fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens))
+		return InvalidValue(
+			"max_tokens",
+			strconv.Itoa(out.Budget),
+			fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens),
+		)
 	}
 	return nil
 }
 
 // selectInto makes the selection so that the whole text keeps within the budget,
 // with the margin of [prompt.Context.Pack], and returns its parts.
-func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.Resolved, query string, out *LoadMemoryProfileOut) ([]string, error) {
+func (p *Profiles) selectInto(
+	ctx context.Context,
+	m *oxbow.Memory,
+	r *profile.Resolved,
+	query string,
+	out *LoadMemoryProfileOut,
+) ([]string, error) {
 	scoped := *r
 	scoped.Documents = nil
 	for _, doc := range r.Documents {
@@ -168,7 +186,11 @@ func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.R
 	around := 150
 	for {
 		if around >= out.Budget {
-			return nil, InvalidValue("max_tokens", strconv.Itoa(out.Budget), "has no room for what must be said of the profile; give more")
+			return nil, InvalidValue(
+				"max_tokens",
+				strconv.Itoa(out.Budget),
+				"has no room for what must be said of the profile; give more",
+			)
 		}
 		sel, err := p.Set.Select(ctx, m, &scoped, profile.Request{Query: query, Budget: out.Budget - around})
 		if err != nil {
@@ -207,7 +229,10 @@ func loadNotes(sel *profile.Selection, most, budget int) []Note {
 		notes = append(notes[:5:5], Notef("%d more documents were left out", len(notes)-5))
 	}
 	if entries > 0 && sel.Inside > 0 {
-		n := fmt.Sprintf("%s did not fit whole; recall finds the rest", text.Count(max(entries, sel.Inside-sel.In), "entry", "entries"))
+		n := fmt.Sprintf(
+			"%s did not fit whole; recall finds the rest",
+			text.Count(max(entries, sel.Inside-sel.In), "entry", "entries"),
+		)
 		if budget < most {
 			n += fmt.Sprintf(", or max_tokens up to %d", most)
 		}
@@ -225,14 +250,23 @@ func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (u
 		return w.Loaded.unload(in.Handle)
 	}
 	if in.Handle == "" {
-		return unloadMemoryProfileOut{}, InvalidValue("handle", "", "is empty; give the handle that load_memory_profile gave")
+		return unloadMemoryProfileOut{}, InvalidValue(
+			"handle",
+			"",
+			"is empty; give the handle that load_memory_profile gave",
+		)
 	}
 	name, _, _, err := parseHandle(in.Handle)
 	if err != nil {
 		return unloadMemoryProfileOut{}, err
 	}
 	return unloadMemoryProfileOut{Handle: in.Handle, Profile: name,
-		Message: fmt.Sprintf("Unloaded memory profile %q: no longer give the handle %s. The result of load_memory_profile that gave it may be dropped from the conversation.", name, in.Handle)}, nil
+		Message: fmt.Sprintf(
+			"Unloaded memory profile %q: no longer give the handle %s. The result of load_memory_profile that gave "+
+				"it may be dropped from the conversation.",
+			name,
+			in.Handle,
+		)}, nil
 }
 
 // list returns the profiles there are.
@@ -264,7 +298,10 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	case more > 0:
 		out.Notes = append(out.Notes, Notef("and %d more", more))
 	case len(out.Profiles) == 0:
-		out.Notes = append(out.Notes, Plain("there are no memory profiles yet; a person makes one with: oxbow profile new NAME"))
+		out.Notes = append(
+			out.Notes,
+			Plain("there are no memory profiles yet; a person makes one with: oxbow profile new NAME"),
+		)
 	}
 	return out, nil
 }
@@ -274,7 +311,12 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 func loadVerbs() []Tool {
 	return []Tool{
 		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),
-		define("unload_memory_profile", "Unload a memory profile", traits{readOnly: true, idempotent: true}, unloadProfile),
+		define(
+			"unload_memory_profile",
+			"Unload a memory profile",
+			traits{readOnly: true, idempotent: true},
+			unloadProfile,
+		),
 	}
 }
 
@@ -386,7 +428,11 @@ func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err 
 		}
 		var s *string // null is not given
 		if given || json.Unmarshal(m.value, &s) != nil {
-			return "", nil, InvalidValue(handleParam, "", "is given twice, or is not a text; give the handle of load_memory_profile once")
+			return "", nil, InvalidValue(
+				handleParam,
+				"",
+				"is given twice, or is not a text; give the handle of load_memory_profile once",
+			)
 		}
 		given = true
 		if s != nil {

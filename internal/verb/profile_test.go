@@ -32,25 +32,39 @@ type study struct {
 
 func newStudy(t *testing.T, session bool) *study {
 	t.Helper()
-	s := &study{t: t, files: vfs.NewMem(), now: time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC), tools: WithProfiles(Table(), nil)}
+	s := &study{
+		t:     t,
+		files: vfs.NewMem(),
+		now:   time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC),
+		tools: WithProfiles(Table(), nil),
+	}
 	if err := s.files.MkdirAll("profiles", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.write("profiles/vtt.yaml", "name: vtt\ndescription: Builds the tabletop\ninclude:\n  projects: [vtt]\n")
-	s.write("profiles/novel.yaml", "name: novel\ninclude:\n  projects: [novel]\nalways_include: [SOUL.md, plot.md]\nmax_tokens: 2000\n")
+	s.write(
+		"profiles/novel.yaml",
+		"name: novel\ninclude:\n  projects: [novel]\nalways_include: [SOUL.md, plot.md]\nmax_tokens: 2000\n",
+	)
 	s.write("SOUL.md", "I am careful.\n")
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return s.now }})
 	for i := range 30 {
 		for _, p := range []string{"vtt", "novel"} {
-			e := oxbow.Entry{Name: fmt.Sprintf("%s %02d", p, i), Content: strings.Repeat(fmt.Sprintf("The %s has scene %d of many words. ", p, i), 8),
-				Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: p}}}
+			e := oxbow.Entry{
+				Name:    fmt.Sprintf("%s %02d", p, i),
+				Content: strings.Repeat(fmt.Sprintf("The %s has scene %d of many words. ", p, i), 8),
+				Labels:  []oxbow.Label{{Key: oxbow.LabelProject, Value: p}},
+			}
 			if _, err := m.Remember(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	s.workspace = &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }, Now: func() time.Time { return s.now },
-		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}}, Source: oxbow.Source{Door: "mcp", Actor: oxbow.Agent}}
+	s.workspace = &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) {
+		return m, nil
+	}, Now: func() time.Time { return s.now },
+		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}},
+		Source:   oxbow.Source{Door: "mcp", Actor: oxbow.Agent}}
 	if session {
 		s.workspace.Loaded = &LoadedProfiles{}
 	}
@@ -128,7 +142,8 @@ func TestLoadInSession(t *testing.T) {
 	}
 	vtt := s.load(`{"name":"vtt","query":"scene 7"}`)
 	text := vtt.Text()
-	for _, w := range []string{`Loaded memory profile "vtt", handle ` + vtt.Handle, "Until unload_memory_profile", "I am careful.", `## "vtt 07"`} {
+	for _, w := range []string{`Loaded memory profile "vtt", handle ` +
+		vtt.Handle, "Until unload_memory_profile", "I am careful.", `## "vtt 07"`} {
 		if !strings.Contains(text, w) {
 			t.Errorf("the text of a loaded profile lacks %q:\n%s", w, text)
 		}
@@ -147,7 +162,8 @@ func TestLoadInSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := a.(GetOut).Entry; strings.Join(e.Labels["project"], "") != "vtt" || strings.Join(e.Labels["profile"], "") != "vtt" || e.Source.Profile != "vtt" {
+	if e := a.(GetOut).Entry; strings.Join(e.Labels["project"], "") != "vtt" ||
+		strings.Join(e.Labels["profile"], "") != "vtt" || e.Source.Profile != "vtt" {
 		t.Errorf("what was saved has labels %v and source %+v, want both of vtt", e.Labels, e.Source)
 	}
 	if _, err := s.call("get", `{"name":"novel 03"}`); !errors.Is(err, oxbow.ErrNotFound) {
@@ -171,7 +187,8 @@ func TestLoadInSession(t *testing.T) {
 		t.Errorf("within vtt again, list sees %d entries, want 31", n)
 	}
 	u := s.unload(`{}`)
-	if u.Handle != vtt.Handle || u.Tokens != vtt.Tokens+again.Tokens || len(u.Loaded) != 1 || u.Loaded[0] != novel.Handle ||
+	if u.Handle != vtt.Handle || u.Tokens != vtt.Tokens+again.Tokens || len(u.Loaded) != 1 ||
+		u.Loaded[0] != novel.Handle ||
 		!strings.Contains(u.Message, "may be dropped") || !strings.Contains(u.Message, `In force now: "novel"`) {
 		t.Errorf("unload = %+v, want vtt with the tokens of both results, and novel in force", u)
 	}
@@ -196,7 +213,8 @@ func TestLoadAfterEdit(t *testing.T) {
 		t.Errorf("an edit changed what is loaded: list sees %d entries, want 30", n)
 	}
 	second := s.load(`{"name":"vtt"}`)
-	if second.Handle == first.Handle || !strings.Contains(sentences(second.Notes), "edited since") || s.total(`{}`) != 1 {
+	if second.Handle == first.Handle || !strings.Contains(sentences(second.Notes), "edited since") ||
+		s.total(`{}`) != 1 {
 		t.Errorf("loaded again: %+v, want a new handle, a word, and one entry", second)
 	}
 	s.fails("list", `{"handle":"`+first.Handle+`"}`, "unloaded already")
@@ -227,7 +245,8 @@ func TestLoadByHandle(t *testing.T) {
 	if n := s.total(with); n != 30 {
 		t.Errorf("with the handle, list sees %d entries, want 30", n)
 	}
-	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server.","handle":"`+vtt.Handle+`"}`); err != nil {
+	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server.","handle":"`+vtt.Handle+
+		`"}`); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.total(with); n != 31 {
@@ -246,7 +265,8 @@ func TestLoadByHandle(t *testing.T) {
 	s.fails("unload_memory_profile", `{}`, "give the handle")
 	s.fails("list", `{"handle":"vtt"}`, "is not what load_memory_profile gives")
 	s.fails("list", `{"handle":"../x@0-00000000"}`, "is not what load_memory_profile gives")
-	s.fails("list", `{"handle":"`+strings.Replace(vtt.Handle, "vtt", "nothing", 1)+`"}`, `there is no profile "nothing"`)
+	s.fails("list", `{"handle":"`+strings.Replace(vtt.Handle, "vtt", "nothing", 1)+
+		`"}`, `there is no profile "nothing"`)
 	s.fails("list", `{"handle":7}`, "not a text")
 	s.fails("list", `{"handle":"`+vtt.Handle+`","handle":"x"}`, "given twice")
 	if n := s.total(`{"handle":null}`); n != 61 {
@@ -300,7 +320,14 @@ func TestLoadKeepsBudget(t *testing.T) {
 			out := s.load(fmt.Sprintf(`{"name":%q,"max_tokens":%d,"query":"scene"}`, name, budget))
 			got, most := prompt.Tokens(out.Text()), prompt.Room(min(budget, out.Budget))
 			if got > most || out.Tokens > most {
-				t.Errorf("%s with %d tokens: the text has %d, says %d, want at most %d", name, budget, got, out.Tokens, most)
+				t.Errorf(
+					"%s with %d tokens: the text has %d, says %d, want at most %d",
+					name,
+					budget,
+					got,
+					out.Tokens,
+					most,
+				)
 			}
 			if budget == 2000 && out.In < 5 {
 				t.Errorf("%s with %d tokens holds %d entries: the budget is not used", name, budget, out.In)
@@ -329,7 +356,10 @@ func TestLoadKeepsBudget(t *testing.T) {
 func TestLoadInPages(t *testing.T) {
 	s := newStudy(t, true)
 	long := strings.Repeat("A line of the plan.\n", 400) + "```sh\nmake\n```\n" + strings.Repeat("宇", 2000)
-	if _, err := s.call("remember", args(t, map[string]any{"name": "plan", "content": long, "project": "vtt"})); err != nil {
+	if _, err := s.call(
+		"remember",
+		args(t, map[string]any{"name": "plan", "content": long, "project": "vtt"}),
+	); err != nil {
 		t.Fatal(err)
 	}
 	whole := s.load(`{"name":"vtt","query":"plan"}`).Selection
@@ -351,7 +381,10 @@ func TestLoadInPages(t *testing.T) {
 		end := len(whole)
 		if out.Next != 0 {
 			end = out.Next
-			if !strings.Contains(page, fmt.Sprintf("bytes %d to %d of %d; the next page has offset %d", offset, end, len(whole), end)) {
+			if !strings.Contains(
+				page,
+				fmt.Sprintf("bytes %d to %d of %d; the next page has offset %d", offset, end, len(whole), end),
+			) {
 				t.Errorf("what follows is not said:\n%s", page)
 			}
 		}
@@ -367,9 +400,11 @@ func TestLoadInPages(t *testing.T) {
 	if joined != whole || len(pages) < 10 {
 		t.Errorf("%d pages join to %d bytes of %d", len(pages), len(joined), len(whole))
 	}
-	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} { // whatever a model asks for, what an entry says is fenced
+	// whatever a model asks for, what an entry says is fenced
+	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
 		page := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)).Text()
-		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFence(page, i) == "") || openFence(page, len(page)) != "" || !utf8.ValidString(page) {
+		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFence(page, i) == "") ||
+			openFence(page, len(page)) != "" || !utf8.ValidString(page) {
 			t.Errorf("the page from %d is not fenced, or no text:\n%s", offset, page)
 		}
 	}

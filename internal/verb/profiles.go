@@ -63,7 +63,8 @@ func ListProfiles(_ context.Context, w *Workspace, _ ProfilesIn) (ProfilesOut, e
 		if l.Bound != nil && f.Name != l.Bound.Name {
 			continue // a bound run sees its own alone
 		}
-		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project), Hidden: f.Hidden}
+		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project),
+			Hidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
 			_, f.Wrong = l.Profiles.Resolve(f.Name) // what it extends may be missing, or extend it
 		}
@@ -99,8 +100,10 @@ func ShowProfile(_ context.Context, w *Workspace, in ProfileIn) (ProfileOut, err
 		return ProfileOut{}, err
 	}
 	scope := r.Scope()
-	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, From: origin(r.Project), Process: r.Process, MaxTokens: r.MaxTokens, Redacts: r.Redact,
-		Extends: append([]string{}, r.Chain...), Include: filterTexts(scope.Any), Entries: append([]string{}, scope.Names...),
+	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, From: origin(r.Project),
+		Process: r.Process, MaxTokens: r.MaxTokens, Redacts: r.Redact,
+		Extends: append([]string{}, r.Chain...), Include: filterTexts(scope.Any),
+		Entries: append([]string{}, scope.Names...),
 		Exclude: filterTexts(scope.Except), Documents: []string{}}
 	for _, d := range r.Documents {
 		out.Documents = append(out.Documents, d.Path)
@@ -296,7 +299,11 @@ func NewProfile(ctx context.Context, w *Workspace, in NewProfileIn) (NewProfileO
 	}
 	for _, up := range in.Extends {
 		if up == in.Name {
-			return NewProfileOut{}, &oxbow.InvalidError{Field: "profile", Value: in.Name, Reason: "cannot extend itself"}
+			return NewProfileOut{}, &oxbow.InvalidError{
+				Field:  "profile",
+				Value:  in.Name,
+				Reason: "cannot extend itself",
+			}
 		}
 		if _, err := l.Profiles.Resolve(up); err != nil {
 			return NewProfileOut{}, err
@@ -312,7 +319,8 @@ func NewProfile(ctx context.Context, w *Workspace, in NewProfileIn) (NewProfileO
 // screen replaces secrets in all texts of the profile, and returns notes about them.
 func (in *NewProfileIn) screen(ctx context.Context, s *Secrets) (notes []Note, err error) {
 	texts := []*string{&in.Name, &in.Description}
-	for _, list := range []*[]string{&in.Extends, &in.Projects, &in.Tags, &in.WithoutProjects, &in.WithoutTags, &in.Always} {
+	for _, list := range []*[]string{&in.Extends, &in.Projects, &in.Tags, &in.WithoutProjects, &in.WithoutTags,
+		&in.Always} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			texts = append(texts, &(*list)[i])
@@ -414,7 +422,12 @@ func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (Rep
 
 // tryProfile finds what lint would say of a profile if its file held the text, and
 // of those that extend it. The error says why it cannot be a profile at all.
-func (w *Workspace) tryProfile(ctx context.Context, set *profile.Set, in ReplaceProfileIn, out *ReplaceProfileOut) error {
+func (w *Workspace) tryProfile(
+	ctx context.Context,
+	set *profile.Set,
+	in ReplaceProfileIn,
+	out *ReplaceProfileOut,
+) error {
 	after, err := set.Trial(in.Name, in.Text)
 	if err != nil {
 		return err

@@ -87,7 +87,10 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	out.More = len(hits) > limit
 	if out.More {
 		hits = hits[:limit]
-		out.Notes = append(out.Notes, Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit")))
+		out.Notes = append(
+			out.Notes,
+			Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit")),
+		)
 	}
 	out.Notes = append(out.Notes, readingNotes(read, hits)...)
 	var cited map[uint64][]FileRef
@@ -119,7 +122,10 @@ func (out *RecallOut) recallWithoutMust(ctx context.Context, m *oxbow.Memory, q 
 	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), mostNamed)] {
 		must = append(must, strconv.Quote(text.Clip(s, 60)))
 	}
-	out.Notes = append(out.Notes, Notef("no entry has %s; these were ranked without requiring that", strings.Join(must, " and ")))
+	out.Notes = append(
+		out.Notes,
+		Notef("no entry has %s; these were ranked without requiring that", strings.Join(must, " and ")),
+	)
 	*q = relaxed
 	return hits, nil
 }
@@ -131,13 +137,20 @@ func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []
 	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
 	for i := range hits {
-		hits[i].Before, hits[i].After = slices.DeleteFunc(hits[i].Before, withheld), slices.DeleteFunc(hits[i].After, withheld)
+		hits[i].Before, hits[i].After = slices.DeleteFunc(
+			hits[i].Before,
+			withheld,
+		), slices.DeleteFunc(hits[i].After, withheld)
 	}
 	return hits
 }
 
 // diagnose is the function of that name; of the archive, without its own filters.
-func (w *Workspace) diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, near []string, err error) {
+func (w *Workspace) diagnose(
+	ctx context.Context,
+	m *oxbow.Memory,
+	q oxbow.Query,
+) (why []Note, near []string, err error) {
 	if !w.overTurns {
 		return diagnose(ctx, m, q)
 	}
@@ -206,7 +219,8 @@ func misspelt(words string, now time.Time) []Note {
 		if key, _, ok := strings.Cut(f, ":"); !ok || strings.HasPrefix(key, `"`) || len(notes) == 3 {
 			continue
 		}
-		if _, err := query.ParseFilter(f, now); errors.As(err, &wrong) && strings.Contains(wrong.Reason, "did you mean") {
+		if _, err := query.ParseFilter(f, now); errors.As(err, &wrong) &&
+			strings.Contains(wrong.Reason, "did you mean") {
 			notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", f, err))
 		}
 	}
@@ -225,7 +239,10 @@ func entriesOf(hits []oxbow.Hit) []oxbow.Entry {
 func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	var notes []Note
 	if read.StopWords {
-		notes = append(notes, Plain("the query holds only words too common to tell entries apart; they were looked for all the same"))
+		notes = append(
+			notes,
+			Plain("the query holds only words too common to tell entries apart; they were looked for all the same"),
+		)
 	}
 	for _, t := range read.Terms {
 		if t.Corrected && len(notes) < mostNamed {
@@ -233,7 +250,15 @@ func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 		}
 	}
 	for _, d := range read.Dates {
-		notes = append(notes, Notef("%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else", d.Text, spanned(d), strconv.Quote(d.Text)))
+		notes = append(
+			notes,
+			Notef(
+				"%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else",
+				d.Text,
+				spanned(d),
+				strconv.Quote(d.Text),
+			),
+		)
 	}
 	return notes
 }
@@ -342,7 +367,11 @@ func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 	}
 	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
 	if err != nil {
-		return 0, InvalidValue("as_of", s, "is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z")
+		return 0, InvalidValue(
+			"as_of",
+			s,
+			"is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z",
+		)
 	}
 	h, err := m.History()
 	if err != nil {
@@ -421,13 +450,24 @@ func (out *GetOut) count(ctx context.Context, w *Workspace) {
 		return
 	}
 	out.Shown, out.Used = counts[0].Shown, counts[0].Used
-	out.Notes = append(out.Notes, Notef("shown %d, used %d: the turns of sessions in which hooks put it before a model; %s to see them", out.Shown, out.Used,
-		PersonRef("oxbow injected --entry "+text.ShellQuote(out.Name))))
+	out.Notes = append(
+		out.Notes,
+		Notef(
+			"shown %d, used %d: the turns of sessions in which hooks put it before a model; %s to see them",
+			out.Shown,
+			out.Used,
+			PersonRef("oxbow injected --entry "+text.ShellQuote(out.Name)),
+		),
+	)
 }
 
 // entryOrVersion returns the entry of that name or alias or, past, the version
 // that NAME@SEQ names.
-func (w *Workspace) entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbow.Entry, past bool, notes []Note, err error) {
+func (w *Workspace) entryOrVersion(
+	ctx context.Context,
+	m *oxbow.Memory,
+	called string,
+) (e oxbow.Entry, past bool, notes []Note, err error) {
 	e, err = m.Get(ctx, called)
 	if err == nil && !oxbow.SameName(e.Name, called) {
 		notes = []Note{Notef("%q is an alias of %q", called, e.Name)}

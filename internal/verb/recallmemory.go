@@ -20,9 +20,14 @@ import (
 // agents that know it by this name. Of days, asked for without words or a kind, it
 // gives what the terms match.
 func RecallMemory(terms ...oxbow.Term) Tool {
-	return define("recall_memory", "Recall memories", traits{readOnly: true, idempotent: true}, func(ctx context.Context, w *Workspace, in recallMemoryIn) (RecallOut, error) {
-		return recallMemory(ctx, w, in, terms)
-	})
+	return define(
+		"recall_memory",
+		"Recall memories",
+		traits{readOnly: true, idempotent: true},
+		func(ctx context.Context, w *Workspace, in recallMemoryIn) (RecallOut, error) {
+			return recallMemory(ctx, w, in, terms)
+		},
+	)
 }
 
 // recallMemoryIn is what recall_memory takes.
@@ -45,12 +50,21 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 		return RecallOut{}, err
 	}
 	if where.IsZero() && in.Kind == "" && in.Project == "" && strings.TrimSpace(in.Query) == "" {
-		return RecallOut{}, InvalidValue("query", "", "is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file")
+		return RecallOut{}, InvalidValue(
+			"query",
+			"",
+			"is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file",
+		)
 	}
 	if in.Query == "" && in.Kind == "" && (in.Date != "" || len(in.DateRange) > 0) {
 		where = where.And(oxbow.Filter{Terms: terms})
 	}
-	out, err := recallWhere(ctx, w, RecallIn{Query: in.Query, Project: in.Project, Kind: in.Kind, Limit: in.MaxResults, MaxTokens: in.MaxTokens}, where)
+	out, err := recallWhere(
+		ctx,
+		w,
+		RecallIn{Query: in.Query, Project: in.Project, Kind: in.Kind, Limit: in.MaxResults, MaxTokens: in.MaxTokens},
+		where,
+	)
 	for _, notes := range [][]Note{out.Notes, out.Why} {
 		for i, n := range notes {
 			notes[i] = n.withParam("limit", "max_results")
@@ -114,7 +128,14 @@ const openSide = ".."
 func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {
-		return f, InvalidValue("date_range", strings.Join(days, ", "), fmt.Sprintf(`has %s; give the first and the last, .. for an open side`, text.Count(len(days), "date", "dates")))
+		return f, InvalidValue(
+			"date_range",
+			strings.Join(days, ", "),
+			fmt.Sprintf(
+				`has %s; give the first and the last, .. for an open side`,
+				text.Count(len(days), "date", "dates"),
+			),
+		)
 	}
 	for i, s := range days {
 		if s == openSide {

@@ -35,7 +35,10 @@ func TestRecallMemory(t *testing.T) {
 			}
 			ls = append(ls, l)
 		}
-		if err := b.m.Apply(t.Context(), oxbow.Add{Name: e.name, Kind: e.kind, Content: e.text, Labels: ls, Created: day.Add(12 * time.Hour)}); err != nil {
+		if err := b.m.Apply(
+			t.Context(),
+			oxbow.Add{Name: e.name, Kind: e.kind, Content: e.text, Labels: ls, Created: day.Add(12 * time.Hour)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +61,10 @@ func TestRecallMemory(t *testing.T) {
 		{`{"kind":"journal"}`, "fog"},
 		{`{"related_file":"pkg/grid.go"}`, "grid"},
 		{`{"query":"butler"}`, "plot"},
-		{`{"query":"grid","project":"vtt","tags":["map"],"date_range":["2026-04-01","2026-04-30"],"kind":"note","related_file":"pkg/grid.go","max_tokens":500}`, "grid"},
+		{
+			`{"query":"grid","project":"vtt","tags":["map"],"date_range":["2026-04-01","2026-04-30"],"kind":"note","related_file":"pkg/grid.go","max_tokens":500}`,
+			"grid",
+		},
 		{`{"project":"vtt","date":"2026-04-30"}`, ""},
 		{`{}`, "give one of query, date"},
 		{`{"date":"someday"}`, `is no date`},

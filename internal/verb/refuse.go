@@ -29,7 +29,12 @@ func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...str
 		s.origins.agent = src.Actor == oxbow.Agent
 		s.expose(ctx, k)
 	}
-	c := comparer{names: []string{""}, texts: []string{text}, before: []string{""}, found: []repeats{{foreign: s.taints}}}
+	c := comparer{
+		names:  []string{""},
+		texts:  []string{text},
+		before: []string{""},
+		found:  []repeats{{foreign: s.taints}},
+	}
 	c.read(k)
 	if w.Open != nil && !c.found[0].any() {
 		if ctx, m, err := w.Memory(ctx, Own); err == nil { // without a memory there are no entries

@@ -15,7 +15,8 @@ import (
 func TestEveryErrorHasAWayOut(t *testing.T) {
 	for _, err := range []error{
 		oxbow.ErrNotFound, oxbow.ErrExists, oxbow.ErrConflict, oxbow.ErrBusy, oxbow.ErrCorrupt, oxbow.ErrVersion,
-		oxbow.ErrReadOnly, oxbow.ErrFull, oxbow.ErrVanished, oxbow.ErrUnknownOutcome, oxbow.ErrClosed, oxbow.ErrUnsupported,
+		oxbow.ErrReadOnly, oxbow.ErrFull, oxbow.ErrVanished, oxbow.ErrUnknownOutcome, oxbow.ErrClosed,
+		oxbow.ErrUnsupported,
 		oxbow.ErrNotStore, oxbow.ErrRolledBack, oxbow.ErrNetworkFS,
 	} {
 		h := Remedy(err).String()
@@ -32,8 +33,10 @@ func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
 	_, _, noSessions := w.Archive(t.Context())
 	_, noProfiles := LoadProfile(t.Context(), w, LoadMemoryProfileIn{})
 	_, noAgents := SpawnSubAgent(t.Context(), w, SpawnSubAgentIn{})
-	for _, err := range []error{noTree, noSessions, noProfiles, noAgents, errors.Join(oxbow.ErrUnsupported, git.ErrNone)} {
-		if h := Remedy(err).String(); !errors.Is(err, oxbow.ErrUnsupported) || h == "" || strings.Contains(h, "convert") {
+	for _, err := range []error{noTree, noSessions, noProfiles, noAgents,
+		errors.Join(oxbow.ErrUnsupported, git.ErrNone)} {
+		if h := Remedy(err).String(); !errors.Is(err, oxbow.ErrUnsupported) || h == "" ||
+			strings.Contains(h, "convert") {
 			t.Errorf("Remedy(%v) = %q, want another way out", err, h)
 		}
 	}
@@ -50,7 +53,11 @@ func TestHintsOfDurability(t *testing.T) {
 		{"damaged", &oxbow.CorruptError{Path: "p"}, []string{"oxbow check", "oxbow recover"}},
 		{"network", oxbow.ErrNetworkFS, []string{"local disk", "OXBOW_HOME", "--network-fs"}},
 		{"busy", &oxbow.BusyError{PID: 42, Program: "oxbow mcp", Since: since}, []string{"process 42", "kill 42"}},
-		{"stopped", &oxbow.BusyError{PID: 42, Program: "oxbow mcp", Since: since, Stopped: true}, []string{"kill -CONT 42", "kill 42"}},
+		{
+			"stopped",
+			&oxbow.BusyError{PID: 42, Program: "oxbow mcp", Since: since, Stopped: true},
+			[]string{"kill -CONT 42", "kill 42"},
+		},
 		{"nobody known", &oxbow.BusyError{}, []string{"oxbow doctor"}},
 		{"both", errors.Join(oxbow.ErrUnknownOutcome, oxbow.ErrFull), []string{"same op_id"}},
 	} {

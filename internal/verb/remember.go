@@ -38,7 +38,9 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
-	e := &edit{in: in, name: in.Name, seen: guard(ctx, m), blobs: func(ls []oxbow.Label) []oxbow.Label { return w.stampHashes(ctx, ls) }}
+	e := &edit{in: in, name: in.Name, seen: guard(ctx, m), blobs: func(ls []oxbow.Label) []oxbow.Label {
+		return w.stampHashes(ctx, ls)
+	}}
 	if e.name == "" {
 		e.base = text.NameOf(in.Content)
 		e.name = e.base
@@ -112,7 +114,12 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 		default:
 			name := text.ShellName(e.Name)
 			return Advise(InvalidValue("content", "", fmt.Sprintf("is missing: %q is an entry already", e.Name)),
-				fmt.Sprintf("give its new text: oxbow remember %s TEXT; or a text for an entry of its own: oxbow remember --content %s", name, text.ShellQuote(word)))
+				fmt.Sprintf(
+					"give its new text: oxbow remember %s TEXT; or a text for an entry of its own: oxbow remember "+
+						"--content %s",
+					name,
+					text.ShellQuote(word),
+				))
 		}
 	}
 	switch {
@@ -123,7 +130,11 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 	default:
 		name := text.ShellName(word)
 		return Advise(InvalidValue("content", "", "is missing: one word alone is read as a name"),
-			fmt.Sprintf("give the text, too: oxbow remember %s TEXT; or, if it is the text: oxbow remember --content %s", name, text.ShellQuote(word)))
+			fmt.Sprintf(
+				"give the text, too: oxbow remember %s TEXT; or, if it is the text: oxbow remember --content %s",
+				name,
+				text.ShellQuote(word),
+			))
 	}
 	return nil
 }
@@ -138,10 +149,15 @@ func (in RememberIn) check() error {
 		return err
 	}
 	if in.IfVersion != nil && in.Name == "" {
-		return InvalidValue("if_version", strconv.FormatUint(*in.IfVersion, 10), "needs the name of the entry that is at this version")
+		return InvalidValue(
+			"if_version",
+			strconv.FormatUint(*in.IfVersion, 10),
+			"needs the name of the entry that is at this version",
+		)
 	}
-	given := map[string]bool{"project": in.Project != "", "tags": in.Tags != nil, "related_files": in.RelatedFiles != nil,
-		"confidence": in.Confidence != nil, "aliases": in.Aliases != nil}
+	given := map[string]bool{"project": in.Project != "", "tags": in.Tags != nil,
+		"related_files": in.RelatedFiles != nil,
+		"confidence":    in.Confidence != nil, "aliases": in.Aliases != nil}
 	for _, c := range in.Clear {
 		if given[c] {
 			return InvalidValue("clear", c, "is given too; either set it or clear it")
@@ -155,7 +171,8 @@ func (in RememberIn) check() error {
 
 // keepsContent reports whether labels and aliases of an entry change alone.
 func (in RememberIn) keepsContent() bool {
-	return in.Content == "" && (in.Project != "" || in.Tags != nil || in.RelatedFiles != nil || in.Confidence != nil || in.Aliases != nil || len(in.Clear) > 0)
+	return in.Content == "" && (in.Project != "" || in.Tags != nil || in.RelatedFiles != nil || in.Confidence != nil ||
+		in.Aliases != nil || len(in.Clear) > 0)
 }
 
 // edit is one call of remember: what it changes, and what it found.
@@ -269,7 +286,8 @@ func (e *edit) settle(made oxbow.Change) {
 		e.now.ID, e.now.Version = e.old.ID, made.Seq
 	}
 	e.outcome = added
-	if (len(made.Versions) > 0 && made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd) || (len(made.Versions) == 0 && e.found) {
+	if (len(made.Versions) > 0 && made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd) ||
+		(len(made.Versions) == 0 && e.found) {
 		e.outcome = updated
 	}
 }
@@ -324,7 +342,10 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		return e.update(ls)
 	}
 	if e.in.keepsContent() {
-		return nil, Advise(fmt.Errorf("changing labels of %q: %w", e.name, oxbow.ErrNotFound), "there is no entry of that name: give its content, or another name")
+		return nil, Advise(
+			fmt.Errorf("changing labels of %q: %w", e.name, oxbow.ErrNotFound),
+			"there is no entry of that name: give its content, or another name",
+		)
 	}
 	if e.in.IfVersion != nil {
 		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.in.IfVersion}
@@ -341,7 +362,8 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 
 // add returns the change that makes the entry.
 func (e *edit) add(ls []oxbow.Label) oxbow.Op {
-	return oxbow.Add{Name: e.name, Kind: e.kind, Content: e.in.Content, Aliases: e.in.Aliases, Labels: e.withBlobs(ls), UniqueAliases: true}
+	return oxbow.Add{Name: e.name, Kind: e.kind, Content: e.in.Content, Aliases: e.in.Aliases,
+		Labels: e.withBlobs(ls), UniqueAliases: true}
 }
 
 // update returns the change of the old entry, or nil. It holds for the version
@@ -352,7 +374,16 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 		in.Content = old.Content
 	}
 	if in.Kind != "" && in.Kind != old.Kind.String() {
-		return nil, InvalidValue("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
+		return nil, InvalidValue(
+			"kind",
+			in.Kind,
+			fmt.Sprintf(
+				"cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or "+
+					"forget it first",
+				old.Name,
+				old.Kind,
+			),
+		)
 	}
 	u := oxbow.Update{Name: old.Name, Content: in.Content, Aliases: old.Aliases, If: old.Version, UniqueAliases: true}
 	if in.IfVersion != nil {
@@ -363,7 +394,14 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 	}
 	u.Labels = e.withBlobs(ls)
 	if e.seen != nil && in.IfVersion == nil {
-		want, err := e.seen.Merge(old, oxbow.Entry{Content: u.Content, Aliases: append([]string{}, u.Aliases...), Labels: append([]oxbow.Label{}, u.Labels...)})
+		want, err := e.seen.Merge(
+			old,
+			oxbow.Entry{
+				Content: u.Content,
+				Aliases: append([]string{}, u.Aliases...),
+				Labels:  append([]oxbow.Label{}, u.Labels...),
+			},
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -371,7 +409,8 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 		u.Aliases = want.Aliases
 		u.Labels = want.Labels
 	}
-	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels) {
+	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) &&
+		slices.Equal(u.Labels, old.Labels) {
 		return nil, nil
 	}
 	return u, nil
@@ -389,7 +428,14 @@ func (e *edit) nameNotes() []Note {
 	case e.base == "":
 		return nil
 	case e.tries > 0:
-		return []Note{Notef("the name was made from the first line; as %q is another entry, this one is %q; to replace that one, give its name", e.base, e.name)}
+		return []Note{
+			Notef(
+				"the name was made from the first line; as %q is another entry, this one is %q; to replace that one, "+
+					"give its name",
+				e.base,
+				e.name,
+			),
+		}
 	case e.outcome != added:
 		return nil
 	}
@@ -409,7 +455,10 @@ func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, made oxbow.
 			return nil, err
 		}
 		if o.ID != e.ID {
-			notes = append(notes, Notef("%q is an alias of the entry %q too; from now on it means the new entry", e.Name, o.Name))
+			notes = append(
+				notes,
+				Notef("%q is an alias of the entry %q too; from now on it means the new entry", e.Name, o.Name),
+			)
 		}
 	}
 	return notes, nil
@@ -420,7 +469,10 @@ func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, made oxbow.
 func takenFrom(c oxbow.Change, name string) (notes []Note) {
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbAlias && v.Entry.Name != name {
-			notes = append(notes, Notef("%q was an alias of the entry %q; from now on it means the new entry alone", name, v.Entry.Name))
+			notes = append(
+				notes,
+				Notef("%q was an alias of the entry %q; from now on it means the new entry alone", name, v.Entry.Name),
+			)
 		}
 	}
 	return notes
@@ -499,7 +551,8 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, w.Missing(ctx, m, e.Name, err)
 	}
-	return ForgetOut{Forgotten: true, Final: isFinal(m), Seq: made.Seq, Entry: outline(ctx, e), Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
+	return ForgetOut{Forgotten: true, Final: isFinal(m), Seq: made.Seq, Entry: outline(ctx, e),
+		Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
 }
 
 // isFinal reports whether the memory keeps no history, so that nothing brings a forgotten entry
@@ -543,15 +596,22 @@ func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (F
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
 		return ForgetOut{}, err
 	}
-	notes := append(aliasNote(in.Name, e.Name), Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")))
+	notes := append(
+		aliasNote(in.Name, e.Name),
+		Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")),
+	)
 	return ForgetOut{Entry: outline(ctx, e), Final: isFinal, Notes: notes}, nil
 }
 
 // forgottenBefore is the answer to a repeat of a call that has forgotten an entry by that
 // change.
 func forgottenBefore(in ForgetIn, made oxbow.Change) ForgetOut {
-	return ForgetOut{Forgotten: true, Seq: made.Seq, Entry: Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
-		Notes: []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)}}
+	return ForgetOut{
+		Forgotten: true,
+		Seq:       made.Seq,
+		Entry:     Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
+		Notes:     []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)},
+	}
 }
 
 // aliasNote says which entry a name meant that is its alias.
@@ -626,7 +686,10 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 	if current != nil {
 		return 0, &notForgottenError{name: in.Name}
 	}
-	return 0, Advise(fmt.Errorf("restoring %q: its versions are no longer in the log: %w", in.Name, oxbow.ErrNotFound), "a backup may have them")
+	return 0, Advise(
+		fmt.Errorf("restoring %q: its versions are no longer in the log: %w", in.Name, oxbow.ErrNotFound),
+		"a backup may have them",
+	)
 }
 
 // sameParts reports whether two versions of an entry have the same text, labels and aliases.

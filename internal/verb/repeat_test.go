@@ -35,7 +35,9 @@ func TestRepeatedForgetOfABusyStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &busyStore{Store: m.Store()}
-	d := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return oxbow.New(s, nil), nil }, Now: time.Now}
+	d := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) {
+		return oxbow.New(s, nil), nil
+	}, Now: time.Now}
 	verb := func(name string) Tool {
 		for _, v := range Table() {
 			if v.Name == name {

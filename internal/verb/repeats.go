@@ -64,17 +64,25 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 
 // stampKeys are the keys of labels that programs write of where a text came from. Their
 // values are no text of the change.
-var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-sum"}
+var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
+	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-sum"}
 
 func isHeld(e *oxbow.Entry) bool {
-	return slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelUnvouched })
+	return slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool {
+		return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelUnvouched
+	})
 }
 
 // repeatsOf returns what each change repeats of others. It compares with what sessions have
 // read, and with entries that nobody vouches for. With isUnvouched says that the changes are
 // unvouched whatever they repeat.
 func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge, isUnvouched bool) []repeats {
-	c := comparer{names: make([]string, len(ops)), texts: make([]string, len(ops)), before: make([]string, len(ops)), found: make([]repeats, len(ops))}
+	c := comparer{
+		names:  make([]string, len(ops)),
+		texts:  make([]string, len(ops)),
+		before: make([]string, len(ops)),
+		found:  make([]repeats, len(ops)),
+	}
 	staged := map[string]oxbow.Entry{}
 	for i, op := range ops {
 		name := op.Target()

@@ -21,7 +21,11 @@ func TestSuspectsAreComparedOnce(t *testing.T) {
 	label := func(key string) oxbow.Label { return oxbow.Label{Key: key, Value: "x"} }
 	imported := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported})
 	for _, e := range []oxbow.Entry{
-		{Name: "all", Content: "a", Labels: []oxbow.Label{label(oxbow.LabelTaint), label(oxbow.LabelUnvouched), label(oxbow.LabelOrigin)}},
+		{
+			Name:    "all",
+			Content: "a",
+			Labels:  []oxbow.Label{label(oxbow.LabelTaint), label(oxbow.LabelUnvouched), label(oxbow.LabelOrigin)},
+		},
 		{Name: "import", Content: "b", Labels: []oxbow.Label{label(oxbow.LabelUnvouched), label(oxbow.LabelOrigin)}},
 		{Name: "plain import", Content: "c"},
 	} {

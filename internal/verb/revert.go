@@ -64,7 +64,10 @@ const maxRevertTries = 10
 func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
-		return out, Advise(Invalidf("nothing says which changes are taken back"), "give at least one of --session, --client, --door, --agent, --trust, --since and --until")
+		return out, Advise(
+			Invalidf("nothing says which changes are taken back"),
+			"give at least one of --session, --client, --door, --agent, --trust, --since and --until",
+		)
 	}
 	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
 	if err != nil {
@@ -96,7 +99,11 @@ func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 }
 
 // attempt makes the plan and, unless it is a dry run, carries it out.
-func (out *RevertOut) attempt(ctx context.Context, h oxbow.Historian, sel revert.Selection) (p *revert.Plan, err error) {
+func (out *RevertOut) attempt(
+	ctx context.Context,
+	h oxbow.Historian,
+	sel revert.Selection,
+) (p *revert.Plan, err error) {
 	for try := 0; ; try++ {
 		p, err = revert.Make(ctx, h, sel)
 		if err != nil || out.DryRun {
@@ -116,7 +123,10 @@ func (out *RevertOut) note(p *revert.Plan) {
 	case p.Empty():
 		out.Notes = append(out.Notes, Plain("nothing of it stands any more: nothing was changed"))
 	case out.DryRun:
-		out.Notes = append(out.Notes, Notef("dry run: nothing was changed; call again without %s to do it", ParamRef("dry_run")))
+		out.Notes = append(
+			out.Notes,
+			Notef("dry run: nothing was changed; call again without %s to do it", ParamRef("dry_run")),
+		)
 	}
 	if left {
 		out.Notes = append(out.Notes, Notef("what was derived stays; %s takes it back, too", ParamRef("with_derived")))
@@ -127,7 +137,11 @@ func (out *RevertOut) note(p *revert.Plan) {
 }
 
 // toRevert returns what the arguments select, and the archive where there is one.
-func (w *Workspace) toRevert(ctx context.Context, h oxbow.Historian, in RevertIn) (sel revert.Selection, a *session.Archive, err error) {
+func (w *Workspace) toRevert(
+	ctx context.Context,
+	h oxbow.Historian,
+	in RevertIn,
+) (sel revert.Selection, a *session.Archive, err error) {
 	since, err := w.since(in.Since)
 	if err != nil {
 		return sel, nil, err
@@ -160,7 +174,8 @@ func (w *Workspace) toRevert(ctx context.Context, h oxbow.Historian, in RevertIn
 // fits reports whether a version of that source is asked for, as far as door, client,
 // agent and taint go.
 func (in *RevertIn) fits(s oxbow.Source, v *oxbow.Version) bool {
-	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) && (in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
+	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
+		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
 		hasPrefixFold(s.Claimed.Client, in.Client) && (in.Trust == "" || isTainted(s, v))
 }
 
@@ -179,7 +194,12 @@ func hasPrefixFold(s, prefix string) bool {
 // identifier is that of a run of a door, which the log has, or that of a client's
 // session, which the log or the archive has. One that is whole goes before one that
 // is a beginning.
-func madeIn(ctx context.Context, h oxbow.Historian, a *session.Archive, id string) (made func(oxbow.Source) bool, from func(string) bool, err error) {
+func madeIn(
+	ctx context.Context,
+	h oxbow.Historian,
+	a *session.Archive,
+	id string,
+) (made func(oxbow.Source) bool, from func(string) bool, err error) {
 	runs, named := map[string]bool{}, map[string]bool{}
 	for c, err := range h.Log(ctx) {
 		if err != nil {
@@ -200,14 +220,23 @@ func madeIn(ctx context.Context, h oxbow.Historian, a *session.Archive, id strin
 	delete(runs, "")
 	delete(named, "")
 	all := slices.Concat(matching(runs, id), matching(named, id))
-	if whole := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s != id && !strings.HasSuffix(s, "/"+id) }); len(whole) > 0 {
+	if whole := slices.DeleteFunc(slices.Clone(all), func(s string) bool {
+		return s != id && !strings.HasSuffix(s, "/"+id)
+	}); len(whole) > 0 {
 		all = whole
 	}
 	switch {
 	case len(all) == 0:
 		return func(oxbow.Source) bool { return false }, nil, nil
 	case len(all) > 1:
-		return nil, nil, Advise(InvalidValue("session", id, fmt.Sprintf("means %s, such as %s and %s", text.Count(len(all), "session", "sessions"), all[0], all[1])), "write more of it, or CLIENT/SESSION")
+		return nil, nil, Advise(
+			InvalidValue(
+				"session",
+				id,
+				fmt.Sprintf("means %s, such as %s and %s", text.Count(len(all), "session", "sessions"), all[0], all[1]),
+			),
+			"write more of it, or CLIENT/SESSION",
+		)
 	}
 	client, name, ok := strings.Cut(all[0], "/")
 	if !ok {
@@ -231,7 +260,15 @@ func matching(names map[string]bool, id string) []string {
 
 // shownSince returns what was put before models of entries, from a version of each on.
 func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64) (shown []ShownItem, err error) {
-	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: session.LabelShown, Values: slices.Sorted(maps.Keys(from))}}}})
+	hits, err := a.Memory.Recall(
+		ctx,
+		oxbow.Query{
+			Limit: oxbow.MaxLimit,
+			Filter: oxbow.Filter{
+				Terms: []oxbow.Term{{Key: session.LabelShown, Values: slices.Sorted(maps.Keys(from))}},
+			},
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -239,13 +276,18 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 		for _, it := range (InjectedIn{}).itemsOf(hit.Entry, time.Time{}) {
 			for _, s := range it.Shown {
 				if v, ok := from[s.Name]; ok && s.In == inNotes && s.Version >= v {
-					shown = append(shown, ShownItem{Time: it.Time, Client: it.Client, Session: it.Session, Turn: it.Turn, Place: it.Place,
-						Name: s.Name, Version: s.Version, Used: slices.Contains(it.Used, s)})
+					shown = append(
+						shown,
+						ShownItem{Time: it.Time, Client: it.Client, Session: it.Session, Turn: it.Turn, Place: it.Place,
+							Name: s.Name, Version: s.Version, Used: slices.Contains(it.Used, s)},
+					)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b ShownItem) int { return cmp.Or(b.Time.Compare(a.Time), strings.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(shown, func(a, b ShownItem) int {
+		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(a.Name, b.Name))
+	})
 	return shown, nil
 }
 
@@ -258,7 +300,11 @@ func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []Note, err 
 			return nil, err
 		}
 		n++
-		for k, v := range map[string]string{"door": c.Source.Door, "client": c.Source.Claimed.Client, "agent": c.Source.Claimed.Agent} {
+		for k, v := range map[string]string{
+			"door":   c.Source.Door,
+			"client": c.Source.Claimed.Client,
+			"agent":  c.Source.Claimed.Agent,
+		} {
 			if v != "" {
 				of[k][v] = true
 			}
@@ -278,7 +324,13 @@ func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []Note, err 
 		}
 	}
 	if in.Session != "" {
-		why = append(why, Notef("what a session wrote is known where its client names its calls; %s to see the session of each change", PersonRef("oxbow log --json")))
+		why = append(
+			why,
+			Notef(
+				"what a session wrote is known where its client names its calls; %s to see the session of each change",
+				PersonRef("oxbow log --json"),
+			),
+		)
 	}
 	if in.Trust != "" {
 		why = append(why, Plain("no version that an agent or a program left has the label taint"))

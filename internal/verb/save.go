@@ -46,7 +46,12 @@ func (a SavedOut) Text() string {
 }
 
 func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, error) {
-	out, err := Remember(ctx, w, RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles, Confidence: in.Confidence})
+	out, err := Remember(
+		ctx,
+		w,
+		RememberIn{Content: in.Content, Project: in.Project, Tags: in.Tags, RelatedFiles: in.RelatedFiles,
+			Confidence: in.Confidence},
+	)
 	if err != nil {
 		return SavedOut{}, err
 	}
@@ -80,7 +85,10 @@ func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note
 	if person, _ := w.Secrets.keeps(ctx); person {
 		return nil
 	}
-	return w.Secrets.redactAll([]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile}, []*[]string{&in.Skills, &in.FilesToRead})
+	return w.Secrets.redactAll(
+		[]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile},
+		[]*[]string{&in.Skills, &in.FilesToRead},
+	)
 }
 
 // refuseUnknown returns an error if there is no profile or skill with a name in the handoff.

@@ -12,17 +12,30 @@ import (
 
 func TestSaveMemory(t *testing.T) {
 	b := newBench(t)
-	out := do[SavedOut](b, "save_memory", `{"content":"Built spatial awareness.\nIt is in 2D.","project":"homebrew-vtt","tags":["architecture","decision"],"related_files":["pkg/vtt/spatial.go"],"confidence":0.9}`)
+	out := do[SavedOut](
+		b,
+		"save_memory",
+		`{"content":"Built spatial awareness.\nIt is in 2D.","project":"homebrew-vtt","tags":["architecture","decision"],"related_files":["pkg/vtt/spatial.go"],"confidence":0.9}`,
+	)
 	if out.Name != "Built spatial awareness." || out.Version == 0 || !has(out.Notes, "first line") {
 		t.Errorf("save_memory = %+v", out)
 	}
 	got := do[GetOut](b, "get", `{"name":"Built spatial awareness."}`)
-	want := map[string][]string{"project": {"homebrew-vtt"}, "tag": {"architecture", "decision"}, "file": {"pkg/vtt/spatial.go"}, "confidence": {"0.9"}}
+	want := map[string][]string{
+		"project":    {"homebrew-vtt"},
+		"tag":        {"architecture", "decision"},
+		"file":       {"pkg/vtt/spatial.go"},
+		"confidence": {"0.9"},
+	}
 	if !reflect.DeepEqual(got.Entry.Labels, want) {
 		t.Errorf("labels = %v, want %v", got.Entry.Labels, want)
 	}
 	// Another memory that begins alike does not overwrite it.
-	if again := do[SavedOut](b, "save_memory", `{"content":"Built spatial awareness.\nNow in 3D."}`); again.Name == out.Name {
+	if again := do[SavedOut](
+		b,
+		"save_memory",
+		`{"content":"Built spatial awareness.\nNow in 3D."}`,
+	); again.Name == out.Name {
 		t.Errorf("a second memory took the name %q", again.Name)
 	}
 	b.fail("save_memory", `{"content":" "}`, "empty")
@@ -36,14 +49,17 @@ func TestHandoffTask(t *testing.T) {
 	if again := do[SavedOut](b, "handoff_task", call); again.Version != out.Version {
 		t.Errorf("a repeat wrote change %d after %d", again.Version, out.Version)
 	}
-	if e := do[GetOut](b, "get", args(t, map[string]any{"name": out.Name})); e.Entry.Kind != "handoff" || e.Entry.Source.Door != "cli" {
+	if e := do[GetOut](b, "get", args(t, map[string]any{"name": out.Name})); e.Entry.Kind != "handoff" ||
+		e.Entry.Source.Door != "cli" {
 		t.Errorf("stored as %s by %+v, want a handoff by the desk's source", e.Entry.Kind, e.Entry.Source)
 	}
 	h, err := handoff.Take(t.Context(), b.m, "", "")
-	want := handoff.Task{Summary: "Grid done", Plan: "Walls.", Profile: "vtt-developer", Skills: []string{"vtt-core", "senior-developer"}, Files: []string{"pkg/vtt/spatial.go"}}
+	want := handoff.Task{Summary: "Grid done", Plan: "Walls.", Profile: "vtt-developer",
+		Skills: []string{"vtt-core", "senior-developer"}, Files: []string{"pkg/vtt/spatial.go"}}
 	if err != nil || !reflect.DeepEqual(h.Task, want) || h.Name != out.Name {
 		t.Errorf("taken: %+v, %v; want %+v", h, err, want)
 	}
 	b.fail("handoff_task", `{"summary":"x","skills":["a","a"]}`, "twice")
-	b.fail("handoff_task", `{"summary":"x","files_to_read":["`+strings.Repeat("f", 300)+`"]}`, "files_to_read", "300 bytes")
+	b.fail("handoff_task", `{"summary":"x","files_to_read":["`+strings.Repeat("f", 300)+
+		`"]}`, "files_to_read", "300 bytes")
 }

@@ -110,8 +110,10 @@ type FoundSecret struct {
 	Current bool   `json:"current"` // not in the history alone
 	Archive bool   `json:"archive,omitempty"`
 	Rule    string `json:"rule"`
-	Part    string `json:"part"`           // name, content, alias, label; packed: of a turn, what hooks put before the model; note, source: of the change Version; profile, file: of the home
-	Line    int    `json:"line,omitempty"` // of the content or of the file, from 1
+	// name, content, alias, label; packed: of a turn, what hooks put before the model; note, source: of the change
+	// Version; profile, file: of the home
+	Part string `json:"part"`
+	Line int    `json:"line,omitempty"` // of the content or of the file, from 1
 }
 
 // SecretsIn returns where a text has secrets. Part says what the text is; lines are counted
@@ -159,7 +161,8 @@ const leastPart = 8
 // cutSecret returns a name without the beginning of a secret of the content, with
 // which it ends: names are made from the first line, and cut.
 func cutSecret(name, content string) string {
-	if begun := strings.TrimSuffix(name, "…"); len(begun) < leastPart || !strings.Contains(content, begun[len(begun)-leastPart:]) {
+	if begun := strings.TrimSuffix(name, "…"); len(begun) < leastPart ||
+		!strings.Contains(content, begun[len(begun)-leastPart:]) {
 		return name // the content, which takes longer to search, has not even that
 	}
 	for _, f := range secret.Find(content) {
@@ -250,7 +253,10 @@ func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 	if person, _ := s.keeps(ctx); person {
 		return nil
 	}
-	return s.redactAll([]*string{&in.Name, &in.Content, &in.Project}, []*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles})
+	return s.redactAll(
+		[]*string{&in.Name, &in.Content, &in.Project},
+		[]*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles},
+	)
 }
 
 // redactAll replaces the secrets in texts and in lists of texts, and says which.

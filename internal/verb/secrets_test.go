@@ -18,14 +18,20 @@ import (
 func TestScreenOfWhatIsImported(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	s, other := Secrets{Redactor: secret.NewRedactor(t.TempDir())}, Secrets{Redactor: secret.NewRedactor(t.TempDir())}
-	op := oxbow.Add{Name: "the key " + key, Content: "it is " + key, Aliases: []string{key}, Labels: []oxbow.Label{{Key: "file", Value: key}}}
+	op := oxbow.Add{Name: "the key " + key, Content: "it is " +
+		key, Aliases: []string{key}, Labels: []oxbow.Label{{Key: "file", Value: key}}}
 	holds := func(by *Secrets, ctx context.Context) (where []string) {
 		ops, err := by.Screen(ctx, nil, []oxbow.Op{op})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a := ops[0].(oxbow.Add)
-		for part, text := range map[string]string{"name": a.Name, "content": a.Content, "alias": a.Aliases[0], "label": a.Labels[0].Value} {
+		for part, text := range map[string]string{
+			"name":    a.Name,
+			"content": a.Content,
+			"alias":   a.Aliases[0],
+			"label":   a.Labels[0].Value,
+		} {
 			if strings.Contains(text, key) {
 				where = append(where, part)
 			}
@@ -42,7 +48,9 @@ func TestScreenOfWhatIsImported(t *testing.T) {
 	if got := holds(&other, s.screened(t.Context())); got != nil {
 		t.Errorf("a change of what another screened holds the key in %q", got)
 	}
-	item := exchange.Item{Entry: oxbow.Entry{Name: op.Name, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels}}
+	item := exchange.Item{
+		Entry: oxbow.Entry{Name: op.Name, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels},
+	}
 	for it, err := range s.items(t.Context(), func(yield func(exchange.Item, error) bool) { yield(item, nil) }) {
 		if err != nil || strings.Contains(it.Entry.Content+it.Entry.Name, key) || len(it.Warnings) != 1 {
 			t.Errorf("an item that is read is %+v, %v", it, err)

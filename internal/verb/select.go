@@ -42,7 +42,13 @@ func Select(ctx context.Context, w *Workspace, in SelectIn) (SelectionOut, error
 	return w.selected(ctx, l.Profiles, m, r, in)
 }
 
-func (w *Workspace) selected(ctx context.Context, set *profile.Set, m *oxbow.Memory, r *profile.Resolved, in SelectIn) (SelectionOut, error) {
+func (w *Workspace) selected(
+	ctx context.Context,
+	set *profile.Set,
+	m *oxbow.Memory,
+	r *profile.Resolved,
+	in SelectIn,
+) (SelectionOut, error) {
 	req, err := w.selection(ctx, m, in)
 	if err != nil {
 		return SelectionOut{}, err

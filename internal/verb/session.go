@@ -117,7 +117,11 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 	sec, nerr := strconv.ParseInt(when, 36, 64)
 	_, herr := hex.DecodeString(digest)
 	if !ok || !ok2 || nerr != nil || herr != nil || len(digest) != 8 || profile.CheckName(name) != nil {
-		return "", at, "", InvalidValue("handle", h, "is not what load_memory_profile gives, such as vtt-developer@t8k3sq-1f3c9a0b")
+		return "", at, "", InvalidValue(
+			"handle",
+			h,
+			"is not what load_memory_profile gives, such as vtt-developer@t8k3sq-1f3c9a0b",
+		)
 	}
 	return name, time.Unix(sec, 0), digest, nil
 }
@@ -133,7 +137,15 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 		return loadedProfile{}, err
 	}
 	if age := now.Sub(at); age > handleLife || age < -time.Hour {
-		return loadedProfile{}, InvalidValue("handle", h, fmt.Sprintf("is of %s, and counts for one day; load %q again", at.UTC().Format("2006-01-02 15:04 UTC"), name))
+		return loadedProfile{}, InvalidValue(
+			"handle",
+			h,
+			fmt.Sprintf(
+				"is of %s, and counts for one day; load %q again",
+				at.UTC().Format("2006-01-02 15:04 UTC"),
+				name,
+			),
+		)
 	}
 	r, err := p.resolve(name)
 	if err != nil {
@@ -141,7 +153,11 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 	}
 	l := p.load(r, at)
 	if l.digest != digest {
-		return loadedProfile{}, InvalidValue("handle", h, fmt.Sprintf("is of profile %q before it was edited; load it again", name))
+		return loadedProfile{}, InvalidValue(
+			"handle",
+			h,
+			fmt.Sprintf("is of profile %q before it was edited; load it again", name),
+		)
 	}
 	return l, nil
 }
@@ -203,7 +219,15 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 	i := slices.IndexFunc(s.stack, func(o loadedProfile) bool { return o.name == l.name })
 	switch {
 	case i < 0 && len(s.stack) >= maxLoaded:
-		return l, nil, InvalidValue("name", l.name, fmt.Sprintf("cannot be loaded beside %d others; unload one: %s", maxLoaded, strings.Join(s.handles(), ", ")))
+		return l, nil, InvalidValue(
+			"name",
+			l.name,
+			fmt.Sprintf(
+				"cannot be loaded beside %d others; unload one: %s",
+				maxLoaded,
+				strings.Join(s.handles(), ", "),
+			),
+		)
 	case i < 0:
 		s.stack = append(s.stack, l)
 		return l, nil, nil
@@ -213,7 +237,12 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 	if old.digest != l.digest {
 		s.bury(old.handle)
 		s.stack = append(s.stack, l)
-		return l, []Note{Notef("it was loaded already, as %s, and its file has been edited since: that handle no longer counts", old.handle)}, nil
+		return l, []Note{
+			Notef(
+				"it was loaded already, as %s, and its file has been edited since: that handle no longer counts",
+				old.handle,
+			),
+		}, nil
 	}
 	s.stack = append(s.stack, old)
 	return old, []Note{Plain("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
@@ -307,7 +336,13 @@ func (s *LoadedProfiles) unload(handle string) (unloadMemoryProfileOut, error) {
 	s.stack = slices.Delete(s.stack, i, i+1)
 	s.bury(l.handle)
 	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.tokens, Loaded: s.handles()}
-	out.Message = fmt.Sprintf("Unloaded memory profile %q. The results of load_memory_profile with handle %s, about %d tokens, may be dropped from the conversation, and so may what was recalled for it.", l.name, l.handle, l.tokens)
+	out.Message = fmt.Sprintf(
+		"Unloaded memory profile %q. The results of load_memory_profile with handle %s, about %d tokens, may be "+
+			"dropped from the conversation, and so may what was recalled for it.",
+		l.name,
+		l.handle,
+		l.tokens,
+	)
 	if n := len(s.stack); n > 0 {
 		out.Message += fmt.Sprintf(" In force now: %q, handle %s.", s.stack[n-1].name, s.stack[n-1].handle)
 	} else {

@@ -78,7 +78,10 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 		return turns, nil
 	}
 	notes.Hits, notes.More = append(notes.Hits, turns.Hits...), notes.More || turns.More
-	notes.Notes = append(append(notes.Notes, turns.Notes...), Notef("%s last", text.Count(len(turns.Hits), "hit from past sessions comes", "hits from past sessions come")))
+	notes.Notes = append(
+		append(notes.Notes, turns.Notes...),
+		Notef("%s last", text.Count(len(turns.Hits), "hit from past sessions comes", "hits from past sessions come")),
+	)
 	return notes, nil
 }
 
@@ -130,7 +133,11 @@ func Sessions(ctx context.Context, w *Workspace, in SessionsIn) (SessionsOut, er
 }
 
 // noSession says that the archive is empty.
-var noSession = Notef("no session is kept yet; %s to read those that clients have kept, or %s to connect clients", PersonRef("oxbow session import"), PersonRef("oxbow setup"))
+var noSession = Notef(
+	"no session is kept yet; %s to read those that clients have kept, or %s to connect clients",
+	PersonRef("oxbow session import"),
+	PersonRef("oxbow setup"),
+)
 
 // why returns why there are no such sessions.
 func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]Note, error) {
@@ -235,10 +242,14 @@ func oneSession(ctx context.Context, a *session.Archive, name string) (session.S
 	case err != nil:
 		return session.Summary{}, err
 	case len(found) == 0:
-		return session.Summary{}, Advise(&oxbow.NameError{Name: name, Err: errNoSession}, "oxbow session list shows which there are")
+		return session.Summary{}, Advise(
+			&oxbow.NameError{Name: name, Err: errNoSession},
+			"oxbow session list shows which there are",
+		)
 	case len(found) > 1:
 		return session.Summary{}, Advise(InvalidValue("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
-			text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client, found[1].Session)), "write more of it, or CLIENT/SESSION")
+			text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client,
+			found[1].Session)), "write more of it, or CLIENT/SESSION")
 	}
 	return found[0], nil
 }
@@ -317,8 +328,10 @@ func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOu
 			"oxbow session show "+text.ShellName(s.Client+"/"+s.Session)+" prints what was said")
 	}
 	if !ok {
-		return out, Advise(fmt.Errorf("%w: it is not known how %s goes on with a session", oxbow.ErrUnsupported, s.Client),
-			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said")
+		return out, Advise(
+			fmt.Errorf("%w: it is not known how %s goes on with a session", oxbow.ErrUnsupported, s.Client),
+			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said",
+		)
 	}
 	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: begin + text.ShellQuote(s.Session)}
 	if filepath.IsAbs(s.Dir) { // else it is nowhere, or means something else to a shell
@@ -359,7 +372,10 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 		return undoForget(ctx, a)
 	}
 	if in.Session == "" {
-		return out, Advise(InvalidValue("session", "", "is empty; say which"), "oxbow session list shows which there are")
+		return out, Advise(
+			InvalidValue("session", "", "is empty; say which"),
+			"oxbow session list shows which there are",
+		)
 	}
 	s, err := oneSession(ctx, a, in.Session)
 	forgotten := false
@@ -417,12 +433,17 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 			return s, nil
 		}
 		if found.Session != "" && found.Session != id {
-			return found, Advise(InvalidValue("session", name, "means several forgotten sessions, such as "+found.Client+"/"+found.Session+" and "+of), "write more of it, or CLIENT/SESSION")
+			return found, Advise(InvalidValue("session", name, "means several forgotten sessions, such as "+
+				found.Client+"/"+found.Session+" and "+of), "write more of it, or CLIENT/SESSION")
 		}
 		found = s
 	}
 	if found.Session == "" {
-		return found, Advise(&oxbow.NameError{Name: name, Err: errNoSession}, "neither the archive nor its history has such a session, so that nothing of it is left to erase; oxbow session list shows which there are")
+		return found, Advise(
+			&oxbow.NameError{Name: name, Err: errNoSession},
+			"neither the archive nor its history has such a session, so that nothing of it is left to erase; oxbow "+
+				"session list shows which there are",
+		)
 	}
 	return found, nil
 }
@@ -449,5 +470,8 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 		out.Turns = len(turns)
 		return out, err
 	}
-	return out, Advise(fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession), "oxbow session list shows what there is")
+	return out, Advise(
+		fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession),
+		"oxbow session list shows what there is",
+	)
 }

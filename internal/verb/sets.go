@@ -67,7 +67,9 @@ func SetNames() []string {
 // Has reports whether a verb is in one of the sets.
 func (s Sets) Has(verb string) bool {
 	return s == nil || slices.Contains(s, SetFull) || slices.Contains(s, SetAll) ||
-		slices.ContainsFunc(sets, func(k Set) bool { return slices.Contains(s, k.Name) && slices.Contains(k.Verbs, verb) })
+		slices.ContainsFunc(sets, func(k Set) bool {
+			return slices.Contains(s, k.Name) && slices.Contains(k.Verbs, verb)
+		})
 }
 
 // Of returns the tools whose verbs are in one of the sets.

@@ -14,7 +14,11 @@ func TestMemoryFindsRecallAndRemember(t *testing.T) {
 	for _, verb := range (Sets{SetCore}).Of(Table()) {
 		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(verb.Description, -1))
 		if main := verb.Name == "recall" || verb.Name == "remember"; main != (n > 1) {
-			t.Errorf("%s says memory %d times; recall and remember say it more than once, and no other does", verb.Name, n)
+			t.Errorf(
+				"%s says memory %d times; recall and remember say it more than once, and no other does",
+				verb.Name,
+				n,
+			)
 		}
 	}
 }
@@ -55,7 +59,15 @@ func TestSets(t *testing.T) {
 	} {
 		s, err := ParseSets(tt.names)
 		if (err != nil) != tt.wrong || (err == nil && (!s.Has(tt.has) || (tt.not != "" && s.Has(tt.not)))) {
-			t.Errorf("ParseSets(%q) = %v, %v, want one with %s and without %s (wrong %v)", tt.names, s, err, tt.has, tt.not, tt.wrong)
+			t.Errorf(
+				"ParseSets(%q) = %v, %v, want one with %s and without %s (wrong %v)",
+				tt.names,
+				s,
+				err,
+				tt.has,
+				tt.not,
+				tt.wrong,
+			)
 		}
 	}
 	if !Sets(nil).Has("recall") {

@@ -80,7 +80,10 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 	if err != nil {
 		return Wrapped("signing the head", err)
 	}
-	return Wrapped("signing the head", appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})))
+	return Wrapped(
+		"signing the head",
+		appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})),
+	)
 }
 
 // SignBack signs that the owner went back to that change, where heads of later ones
@@ -101,7 +104,10 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	heads, _ := proof.Read(text, k.Public())
 	for _, h := range heads {
 		if h.Seq > s.Last {
-			return true, Wrapped("signing that the memory went back", appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})))
+			return true, Wrapped(
+				"signing that the memory went back",
+				appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})),
+			)
 		}
 	}
 	return false, nil
@@ -181,13 +187,16 @@ func SignedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
 	case none && (keyless || begin):
 		return nil, nil, nil
 	case none:
-		return nil, []Problem{{-1, "there is a key, and the file of the heads that it signed is gone: " + store + headsEnd, "oxbow check --sign signs what is there now"}}, nil
+		return nil, []Problem{{-1, "there is a key, and the file of the heads that it signed is gone: " + store +
+			headsEnd, "oxbow check --sign signs what is there now"}}, nil
 	case err != nil:
 		return nil, nil, Wrapped("reading the signed heads", err)
 	case keyless:
-		return nil, []Problem{{-1, "heads were signed, and the key is gone: " + store + signKeyEnd, "bring the key back, or remove " + store + headsEnd + " to begin again"}}, nil
+		return nil, []Problem{{-1, "heads were signed, and the key is gone: " + store +
+			signKeyEnd, "bring the key back, or remove " + store + headsEnd + " to begin again"}}, nil
 	case kerr != nil:
-		return nil, []Problem{{-1, "the key in " + store + signKeyEnd + " cannot be read: " + kerr.Error(), "bring the key back; without it what was signed proves nothing"}}, nil
+		return nil, []Problem{{-1, "the key in " + store + signKeyEnd + " cannot be read: " +
+			kerr.Error(), "bring the key back; without it what was signed proves nothing"}}, nil
 	}
 	out := &HeadsCheck{Key: k.Public()}
 	var bad []int
@@ -195,15 +204,32 @@ func SignedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
 	var ps []Problem
 	for _, n := range bad {
 		if len(ps) < mostLines {
-			ps = append(ps, Problem{-1, fmt.Sprintf("line %d of %s is no head that the key of this home signed: it was edited, or signed with another key", n, store+headsEnd),
-				"restore a backup if you do not know why"})
+			ps = append(
+				ps,
+				Problem{
+					-1,
+					fmt.Sprintf(
+						"line %d of %s is no head that the key of this home signed: it was edited, or signed with "+
+							"another key",
+						n,
+						store+headsEnd,
+					),
+					"restore a backup if you do not know why",
+				},
+			)
 		}
 	}
 	return out, ps, nil
 }
 
 // Compare compares the signed heads with the log of a sound memory.
-func (c *HeadsCheck) Compare(ctx context.Context, w *Workspace, store string, at wal.Header, last uint64) ([]Problem, error) {
+func (c *HeadsCheck) Compare(
+	ctx context.Context,
+	w *Workspace,
+	store string,
+	at wal.Header,
+	last uint64,
+) ([]Problem, error) {
 	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return nil, err
@@ -230,11 +256,31 @@ func (c *HeadsCheck) Compare(ctx context.Context, w *Workspace, store string, at
 			c.Dropped++
 			continue
 		case head.Seq > last:
-			return []Problem{{-1, fmt.Sprintf("it ends at change %d, and the head of change %d was signed at %s: changes were cut off", last, head.Seq, when),
-				"restore a backup; if you went back on purpose, oxbow recover --accept"}}, nil
+			return []Problem{
+				{
+					-1,
+					fmt.Sprintf(
+						"it ends at change %d, and the head of change %d was signed at %s: changes were cut off",
+						last,
+						head.Seq,
+						when,
+					),
+					"restore a backup; if you went back on purpose, oxbow recover --accept",
+				},
+			}, nil
 		case head.Chain != chains[head.Seq]:
-			return []Problem{{-1, fmt.Sprintf("change %d is not the one whose head was signed at %s: it, or one before it, was edited or replaced", head.Seq, when),
-				"restore a backup; to go on with what is there, remove " + store + headsEnd}}, nil
+			return []Problem{
+				{
+					-1,
+					fmt.Sprintf(
+						"change %d is not the one whose head was signed at %s: it, or one before it, was edited or "+
+							"replaced",
+						head.Seq,
+						when,
+					),
+					"restore a backup; to go on with what is there, remove " + store + headsEnd,
+				},
+			}, nil
 		}
 		c.Signed++
 		c.Last, c.Time = head.Seq, when
@@ -247,12 +293,25 @@ func (c *HeadsCheck) Without(head string, first uint64) Problem {
 	if c != nil {
 		for _, h := range c.heads {
 			if h.Chain == head && h.Seq+1 < first {
-				return Problem{-1, fmt.Sprintf("that is the head of change %d, signed at %s, which a compaction has dropped: nothing proves any more what became of it", h.Seq, h.Time.Format(time.RFC3339)),
-					"note a newer head"}
+				return Problem{
+					-1,
+					fmt.Sprintf(
+						"that is the head of change %d, signed at %s, which a compaction has dropped: nothing proves "+
+							"any more what became of it",
+						h.Seq,
+						h.Time.Format(time.RFC3339),
+					),
+					"note a newer head",
+				}
 			}
 		}
 	}
-	return Problem{-1, "no change has that head: it was cut off, edited or replaced, or dropped by a compaction, or it is the head of another memory", "restore a backup that has it"}
+	return Problem{
+		-1,
+		"no change has that head: it was cut off, edited or replaced, or dropped by a compaction, or it is the head " +
+			"of another memory",
+		"restore a backup that has it",
+	}
 }
 
 // SignNow signs the head of the memory of a home, best after a copy was made of it.

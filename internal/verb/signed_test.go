@@ -62,7 +62,8 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if heads, bad := proof.Read(text, k.Public()); len(heads) != 1 || len(bad) > 0 || heads[0].Seq != signEvery || heads[0].Chain != s.Head {
+	if heads, bad := proof.Read(text, k.Public()); len(heads) != 1 || len(bad) > 0 || heads[0].Seq != signEvery ||
+		heads[0].Chain != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
 	// What an interrupted write left is written over.

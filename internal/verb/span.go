@@ -47,5 +47,8 @@ func ParseKeep(s string) (changes int, age time.Duration, err error) {
 	if age, ok := ParseSpan(s); ok && age > 0 {
 		return keepChanges, age, nil
 	}
-	return 0, 0, Advise(Invalidf("%q does not say what history to keep", s), "write all, a number of changes such as 50000, or a length of time such as 90d")
+	return 0, 0, Advise(
+		Invalidf("%q does not say what history to keep", s),
+		"write all, a number of changes such as 50000, or a length of time such as 90d",
+	)
 }

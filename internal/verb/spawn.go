@@ -41,14 +41,15 @@ type SpawnSubAgentOut struct {
 	AgentID       string         `json:"agent_id"`
 	MemoryProfile string         `json:"memory_profile,omitempty"`
 	Skill         *skill.Skill   `json:"skill,omitempty"`
-	AsOf          uint64         `json:"as_of,omitempty"`    // change after which the memory was looked at
-	Entries       int            `json:"entries"`            // entries of memory in the briefing
-	Tokens        int            `json:"tokens"`             // estimate of the whole briefing
-	Memory        subagent.Reach `json:"memory"`             // how the sub-agent's memory server is started
-	Briefing      string         `json:"briefing,omitempty"` // what the sub-agent receives, when it was not started here
-	Page                         // of the briefing
-	Run           *SubAgentRun   `json:"run,omitempty"` // how the run went, when it was started here
-	Notes         []Note         `json:"notes,omitempty"`
+	AsOf          uint64         `json:"as_of,omitempty"` // change after which the memory was looked at
+	Entries       int            `json:"entries"`         // entries of memory in the briefing
+	Tokens        int            `json:"tokens"`          // estimate of the whole briefing
+	Memory        subagent.Reach `json:"memory"`          // how the sub-agent's memory server is started
+	// what the sub-agent receives, when it was not started here
+	Briefing string       `json:"briefing,omitempty"`
+	Page                  // of the briefing
+	Run      *SubAgentRun `json:"run,omitempty"` // how the run went, when it was started here
+	Notes    []Note       `json:"notes,omitempty"`
 }
 
 // SubAgentRun is how a run went.
@@ -66,7 +67,10 @@ type SubAgentRun struct {
 // SpawnSubAgent starts a sub-agent, or returns what one receives.
 func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 	if w.SubAgents == nil {
-		return SpawnSubAgentOut{}, unserved("sub-agents are not served here", "oxbow spawn starts one, on the machine of the memory")
+		return SpawnSubAgentOut{}, unserved(
+			"sub-agents are not served here",
+			"oxbow spawn starts one, on the machine of the memory",
+		)
 	}
 	r, err := w.runner(in)
 	if err != nil {
@@ -96,13 +100,24 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 	switch {
 	case r == nil:
 		if !in.BriefingOnly {
-			out.Notes = append(out.Notes, Plain("nothing was started: the user has configured no runner; start an agent with this briefing"))
+			out.Notes = append(
+				out.Notes,
+				Plain("nothing was started: the user has configured no runner; start an agent with this briefing"),
+			)
 		}
 		before, after, _ := strings.Cut(b.Text(), b.Selection.Text())
-		out.Briefing, err = out.cut(slices.Concat([]string{before}, partsOf(b.Selection.Context), []string{after}), in.Offset, w.room(len(out.Text())))
+		out.Briefing, err = out.cut(
+			slices.Concat([]string{before}, partsOf(b.Selection.Context), []string{after}),
+			in.Offset,
+			w.room(len(out.Text())),
+		)
 		return out, err
 	case in.Offset != nil:
-		return SpawnSubAgentOut{}, InvalidValue("offset", strconv.Itoa(*in.Offset), "is for a page of the briefing; give briefing_only too, or the sub-agent runs again")
+		return SpawnSubAgentOut{}, InvalidValue(
+			"offset",
+			strconv.Itoa(*in.Offset),
+			"is for a page of the briefing; give briefing_only too, or the sub-agent runs again",
+		)
 	}
 	went, err := w.SubAgents.Run(ctx, m, r, b)
 	if err != nil {
@@ -113,7 +128,11 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 }
 
 // request returns what is asked of the service.
-func (in *SpawnSubAgentIn) request(ctx context.Context, w *Workspace, m *oxbow.Memory) (req subagent.Request, err error) {
+func (in *SpawnSubAgentIn) request(
+	ctx context.Context,
+	w *Workspace,
+	m *oxbow.Memory,
+) (req subagent.Request, err error) {
 	req = subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
 	if in.Budget != nil {
 		req.Budget = *in.Budget

@@ -53,7 +53,9 @@ func BenchmarkStamp(b *testing.B) {
 
 // benchText returns a text of that size or a little more.
 func benchText(n, size int) string {
-	words := strings.Fields("harbor crane gate quay tide signal keeper mirror lantern barge pilot rope anchor chart depth buoy")
+	words := strings.Fields(
+		"harbor crane gate quay tide signal keeper mirror lantern barge pilot rope anchor chart depth buoy",
+	)
 	var s strings.Builder
 	for i := n; s.Len() < size; i = i*7 + 3 {
 		fmt.Fprintf(&s, "%s%d and the ", words[uint(i)%16], uint(i)%97)
@@ -84,7 +86,11 @@ func BenchmarkRecallShown(b *testing.B) {
 	}{{"not recorded", ctx}, {"recorded", WithLedger(ctx, new(Seen))}} {
 		b.Run(c.name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				if _, err := Recall(c.ctx, w, RecallIn{Query: fmt.Sprintf("harbor%d crane%d", i%97, i*7%97)}); err != nil {
+				if _, err := Recall(
+					c.ctx,
+					w,
+					RecallIn{Query: fmt.Sprintf("harbor%d crane%d", i%97, i*7%97)},
+				); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -30,8 +30,9 @@ type StartIn struct {
 // nothing to say.
 type StartOut struct {
 	inject.Block
-	Entries   []StartEntry       `json:"entries,omitempty"` // notes in the block, in order
-	Selection *profile.Selection `json:"-"`                 // documents, or what a bound profile selected; nil if there are none
+	Entries []StartEntry `json:"entries,omitempty"` // notes in the block, in order
+	// documents, or what a bound profile selected; nil if there are none
+	Selection *profile.Selection `json:"-"`
 }
 
 // StartEntry is a note in the block of a new session.
@@ -79,7 +80,12 @@ func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 		return out, err
 	}
 	isBound := l.Bound != nil
-	sel, err := l.Profiles.Select(ctx, m, r, profile.Request{Budget: max(selectionTokens, in.Budget), NoEntries: !isBound})
+	sel, err := l.Profiles.Select(
+		ctx,
+		m,
+		r,
+		profile.Request{Budget: max(selectionTokens, in.Budget), NoEntries: !isBound},
+	)
 	if err != nil {
 		return out, err
 	}
@@ -190,7 +196,10 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 	term := func(key string, values ...string) oxbow.Filter {
 		return oxbow.Filter{Terms: []oxbow.Term{{Key: key, Values: values}}}
 	}
-	authors := []oxbow.Filter{term("by", string(oxbow.Person), string(oxbow.Team)), term("has", oxbow.LabelVerified, oxbow.LabelApproved)}
+	authors := []oxbow.Filter{
+		term("by", string(oxbow.Person), string(oxbow.Team)),
+		term("has", oxbow.LabelVerified, oxbow.LabelApproved),
+	}
 	groups := []oxbow.Filter{term(profile.LabelPinned, "true"), term(profile.LabelProcess, "true"), {}}
 	base := Volunteered.And(oxbow.Filter{Terms: []oxbow.Term{
 		{Key: "kind", Values: []string{oxbow.History.String(), oxbow.Handoff.String()}, Not: true},
@@ -206,7 +215,10 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 				places = placesOf("") // pinned notes count in every project
 			}
 			for _, place := range places {
-				hits, err := m.Recall(ctx, oxbow.Query{Filter: base.And(group).And(author).And(place), Limit: newestVouched})
+				hits, err := m.Recall(
+					ctx,
+					oxbow.Query{Filter: base.And(group).And(author).And(place), Limit: newestVouched},
+				)
 				if err != nil {
 					return nil, err
 				}
@@ -219,7 +231,11 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 			}
 		}
 		slices.SortStableFunc(found, func(a, b oxbow.Entry) int {
-			return cmp.Or(cmp.Compare(groupAtStart(&a), groupAtStart(&b)), b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+			return cmp.Or(
+				cmp.Compare(groupAtStart(&a), groupAtStart(&b)),
+				b.Updated.Compare(a.Updated),
+				cmp.Compare(b.ID, a.ID),
+			)
 		})
 		all = append(all, found...)
 	}
@@ -329,7 +345,12 @@ func openHandoff(ctx context.Context, m *oxbow.Memory, project string) (string, 
 	for _, h := range hs {
 		if h.Offered && (h.Project == "" || h.Project == project) {
 			said := text.Clip(strings.Join(strings.Fields(h.Summary+" "+h.Plan), " "), startHandoff)
-			return fmt.Sprintf("An earlier session has handed off: %q. To go on with it: oxbow handoff take %s, or the prompt /handoff.\n", said, text.ShellName(h.Name)), nil
+			return fmt.Sprintf(
+				"An earlier session has handed off: %q. To go on with it: oxbow handoff take %s, or the prompt "+
+					"/handoff.\n",
+				said,
+				text.ShellName(h.Name),
+			), nil
 		}
 	}
 	return "", err

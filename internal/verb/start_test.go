@@ -22,24 +22,42 @@ import (
 // memory of any size, holds what is pinned in any case, and names each note that it shows.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
-	if out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens}); err != nil || out.Text != "" {
+	if out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens}); err != nil ||
+		out.Text != "" {
 		t.Fatalf("Start of an empty memory = %q, %v", out.Text, err)
 	}
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
 	var ops []oxbow.Op
 	for i := range 300 {
-		ops = append(ops, oxbow.Add{Name: fmt.Sprint("note ", i), Content: strings.Repeat(fmt.Sprintf("the crane %d turns ", i), 8), Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "harbor"}}})
+		ops = append(
+			ops,
+			oxbow.Add{
+				Name:    fmt.Sprint("note ", i),
+				Content: strings.Repeat(fmt.Sprintf("the crane %d turns ", i), 8),
+				Labels:  []oxbow.Label{{Key: oxbow.LabelProject, Value: "harbor"}},
+			},
+		)
 	}
-	ops = append(ops, oxbow.Add{Name: "rule", Content: "Answer in German.", Labels: []oxbow.Label{{Key: "pinned", Value: "true"}}, Created: time.Unix(1, 0)})
+	ops = append(
+		ops,
+		oxbow.Add{
+			Name:    "rule",
+			Content: "Answer in German.",
+			Labels:  []oxbow.Label{{Key: "pinned", Value: "true"}},
+			Created: time.Unix(1, 0),
+		},
+	)
 	if err := m.Apply(person, ops...); err != nil {
 		t.Fatal(err)
 	}
 	for _, budget := range []int{inject.StartTokens, 600} {
 		out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: budget})
-		if err != nil || prompt.Tokens(out.Text) > budget || out.Tokens != prompt.Tokens(out.Text) || !strings.Contains(out.Text, "Answer in German.") {
+		if err != nil || prompt.Tokens(out.Text) > budget || out.Tokens != prompt.Tokens(out.Text) ||
+			!strings.Contains(out.Text, "Answer in German.") {
 			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
 		}
-		if n := strings.Count(out.Text, "\n- "); n != len(out.Shown) || n != len(out.Entries) || n < 2 || out.Shown[0].Name != "rule" || out.Shown[0].Version == 0 {
+		if n := strings.Count(out.Text, "\n- "); n != len(out.Shown) || n != len(out.Entries) || n < 2 ||
+			out.Shown[0].Name != "rule" || out.Shown[0].Version == 0 {
 			t.Errorf("the block has %d notes, shown are %+v", n, out.Shown)
 		}
 		tokens := 0 // of the notes that are only the newest
@@ -53,7 +71,8 @@ func TestStartIsBounded(t *testing.T) {
 			t.Errorf("Start = %q, want %q in it", out.Text, want)
 		}
 	}
-	if out, err := Start(t.Context(), w, StartIn{Project: "bakery", Budget: inject.StartTokens}); err != nil || len(out.Shown) != 1 {
+	if out, err := Start(t.Context(), w, StartIn{Project: "bakery", Budget: inject.StartTokens}); err != nil ||
+		len(out.Shown) != 1 {
 		t.Errorf("in another project are shown %+v, %v", out.Shown, err)
 	}
 	checkMemory(t, m)
@@ -78,17 +97,26 @@ func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
 		{"imported", oxbow.Imported, label("pinned", "true"), false},
 		{"tainted", oxbow.Person, label(oxbow.LabelTaint, "WebFetch x"), false},
 		{"of no client with hooks", oxbow.Agent, label(oxbow.LabelUnvouched, "no-hooks"), false},
-		{"shaped like an instruction", oxbow.Agent, append(label(oxbow.LabelSuspect, "override"), label(oxbow.LabelVerified, "go test")...), false},
+		{
+			"shaped like an instruction",
+			oxbow.Agent,
+			append(label(oxbow.LabelSuspect, "override"), label(oxbow.LabelVerified, "go test")...),
+			false,
+		},
 		{"of another project", oxbow.Person, label(oxbow.LabelProject, "bakery"), false},
 		{"covered by a digest", oxbow.Person, label("covered", "true"), false},
 	} {
 		w, m := startWorkspace(t)
 		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by})
-		if err := m.Apply(ctx, oxbow.Add{Name: "n", Content: "The harbor closes at nine.", Labels: c.labels}); err != nil {
+		if err := m.Apply(
+			ctx,
+			oxbow.Add{Name: "n", Content: "The harbor closes at nine.", Labels: c.labels},
+		); err != nil {
 			t.Fatal(err)
 		}
 		out, err := Start(t.Context(), w, StartIn{Project: "harbor"})
-		if err != nil || strings.Contains(out.Text, "closes at nine") != c.inside || !strings.Contains(out.Text, "recall") {
+		if err != nil || strings.Contains(out.Text, "closes at nine") != c.inside ||
+			!strings.Contains(out.Text, "recall") {
 			t.Errorf("%s: Start = %q, %v", c.name, out.Text, err)
 		}
 		checkMemory(t, m)

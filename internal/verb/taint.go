@@ -218,7 +218,12 @@ const unnamedCall = "call"
 // labels returns the labels of an entry: those that are given, the taints that its old
 // version has, and those of the call and of what it was made from; [stamper.look] adds the
 // rules that its texts meet.
-func (s *stamper) labels(name, content string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
+func (s *stamper) labels(
+	name, content string,
+	aliases []string,
+	given []oxbow.Label,
+	old oxbow.Entry,
+) ([]oxbow.Label, error) {
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
 		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
 		return isGiven || !s.origins.may(l, old.Labels) ||
@@ -263,7 +268,8 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
 		shaped = oxbow.LabelQuarantine
 	}
-	s.looks = append(s.looks, shape{at: s.at, text: name + "\n" + content + "\n" + strings.Join(aliases, "\n"), labels: out, key: shaped})
+	s.looks = append(s.looks, shape{at: s.at, text: name + "\n" + content + "\n" +
+		strings.Join(aliases, "\n"), labels: out, key: shaped})
 	return out, nil
 }
 
@@ -359,7 +365,8 @@ func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.En
 	isImport := s.source.Actor == oxbow.Imported
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
 		isNew := !slices.Contains(old.Labels, l)
-		return (l.Key == oxbow.LabelApproved && (isNew || !isSame)) || (isImport && isNew && slices.Contains(vouching, l.Key))
+		return (l.Key == oxbow.LabelApproved && (isNew || !isSame)) ||
+			(isImport && isNew && slices.Contains(vouching, l.Key))
 	})
 	switch {
 	case isImport && !isSame, !isImport && isUnapprovedImport(&old):
@@ -388,8 +395,11 @@ func (s *stamper) mayChange(labels []oxbow.Label) error {
 	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
 	for _, l := range labels {
 		if len(read) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
-			return Advise(InvalidValue("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+read[0]),
-				"write a new note without it, and ask the person, whose next prompt ends this")
+			return Advise(
+				InvalidValue("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+
+					read[0]),
+				"write a new note without it, and ask the person, whose next prompt ends this",
+			)
 		}
 	}
 	return nil

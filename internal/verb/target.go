@@ -47,9 +47,15 @@ func (p Place) CheckTarget(path string, bound bool) error {
 		case p.ownsName(first):
 			return Advise(Invalidf("%s belongs to the memory in %s", path, home), other)
 		case bound:
-			return Advise(Invalidf("%s is inside the home of the memory, and this run is bound to a profile", path), "name a file outside of "+home)
+			return Advise(
+				Invalidf("%s is inside the home of the memory, and this run is bound to a profile", path),
+				"name a file outside of "+home,
+			)
 		case !p.Own() && !strings.EqualFold(filepath.Ext(path), ".jsonl") && isFile(path):
-			return Advise(Invalidf("%s is in the home of the memory, and is no export", path), "name a file that is not there yet, or one outside of "+home)
+			return Advise(
+				Invalidf("%s is in the home of the memory, and is no export", path),
+				"name a file that is not there yet, or one outside of "+home,
+			)
 		}
 	}
 	return p.checkLinks(path, other)
@@ -58,7 +64,8 @@ func (p Place) CheckTarget(path string, bound bool) error {
 // ownsName reports whether a file of that name in the home is the memory's own.
 func (p Place) ownsName(name string) bool {
 	name = strings.ToLower(name) // as some file systems compare them
-	if store := strings.ToLower(filepath.Base(p.Store)); p.Store != p.Dir() && (name == store || strings.HasPrefix(name, store+".")) {
+	if store := strings.ToLower(filepath.Base(p.Store)); p.Store != p.Dir() &&
+		(name == store || strings.HasPrefix(name, store+".")) {
 		return true
 	}
 	return p.Own() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)

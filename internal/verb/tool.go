@@ -50,13 +50,22 @@ var descriptions embed.FS
 type traits struct{ readOnly, destructive, idempotent bool }
 
 // define makes a verb of this package, whose description is next to it.
-func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Workspace, In) (Out, error)) Tool {
+func define[In any, Out Answer](
+	name, title string,
+	t traits,
+	run func(context.Context, *Workspace, In) (Out, error),
+) Tool {
 	desc, err := descriptions.ReadFile(name + ".md")
 	if err != nil {
 		panic(err)
 	}
-	return Define(Tool{Verb: Verb{Name: name, Title: title, ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent},
-		Description: string(desc)}, run)
+	return Define(
+		Tool{
+			Verb: Verb{Name: name, Title: title, ReadOnly: t.readOnly, Destructive: t.destructive,
+				Idempotent: t.idempotent},
+			Description: string(desc),
+		}, run,
+	)
 }
 
 // Define makes a verb for models of a function; see [MakeVerb].

@@ -122,7 +122,8 @@ func args(t *testing.T, m map[string]any) string {
 }
 
 func TestTable(t *testing.T) {
-	want := []string{"remember", "recall", "get", "list", "forget", "history", "undo", "restore", "save_memory", "handoff_task"}
+	want := []string{"remember", "recall", "get", "list", "forget", "history", "undo", "restore", "save_memory",
+		"handoff_task"}
 	var got []string
 	for _, v := range Table() {
 		got = append(got, v.Name)
@@ -142,8 +143,10 @@ func TestTable(t *testing.T) {
 // A description is what a model chooses by: with the schema it tells of each
 // parameter, begins with the words people use, and stays short.
 func TestDescriptions(t *testing.T) {
-	first := map[string]string{"remember": "Remember, save, store, note", "recall": "Recall, search memory", "get": "Get, read",
-		"list": "List, browse", "forget": "Forget, delete", "history": "History, log", "undo": "Undo, revert", "restore": "Restore",
+	first := map[string]string{"remember": "Remember, save, store, note", "recall": "Recall, search memory",
+		"get":  "Get, read",
+		"list": "List, browse", "forget": "Forget, delete", "history": "History, log", "undo": "Undo, revert",
+		"restore":     "Restore",
 		"save_memory": "Save a memory", "handoff_task": "Hand off"}
 	for _, v := range Table() {
 		if !strings.HasPrefix(v.Description, first[v.Name]) || first[v.Name] == "" {
@@ -311,7 +314,8 @@ func TestOddNamesAreReadAndForgotten(t *testing.T) {
 	if out, err := Get(t.Context(), w, GetIn{Name: " pad "}); err != nil || *out.Content != "x" {
 		t.Errorf("Get = %+v, %v", out, err)
 	}
-	if out, err := Forget(t.Context(), w, ForgetIn{Name: " pad "}); err != nil || !out.Forgotten || s.removed != " pad " {
+	if out, err := Forget(t.Context(), w, ForgetIn{Name: " pad "}); err != nil || !out.Forgotten ||
+		s.removed != " pad " {
 		t.Errorf("Forget = %+v, %v", out, err)
 	}
 	if _, err := Get(t.Context(), w, GetIn{Name: " other "}); !errors.Is(err, oxbow.ErrInvalid) {

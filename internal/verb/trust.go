@@ -45,7 +45,10 @@ func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 		return TrustOut{}, err
 	}
 	if by := w.Source.Actor; by == oxbow.Agent {
-		return TrustOut{}, Advise(fmt.Errorf("an agent cannot decide which homes are trusted: %w", oxbow.ErrInvalid), "ask the person to run: oxbow trust "+text.ShellQuote(p.Home))
+		return TrustOut{}, Advise(
+			fmt.Errorf("an agent cannot decide which homes are trusted: %w", oxbow.ErrInvalid),
+			"ask the person to run: oxbow trust "+text.ShellQuote(p.Home),
+		)
 	}
 	out := TrustOut{DryRun: in.DryRun, Home: p.Home, Before: w.Host.Trusted.Judge(p.Home, p.Store)}
 	if in.Revoke {
@@ -92,8 +95,15 @@ func (h *Host) Judge(p Place) trust.Verdict {
 // Untrusted is the error of a change to a foreign home. It matches
 // [oxbow.ErrReadOnly].
 func Untrusted(home string) error {
-	return Advise(fmt.Errorf("%s is not trusted: nothing is written to it, and no program is started by it: %w", home, oxbow.ErrReadOnly),
-		"look at what it holds with oxbow list; to take it for your own: oxbow trust "+text.ShellQuote(home)+"; for a memory of your own, give --home DIR")
+	return Advise(
+		fmt.Errorf(
+			"%s is not trusted: nothing is written to it, and no program is started by it: %w",
+			home,
+			oxbow.ErrReadOnly,
+		),
+		"look at what it holds with oxbow list; to take it for your own: oxbow trust "+text.ShellQuote(home)+
+			"; for a memory of your own, give --home DIR",
+	)
 }
 
 // CheckSpool refuses a spool that is a link: prompts would be written to where it leads.

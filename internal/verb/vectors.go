@@ -42,7 +42,14 @@ func (v *Vectors) notes(by *vectors.Query) (notes []Note) {
 		if !v.Saved {
 			remedy = "each search makes more of them"
 		}
-		notes = append(notes, Notef("%s no vector yet and ranked by words alone; %s", map[bool]string{true: "1 entry has", false: strconv.Itoa(n) + " entries have"}[n == 1], remedy))
+		notes = append(
+			notes,
+			Notef(
+				"%s no vector yet and ranked by words alone; %s",
+				map[bool]string{true: "1 entry has", false: strconv.Itoa(n) + " entries have"}[n == 1],
+				remedy,
+			),
+		)
 	}
 	return notes
 }

@@ -13,13 +13,18 @@ func TestVerbSchema(t *testing.T) {
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)
 	tool, _ := Find("remember")
 	if verb.Input.Properties["op_id"] == nil || tool.Input.Properties["op_id"] != nil {
-		t.Errorf("op_id: the verb lists %v, the tool %v; want it in the verb alone", verb.Input.Properties["op_id"], tool.Input.Properties["op_id"])
+		t.Errorf(
+			"op_id: the verb lists %v, the tool %v; want it in the verb alone",
+			verb.Input.Properties["op_id"],
+			tool.Input.Properties["op_id"],
+		)
 	}
 	if got := verb.Input.Properties["content"].Description; !strings.HasPrefix(got, "What to remember") {
 		t.Errorf("content is described as %q, want the sentence of the command line", got)
 	}
 	out := verb.Output()
-	if out.Properties["outcome"] == nil || out.Properties["labels"] == nil || out.Properties["notes"].Items.Type != "string" || out.AdditionalProperties != nil {
+	if out.Properties["outcome"] == nil || out.Properties["labels"] == nil ||
+		out.Properties["notes"].Items.Type != "string" || out.AdditionalProperties != nil {
 		t.Errorf("the schema of the answer is %v", out)
 	}
 }
@@ -28,7 +33,8 @@ func TestVerbSchema(t *testing.T) {
 func TestScreened(t *testing.T) {
 	b := newBench(t)
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)
-	out, err := verb.Call(t.Context(), b.Workspace, json.RawMessage(`{"name":"k","content":"the key is `+"ghp_"+"a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"+`"}`))
+	out, err := verb.Call(t.Context(), b.Workspace, json.RawMessage(`{"name":"k","content":"the key is `+"ghp_"+
+		"a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,12 @@ func TestRememberAndGet(t *testing.T) {
 		t.Errorf("remember = %+v, want deploy added, without its content", out)
 	}
 	got := do[GetOut](b, "get", `{"name":"deploy"}`)
-	wantLabels := map[string][]string{"project": {"vtt"}, "tag": {"a b:c", "ops"}, "file": {"Makefile"}, "confidence": {"0.8"}}
+	wantLabels := map[string][]string{
+		"project":    {"vtt"},
+		"tag":        {"a b:c", "ops"},
+		"file":       {"Makefile"},
+		"confidence": {"0.8"},
+	}
 	if !reflect.DeepEqual(got.Entry.Labels, wantLabels) {
 		t.Errorf("labels = %v, want %v", got.Entry.Labels, wantLabels)
 	}
@@ -54,11 +59,21 @@ func TestRememberAndGet(t *testing.T) {
 // What an update does not give stays; what it gives replaces that part only.
 func TestUpdateKeepsTheRest(t *testing.T) {
 	b := newBench(t)
-	do[RememberOut](b, "remember", `{"name":"n","content":"one","project":"vtt","tags":["x"],"aliases":["m"],"confidence":0.5}`)
+	do[RememberOut](
+		b,
+		"remember",
+		`{"name":"n","content":"one","project":"vtt","tags":["x"],"aliases":["m"],"confidence":0.5}`,
+	)
 	out := do[RememberOut](b, "remember", `{"name":"n","content":"two","tags":["y"]}`)
 	want := map[string][]string{"project": {"vtt"}, "tag": {"y"}, "confidence": {"0.5"}}
-	if out.Outcome != "updated" || !reflect.DeepEqual(out.Entry.Labels, want) || !reflect.DeepEqual(out.Entry.Aliases, []string{"m"}) {
-		t.Errorf("update = %s %v %v, want project, confidence and alias kept", out.Outcome, out.Entry.Labels, out.Entry.Aliases)
+	if out.Outcome != "updated" || !reflect.DeepEqual(out.Entry.Labels, want) ||
+		!reflect.DeepEqual(out.Entry.Aliases, []string{"m"}) {
+		t.Errorf(
+			"update = %s %v %v, want project, confidence and alias kept",
+			out.Outcome,
+			out.Entry.Labels,
+			out.Entry.Aliases,
+		)
 	}
 	// Models fill in what they do not need: that must lose nothing.
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","tags":[],"project":"","aliases":null}`)
@@ -66,7 +81,8 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 		t.Errorf("empty lists changed the labels to %v, want %v", out.Entry.Labels, want)
 	}
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","clear":["tags","aliases","confidence"]}`)
-	if want := map[string][]string{"project": {"vtt"}}; !reflect.DeepEqual(out.Entry.Labels, want) || len(out.Entry.Aliases) > 0 {
+	if want := map[string][]string{"project": {"vtt"}}; !reflect.DeepEqual(out.Entry.Labels, want) ||
+		len(out.Entry.Aliases) > 0 {
 		t.Errorf("clear left %v %v, want %v and no alias", out.Entry.Labels, out.Entry.Aliases, want)
 	}
 	b.fail("remember", `{"name":"n","content":"x","tags":["a"],"clear":["tags"]}`, "clear", "tags", "either")
@@ -77,7 +93,13 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","project":"vtt"}`)
 	after := do[HistoryOut](b, "history", `{"name":"n"}`)
 	if out.Outcome != "unchanged" || len(out.Notes) == 0 || len(before.Changes) != len(after.Changes) {
-		t.Errorf("repeat = %s %v, %d then %d changes, want unchanged", out.Outcome, out.Notes, len(before.Changes), len(after.Changes))
+		t.Errorf(
+			"repeat = %s %v, %d then %d changes, want unchanged",
+			out.Outcome,
+			out.Notes,
+			len(before.Changes),
+			len(after.Changes),
+		)
 	}
 }
 
@@ -92,7 +114,11 @@ func TestDerivedName(t *testing.T) {
 	if two.Entry.Name != "Meeting notes (2)" || two.Outcome != "added" || !has(two.Notes, "another entry") {
 		t.Errorf("remember = %s %q %v, want a second entry", two.Outcome, two.Entry.Name, two.Notes)
 	}
-	if again := do[RememberOut](b, "remember", `{"content":"# Meeting notes\n\nsecond"}`); again.Outcome != "unchanged" || again.Entry.ID != two.Entry.ID {
+	if again := do[RememberOut](
+		b,
+		"remember",
+		`{"content":"# Meeting notes\n\nsecond"}`,
+	); again.Outcome != "unchanged" || again.Entry.ID != two.Entry.ID {
 		t.Errorf("repeat = %s %q, want the second entry unchanged", again.Outcome, again.Entry.Name)
 	}
 	if e := do[GetOut](b, "get", `{"name":"Meeting notes"}`); *e.Entry.Content != "# Meeting notes\n\nfirst" {
@@ -104,7 +130,12 @@ func TestIfVersionAndOpID(t *testing.T) {
 	b := newBench(t)
 	v1 := do[RememberOut](b, "remember", `{"name":"n","content":"one"}`).Entry.Version
 	v2 := do[RememberOut](b, "remember", fmt.Sprintf(`{"name":"n","content":"two","if_version":%d}`, v1)).Entry.Version
-	err := b.fail("remember", fmt.Sprintf(`{"name":"n","content":"three","if_version":%d}`, v1), "changed since", fmt.Sprintf("if_version %d", v2))
+	err := b.fail(
+		"remember",
+		fmt.Sprintf(`{"name":"n","content":"three","if_version":%d}`, v1),
+		"changed since",
+		fmt.Sprintf("if_version %d", v2),
+	)
 	if !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("stale if_version = %v, want ErrConflict", err)
 	}
@@ -121,7 +152,10 @@ func TestIfVersionAndOpID(t *testing.T) {
 	do[RememberOut](b, "remember", `{"name":"once","content":"second"}`)
 	first := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
 	if first.Outcome != "added" || first.Snippet != "first" || !has(first.Notes, "changed since") {
-		t.Errorf("repeat with the op_id = %+v, want what the first call did, and that the entry was changed since", first)
+		t.Errorf(
+			"repeat with the op_id = %+v, want what the first call did, and that the entry was changed since",
+			first,
+		)
 	}
 	if e := do[GetOut](b, "get", `{"name":"once"}`); *e.Entry.Content != "second" {
 		t.Errorf("the repeat brought %q back", *e.Entry.Content)
@@ -132,15 +166,28 @@ func TestIfVersionAndOpID(t *testing.T) {
 	}
 	again := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
 	if again.Version != first.Version || again.Snippet != "first" || !has(again.Notes, "forgotten since") {
-		t.Errorf("repeat after the entry was forgotten = %+v, want %+v, and that the entry was forgotten since", again, first)
+		t.Errorf(
+			"repeat after the entry was forgotten = %+v, want %+v, and that the entry was forgotten since",
+			again,
+			first,
+		)
 	}
 }
 
 func TestRecall(t *testing.T) {
 	b := newBench(t)
-	do[RememberOut](b, "remember", `{"name":"cache","content":"The cache is flushed every night.","project":"vtt","tags":["ops","night"]}`)
-	do[RememberOut](b, "remember", `{"name":"cookies","content":"Cookies live one hour; the cache does not hold them.","project":"web","tags":["ops"]}`)
-	do[RememberOut](b, "remember", args(t, map[string]any{"name": "long", "content": "cache " + strings.Repeat("lorem ipsum dolor ", 800), "kind": "archive"}))
+	do[RememberOut](
+		b,
+		"remember",
+		`{"name":"cache","content":"The cache is flushed every night.","project":"vtt","tags":["ops","night"]}`,
+	)
+	do[RememberOut](
+		b,
+		"remember",
+		`{"name":"cookies","content":"Cookies live one hour; the cache does not hold them.","project":"web","tags":["ops"]}`,
+	)
+	do[RememberOut](b, "remember", args(t, map[string]any{"name": "long", "content": "cache " +
+		strings.Repeat("lorem ipsum dolor ", 800), "kind": "archive"}))
 
 	out := do[RecallOut](b, "recall", `{"query":"cache flushed"}`)
 	if len(out.Hits) != 3 || out.Hits[0].Name != "cache" || out.Hits[0].Score <= out.Hits[1].Score {
@@ -155,12 +202,20 @@ func TestRecall(t *testing.T) {
 		}
 	}
 	if out.LeftOut != 1 || !has(out.Notes, `get with the name`) || out.TokensUsed < 1 || out.TokensUsed > 2000 {
-		t.Errorf("left out %d, %d tokens, notes %v, want long left out within 2000", out.LeftOut, out.TokensUsed, out.Notes)
+		t.Errorf(
+			"left out %d, %d tokens, notes %v, want long left out within 2000",
+			out.LeftOut,
+			out.TokensUsed,
+			out.Notes,
+		)
 	}
-	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":1}`); out.LeftOut != 3 || len(out.Hits) != 0 || !out.More || !has(out.Why, "3 entries were found, and none fits into max_tokens 1; the first needs about ") || has(out.Notes, "not shown") {
+	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":1}`); out.LeftOut != 3 || len(out.Hits) != 0 ||
+		!out.More || !has(out.Why, "3 entries were found, and none fits into max_tokens 1; the first needs about ") ||
+		has(out.Notes, "not shown") {
 		t.Errorf("max_tokens 1 = %+v, want that 3 are left out", out)
 	}
-	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":100000}`); out.LeftOut != 0 || out.TokensUsed < 1000 {
+	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":100000}`); out.LeftOut != 0 ||
+		out.TokensUsed < 1000 {
 		t.Errorf("max_tokens 100000 left out %d, used %d, want all in", out.LeftOut, out.TokensUsed)
 	}
 
@@ -199,7 +254,8 @@ func TestRecall(t *testing.T) {
 	if !strings.Contains(x.Text(), "idf") {
 		t.Errorf("the text does not explain: %s", x.Text())
 	}
-	if out := do[RecallOut](b, "recall", `{"query":"cache","limit":1000000000}`); !has(out.Notes, "lowered to 1000") || len(out.Hits) != 3 {
+	if out := do[RecallOut](b, "recall", `{"query":"cache","limit":1000000000}`); !has(out.Notes, "lowered to 1000") ||
+		len(out.Hits) != 3 {
 		t.Errorf("limit 1e9: %v, want it lowered and said so", out.Notes)
 	}
 }
@@ -218,7 +274,11 @@ func TestNeverSilentZero(t *testing.T) {
 		t.Errorf("history of an empty memory = %+v, want a note", out)
 	}
 	do[RememberOut](b, "remember", `{"name":"cache","content":"The cache is flushed every night.","project":"vtt"}`)
-	if out := do[RecallOut](b, "recall", `{"query":"zebra","project":"vtt"}`); !has(out.Why, `no entry holds "zebra"`) || has(out.Why, "removes") {
+	if out := do[RecallOut](
+		b,
+		"recall",
+		`{"query":"zebra","project":"vtt"}`,
+	); !has(out.Why, `no entry holds "zebra"`) || has(out.Why, "removes") {
 		t.Errorf("why = %v, want that the word found nothing, not that the filter did", out.Why)
 	}
 	for _, c := range []struct {
@@ -227,7 +287,11 @@ func TestNeverSilentZero(t *testing.T) {
 	}{
 		{"recall", `{"query":"zebra"}`, []string{`no entry holds "zebra"`}},
 		{"recall", `{"query":"cahce"}`, []string{`no entry holds "cahce"`, "cache"}},
-		{"recall", `{"query":"cache","project":"vtx"}`, []string{"project:vtx alone removes all that was found", "1 entry would be found", "vtt"}},
+		{
+			"recall",
+			`{"query":"cache","project":"vtx"}`,
+			[]string{"project:vtx alone removes all that was found", "1 entry would be found", "vtt"},
+		},
 		{"recall", `{"query":"cache","before":"2020"}`, []string{"before:2020", "alone removes all that was found"}},
 		{"recall", `{"query":"the of and"}`, []string{"only words too common"}},
 		{"recall", `{"query":"!!!"}`, []string{"no letters and no digits"}},
@@ -256,8 +320,15 @@ func TestList(t *testing.T) {
 	}
 	do[RememberOut](b, "remember", `{"name":"n03","content":"changed last"}`)
 	out := do[ListOut](b, "list", `{}`)
-	if out.Total != 26-1 || len(out.Entries) != 20 || out.Next != 20 || out.Entries[0].Name != "n03" || out.Entries[1].Name != "n24" {
-		t.Errorf("list = %d of %d, next %d, first %s, want 20 of 25, the last written first", len(out.Entries), out.Total, out.Next, out.Entries[0].Name)
+	if out.Total != 26-1 || len(out.Entries) != 20 || out.Next != 20 || out.Entries[0].Name != "n03" ||
+		out.Entries[1].Name != "n24" {
+		t.Errorf(
+			"list = %d of %d, next %d, first %s, want 20 of 25, the last written first",
+			len(out.Entries),
+			out.Total,
+			out.Next,
+			out.Entries[0].Name,
+		)
 	}
 	rest := do[ListOut](b, "list", `{"offset":20}`)
 	seen := map[string]bool{}
@@ -289,7 +360,8 @@ func TestForgetUndoRestore(t *testing.T) {
 		t.Errorf("get = %v, want ErrNotFound", err)
 	}
 
-	if e := do[GetOut](b, "get", fmt.Sprintf(`{"name":"n@%d"}`, v1)); *e.Entry.Content != "one" || !has(e.Notes, "as of change") {
+	if e := do[GetOut](b, "get", fmt.Sprintf(`{"name":"n@%d"}`, v1)); *e.Entry.Content != "one" ||
+		!has(e.Notes, "as of change") {
 		t.Errorf("get n@%d = %+v, want the first version", v1, e)
 	}
 	b.fail("get", `{"name":"n@999999"}`, "there is no change 999999 yet", fmt.Sprintf("n@%d, n@%d", v2, v1))
@@ -299,7 +371,8 @@ func TestForgetUndoRestore(t *testing.T) {
 		t.Errorf("undo dry run = %+v, want change %d", would, gone.Seq)
 	}
 	undone := do[UndoOut](b, "undo", `{}`)
-	if undone.Seq == 0 || undone.Undone[0].Entries[0].Name != "n" || !has(undone.Notes, fmt.Sprintf("undo with seq [%d]", undone.Seq)) {
+	if undone.Seq == 0 || undone.Undone[0].Entries[0].Name != "n" ||
+		!has(undone.Notes, fmt.Sprintf("undo with seq [%d]", undone.Seq)) {
 		t.Errorf("undo = %+v, want it to name n and say how to redo", undone)
 	}
 	if e := do[GetOut](b, "get", `{"name":"n"}`); *e.Entry.Content != "two" {
@@ -340,7 +413,8 @@ func TestUndoOnEmpty(t *testing.T) {
 		t.Errorf("undo dry run = %+v, want a note", out)
 	}
 	do[RememberOut](b, "remember", `{"name":"n","content":"one"}`)
-	if out := do[UndoOut](b, "undo", `{"count":3}`); len(out.Undone) != 1 || !has(out.Notes, "only 1 change could be undone") {
+	if out := do[UndoOut](b, "undo", `{"count":3}`); len(out.Undone) != 1 ||
+		!has(out.Notes, "only 1 change could be undone") {
 		t.Errorf("undo 3 of 1 = %+v, want one undone and a note", out)
 	}
 }
@@ -367,8 +441,16 @@ func TestBadInput(t *testing.T) {
 		{"remember", map[string]any{"content": "x", "name": " a"}, []string{"white space"}},
 		{"remember", map[string]any{"content": "x", "name": "   "}, []string{"white space"}},
 		{"remember", map[string]any{"content": "x", "kind": "memo"}, []string{"memo", "note, archive"}},
-		{"remember", map[string]any{"content": "x", "name": "keep", "kind": "archive"}, []string{"kind note", "choose another name"}},
-		{"remember", map[string]any{"content": "x", "tags": []string{"a\nb"}}, []string{"label tag", "control character"}},
+		{
+			"remember",
+			map[string]any{"content": "x", "name": "keep", "kind": "archive"},
+			[]string{"kind note", "choose another name"},
+		},
+		{
+			"remember",
+			map[string]any{"content": "x", "tags": []string{"a\nb"}},
+			[]string{"label tag", "control character"},
+		},
 		{"remember", map[string]any{"content": "x", "tags": []string{long}}, []string{"label tag", "256"}},
 		{"remember", map[string]any{"content": "x", "confidence": 1.5}, []string{"confidence", "from 0 to 1"}},
 		{"remember", map[string]any{"content": "x", "confidence": -0.1}, []string{"from 0 to 1"}},
@@ -413,8 +495,10 @@ func TestBadInput(t *testing.T) {
 // Names and labels may hold anything that is text.
 func TestOddNames(t *testing.T) {
 	b := newBench(t)
-	for _, name := range []string{"../../etc/passwd", "a/b", "con", "名前", "a@b", "x@2", `"quoted"`, "-rf", "%00", "<b>"} {
-		do[RememberOut](b, "remember", args(t, map[string]any{"name": name, "content": "content of " + name, "tags": []string{name, "two words", "k:v"}}))
+	for _, name := range []string{"../../etc/passwd", "a/b", "con", "名前", "a@b", "x@2", `"quoted"`, "-rf", "%00",
+		"<b>"} {
+		do[RememberOut](b, "remember", args(t, map[string]any{"name": name, "content": "content of " +
+			name, "tags": []string{name, "two words", "k:v"}}))
 		got := do[GetOut](b, "get", args(t, map[string]any{"name": name}))
 		if *got.Entry.Content != "content of "+name {
 			t.Errorf("get(%q) = %q", name, *got.Entry.Content)
@@ -431,7 +515,11 @@ func TestOddNames(t *testing.T) {
 	}
 	// A new entry that takes another's alias says so.
 	do[RememberOut](b, "remember", `{"name":"y","content":"c","aliases":["z"]}`)
-	if out := do[RememberOut](b, "remember", `{"name":"z","content":"c"}`); !has(out.Notes, "alias of the entry \"y\"") {
+	if out := do[RememberOut](
+		b,
+		"remember",
+		`{"name":"z","content":"c"}`,
+	); !has(out.Notes, "alias of the entry \"y\"") {
 		t.Errorf("notes = %v, want a word about the alias", out.Notes)
 	}
 }
@@ -443,7 +531,8 @@ func TestParallelUpdates(t *testing.T) {
 	verb, _ := Find("remember")
 	var wg sync.WaitGroup
 	for _, a := range []string{`{"name":"n","content":"c","project":"p"}`, `{"name":"n","content":"c","tags":["t"]}`,
-		`{"name":"n","content":"c","confidence":1}`, `{"name":"n","content":"c","related_files":["f"]}`, `{"name":"n","content":"c","aliases":["a"]}`} {
+		`{"name":"n","content":"c","confidence":1}`, `{"name":"n","content":"c","related_files":["f"]}`,
+		`{"name":"n","content":"c","aliases":["a"]}`} {
 		wg.Go(func() {
 			if _, err := verb.Answer(t.Context(), b.Workspace, []byte(a)); err != nil {
 				t.Errorf("remember(%s) = %v", a, err)
@@ -453,7 +542,11 @@ func TestParallelUpdates(t *testing.T) {
 	// And entries of one derived name stay apart.
 	for i := range 10 {
 		wg.Go(func() {
-			if _, err := verb.Answer(t.Context(), b.Workspace, fmt.Appendf(nil, `{"content":"# Same\n%d"}`, i)); err != nil {
+			if _, err := verb.Answer(
+				t.Context(),
+				b.Workspace,
+				fmt.Appendf(nil, `{"content":"# Same\n%d"}`, i),
+			); err != nil {
 				t.Errorf("remember %d = %v", i, err)
 			}
 		})

@@ -185,8 +185,16 @@ func (w *Workspace) OwnStore(verb string) (string, error) {
 	if err != nil || p.Own() {
 		return p.Store, err
 	}
-	return "", Advise(fmt.Errorf("%s works on oxbow's own layout, and %s is laid out as %s: %w", verb, p.Home, p.Layout, oxbow.ErrUnsupported),
-		"oxbow convert makes a memory of oxbow's own layout from it")
+	return "", Advise(
+		fmt.Errorf(
+			"%s works on oxbow's own layout, and %s is laid out as %s: %w",
+			verb,
+			p.Home,
+			p.Layout,
+			oxbow.ErrUnsupported,
+		),
+		"oxbow convert makes a memory of oxbow's own layout from it",
+	)
 }
 
 // ExistingStore is like OwnStore, but fails if the file does not exist.
@@ -205,7 +213,10 @@ func (w *Workspace) ExistingStore(verb string) (string, error) {
 // Archive returns the archive of sessions, and a context with the workspace's source.
 func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
-		return ctx, nil, unserved("no sessions are kept here", "ask a server of the whole memory, with a token that sees all of it")
+		return ctx, nil, unserved(
+			"no sessions are kept here",
+			"ask a server of the whole memory, with a token that sees all of it",
+		)
 	}
 	a, err := w.Sessions(ctx)
 	return w.Stamped(ctx), a, err
@@ -228,7 +239,10 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 // AnnotationStore is like Memory, for the annotations of the working tree.
 func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
-		return ctx, nil, unserved("no working tree is served here", "start the server inside the working tree of the code, and ask with a token that sees the whole memory")
+		return ctx, nil, unserved(
+			"no working tree is served here",
+			"start the server inside the working tree of the code, and ask with a token that sees the whole memory",
+		)
 	}
 	s, err := w.Annotations(ctx)
 	if err != nil {
@@ -250,7 +264,9 @@ func (w *Workspace) Newest(ctx context.Context, most int) ([]oxbow.Entry, error)
 // OpenOnFirstUse returns an Open for a [Workspace], and a function that closes the memory if
 // it was opened. The first call of Open opens the memory, and later calls return the same
 // memory. If opening fails, the next call tries again.
-func OpenOnFirstUse(open func(ctx context.Context) (*oxbow.Memory, error)) (get func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
+func OpenOnFirstUse(
+	open func(ctx context.Context) (*oxbow.Memory, error),
+) (get func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
 	var mu sync.Mutex // guards m and closed, and is held while opening
 	var m *oxbow.Memory
 	closed := false

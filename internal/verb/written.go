@@ -75,7 +75,9 @@ func (w *Written) Record(was, is oxbow.Entry) {
 	for _, line := range textLines(was) {
 		before[line] = true
 	}
-	isOwn := wasOwn || !slices.ContainsFunc(is.Aliases, func(alias string) bool { return slices.Contains(was.Aliases, alias) })
+	isOwn := wasOwn || !slices.ContainsFunc(is.Aliases, func(alias string) bool {
+		return slices.Contains(was.Aliases, alias)
+	})
 	var added []string
 	for _, line := range textLines(is) {
 		hash := hashWritten(oxbow.Entry{Name: lineKey + is.Name, Content: line})
@@ -157,7 +159,10 @@ func parseWritten(text string) []string {
 func hashWritten(e oxbow.Entry) string {
 	var b strings.Builder
 	aliases := slices.Sorted(slices.Values(e.Aliases))
-	for _, part := range append([]string{"written 1", e.Name}, append(aliases, strings.TrimSpace(lines(e.Content)))...) {
+	for _, part := range append(
+		[]string{"written 1", e.Name},
+		append(aliases, strings.TrimSpace(lines(e.Content)))...,
+	) {
 		b.WriteString(strconv.Itoa(len(part)) + ":" + part)
 	}
 	sum := sha256.Sum256([]byte(b.String()))

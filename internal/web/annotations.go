@@ -21,7 +21,11 @@ import (
 const mostAnnotations, shownLines = 1000, 2000
 
 func annotationsPage(c *call) (reply, error) {
-	s := screen{title: "Annotations", navPath: "annotations", lead: h.P(h.Class("lead"), h.Text("Why lines are as they are, next to the code."))}
+	s := screen{
+		title:   "Annotations",
+		navPath: "annotations",
+		lead:    h.P(h.Class("lead"), h.Text("Why lines are as they are, next to the code.")),
+	}
 	if c.work.Annotations == nil {
 		s.body = []g.Node{noTree()}
 		return s, nil
@@ -30,15 +34,27 @@ func annotationsPage(c *call) (reply, error) {
 		return c.annotatedFile(s, file)
 	}
 	query := c.value("q")
-	s.body = []g.Node{page.Ask("annotations", "Find", h.Div(h.Class("field grow"), page.Field("q", "Words", query, h.Type("search"))))}
+	s.body = []g.Node{
+		page.Ask(
+			"annotations",
+			"Find",
+			h.Div(h.Class("field grow"), page.Field("q", "Words", query, h.Type("search"))),
+		),
+	}
 	if query != "" {
 		limit := 50
 		out, err := verb.GetAnnotations(c.ctx, c.work, verb.GetAnnotationsIn{Query: query, Limit: &limit})
 		if err != nil {
 			return nil, err
 		}
-		s.body = append(s.body, page.Notes(out.Notes), g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
-			h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a verb.Annotation) g.Node { return h.Li(h.Class("row"), c.whyNote(a, true)) })))
+		s.body = append(
+			s.body,
+			page.Notes(out.Notes),
+			g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
+			h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a verb.Annotation) g.Node {
+				return h.Li(h.Class("row"), c.whyNote(a, true))
+			})),
+		)
 		return s, nil
 	}
 	limit := mostAnnotations
@@ -58,18 +74,48 @@ func annotationsPage(c *call) (reply, error) {
 		}
 	}, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	if len(files) == 0 {
-		s.body = []g.Node{page.Empty("No line has a why yet.", nil, h.P(h.Class("dim"), h.Text("Agents write them as they edit, where hooks are set up; you do with "), h.Code(h.Text("oxbow annotate FILE:LINE WHY")), h.Text(".")))}
+		s.body = []g.Node{
+			page.Empty(
+				"No line has a why yet.",
+				nil,
+				h.P(
+					h.Class("dim"),
+					h.Text("Agents write them as they edit, where hooks are set up; you do with "),
+					h.Code(h.Text("oxbow annotate FILE:LINE WHY")),
+					h.Text("."),
+				),
+			),
+		}
 		return s, nil
 	}
 	s.body = append(s.body, h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(files, func(f string) g.Node {
-		return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H2(fileLink(f, page.Isolated(f))), h.Span(h.Class("meta"), h.Text(page.Plural(counts[f], "why")))))
+		return h.Li(
+			h.Class("row"),
+			h.Div(
+				h.Class("head"),
+				h.H2(fileLink(f, page.Isolated(f))),
+				h.Span(h.Class("meta"), h.Text(page.Plural(counts[f], "why"))),
+			),
+		)
 	})))
 	return s, nil
 }
 
 // noTree is the page content if the server has no working tree.
 func noTree() g.Node {
-	return page.Empty("There is no working tree here.", nil, h.P(h.Class("dim"), h.Text("Start "), h.Code(h.Text("oxbow ui")), h.Text(" in a repository: then the files of its tree that have annotations stand here. A browser that is bound to another project, or to a kind, sees none.")))
+	return page.Empty(
+		"There is no working tree here.",
+		nil,
+		h.P(
+			h.Class("dim"),
+			h.Text("Start "),
+			h.Code(h.Text("oxbow ui")),
+			h.Text(
+				" in a repository: then the files of its tree that have annotations stand here. A browser that is "+
+					"bound to another project, or to a kind, sees none.",
+			),
+		),
+	)
 }
 
 func fileLink(file string, text ...g.Node) g.Node {
@@ -86,7 +132,8 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 	for _, a := range out.Annotations {
 		whys[a.ID] = a
 	}
-	s.title, s.lead = page.Visible(out.File), h.P(h.Class("lead"), h.Text(page.Plural(len(out.Annotations), "why")+" in the margin. "), h.A(h.Href(page.Root+"annotations"), h.Text("All files")))
+	s.title, s.lead = page.Visible(out.File), h.P(h.Class("lead"), h.Text(page.Plural(len(out.Annotations), "why")+
+		" in the margin. "), h.A(h.Href(page.Root+"annotations"), h.Text("All files")))
 	var rows []g.Node
 	for _, l := range out.Lines[:min(shownLines, len(out.Lines))] {
 		var begin []g.Node
@@ -96,11 +143,31 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 				begin = append(begin, c.whyNote(a, false))
 			}
 		}
-		rows = append(rows, h.Tr(g.If(len(l.Why) > 0, h.Class("has")), h.Td(h.Class("number"), h.Textf("%d", l.Line)), h.Td(h.Class("code"), page.Isolated(l.Text)), h.Td(h.Class("margin"), g.Group(begin))))
+		rows = append(
+			rows,
+			h.Tr(
+				g.If(len(l.Why) > 0, h.Class("has")),
+				h.Td(h.Class("number"), h.Textf("%d", l.Line)),
+				h.Td(h.Class("code"), page.Isolated(l.Text)),
+				h.Td(h.Class("margin"), g.Group(begin)),
+			),
+		)
 	}
-	s.body = []g.Node{page.Notes(out.Notes), h.Div(h.Class("wide"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "The file"), h.Table(h.Class("source"),
-		h.THead(h.Tr(h.Th(h.Text("Line")), h.Th(h.Text("Text")), h.Th(h.Text("Why")))), h.TBody(rows...))),
-		g.If(len(out.Lines) > shownLines, h.P(h.Class("dim"), h.Textf("The file goes on for %d lines more.", len(out.Lines)-shownLines)))}
+	s.body = []g.Node{
+		page.Notes(out.Notes),
+		h.Div(
+			h.Class("wide"),
+			h.TabIndex("0"),
+			h.Role("region"),
+			h.Aria("label", "The file"),
+			h.Table(h.Class("source"),
+				h.THead(h.Tr(h.Th(h.Text("Line")), h.Th(h.Text("Text")), h.Th(h.Text("Why")))), h.TBody(rows...)),
+		),
+		g.If(
+			len(out.Lines) > shownLines,
+			h.P(h.Class("dim"), h.Textf("The file goes on for %d lines more.", len(out.Lines)-shownLines)),
+		),
+	}
 	return s, nil
 }
 
@@ -114,6 +181,22 @@ func (c *call) whyNote(a verb.Annotation, withPlace bool) g.Node {
 	return h.Div(h.Class("why"),
 		g.If(withPlace, h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))),
 		h.P(page.Isolated(a.Why)),
-		g.Map(a.Rejected, func(r string) g.Node { return h.P(h.Class("hint"), h.Text("Rejected: "), page.Isolated(r)) }),
-		h.P(h.Class("meta"), g.If(a.StartLine != a.EndLine, h.Span(h.Textf("lines %d to %d", a.StartLine, a.EndLine))), h.Span(page.Isolated(by)), page.When(c.now, page.Moment(a.Time)), g.If(a.Standing != "", page.Badge("warn", a.Standing, "This machine did not write it, and the reviewed branch does not have it.")), g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written."))))
+		g.Map(a.Rejected, func(r string) g.Node {
+			return h.P(h.Class("hint"), h.Text("Rejected: "), page.Isolated(r))
+		}),
+		h.P(
+			h.Class("meta"),
+			g.If(a.StartLine != a.EndLine, h.Span(h.Textf("lines %d to %d", a.StartLine, a.EndLine))),
+			h.Span(page.Isolated(by)),
+			page.When(c.now, page.Moment(a.Time)),
+			g.If(
+				a.Standing != "",
+				page.Badge(
+					"warn",
+					a.Standing,
+					"This machine did not write it, and the reviewed branch does not have it.",
+				),
+			),
+			g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written.")),
+		))
 }

@@ -19,13 +19,16 @@ import (
 )
 
 // hostile is a text that would change a page where it is not escaped.
-const hostile = "</pre></textarea><script>alert(1)</script><img src=x onerror=alert(2)>\n```\n\u202eesrever ' onclick=x \" <!-- ]]>"
+const hostile = "</pre></textarea><script>alert(1)</script><img src=x onerror=alert(2)>\n```\n\u202eesrever ' " +
+	"onclick=x \" <!-- ]]>"
 
 // archived gives the server an archive that has these events. It is called before
 // anything looks at the memory.
 func (b *browser) archived(events ...session.Event) *session.Archive {
 	b.t.Helper()
-	m := storetest.Open(b.t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
+	m := storetest.Open(b.t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
+		return clock
+	}})
 	a := &session.Archive{Memory: m, Project: func(dir string) (string, string) {
 		return strings.TrimPrefix(dir, "/src/"), dir
 	}}

@@ -23,8 +23,26 @@ func ask(c *call) (reply, error) {
 	q := c.value("q")
 	project := c.value("project")
 	missed := c.value("why")
-	s := screen{title: "Ask", navPath: "ask", lead: h.P(h.Class("lead"), h.Text("How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is recorded."))}
-	s.body = []g.Node{page.Ask("ask", "Ask", h.Div(h.Class("field grow"), page.Field("q", "Question", q, h.Required())), page.Field("project", "Project", project), page.Field("why", "Why not this entry?", missed, h.Placeholder("its name")))}
+	s := screen{
+		title:   "Ask",
+		navPath: "ask",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text(
+				"How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is "+
+					"recorded.",
+			),
+		),
+	}
+	s.body = []g.Node{
+		page.Ask(
+			"ask",
+			"Ask",
+			h.Div(h.Class("field grow"), page.Field("q", "Question", q, h.Required())),
+			page.Field("project", "Project", project),
+			page.Field("why", "Why not this entry?", missed, h.Placeholder("its name")),
+		),
+	}
 	if q == "" {
 		return s, nil
 	}
@@ -38,7 +56,11 @@ func ask(c *call) (reply, error) {
 	if missed != "" {
 		s.body = append(s.body, page.Section("why-not", "Why not "+page.Visible(missed)+"?", c.whyNot(in, out, missed)))
 	}
-	s.body = append(s.body, page.Section("ranking", "The ranking", ranking(out)), page.Section("gate", "Would hooks speak up?", c.gate(q, project)))
+	s.body = append(
+		s.body,
+		page.Section("ranking", "The ranking", ranking(out)),
+		page.Section("gate", "Would hooks speak up?", c.gate(q, project)),
+	)
 	return s, nil
 }
 
@@ -49,7 +71,12 @@ func ranking(out verb.RecallOut) g.Node {
 	}
 	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), g.Map(out.Hits, func(e verb.Entry) g.Node {
 		return h.Li(h.Class("row"),
-			h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), page.Badge("", fmt.Sprintf("%.2f", e.Score), "the score; higher is better"), page.TrustBadge(e.Trust)),
+			h.Div(
+				h.Class("head"),
+				h.H3(page.EntryLink(e.Name)),
+				page.Badge("", fmt.Sprintf("%.2f", e.Score), "the score; higher is better"),
+				page.TrustBadge(e.Trust),
+			),
 			h.P(h.Class("snippet"), page.Isolated(e.Snippet)), scoreTable(e))
 	}))}
 }
@@ -66,10 +93,25 @@ func scoreTable(e verb.Entry) g.Node {
 		if t.Word != "" && t.Word != t.Term {
 			word = t.Word + " (" + t.Term + ")"
 		}
-		rows = append(rows, h.Tr(h.Td(page.Isolated(word)), figure("%.2f", t.Score), figure("%.1f", t.TF), h.Td(h.Class("number"), h.Text(strconv.Itoa(t.DF)+" of "+strconv.Itoa(x.Entries))), figure("%.2f", t.IDF)))
+		rows = append(
+			rows,
+			h.Tr(
+				h.Td(page.Isolated(word)),
+				figure("%.2f", t.Score),
+				figure("%.1f", t.TF),
+				h.Td(h.Class("number"), h.Text(strconv.Itoa(t.DF)+" of "+strconv.Itoa(x.Entries))),
+				figure("%.2f", t.IDF),
+			),
+		)
 	}
-	return h.Details(h.Summary(h.Text("Term by term")), page.Table([]string{"Term", "Gave", "Times", "In entries", "Rarity"}, rows...),
-		h.P(h.Class("hint"), h.Textf("%s. Its length is %.0f, the mean %.0f.", page.Visible(x.Formula), x.Length, x.AvgLen)))
+	return h.Details(
+		h.Summary(h.Text("Term by term")),
+		page.Table([]string{"Term", "Gave", "Times", "In entries", "Rarity"}, rows...),
+		h.P(
+			h.Class("hint"),
+			h.Textf("%s. Its length is %.0f, the mean %.0f.", page.Visible(x.Formula), x.Length, x.AvgLen),
+		),
+	)
 }
 
 func figure(format string, f float64) g.Node {
@@ -82,11 +124,16 @@ func (c *call) gate(q, project string) g.Node {
 	if err != nil {
 		return errorInPage(err)
 	}
-	says := map[string]string{"payload": "Yes: the sentences that answer it would stand before the model.", "pointer": "A little: one line that names the entries."}[out.Answer]
+	says := map[string]string{
+		"payload": "Yes: the sentences that answer it would stand before the model.",
+		"pointer": "A little: one line that names the entries.",
+	}[out.Answer]
 	if says == "" {
 		says = "No: with this prompt a model gets nothing by itself."
 	}
-	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n verb.Note) g.Node { return h.P(h.Class("dim"), h.Text(page.Said(n))) }),
+	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n verb.Note) g.Node {
+		return h.P(h.Class("dim"), h.Text(page.Said(n)))
+	}),
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.Isolated(out.Text))), gateTable(out)}
 }
 
@@ -98,7 +145,17 @@ func gateTable(out verb.InjectOut) g.Node {
 		if a.In == "sessions" {
 			link = h.A(h.Href(page.Root+page.TurnPath(a.Name)), page.Isolated(a.Name))
 		}
-		rows = append(rows, h.Tr(figure("%.2f", a.G), figure("%.2f", float64(a.Floor)), h.Td(link), h.Td(h.Class("number"), h.Text(strconv.Itoa(a.Matched))), h.Td(h.Text(string(a.Answer))), h.Td(page.Isolated(a.Why))))
+		rows = append(
+			rows,
+			h.Tr(
+				figure("%.2f", a.G),
+				figure("%.2f", float64(a.Floor)),
+				h.Td(link),
+				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.Matched))),
+				h.Td(h.Text(string(a.Answer))),
+				h.Td(page.Isolated(a.Why)),
+			),
+		)
 	}
 	if rows == nil {
 		return nil
@@ -129,7 +186,15 @@ func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Nod
 	}
 	if i := at(out.Hits); i >= 0 {
 		last := shown.Hits[len(shown.Hits)-1]
-		return g.Group{h.P(h.Textf("It is number %d, with a score of %.2f; the last of those below has %.2f.", i+1, out.Hits[i].Score, last.Score)), scoreTable(out.Hits[i])}
+		return g.Group{
+			h.P(h.Textf(
+				"It is number %d, with a score of %.2f; the last of those below has %.2f.",
+				i+1,
+				out.Hits[i].Score,
+				last.Score,
+			)),
+			scoreTable(out.Hits[i]),
+		}
 	}
 	limit := 1
 	alone := verb.RecallIn{Query: in.Query, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
@@ -141,5 +206,6 @@ func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Nod
 		return h.P(h.Text("Its words fit. The project, or a filter of the question, leaves it out."))
 	}
 	return g.Group{h.P(h.Text("It holds none of the words of the question, or not one that must be there.")),
-		h.P(h.Class("hint"), h.Text("An alias with the word that people use makes it found.")), h.P(page.EntryLink(e.Name))}
+		h.P(h.Class("hint"), h.Text("An alias with the word that people use makes it found.")),
+		h.P(page.EntryLink(e.Name))}
 }

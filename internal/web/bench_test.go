@@ -31,8 +31,22 @@ func large(b *testing.B) (*Server, *visitor) {
 	for i := 0; i < 100_000; i += 100 {
 		var ops []oxbow.Op
 		for j := i; j < i+100; j++ {
-			ops = append(ops, oxbow.Add{Name: fmt.Sprint("entry ", j), Content: fmt.Sprintf("The gate of berth %d closes at %d, and harbour master %d is told of it.", j%997, j%24, j%31),
-				Labels: []oxbow.Label{{Key: "project", Value: fmt.Sprint("p", j%40)}, {Key: "tag", Value: fmt.Sprint("t", j%200)}}})
+			ops = append(
+				ops,
+				oxbow.Add{
+					Name: fmt.Sprint("entry ", j),
+					Content: fmt.Sprintf(
+						"The gate of berth %d closes at %d, and harbour master %d is told of it.",
+						j%997,
+						j%24,
+						j%31,
+					),
+					Labels: []oxbow.Label{
+						{Key: "project", Value: fmt.Sprint("p", j%40)},
+						{Key: "tag", Value: fmt.Sprint("t", j%200)},
+					},
+				},
+			)
 		}
 		if err := m.Apply(ctx, ops...); err != nil {
 			b.Fatal(err)
@@ -63,12 +77,23 @@ func BenchmarkPages(b *testing.B) {
 	for _, p := range []struct {
 		path   string
 		handle handler
-	}{{"", today}, {"find", find}, {"find?offset=5000", find}, {"find?q=project:p7", find}, {"find?q=gate+berth+77", find}, {"log", changes}, {"entries/entry 77", entry}, {"entries/entry 77/edit", editPage}, {"entries/entry 77/versions", versions}} {
+	}{
+		{"", today},
+		{"find", find},
+		{"find?offset=5000", find},
+		{"find?q=project:p7", find},
+		{"find?q=gate+berth+77", find},
+		{"log", changes},
+		{"entries/entry 77", entry},
+		{"entries/entry 77/edit", editPage},
+		{"entries/entry 77/versions", versions},
+	} {
 		b.Run(p.path, func(b *testing.B) {
 			var took []time.Duration
 			size := 0
 			for first := true; b.Loop(); first = false { // which loads the index
-				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:1"+page.Root+strings.ReplaceAll(p.path, " ", "%20"), nil)
+				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:1"+page.Root+
+					strings.ReplaceAll(p.path, " ", "%20"), nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -13,7 +13,10 @@ func (c *call) tickedNames() ([]string, error) {
 	_ = c.value("name") // reads the form
 	names := c.r.PostForm["name"]
 	if len(names) == 0 {
-		return nil, &oxbow.InvalidError{Field: "selection", Reason: "is empty; go back, and tick the entries that are meant"}
+		return nil, &oxbow.InvalidError{
+			Field:  "selection",
+			Reason: "is empty; go back, and tick the entries that are meant",
+		}
 	}
 	return names, nil
 }

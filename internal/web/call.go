@@ -58,13 +58,27 @@ type screen struct {
 // places are the items of the navigation in three groups: daily use, the rest of the memory,
 // and settings.
 var places = [][]page.Place{
-	{{Path: "", Name: "Today"}, {Path: "find", Name: "Find"}, {Path: "inbox", Name: "Inbox"}, {Path: "log", Name: "Log"}, {Path: "sessions", Name: "Sessions"}},
-	{{Path: "context", Name: "Context"}, {Path: "ask", Name: "Ask"}, {Path: "profiles", Name: "Profiles"}, {Path: "handoffs", Name: "Handoffs"}, {Path: "annotations", Name: "Annotations"}, {Path: "map", Name: "Map"}},
+	{
+		{Path: "", Name: "Today"},
+		{Path: "find", Name: "Find"},
+		{Path: "inbox", Name: "Inbox"},
+		{Path: "log", Name: "Log"},
+		{Path: "sessions", Name: "Sessions"},
+	},
+	{
+		{Path: "context", Name: "Context"},
+		{Path: "ask", Name: "Ask"},
+		{Path: "profiles", Name: "Profiles"},
+		{Path: "handoffs", Name: "Handoffs"},
+		{Path: "annotations", Name: "Annotations"},
+		{Path: "map", Name: "Map"},
+	},
 	{{Path: "settings", Name: "Settings"}},
 }
 
 func (s screen) send(c *call, w http.ResponseWriter, a page.Assets) {
-	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.navPath, Places: places, Done: c.changeNotice(), Lead: s.lead, Body: s.body, Foot: c.accessSummary()}
+	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.navPath, Places: places,
+		Done: c.changeNotice(), Lead: s.lead, Body: s.body, Foot: c.accessSummary()}
 	if c.r.URL.Path == page.Root+"find" {
 		f.Search, f.Typed = c.value("q"), "#results"
 	}
@@ -143,7 +157,8 @@ func (c *call) returnPath() string { return localPath(c.value("back")) }
 
 // localPath returns to if it leads to a page of this server, otherwise "".
 func localPath(to string) string {
-	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(to, "/") || strings.ContainsAny(to, "\\\r\n") || strings.Contains(u.Path, "..") {
+	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(to, "/") ||
+		strings.ContainsAny(to, "\\\r\n") || strings.Contains(u.Path, "..") {
 		return ""
 	}
 	return to
@@ -240,5 +255,10 @@ func failed(err error) screen {
 }
 
 func nothingHere(c *call) (reply, error) {
-	return screen{title: "Not found", navPath: "-", status: http.StatusNotFound, body: []g.Node{page.Notice("error", "There is no page at "+c.r.URL.Path+".", "")}}, nil
+	return screen{
+		title:   "Not found",
+		navPath: "-",
+		status:  http.StatusNotFound,
+		body:    []g.Node{page.Notice("error", "There is no page at "+c.r.URL.Path+".", "")},
+	}, nil
 }

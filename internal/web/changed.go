@@ -29,12 +29,23 @@ func (c *call) changedNotes() g.Node {
 	title := "Agents changed " + page.Plural(out.Total, "note") + " that you wrote"
 	return page.Section("changed", title,
 		h.Ul(h.Class("rows cards"), g.Map(out.Entries, c.changedRow)),
-		g.If(out.More, h.P(h.Class("dim"), h.Textf("%d more are shown when you have decided about these.", out.Total-len(out.Entries)))))
+		g.If(
+			out.More,
+			h.P(
+				h.Class("dim"),
+				h.Textf("%d more are shown when you have decided about these.", out.Total-len(out.Entries)),
+			),
+		))
 }
 
 // changedRow shows one entry: who changed it, the difference, and the buttons.
 func (c *call) changedRow(e verb.ChangedEntry) g.Node {
-	did := map[string]string{verb.EntryChanged: "Changed", verb.EntryForgotten: "Forgotten", verb.EntryRelabelled: "Relabelled", verb.EntryRenamed: "Renamed"}[e.What]
+	did := map[string]string{
+		verb.EntryChanged:    "Changed",
+		verb.EntryForgotten:  "Forgotten",
+		verb.EntryRelabelled: "Relabelled",
+		verb.EntryRenamed:    "Renamed",
+	}[e.What]
 	var by g.Node = page.Isolated(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {
 		by = g.Group{by, h.Text(" in "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("a session"))}
@@ -50,7 +61,11 @@ func (c *call) changedRow(e verb.ChangedEntry) g.Node {
 		labels = append(labels, h.Li(h.Text("The alias "), page.Isolated(a), h.Text(" was taken off.")))
 	}
 	return h.Li(h.Class("row card"),
-		h.Div(h.Class("head"), h.H3(c.changedTitle(e)), page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote.")),
+		h.Div(
+			h.Class("head"),
+			h.H3(c.changedTitle(e)),
+			page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote."),
+		),
 		g.If(e.What != verb.EntryRenamed, page.Diff(e.Own, e.Text)),
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
 		h.Div(h.Class("meta"), h.Span(h.Text(did+" by "), by, h.Text(", "), page.When(c.now, page.Moment(e.Time)))),
@@ -80,7 +95,10 @@ func restoreChanged(c *call) (reply, error) {
 	return decideChanged(c, verb.RestoreChanged)
 }
 
-func decideChanged(c *call, decide func(context.Context, *verb.Workspace, verb.DecideChangedIn) (verb.DecideChangedOut, error)) (reply, error) {
+func decideChanged(
+	c *call,
+	decide func(context.Context, *verb.Workspace, verb.DecideChangedIn) (verb.DecideChangedOut, error),
+) (reply, error) {
 	out, err := decide(c.ctx, c.work, verb.DecideChangedIn{Names: []string{c.value("name")}})
 	if err != nil {
 		return nil, err

@@ -17,7 +17,10 @@ import (
 func (b *browser) overwrite(name, own, now string) {
 	b.t.Helper()
 	person := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person})
-	agent := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Agent, Ref: "session:claude/s1", Claimed: oxbow.Claim{Agent: "claude"}})
+	agent := oxbow.WithSource(
+		b.t.Context(),
+		oxbow.Source{Actor: oxbow.Agent, Ref: "session:claude/s1", Claimed: oxbow.Claim{Agent: "claude"}},
+	)
 	if err := b.memory.Apply(person, oxbow.Add{Name: name, Content: own}); err != nil {
 		b.t.Fatal(err)
 	}
@@ -35,7 +38,18 @@ func TestChanged(t *testing.T) {
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
 	for _, path := range []string{page.Root, page.Root + "inbox"} {
 		shown := b.get(path, http.StatusOK)
-		b.has(shown, "Agents changed 1 note that you wrote", "<del>", "We ship on Fridays.", "<ins>", "We ship on Mondays.", "<bdi>claude</bdi>", "/ui/sessions/claude/s1", ">Bring back<", ">Keep<")
+		b.has(
+			shown,
+			"Agents changed 1 note that you wrote",
+			"<del>",
+			"We ship on Fridays.",
+			"<ins>",
+			"We ship on Mondays.",
+			"<bdi>claude</bdi>",
+			"/ui/sessions/claude/s1",
+			">Bring back<",
+			">Keep<",
+		)
 		if err := sound(shown); err != nil {
 			t.Error(err)
 		}
@@ -84,7 +98,8 @@ func TestChangedRights(t *testing.T) {
 	}
 	b = open(t, auth.Permissions{ReadOnly: true})
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
-	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, ">Keep<") || !strings.Contains(shown, "We ship on Fridays.") {
+	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, ">Keep<") ||
+		!strings.Contains(shown, "We ship on Fridays.") {
 		t.Errorf("a reader sees:\n%s", shown)
 	}
 	b.post(page.Root+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusForbidden)

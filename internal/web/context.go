@@ -37,12 +37,29 @@ func showContext(c *call) (reply, error) {
 			names = append(names, p.Name)
 		}
 	}
-	s := screen{title: "Context", navPath: "context", lead: h.P(h.Class("lead"), h.Text("What hooks would put before a model now, byte by byte. All clients get the same; nothing is recorded here."))}
+	s := screen{
+		title:   "Context",
+		navPath: "context",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text(
+				"What hooks would put before a model now, byte by byte. All clients get the same; nothing is "+
+					"recorded here.",
+			),
+		),
+	}
 	s.body = []g.Node{page.Ask("context", "Show",
 		page.Choice("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
 		page.Field("project", "Project", c.value("project"), h.Placeholder("none")),
 		page.Choice("profile", "Profile", c.value("profile"), "everything", names),
-		page.Field("tokens", "Tokens at most", c.value("tokens"), h.Type("number"), h.Min("1"), h.Placeholder("as usual")),
+		page.Field(
+			"tokens",
+			"Tokens at most",
+			c.value("tokens"),
+			h.Type("number"),
+			h.Min("1"),
+			h.Placeholder("as usual"),
+		),
 		h.Div(h.Class("field grow"), page.Field("prompt", "Prompt, or what it is for", c.value("prompt"))))}
 	show := map[string]func() (g.Node, error){eventPrompt: c.atPrompt, eventProfile: c.ofProfile}[event]
 	if show == nil {
@@ -61,7 +78,17 @@ func (c *call) atStart() (g.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.Group{contextBytes(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), startNotes(out.Entries), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return selectionTable(verb.SelectionOut{Selection: out.Selection}) })}, nil
+	return g.Group{
+		contextBytes(
+			out.Text,
+			out.Tokens,
+			"Nothing is pinned or of standing yet: a session begins with nothing of this memory.",
+		),
+		startNotes(out.Entries),
+		g.Iff(out.Text != "" && out.Selection != nil, func() g.Node {
+			return selectionTable(verb.SelectionOut{Selection: out.Selection})
+		}),
+	}, nil
 }
 
 // startNotes lists the notes in the block of a new session, and why they are in it.
@@ -73,26 +100,43 @@ func startNotes(notes []verb.StartEntry) g.Node {
 	for _, n := range notes {
 		rows = append(rows, partRow(n.Tokens, "entry", n.Name, n.Why))
 	}
-	return page.Section("notes", "Which notes are in it, and why", page.Table([]string{"Tokens", "What", "Why"}, rows...))
+	return page.Section(
+		"notes",
+		"Which notes are in it, and why",
+		page.Table([]string{"Tokens", "What", "Why"}, rows...),
+	)
 }
 
 func (c *call) ofProfile() (g.Node, error) {
-	out, err := verb.Select(c.ctx, c.work, verb.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)})
+	out, err := verb.Select(
+		c.ctx,
+		c.work,
+		verb.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)},
+	)
 	if err != nil {
 		return nil, err
 	}
 	edit := g.Node(nil)
 	if name := c.value("profile"); name != "" {
-		edit = h.P(h.A(h.Href(page.Root+"profiles/"+name), h.Text("What this profile selects, and where it is written")))
+		edit = h.P(h.A(h.Href(page.Root+"profiles/"+
+			name), h.Text("What this profile selects, and where it is written")))
 	}
-	return g.Group{edit, contextBytes(out.Text, out.Context.Tokens, "The profile selects nothing."), selectionTable(out)}, nil
+	return g.Group{
+		edit,
+		contextBytes(out.Text, out.Context.Tokens, "The profile selects nothing."),
+		selectionTable(out),
+	}, nil
 }
 
 func (c *call) atPrompt() (g.Node, error) {
 	if c.value("prompt") == "" {
 		return page.Empty("Write a prompt above.", nil), nil
 	}
-	out, err := verb.Inject(c.ctx, c.work, verb.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true})
+	out, err := verb.Inject(
+		c.ctx,
+		c.work,
+		verb.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +152,21 @@ func contextBytes(text string, tokens int, noneReason string) g.Node {
 	if text == "" {
 		return page.Empty(noneReason, nil)
 	}
-	return page.Section("bytes", "What it gets", h.P(h.Class("hint"), h.Textf("%d bytes, about %d tokens, between the lines <%s> and </%s>.", len(text), tokens, session.Fence, session.Fence)),
-		h.Pre(h.Class("text"), h.TabIndex("0"), page.Isolated(text)))
+	return page.Section(
+		"bytes",
+		"What it gets",
+		h.P(
+			h.Class("hint"),
+			h.Textf(
+				"%d bytes, about %d tokens, between the lines <%s> and </%s>.",
+				len(text),
+				tokens,
+				session.Fence,
+				session.Fence,
+			),
+		),
+		h.Pre(h.Class("text"), h.TabIndex("0"), page.Isolated(text)),
+	)
 }
 
 // selectionTable lists the entries in a selection, and the entries for which the budget had
@@ -124,8 +181,16 @@ func selectionTable(out verb.SelectionOut) g.Node {
 	}
 	return g.Group{
 		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(n), "") }),
-		g.If(len(in) > 0, page.Section("in", "What got in, and why", page.Table([]string{"Tokens", "What", "Why"}, in...))),
-		page.Section("cut", "What the budget kept out", g.If(len(cut) == 0, h.P(h.Class("dim"), h.Text("Nothing: all of it fits."))), g.If(len(cut) > 0, page.Table([]string{"Tokens", "What", "Why"}, cut...)))}
+		g.If(
+			len(in) > 0,
+			page.Section("in", "What got in, and why", page.Table([]string{"Tokens", "What", "Why"}, in...)),
+		),
+		page.Section(
+			"cut",
+			"What the budget kept out",
+			g.If(len(cut) == 0, h.P(h.Class("dim"), h.Text("Nothing: all of it fits."))),
+			g.If(len(cut) > 0, page.Table([]string{"Tokens", "What", "Why"}, cut...)),
+		)}
 }
 
 func partRow(tokens int, name, source, why string) g.Node {

@@ -43,5 +43,9 @@ func pin(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: page.EntryPath(name), change: out.Seq, said: map[bool]string{true: "Nothing was changed."}[out.Seq == 0]}, nil
+	return redirect{
+		to:     page.EntryPath(name),
+		change: out.Seq,
+		said:   map[bool]string{true: "Nothing was changed."}[out.Seq == 0],
+	}, nil
 }

@@ -27,9 +27,15 @@ func editPage(c *call) (reply, error) {
 // editForm returns the page with the edit form, which is bound to the version of e.
 func (c *call) editForm(e verb.Entry, t formValues, save string, status int, above ...g.Node) screen {
 	at := page.EntryPath(e.Name)
-	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)), body: append(above,
-		h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
-			h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text(save)), h.A(h.Class("button"), h.Href(page.Root+at), h.Text("Leave it as it is"))))),
+	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)),
+		body: append(above,
+			h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+
+				"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
+				h.Div(
+					h.Class("actions"),
+					h.Button(h.Class("main"), h.Text(save)),
+					h.A(h.Class("button"), h.Href(page.Root+at), h.Text("Leave it as it is")),
+				))),
 	}
 }
 
@@ -42,7 +48,12 @@ func save(c *call) (reply, error) {
 	}
 	now, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return c.newForm(name, t, http.StatusConflict, page.Notice("warn", "The entry was forgotten while you wrote. Save it as a new one, or leave.", "")), nil
+		return c.newForm(
+			name,
+			t,
+			http.StatusConflict,
+			page.Notice("warn", "The entry was forgotten while you wrote. Save it as a new one, or leave.", ""),
+		), nil
 	}
 	if err != nil {
 		return nil, err
@@ -90,7 +101,8 @@ func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 		both, merged = diff.Lines(from["content"], mine["content"], theirs["content"])
 	}
 	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("Another was faster. ")),
-		h.Text(page.Writer(now.Source)+" changed this entry while you wrote ("), page.When(c.now, page.Moment(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
+		h.Text(page.Writer(now.Source)+" changed this entry while you wrote ("),
+		page.When(c.now, page.Moment(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
 	if d := page.Diff(theirs["content"], mine["content"]); d != nil {
 		above = append(above, page.Section("difference", "From what it says now to what you wrote", d))
 	} else {
@@ -99,9 +111,18 @@ func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
 	above = append(above, page.Section("now", "What it says now", page.Plain(*now.Content)))
 	if merged && both != mine["content"] && both != theirs["content"] {
 		above = append(above, page.Section("both", "Both changes together", page.Plain(both),
-			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+"/edit"), page.Hidden("version", version(now)),
-				g.Map(parts, func(p part) g.Node { return page.Hidden(p.name, mine[p.name]) }), page.Hidden("content", both),
+			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+
+				"/edit"), page.Hidden("version", version(now)),
+				g.Map(parts, func(p part) g.Node {
+					return page.Hidden(p.name, mine[p.name])
+				}), page.Hidden("content", both),
 				h.Button(h.Text("Save both together")))))
 	}
-	return c.editForm(now, mine, "Save mine over it", http.StatusConflict, append(above, h.H2(h.Text("What you wrote")))...)
+	return c.editForm(
+		now,
+		mine,
+		"Save mine over it",
+		http.StatusConflict,
+		append(above, h.H2(h.Text("What you wrote")))...,
+	)
 }

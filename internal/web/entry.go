@@ -33,8 +33,21 @@ func entry(c *call) (reply, error) {
 	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
 		h.Div(h.Class("column"),
 			c.heldBack(e.Entry),
-			h.Section(h.Aria("label", "Text"), text, g.If(cut, h.P(h.Class("hint"), h.Text("Only its beginning is shown. "), rawLink(name, "The whole text")))),
-			g.If(past, h.Div(h.Class("actions"), h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), h.Text("What it says now")))),
+			h.Section(
+				h.Aria("label", "Text"),
+				text,
+				g.If(
+					cut,
+					h.P(h.Class("hint"), h.Text("Only its beginning is shown. "), rawLink(name, "The whole text")),
+				),
+			),
+			g.If(
+				past,
+				h.Div(
+					h.Class("actions"),
+					h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), h.Text("What it says now")),
+				),
+			),
 			g.If(!past, c.entryActions(e.Entry))),
 		h.Aside(h.Aria("label", "About this entry"), c.facts(e, past), g.If(!past, c.nearEntries(e)))),
 	}
@@ -42,9 +55,13 @@ func entry(c *call) (reply, error) {
 }
 
 func (c *call) entryLead(e verb.Entry) g.Node {
-	return h.Div(h.Class("meta"), page.TrustBadge(e.Trust), g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
+	return h.Div(
+		h.Class("meta"),
+		page.TrustBadge(e.Trust),
+		g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
-		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated))))
+		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated))),
+	)
 }
 
 func rawLink(name, text string) g.Node {
@@ -59,16 +76,23 @@ func (c *call) heldBack(e verb.Entry) g.Node {
 	}
 	var why []string
 	if read := e.Labels[oxbow.LabelTaint]; len(read) > 0 {
-		why = append(why, "Its agent had read texts of others before it wrote this: "+page.Visible(strings.Join(read, ", "))+".")
+		why = append(why, "Its agent had read texts of others before it wrote this: "+
+			page.Visible(strings.Join(read, ", "))+".")
 	}
-	if rules := append(append([]string{}, e.Labels[oxbow.LabelSuspect]...), e.Labels[oxbow.LabelQuarantine]...); len(rules) > 0 {
+	if rules := append(
+		append([]string{}, e.Labels[oxbow.LabelSuspect]...),
+		e.Labels[oxbow.LabelQuarantine]...,
+	); len(rules) > 0 {
 		why = append(why, "It has the shape of an instruction to a model: "+page.Visible(strings.Join(rules, ", "))+".")
 	}
 	if len(why) == 0 {
 		why = append(why, "It comes from a source that is not trusted.")
 	}
-	return h.Div(h.Class("notice warn"), h.P(h.Strong(h.Text("No model is shown this by itself. ")), h.Text(strings.Join(why, " "))),
-		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve it", "version", version(e))))
+	return h.Div(
+		h.Class("notice warn"),
+		h.P(h.Strong(h.Text("No model is shown this by itself. ")), h.Text(strings.Join(why, " "))),
+		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve it", "version", version(e))),
+	)
 }
 
 // entryActions shows the links and buttons of an entry.
@@ -87,5 +111,6 @@ func (c *call) entryActions(e verb.Entry) g.Node {
 	return g.Group{h.Div(h.Class("actions"),
 		h.A(h.Class("button main"), h.Href(page.Root+at+"/edit"), h.Attr("data-key", "e"), h.Text("Edit")), pin,
 		page.Button(at+"/forget", "", "Forget", "version", version(e)),
-		g.If(c.mayDecide(), h.A(h.Class("button danger"), h.Href(page.Root+at+"/redact"), h.Text("Erase for good…")))), more}
+		g.If(c.mayDecide(), h.A(h.Class("button danger"), h.Href(page.Root+at+
+			"/redact"), h.Text("Erase for good…")))), more}
 }

@@ -31,8 +31,14 @@ func (b *browser) content(name string) string {
 // Save, and none to see that it is done. What is not changed stays.
 func TestEdit(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.remember("deploy", "# Rules\n\nShip on **Fridays**.\n", oxbow.Label{Key: "project", Value: "harbor"}, oxbow.Label{Key: "tag", Value: "a b"},
-		oxbow.Label{Key: "tag", Value: "ops"}, oxbow.Label{Key: "ticket", Value: "7"}, oxbow.Label{Key: "confidence", Value: "0.5"})
+	b.remember(
+		"deploy",
+		"# Rules\n\nShip on **Fridays**.\n",
+		oxbow.Label{Key: "project", Value: "harbor"},
+		oxbow.Label{Key: "tag", Value: "a b"},
+		oxbow.Label{Key: "tag", Value: "ops"}, oxbow.Label{Key: "ticket", Value: "7"},
+		oxbow.Label{Key: "confidence", Value: "0.5"},
+	)
 	shown := b.get(page.Root, http.StatusOK)
 	b.has(shown, `href="`+at("deploy", "")+`"`)
 	shown = b.get(at("deploy", ""), http.StatusOK)
@@ -43,7 +49,11 @@ func TestEdit(t *testing.T) {
 	shown = b.submit(shown, "Save", form, http.StatusOK)
 	b.has(shown, "Changed &#34;deploy&#34;.", "Tuesdays.", ">Undo<")
 	e, err := b.memory.Get(t.Context(), "deploy")
-	if got, want := fmt.Sprint(e.Content, e.Labels, err), "Ship on\nTuesdays.\n[project:harbor tag:\"a b\" tag:new ticket:7] <nil>"; got != want {
+	if got, want := fmt.Sprint(
+		e.Content,
+		e.Labels,
+		err,
+	), "Ship on\nTuesdays.\n[project:harbor tag:\"a b\" tag:new ticket:7] <nil>"; got != want {
 		t.Errorf("after the edit: %s, want %s", got, want)
 	}
 	b.submit(shown, "Undo", nil, http.StatusOK)
@@ -51,7 +61,12 @@ func TestEdit(t *testing.T) {
 		t.Errorf("after undo: %q", got)
 	}
 	// What cannot be saved stands in the form again.
-	shown = b.submit(b.get(at("deploy", "/edit"), http.StatusOK), "Save", url.Values{"content": {"Kept words."}, "confidence": {"much"}}, http.StatusBadRequest)
+	shown = b.submit(
+		b.get(at("deploy", "/edit"), http.StatusOK),
+		"Save",
+		url.Values{"content": {"Kept words."}, "confidence": {"much"}},
+		http.StatusBadRequest,
+	)
 	b.has(shown, "Kept words.</textarea>", "is not a number from 0 to 1")
 	b.has(b.submit(shown, "Save", url.Values{"content": {""}, "confidence": {""}}, http.StatusBadRequest), "forget it")
 	b.has(b.post(at("deploy", "/edit"), url.Values{"content": {"x"}}, http.StatusBadRequest), "version")
@@ -65,12 +80,26 @@ func TestConflict(t *testing.T) {
 	b.remember("n", "one\ntwo\nthree\nfour\nfive\n", oxbow.Label{Key: "tag", Value: "old"})
 	first, second := b.get(at("n", "/edit"), http.StatusOK), b.get(at("n", "/edit"), http.StatusOK)
 	b.submit(first, "Save", url.Values{"content": {"ONE\ntwo\nthree\nfour\nfive\n"}, "tags": {"theirs"}}, http.StatusOK)
-	mine := url.Values{"content": {"one\ntwo\nthree\nfour\nFIVE\n"}, "tags": {"old"}, "project": {""}, "related_files": {""}, "aliases": {""}, "confidence": {"0.5"}}
+	mine := url.Values{"content": {"one\ntwo\nthree\nfour\nFIVE\n"}, "tags": {"old"}, "project": {""},
+		"related_files": {""}, "aliases": {""}, "confidence": {"0.5"}}
 	shown := b.submit(second, "Save", mine, http.StatusConflict)
-	b.has(shown, "Another was faster", "<del>− <bdi>ONE</bdi></del>", "<ins>+ <bdi>FIVE</bdi></ins>", "four\nFIVE\n</textarea>", "\ntheirs</textarea>", "ONE\ntwo\nthree\nfour\nFIVE")
+	b.has(
+		shown,
+		"Another was faster",
+		"<del>− <bdi>ONE</bdi></del>",
+		"<ins>+ <bdi>FIVE</bdi></ins>",
+		"four\nFIVE\n</textarea>",
+		"\ntheirs</textarea>",
+		"ONE\ntwo\nthree\nfour\nFIVE",
+	)
 
 	// A third is faster still: mine over it is not saved over what was not seen.
-	b.submit(b.get(at("n", "/edit"), http.StatusOK), "Save", url.Values{"content": {"ONE\ntwo\ndrei\nfour\nfive\n"}}, http.StatusOK)
+	b.submit(
+		b.get(at("n", "/edit"), http.StatusOK),
+		"Save",
+		url.Values{"content": {"ONE\ntwo\ndrei\nfour\nfive\n"}},
+		http.StatusOK,
+	)
 	again := b.submit(shown, "Save mine over it", nil, http.StatusConflict)
 	b.has(again, "drei", "Another was faster")
 	b.submit(again, "Save both together", nil, http.StatusOK)
@@ -96,7 +125,12 @@ func TestVersions(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "one\n", oxbow.Label{Key: "tag", Value: "x"})
 	for i, text := range []string{"two\n", "three\n"} {
-		b.submit(b.get(at("n", "/edit"), http.StatusOK), "Save", url.Values{"content": {text}, "tags": {fmt.Sprint(i)}}, http.StatusOK)
+		b.submit(
+			b.get(at("n", "/edit"), http.StatusOK),
+			"Save",
+			url.Values{"content": {text}, "tags": {fmt.Sprint(i)}},
+			http.StatusOK,
+		)
 	}
 	shown := b.get(at("n", "/versions"), http.StatusOK)
 	b.has(shown, "<del>− <bdi>two</bdi></del><ins>+ <bdi>three</bdi></ins>", "<del>− <bdi>tag:x</bdi></del>")
@@ -120,10 +154,26 @@ func TestVersions(t *testing.T) {
 func TestNew(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	shown := b.get(page.Root+"new", http.StatusOK)
-	b.has(b.submit(shown, "Remember", url.Values{"content": {"The gate closes at six."}, "project": {"harbor"}, "aliases": {"gate"}}, http.StatusOK), "The gate closes at six.", "Undo")
-	b.has(b.submit(shown, "Remember", url.Values{"name": {"gate hours"}, "content": {""}}, http.StatusBadRequest), "is empty")
+	b.has(
+		b.submit(
+			shown,
+			"Remember",
+			url.Values{"content": {"The gate closes at six."}, "project": {"harbor"}, "aliases": {"gate"}},
+			http.StatusOK,
+		),
+		"The gate closes at six.",
+		"Undo",
+	)
+	b.has(
+		b.submit(shown, "Remember", url.Values{"name": {"gate hours"}, "content": {""}}, http.StatusBadRequest),
+		"is empty",
+	)
 	b.submit(shown, "Remember", url.Values{"name": {"second"}, "content": {"kept"}}, http.StatusOK)
-	b.has(b.submit(shown, "Remember", url.Values{"name": {"second"}, "content": {"lost?"}}, http.StatusConflict), "lost?</textarea>", "Choose another name")
+	b.has(
+		b.submit(shown, "Remember", url.Values{"name": {"second"}, "content": {"lost?"}}, http.StatusConflict),
+		"lost?</textarea>",
+		"Choose another name",
+	)
 	if got := b.content("second"); got != "kept" {
 		t.Errorf("an entry of that name became %q", got)
 	}
@@ -140,7 +190,14 @@ func TestPinApprove(t *testing.T) {
 		t.Error("the entry is still pinned")
 	}
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent})
-	if err := b.memory.Apply(ctx, oxbow.Add{Name: "held", Content: "from a page", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch"}}}); err != nil {
+	if err := b.memory.Apply(
+		ctx,
+		oxbow.Add{
+			Name:    "held",
+			Content: "from a page",
+			Labels:  []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch"}},
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	shown = b.get(at("held", ""), http.StatusOK)
@@ -159,7 +216,8 @@ func TestReadOnly(t *testing.T) {
 	b := open(t, auth.Permissions{ReadOnly: true, Projects: []string{"harbor"}})
 	b.remember("mine", "text", oxbow.Label{Key: "project", Value: "harbor"})
 	b.remember("other", "secret words", oxbow.Label{Key: "project", Value: "attic"})
-	if shown := b.get(at("mine", ""), http.StatusOK); strings.Contains(shown, "/forget") || strings.Contains(shown, "/edit") {
+	if shown := b.get(at("mine", ""), http.StatusOK); strings.Contains(shown, "/forget") ||
+		strings.Contains(shown, "/edit") {
 		t.Errorf("a browser that may not write has forms:\n%s", shown)
 	}
 	for _, below := range []string{"/edit", "/pin", "/forget", "/restore", "/redact"} {

@@ -65,7 +65,8 @@ func facetsOfHits(hits []verb.Entry) []facet {
 // filters have no counts.
 func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	fs := []facet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
-		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}}, {"Trust", map[string]int{"has:taint": 0, "has:quarantine": 0}}}
+		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}},
+		{"Trust", map[string]int{"has:taint": 0, "has:quarantine": 0}}}
 	if list.Total == 0 {
 		return nil, nil
 	}
@@ -112,7 +113,15 @@ func facetLists(f found) g.Node {
 		}
 		if rows != nil {
 			id := "facet-" + strconv.Itoa(i)
-			out = append(out, h.Section(h.Class("facet"), h.Aria("labelledby", id), h.H2(h.Class("small"), h.ID(id), h.Text(fc.title)), h.Ul(rows)))
+			out = append(
+				out,
+				h.Section(
+					h.Class("facet"),
+					h.Aria("labelledby", id),
+					h.H2(h.Class("small"), h.ID(id), h.Text(fc.title)),
+					h.Ul(rows),
+				),
+			)
 		}
 	}
 	return out
@@ -124,9 +133,16 @@ func facetLink(query, t string, count int) g.Node {
 		shown = w
 	}
 	if rest, has := removeFilter(query, t); has {
-		return h.Li(h.A(h.Href(page.Root+page.FindPath(rest)), h.Aria("current", "true"), page.Isolated(shown), h.Span(h.Class("key"), h.Text(" ×")), h.Span(h.Class("hidden"), h.Text(" (take this filter away)"))))
+		return h.Li(h.A(
+			h.Href(page.Root+page.FindPath(rest)),
+			h.Aria("current", "true"),
+			page.Isolated(shown),
+			h.Span(h.Class("key"), h.Text(" ×")),
+			h.Span(h.Class("hidden"), h.Text(" (take this filter away)")),
+		))
 	}
-	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+t))), page.Isolated(shown)), g.If(count > 0, h.Span(h.Class("dim"), h.Textf(" %d", count))))
+	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+
+		t))), page.Isolated(shown)), g.If(count > 0, h.Span(h.Class("dim"), h.Textf(" %d", count))))
 }
 
 // removeFilter removes filter t from a query, and reports whether the query had it.

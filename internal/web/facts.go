@@ -37,17 +37,21 @@ func (c *call) facts(e verb.GetOut, past bool) g.Node {
 		used = fact("Put before models", h.Textf("shown %d, used %d", e.Shown, e.Used))
 	}
 	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("About it")), h.Dl(h.Class("about"),
-		fact("Written by", h.Text(page.Writer(e.Source)), g.If(s.Client != "" && s.Agent != "", g.Group{h.Text(" in "), page.Isolated(s.Client)})),
-		factText("Through", doors[s.Door]), factText("Session", s.Session), factText("Profile", s.Profile), factText("From", s.Ref),
+		fact("Written by", h.Text(page.Writer(e.Source)), g.If(s.Client != "" &&
+			s.Agent != "", g.Group{h.Text(" in "), page.Isolated(s.Client)})),
+		factText("Through", doors[s.Door]), factText("Session", s.Session), factText("Profile", s.Profile),
+		factText("From", s.Ref),
 		fact("Changed", page.When(c.now, page.Moment(e.Updated)), h.Text(", change "+version(e.Entry))),
 		g.If(e.Created != e.Updated, fact("First written", page.When(c.now, page.Moment(e.Created)))),
-		factText("Also called", strings.Join(e.Aliases, ", ")), factText("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
+		factText("Also called", strings.Join(e.Aliases, ", ")),
+		factText("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
 		factText("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", ")), used),
 		citations(e.Citations))
 }
 
 // doors maps the interface through which an entry was written to its name on pages.
-var doors = map[string]string{"cli": "the command line", "mcp": "an agent's tools (MCP)", "web": "these pages", "hook": "a hook of its client", "http": "the HTTP API", "": ""}
+var doors = map[string]string{"cli": "the command line", "mcp": "an agent's tools (MCP)", "web": "these pages",
+	"hook": "a hook of its client", "http": "the HTTP API", "": ""}
 
 // lastSession returns the session that last wrote the entry. It reads the history, because
 // the entry itself does not record the session.
@@ -66,10 +70,17 @@ func citations(refs []verb.FileRef) g.Node {
 		return nil
 	}
 	kinds := map[string]string{"FRESH": "good", "MOVED": "", "STALE": "warn"}
-	return g.Group{h.H3(h.Text("Files that it is about")), h.Ul(h.Class("files"), g.Map(refs, func(r verb.FileRef) g.Node {
-		return h.Li(h.Code(page.Isolated(r.File)), h.Text(" "), page.Badge(kinds[r.State], strings.ToLower(r.State), r.How),
-			g.If(r.Now != "", g.Group{h.Text(" now "), h.Code(page.Isolated(r.Now))}))
-	}))}
+	return g.Group{
+		h.H3(h.Text("Files that it is about")),
+		h.Ul(h.Class("files"), g.Map(refs, func(r verb.FileRef) g.Node {
+			return h.Li(
+				h.Code(page.Isolated(r.File)),
+				h.Text(" "),
+				page.Badge(kinds[r.State], strings.ToLower(r.State), r.How),
+				g.If(r.Now != "", g.Group{h.Text(" now "), h.Code(page.Isolated(r.Now))}),
+			)
+		})),
+	}
 }
 
 // nearShown is the maximum number of similar entries on a page.
@@ -82,18 +93,29 @@ func (c *call) nearEntries(e verb.GetOut) g.Node {
 		return nil
 	}
 	limit := nearShown + 1
-	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: plainWords(e.Name + " " + strings.ToValidUTF8((*e.Content)[:min(len(*e.Content), 200)], "")), Limit: &limit})
+	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: plainWords(e.Name + " " +
+		strings.ToValidUTF8((*e.Content)[:min(len(*e.Content), 200)], "")), Limit: &limit})
 	if err != nil {
 		return nil
 	}
 	var rows g.Group
 	for _, n := range out.Hits {
 		if n.ID != e.ID && len(rows) < nearShown {
-			rows = append(rows, h.Li(page.EntryLink(n.Name), h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, page.Moment(n.Updated)))))
+			rows = append(
+				rows,
+				h.Li(
+					page.EntryLink(n.Name),
+					h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, page.Moment(n.Updated))),
+				),
+			)
 		}
 	}
 	if rows == nil {
 		return nil
 	}
-	return h.Section(h.Aria("labelledby", "near"), h.H2(h.ID("near"), h.Text("Near to it")), h.Ul(h.Class("list"), rows))
+	return h.Section(
+		h.Aria("labelledby", "near"),
+		h.H2(h.ID("near"), h.Text("Near to it")),
+		h.Ul(h.Class("list"), rows),
+	)
 }

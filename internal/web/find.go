@@ -49,7 +49,11 @@ func find(c *call) (reply, error) {
 	}
 	s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.countText()),
 		h.P(h.Class("lead"), h.Text(f.countText())), page.Notes(f.notes),
-		h.Div(h.Class("entry"), h.Div(h.Class("column"), c.results(f)), h.Aside(h.Aria("label", "Narrow it down"), facetLists(f))))}
+		h.Div(
+			h.Class("entry"),
+			h.Div(h.Class("column"), c.results(f)),
+			h.Aside(h.Aria("label", "Narrow it down"), facetLists(f)),
+		))}
 	return s, nil
 }
 
@@ -59,7 +63,8 @@ func (c *call) search(q string) (found, error) {
 	limit, offset := listPage, max(0, c.number("offset", 0))
 	list, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
 	if err == nil {
-		f := found{query: q, isListing: true, entries: list.Entries, total: list.Total, next: list.Next, why: list.Why, near: list.Near}
+		f := found{query: q, isListing: true, entries: list.Entries, total: list.Total, next: list.Next,
+			why: list.Why, near: list.Near}
 		f.facets, err = c.facetsOfList(q, list)
 		return f, err
 	}
@@ -72,7 +77,8 @@ func (c *call) search(q string) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f := found{query: q, entries: out.Hits, total: len(out.Hits), hasMore: out.More && limit < mostHits, facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
+	f := found{query: q, entries: out.Hits, total: len(out.Hits), hasMore: out.More &&
+		limit < mostHits, facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
 	for _, n := range out.Notes {
 		if !n.About("limit") && !n.About("max_tokens") {
 			f.notes = append(f.notes, n)
@@ -98,7 +104,8 @@ func (f found) countText() string {
 
 func (c *call) results(f found) g.Node {
 	if f.total == 0 {
-		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+"find"), h.Text("All entries")))),
+		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+
+			"find"), h.Text("All entries")))),
 			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))))
 	}
 	if len(f.entries) == 0 { // the offset is beyond the last page
@@ -119,7 +126,8 @@ func (c *call) results(f found) g.Node {
 	if !c.mayWrite() {
 		return g.Group{rows, pager}
 	}
-	return g.Group{h.Form(h.Method("post"), h.Action(page.Root+"find/label"), page.Hidden("back", c.currentPath()), rows, h.FieldSet(h.Class("bulk"),
+	return g.Group{h.Form(h.Method("post"), h.Action(page.Root+
+		"find/label"), page.Hidden("back", c.currentPath()), rows, h.FieldSet(h.Class("bulk"),
 		h.Legend(h.Text("With those that are ticked")),
 		h.Div(h.Class("actions"), h.Label(h.For("label"), h.Text("Label")),
 			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off")),
@@ -154,9 +162,21 @@ func explained(e verb.Entry) g.Node {
 	}
 	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(h.Textf("score %.2f", e.Score)),
 		h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(
-			h.THead(h.Tr(h.Th(h.Scope("col"), h.Text("word")), numberHead("in entries"), numberHead("rarity"), numberHead("here"), numberHead("gives"))),
+			h.THead(h.Tr(
+				h.Th(h.Scope("col"), h.Text("word")),
+				numberHead("in entries"),
+				numberHead("rarity"),
+				numberHead("here"),
+				numberHead("gives"),
+			)),
 			h.TBody(g.Map(x.Terms, func(t verb.TermScore) g.Node {
-				return h.Tr(h.Td(page.Isolated(t.Term)), numberCell("%d", t.DF), numberCell("%.2f", t.IDF), numberCell("%.1f", t.TF), numberCell("%.2f", t.Score))
+				return h.Tr(
+					h.Td(page.Isolated(t.Term)),
+					numberCell("%d", t.DF),
+					numberCell("%.2f", t.IDF),
+					numberCell("%.1f", t.TF),
+					numberCell("%.2f", t.Score),
+				)
 			})))),
 		h.P(page.Isolated(x.Formula)))
 }

@@ -17,11 +17,20 @@ import (
 func TestFind(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	for i := range 30 {
-		b.remember(fmt.Sprint("note ", i), "The gate of berth "+fmt.Sprint(i)+" closes.", oxbow.Label{Key: "project", Value: "harbor"}, oxbow.Label{Key: "tag", Value: []string{"rule", "a b"}[i%2]})
+		b.remember(fmt.Sprint("note ", i), "The gate of berth "+fmt.Sprint(i)+
+			" closes.", oxbow.Label{Key: "project", Value: "harbor"},
+			oxbow.Label{Key: "tag", Value: []string{"rule", "a b"}[i%2]})
 	}
 	b.remember("other", "A lantern.", oxbow.Label{Key: "project", Value: "lantern"})
 	shown := b.get(page.Root+"find", http.StatusOK)
-	b.has(shown, "31 entries, those written last first.", "<bdi>other</bdi>", `rel="next"`, `data-count="31 entries`, `href="/ui/find?q=tag%3A%22a+b%22"`)
+	b.has(
+		shown,
+		"31 entries, those written last first.",
+		"<bdi>other</bdi>",
+		`rel="next"`,
+		`data-count="31 entries`,
+		`href="/ui/find?q=tag%3A%22a+b%22"`,
+	)
 	if strings.Contains(shown, "<bdi>note 0</bdi>") {
 		t.Error("the first page has the oldest entry")
 	}
@@ -29,9 +38,24 @@ func TestFind(t *testing.T) {
 	shown = b.get(page.Root+page.FindPath("project:harbor tag:rule"), http.StatusOK)
 	b.has(shown, "15 entries found", `aria-current="true"`)
 	shown = b.get(page.Root+page.FindPath("gate berth 7"), http.StatusOK)
-	b.has(shown, "The <mark>gate</mark> of <mark>berth</mark> 7 closes.", "<summary>score", "harbor</bdi></a><span class=\"dim\"> 20<", "Show more")
-	b.has(b.get(page.Root+page.FindPath("gate project:lantren"), http.StatusOK), "Nothing was found.", "project:lantern", "q=gate+project%3Alantern")
-	b.has(b.get(page.Root+page.FindPath(`lantern "no such phrase"`), http.StatusOK), "<bdi>other</bdi>", "o entry has &#34;no such phrase&#34;")
+	b.has(
+		shown,
+		"The <mark>gate</mark> of <mark>berth</mark> 7 closes.",
+		"<summary>score",
+		"harbor</bdi></a><span class=\"dim\"> 20<",
+		"Show more",
+	)
+	b.has(
+		b.get(page.Root+page.FindPath("gate project:lantren"), http.StatusOK),
+		"Nothing was found.",
+		"project:lantern",
+		"q=gate+project%3Alantern",
+	)
+	b.has(
+		b.get(page.Root+page.FindPath(`lantern "no such phrase"`), http.StatusOK),
+		"<bdi>other</bdi>",
+		"o entry has &#34;no such phrase&#34;",
+	)
 	b.has(b.get(page.Root+page.FindPath(`"half a phrase`), http.StatusOK), `id="results"`)
 	b.has(b.get(page.Root+page.FindPath("after:never"), http.StatusOK), `id="results"`, "never")
 	if err := sound(shown); err != nil {
@@ -54,7 +78,11 @@ func TestTicked(t *testing.T) {
 	shown = b.post(page.Root+"find/forget", two, http.StatusOK)
 	b.has(shown, "2 changes. The first: Forgot &#34;a&#34;.", "1 entry")
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "<bdi>a</bdi>", "<bdi>c</bdi>")
-	b.has(b.post(page.Root+"find/forget", url.Values{"name": {"b", "gone"}}, http.StatusOK), "Forgot &#34;b&#34;", "gone")
+	b.has(
+		b.post(page.Root+"find/forget", url.Values{"name": {"b", "gone"}}, http.StatusOK),
+		"Forgot &#34;b&#34;",
+		"gone",
+	)
 	b.post(page.Root+"find/forget", url.Values{"name": {"gone"}}, http.StatusNotFound)
 	b.post(page.Root+"find/label", url.Values{"label": {"tag:x"}}, http.StatusBadRequest)
 	b.post(page.Root+"find/label", url.Values{"name": {"a"}, "label": {"nonsense"}}, http.StatusBadRequest)

@@ -42,7 +42,8 @@ func (c *call) forgotten(name string, missing error) (reply, error) {
 	s.body = []g.Node{
 		h.Section(h.Aria("label", "What it said"), text),
 		h.Div(h.Class("actions"),
-			g.If(c.mayWrite(), page.Button(page.EntryPath(name)+"/restore", "main", "Bring it back", "seq", number(seq))),
+			g.If(c.mayWrite(), page.Button(page.EntryPath(name)+
+				"/restore", "main", "Bring it back", "seq", number(seq))),
 			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)+"/versions"), h.Text("Versions"))),
 	}
 	return s, nil

@@ -48,7 +48,10 @@ func formValuesOf(e verb.Entry) formValues {
 // LF.
 func (c *call) readForm() formValues {
 	t := formValues{}
-	for _, name := range append([]string{"content"}, slices.Collect(maps.Keys(formValuesOf(verb.Entry{Content: new(string)})))...) {
+	for _, name := range append(
+		[]string{"content"},
+		slices.Collect(maps.Keys(formValuesOf(verb.Entry{Content: new(string)})))...,
+	) {
 		t[name] = strings.ReplaceAll(c.r.PostFormValue(name), "\r\n", "\n")
 		if name != "content" {
 			t[name] = strings.Join(valuesOf(t[name]), "\n")
@@ -109,7 +112,11 @@ func (t formValues) addTo(in *verb.RememberIn, base formValues) error {
 		case "confidence":
 			n, err := strconv.ParseFloat(t[p.name], 64)
 			if err != nil {
-				return &oxbow.InvalidError{Field: p.name, Value: page.Visible(t[p.name]), Reason: "is not a number from 0 to 1"}
+				return &oxbow.InvalidError{
+					Field:  p.name,
+					Value:  page.Visible(t[p.name]),
+					Reason: "is not a number from 0 to 1",
+				}
 			}
 			in.Confidence = &n
 		}
@@ -123,11 +130,26 @@ func (t formValues) fields() g.Node {
 	var side g.Group
 	for _, p := range parts {
 		id := strings.ReplaceAll(p.name, "_", "-")
-		field := h.Input(h.ID(id), h.Name(p.name), h.Value(t[p.name]), h.AutoComplete("off"), g.If(p.hint != "", h.Aria("describedby", id+"-hint")), g.If(p.name == "confidence", h.Attr("inputmode", "decimal")))
+		field := h.Input(
+			h.ID(id),
+			h.Name(p.name),
+			h.Value(t[p.name]),
+			h.AutoComplete("off"),
+			g.If(p.hint != "", h.Aria("describedby", id+"-hint")),
+			g.If(p.name == "confidence", h.Attr("inputmode", "decimal")),
+		)
 		if p.name == "tags" || p.name == "related_files" || p.name == "aliases" {
 			field = textArea(p.name, t[p.name], 2, g.If(p.hint != "", h.Aria("describedby", id+"-hint")))
 		}
-		side = append(side, h.Div(h.Class("stack"), h.Label(h.For(id), h.Text(p.label)), field, g.If(p.hint != "", h.P(h.Class("hint"), h.ID(id+"-hint"), h.Text(p.hint)))))
+		side = append(
+			side,
+			h.Div(
+				h.Class("stack"),
+				h.Label(h.For(id), h.Text(p.label)),
+				field,
+				g.If(p.hint != "", h.P(h.Class("hint"), h.ID(id+"-hint"), h.Text(p.hint))),
+			),
+		)
 	}
 	return append(out, h.Div(h.Class("fields"), side))
 }
@@ -135,5 +157,14 @@ func (t formValues) fields() g.Node {
 // textArea returns a field of several lines. The text begins with an extra newline, because
 // browsers drop the first one.
 func textArea(name, value string, rows int, more ...g.Node) g.Node {
-	return h.Textarea(h.ID(strings.ReplaceAll(name, "_", "-")), h.Name(name), h.Rows(strconv.Itoa(rows)), h.Dir("auto"), h.Attr("spellcheck", "false"), g.If(rows < 4, h.Class("few")), g.Group(more), h.Text("\n"+value))
+	return h.Textarea(
+		h.ID(strings.ReplaceAll(name, "_", "-")),
+		h.Name(name),
+		h.Rows(strconv.Itoa(rows)),
+		h.Dir("auto"),
+		h.Attr("spellcheck", "false"),
+		g.If(rows < 4, h.Class("few")),
+		g.Group(more),
+		h.Text("\n"+value),
+	)
 }

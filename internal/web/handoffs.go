@@ -21,16 +21,44 @@ func handoffs(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Handoffs", navPath: "handoffs", lead: h.P(h.Class("lead"), h.Text("What one session left for the next. The newest open one is named when a session begins."))}
+	s := screen{
+		title:   "Handoffs",
+		navPath: "handoffs",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("What one session left for the next. The newest open one is named when a session begins."),
+		),
+	}
 	if len(out.Handoffs) == 0 {
-		s.body = []g.Node{page.Empty("No handoff waits.", nil, h.P(h.Class("dim"), h.Text("An agent leaves one with the tool handoff_task; you do with "), h.Code(h.Text("oxbow handoff new")), h.Text(".")))}
+		s.body = []g.Node{
+			page.Empty(
+				"No handoff waits.",
+				nil,
+				h.P(
+					h.Class("dim"),
+					h.Text("An agent leaves one with the tool handoff_task; you do with "),
+					h.Code(h.Text("oxbow handoff new")),
+					h.Text("."),
+				),
+			),
+		}
 	} else {
-		s.body = []g.Node{h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Handoffs, func(o verb.HandoffOut) g.Node {
-			return h.Li(h.Class("row"),
-				h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.Isolated(o.Name))), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, "")),
-				h.P(h.Class("snippet"), page.Isolated(o.Summary)),
-				h.Div(h.Class("meta"), g.If(o.Project != "", h.Span(page.Isolated(o.Project))), page.When(c.now, page.Moment(o.Created))))
-		}))}
+		s.body = []g.Node{
+			h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Handoffs, func(o verb.HandoffOut) g.Node {
+				return h.Li(h.Class("row"),
+					h.Div(
+						h.Class("head"),
+						h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.Isolated(o.Name))),
+						page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
+					),
+					h.P(h.Class("snippet"), page.Isolated(o.Summary)),
+					h.Div(
+						h.Class("meta"),
+						g.If(o.Project != "", h.Span(page.Isolated(o.Project))),
+						page.When(c.now, page.Moment(o.Created)),
+					))
+			})),
+		}
 	}
 	other, text := "handoffs?all=1", "Show the taken ones too"
 	if all {
@@ -57,12 +85,34 @@ func showHandoff(c *call) (reply, error) {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	o := out.Handoffs[at]
-	return screen{title: "Handoff", navPath: "handoffs", lead: h.Div(h.Class("meta"), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""), page.When(c.now, page.Moment(o.Created))), body: []g.Node{
-		page.Facts("Name", o.Name, "Project", o.Project, "Profile", o.Profile, "Skills", strings.Join(o.Skills, ", ")),
-		page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
-		g.If(o.Plan != "", page.Section("plan", "What is to do", h.Pre(h.Class("text"), page.Isolated(o.Plan)))),
-		h.P(h.Class("hint"), h.Text("A session takes it with the prompt /handoff, or you do: "), h.Code(h.Text("oxbow handoff take "+page.Visible(o.Name)))),
-		g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Drop it")))}}, nil
+	return screen{
+		title:   "Handoff",
+		navPath: "handoffs",
+		lead: h.Div(
+			h.Class("meta"),
+			page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
+			page.When(c.now, page.Moment(o.Created)),
+		),
+		body: []g.Node{
+			page.Facts(
+				"Name",
+				o.Name,
+				"Project",
+				o.Project,
+				"Profile",
+				o.Profile,
+				"Skills",
+				strings.Join(o.Skills, ", "),
+			),
+			page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
+			g.If(o.Plan != "", page.Section("plan", "What is to do", h.Pre(h.Class("text"), page.Isolated(o.Plan)))),
+			h.P(
+				h.Class("hint"),
+				h.Text("A session takes it with the prompt /handoff, or you do: "),
+				h.Code(h.Text("oxbow handoff take "+page.Visible(o.Name))),
+			),
+			g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Drop it")))},
+	}, nil
 }
 
 func dropHandoff(c *call) (reply, error) {

@@ -22,14 +22,23 @@ func TestProfiles(t *testing.T) {
 	b.profiled(nil)
 	b.has(b.get(page.Root+"profiles", http.StatusOK), "There are no profiles yet.")
 	b.profiled(map[string]string{
-		"dev.yaml":  "name: dev\ndescription: " + `"Works on <b>the harbor</b>"` + "\ninclude:\n  projects: [harbor, nowhere]\nmax_tokens: 900\n",
+		"dev.yaml": "name: dev\ndescription: " + `"Works on <b>the harbor</b>"` +
+			"\ninclude:\n  projects: [harbor, nowhere]\nmax_tokens: 900\n",
 		"lost.yaml": "name: lost\nextends: [none]\n",
 	})
 	b.remember("deploy", "Ship by the blue script.", project("harbor"))
 	shown := b.get(page.Root+"profiles", http.StatusOK)
 	b.has(shown, "/ui/profiles/dev", "Works on &lt;b&gt;the harbor", "cannot be read")
 	shown = b.get(page.Root+"profiles/dev", http.StatusOK)
-	b.has(shown, "nowhere", "project:harbor", "900 tokens", "/ui/entries/deploy", "1 entry of about", "The bytes that a model gets")
+	b.has(
+		shown,
+		"nowhere",
+		"project:harbor",
+		"900 tokens",
+		"/ui/entries/deploy",
+		"1 entry of about",
+		"The bytes that a model gets",
+	)
 	b.has(b.get(page.Root+"profiles/lost", http.StatusOK), "none")
 	b.get(page.Root+"profiles/nothing", http.StatusBadRequest)
 
@@ -45,7 +54,11 @@ func TestProfiles(t *testing.T) {
 // hand leaves a handoff, and returns the path of its page.
 func (b *browser) hand(project, summary string) (path string) {
 	b.t.Helper()
-	h, err := handoff.New(oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person}), b.memory, handoff.Task{Project: project, Summary: summary, Plan: "Then " + summary})
+	h, err := handoff.New(
+		oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person}),
+		b.memory,
+		handoff.Task{Project: project, Summary: summary, Plan: "Then " + summary},
+	)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -87,7 +100,11 @@ func TestAnnotations(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.has(b.get(page.Root+"annotations", http.StatusOK), "There is no working tree here.")
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "pool.go"), []byte("package pool\n\nconst most = 8 // <b>\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(dir, "pool.go"),
+		[]byte("package pool\n\nconst most = 8 // <b>\n"),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	s, err := annotate.OpenDir(t.Context(), dir, &annotate.Options{})
@@ -99,7 +116,14 @@ func TestAnnotations(t *testing.T) {
 	b.enter()
 	b.has(b.get(page.Root+"annotations", http.StatusOK), "No line has a why yet.")
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
-	if _, err := s.Add(ctx, annotate.Record{File: "pool.go", Span: annotate.Span{First: 3, Last: 3}, Why: "Eight is what the crane holds. " + hostile}); err != nil {
+	if _, err := s.Add(
+		ctx,
+		annotate.Record{
+			File: "pool.go",
+			Span: annotate.Span{First: 3, Last: 3},
+			Why:  "Eight is what the crane holds. " + hostile,
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	b.has(b.get(page.Root+"annotations", http.StatusOK), "pool.go", "1 why")

@@ -17,18 +17,28 @@ import (
 
 // payloads are texts that would break out of a page that shows them unescaped.
 var payloads = []string{
-	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `'><b>`, `</textarea><script>1</script>`, `</pre></main><h1>owned</h1>`, `</title><script>1</script>`,
-	`[x](javascript:alert(1))`, `[x](JaVaScRiPt:alert(1))`, `![x](data:text/html,<script>1</script>)`, "[x](\tjavascript:alert(1))", `<javascript:alert(1)>`, `[x](vbscript:1 "on=1")`, `[x](https://e.example/"onclick="1)`,
-	"\u202e\u2066turned", "\u200b\u200dhidden\ufeff", "```\n</code></pre><script>1</script>\n", "~~~\n<!-- ", "<!--", "-->", "]]>", "<![CDATA[", "&lt;script&gt;", "&#60;script&#62;1", "<a href=//e.example>", "<form action=//e.example><button>Save",
-	"<base href=//e.example>", "<meta http-equiv=refresh content=0>", "<style>*{display:none}</style>", "<link rel=stylesheet href=//e.example>", "<iframe srcdoc=x>", "| a | <td> |\n|-|-|\n| </table> | x |", "# <h1>\n\n####### x", "\x1b[31mred", "\x01\x02\x7f",
-	"{{.}} ${x} <%= 1 %>", "\\<script\\>", "&amp;&quot;&#x3c;b&#x3e;", "<details open ontoggle=alert(1)>", strings.Repeat("[", 20_000), strings.Repeat("<b>", 3000), strings.Repeat(">", 3000), strings.Repeat("x", 1<<20), strings.Repeat("](", 9000),
+	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `'><b>`,
+	`</textarea><script>1</script>`, `</pre></main><h1>owned</h1>`, `</title><script>1</script>`,
+	`[x](javascript:alert(1))`, `[x](JaVaScRiPt:alert(1))`, `![x](data:text/html,<script>1</script>)`,
+	"[x](\tjavascript:alert(1))", `<javascript:alert(1)>`, `[x](vbscript:1 "on=1")`,
+	`[x](https://e.example/"onclick="1)`,
+	"\u202e\u2066turned", "\u200b\u200dhidden\ufeff", "```\n</code></pre><script>1</script>\n", "~~~\n<!-- ", "<!--",
+	"-->", "]]>", "<![CDATA[", "&lt;script&gt;", "&#60;script&#62;1", "<a href=//e.example>",
+	"<form action=//e.example><button>Save",
+	"<base href=//e.example>", "<meta http-equiv=refresh content=0>", "<style>*{display:none}</style>",
+	"<link rel=stylesheet href=//e.example>", "<iframe srcdoc=x>", "| a | <td> |\n|-|-|\n| </table> | x |",
+	"# <h1>\n\n####### x", "\x1b[31mred", "\x01\x02\x7f",
+	"{{.}} ${x} <%= 1 %>", "\\<script\\>", "&amp;&quot;&#x3c;b&#x3e;", "<details open ontoggle=alert(1)>",
+	strings.Repeat("[", 20_000), strings.Repeat("<b>", 3000), strings.Repeat(">", 3000), strings.Repeat("x", 1<<20),
+	strings.Repeat("](", 9000),
 }
 
 var (
-	anyTag    = regexp.MustCompile(`<(/?)([a-z0-9]+)((?: [a-zA-Z-]+(?:="[^"<>]*")?)*)/?>`)
-	attribs   = regexp.MustCompile(` ([a-zA-Z-]+)(?:="([^"<>]*)")?`)
-	voids     = map[string]bool{"meta": true, "link": true, "input": true, "br": true, "hr": true, "path": true}
-	foreign   = map[string]bool{"img": true, "iframe": true, "base": true, "style": true, "object": true, "embed": true, "audio": true, "video": true}
+	anyTag  = regexp.MustCompile(`<(/?)([a-z0-9]+)((?: [a-zA-Z-]+(?:="[^"<>]*")?)*)/?>`)
+	attribs = regexp.MustCompile(` ([a-zA-Z-]+)(?:="([^"<>]*)")?`)
+	voids   = map[string]bool{"meta": true, "link": true, "input": true, "br": true, "hr": true, "path": true}
+	foreign = map[string]bool{"img": true, "iframe": true, "base": true, "style": true, "object": true,
+		"embed": true, "audio": true, "video": true}
 	values    = regexp.MustCompile(` value="[^"]*"`) // of fields: the names themselves
 	localLink = regexp.MustCompile(`^(/ui/|#main$|https?://e\.example|mailto:)`)
 )
@@ -59,13 +69,20 @@ func sound(shown string) error {
 			count[name]++
 		}
 		for _, a := range attribs.FindAllStringSubmatch(m[3], -1) {
-			if strings.HasPrefix(strings.ToLower(a[1]), "on") || a[1] == "style" || ((a[1] == "href" || a[1] == "action" || a[1] == "src") && !localLink.MatchString(a[2])) {
+			if strings.HasPrefix(strings.ToLower(a[1]), "on") || a[1] == "style" ||
+				((a[1] == "href" || a[1] == "action" || a[1] == "src") && !localLink.MatchString(a[2])) {
 				return fmt.Errorf("a <%s> has %s", m[2], a[0])
 			}
 		}
 	}
 	if len(open) > 0 || count["h1"] != 1 || count["main"] != 1 || count["script"] != 1 || count["title"] != 1 {
-		return fmt.Errorf("open are %v, and there are %d <h1>, %d <main>, %d <script>", open, count["h1"], count["main"], count["script"])
+		return fmt.Errorf(
+			"open are %v, and there are %d <h1>, %d <main>, %d <script>",
+			open,
+			count["h1"],
+			count["main"],
+			count["script"],
+		)
 	}
 	return nil
 }
@@ -78,14 +95,22 @@ func TestHostile(t *testing.T) {
 	for i := range 500 {
 		text := payloads[i%len(payloads)]
 		if i >= len(payloads) { // two at a time
-			text = text[:min(len(text), 4000)] + []string{"\n\n", " ", ""}[i%3] + payloads[(i*7+i/len(payloads))%len(payloads)]
+			text = text[:min(len(text), 4000)] + []string{
+				"\n\n",
+				" ",
+				"",
+			}[i%3] + payloads[(i*7+i/len(payloads))%len(payloads)]
 		}
 		name := fmt.Sprintf("%d %s", i, strings.ToValidUTF8(text[:min(len(text), 60)], ""))
 		if oxbow.CheckName(name) != nil {
 			name = fmt.Sprint(i)
 		}
 		var labels []oxbow.Label
-		for _, l := range []oxbow.Label{{Key: "tag", Value: name}, {Key: "project", Value: name}, {Key: "file", Value: name}} {
+		for _, l := range []oxbow.Label{
+			{Key: "tag", Value: name},
+			{Key: "project", Value: name},
+			{Key: "file", Value: name},
+		} {
 			if l.Check() == nil {
 				labels = append(labels, l)
 			}
@@ -93,7 +118,8 @@ func TestHostile(t *testing.T) {
 		b.remember(name, text, labels...)
 		names = append(names, name)
 	}
-	paths := []string{page.Root, page.Root + "log", page.Root + "new", page.Root + "find", page.Root + page.FindPath("script alert"), page.Root + page.FindPath("<b> \"x")}
+	paths := []string{page.Root, page.Root + "log", page.Root + "new", page.Root +
+		"find", page.Root + page.FindPath("script alert"), page.Root + page.FindPath("<b> \"x")}
 	for i, name := range names {
 		paths = append(paths, at(name, ""))
 		if i < len(payloads)*2 {

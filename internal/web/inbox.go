@@ -31,7 +31,14 @@ func inbox(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Inbox", navPath: "inbox", lead: h.P(h.Class("lead"), h.Text("What you asked agents to remember, and what is held back from them, waits here for your word."))}
+	s := screen{
+		title:   "Inbox",
+		navPath: "inbox",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("What you asked agents to remember, and what is held back from them, waits here for your word."),
+		),
+	}
 	ofSession := map[string][]string{}
 	for _, p := range proposals.Proposals {
 		if isUndecided(p.State) {
@@ -52,9 +59,22 @@ func inbox(c *call) (reply, error) {
 	case len(rows) == 0 && changed != nil:
 		s.body = []g.Node{c.noDecisionNotice(true), changed}
 	case len(rows) == 0:
-		s.body = []g.Node{page.Empty("Nothing waits.", nil, h.P(h.Class("dim"), h.Text("A proposal comes when you tell an agent what to remember, in a session that hooks report. What an agent writes after it has read texts of others is held back here, too.")))}
+		s.body = []g.Node{
+			page.Empty(
+				"Nothing waits.",
+				nil,
+				h.P(
+					h.Class("dim"),
+					h.Text(
+						"A proposal comes when you tell an agent what to remember, in a session that hooks report. "+
+							"What an agent writes after it has read texts of others is held back here, too.",
+					),
+				),
+			),
+		}
 	default:
-		s.body = []g.Node{c.noDecisionNotice(true), changed, page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
+		s.body = []g.Node{c.noDecisionNotice(true), changed,
+			page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
 			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more wait behind these.", more)))}
 	}
@@ -85,9 +105,18 @@ func (c *call) proposals(all bool) (verb.InboxOut, error) {
 func (c *call) noDecisionNotice(held bool) g.Node {
 	switch {
 	case c.view.Rights.ReadOnly:
-		return page.Notice("note", "This browser only reads: it may look at what waits, and decide nothing.", "The link that oxbow ui prints, without --ro, opens a page that may.")
+		return page.Notice(
+			"note",
+			"This browser only reads: it may look at what waits, and decide nothing.",
+			"The link that oxbow ui prints, without --ro, opens a page that may.",
+		)
 	case held && c.actor != oxbow.Person:
-		return page.Notice("note", "You signed in with a token, which programs have, too. Only a person approves what is held back, accepts proposals, and keeps or brings back what agents changed.", "Run oxbow ui in a terminal: the link that it prints is yours alone.")
+		return page.Notice(
+			"note",
+			"You signed in with a token, which programs have, too. Only a person approves what is held back, accepts "+
+				"proposals, and keeps or brings back what agents changed.",
+			"Run oxbow ui in a terminal: the link that it prints is yours alone.",
+		)
 	}
 	return nil
 }
@@ -113,20 +142,29 @@ func (c *call) proposalRow(p verb.ProposalOut, session []string, row int) g.Node
 		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))
 	}
 	return h.Li(c.card(row),
-		h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+"inbox/"+p.ID), page.Isolated(name))), page.Badge("", "proposal", "It becomes an entry when you approve it."), g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
+		h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+"inbox/"+
+			p.ID), page.Isolated(name))), page.Badge("", "proposal", "It becomes an entry when you approve it."),
+			g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
 		g.If(name != strings.TrimSpace(p.AsNote()), h.Pre(h.Class("text"), page.Isolated(p.AsNote()))),
 		h.Div(h.Class("meta"), g.If(p.Project != "", page.Chips(map[string][]string{oxbow.LabelProject: {p.Project}})),
-			h.Span(h.Text("Your words: "+whys[p.Why]+", "), page.When(c.now, p.Said)), g.Group(turns), g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
+			h.Span(h.Text("Your words: "+whys[p.Why]+
+				", "), page.When(c.now, p.Said)), g.Group(turns),
+			g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
 		c.sameName(name, p.AsNote()),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", func() g.Node {
 			return g.Group{
-				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State), text: p.AsNote(), withName: true, row: row}.form("id", p.ID),
+				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State),
+					text: p.AsNote(), withName: true, row: row}.form(
+					"id",
+					p.ID,
+				),
 				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
 					var ids []string
 					for _, s := range session {
 						ids = append(ids, "id", s)
 					}
-					return h.Div(h.Class("actions"), page.Button("inbox/drop", "plain", "Reject all "+strconv.Itoa(len(session))+" of this session", ids...))
+					return h.Div(h.Class("actions"), page.Button("inbox/drop", "plain", "Reject all "+
+						strconv.Itoa(len(session))+" of this session", ids...))
 				})}
 		}))
 }
@@ -156,11 +194,18 @@ type decision struct {
 func (d decision) form(hidden ...string) g.Node {
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+d.approve), h.Attr("data-guard", ""),
 		page.Hidden(append(hidden, "row", strconv.Itoa(d.row))...), g.If(d.above != nil, d.above),
-		h.Details(h.Class("edit"), g.If(d.open, h.Attr("open", "")), h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
+		h.Details(
+			h.Class("edit"),
+			g.If(d.open, h.Attr("open", "")),
+			h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
 			g.If(d.withName, page.Field("name", "Name; empty for the first line", "")),
-			page.Text("content", "Text", d.text)),
+			page.Text("content", "Text", d.text),
+		),
 		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve")),
-			g.If(d.mayReject, h.Button(h.Attr("formaction", page.Root+d.reject), h.Attr("data-key", "r"), h.Text("Reject")))))
+			g.If(
+				d.mayReject,
+				h.Button(h.Attr("formaction", page.Root+d.reject), h.Attr("data-key", "r"), h.Text("Reject")),
+			)))
 }
 
 // editedText returns the text of the decision form if it differs from oldText, otherwise "".
@@ -209,7 +254,8 @@ func (c *call) rejectedNotice() []g.Node {
 	for _, id := range ids {
 		fields = append(fields, "id", id)
 	}
-	return []g.Node{h.Div(h.Class("notice done"), h.Role("status"), h.P(h.Text("Rejected "+page.Plural(len(ids), "proposal")+".")), page.Button("inbox/reopen", "", "Undo", fields...))}
+	return []g.Node{h.Div(h.Class("notice done"), h.Role("status"), h.P(h.Text("Rejected "+
+		page.Plural(len(ids), "proposal")+".")), page.Button("inbox/reopen", "", "Undo", fields...))}
 }
 
 // sameName warns that an entry of this name already exists, and shows how its text differs.
@@ -230,11 +276,28 @@ func (c *call) heldRow(e verb.HeldEntry, row int) g.Node {
 		h.Div(h.Class("head"), h.H2(page.EntryLink(e.Name)), page.TrustBadge(e.Trust)),
 		c.heldText(e),
 		h.Div(h.Class("meta"), h.Span(h.Text("Written "), page.When(c.now, page.Moment(e.Created)))),
-		g.If(len(e.Read) > 0, h.P(h.Class("hint"), h.Text("Its agent had read before: "), page.Isolated(strings.Join(e.Read, "; ")), h.Text(". Who wrote that may have had a part in this."))),
-		g.If(len(e.Shaped) > 0, h.P(h.Class("hint"), h.Text("It is shaped like an instruction to a model: "), page.Isolated(strings.Join(e.Shaped, ", ")), h.Text("."))),
+		g.If(
+			len(e.Read) > 0,
+			h.P(
+				h.Class("hint"),
+				h.Text("Its agent had read before: "),
+				page.Isolated(strings.Join(e.Read, "; ")),
+				h.Text(". Who wrote that may have had a part in this."),
+			),
+		),
+		g.If(
+			len(e.Shaped) > 0,
+			h.P(
+				h.Class("hint"),
+				h.Text("It is shaped like an instruction to a model: "),
+				page.Isolated(strings.Join(e.Shaped, ", ")),
+				h.Text("."),
+			),
+		),
 		g.Iff(c.mayWrite(), func() g.Node {
 			if c.actor != oxbow.Person {
-				return h.Div(h.Class("actions"), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/forget"), page.Hidden("name", e.Name), h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
+				return h.Div(h.Class("actions"), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
+					"inbox/forget"), page.Hidden("name", e.Name), h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
 			}
 			return heldDecision(e.Content, row).form("name", e.Name, "version", number(e.Version))
 		}))
@@ -251,7 +314,8 @@ func (c *call) heldText(e verb.HeldEntry) g.Node {
 	two := 2
 	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: e.Name, Limit: &two})
 	if err == nil && len(past.Changes) == 2 {
-		was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: e.Name + "@" + strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
+		was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: e.Name + "@" +
+			strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
 		if err == nil && was.Content != nil && *was.Content != e.Content {
 			return g.Group{h.P(h.Class("hint"), h.Text("What it changed:")), page.Diff(*was.Content, e.Content)}
 		}
@@ -270,16 +334,49 @@ func proposal(c *call) (reply, error) {
 	if err != nil {
 		near = verb.RecallOut{}
 	}
-	s := screen{title: "Proposal", navPath: "inbox", body: []g.Node{c.noDecisionNotice(true), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0))}}
+	s := screen{
+		title:   "Proposal",
+		navPath: "inbox",
+		body: []g.Node{
+			c.noDecisionNotice(true),
+			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0)),
+		},
+	}
 	if p.Prompt != "" {
-		s.body = append(s.body, page.Section("said", "All that you said there", h.Pre(h.Class("text"), page.Isolated(p.Prompt))))
+		s.body = append(
+			s.body,
+			page.Section("said", "All that you said there", h.Pre(h.Class("text"), page.Isolated(p.Prompt))),
+		)
 	}
 	if len(near.Hits) > 0 {
-		s.body = append(s.body, page.Section("near", "Entries near to it", h.P(h.Class("hint"), h.Text("Where it corrects one of these, it may take its place.")),
-			h.Ul(h.Class("rows"), g.Map(near.Hits, func(e verb.Entry) g.Node {
-				return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))), page.Diff(e.Text, p.AsNote()),
-					g.If(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", h.Div(h.Class("actions"), page.Button("inbox/accept", "", "Put it in the place of this text", "id", p.ID, "name", e.Name))))
-			}))))
+		s.body = append(
+			s.body,
+			page.Section(
+				"near",
+				"Entries near to it",
+				h.P(h.Class("hint"), h.Text("Where it corrects one of these, it may take its place.")),
+				h.Ul(h.Class("rows"), g.Map(near.Hits, func(e verb.Entry) g.Node {
+					return h.Li(
+						h.Class("row"),
+						h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))),
+						page.Diff(e.Text, p.AsNote()),
+						g.If(c.mayWrite() && c.actor == oxbow.Person &&
+							p.State != "accepted", h.Div(
+							h.Class("actions"),
+							page.Button(
+								"inbox/accept",
+								"",
+								"Put it in the place of this text",
+								"id",
+								p.ID,
+								"name",
+								e.Name,
+							),
+						)),
+					)
+				})),
+			),
+		)
 	}
 	return s, nil
 }
@@ -300,9 +397,19 @@ func acceptProposal(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := verb.AcceptProposals(c.ctx, c.work, verb.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text})
+	out, err := verb.AcceptProposals(
+		c.ctx,
+		c.work,
+		verb.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text},
+	)
 	if err != nil && text != "" {
-		return keepEdit(err, decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State), text: text, withName: true}, "id", id), nil
+		return keepEdit(
+			err,
+			decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State), text: text,
+				withName: true},
+			"id",
+			id,
+		), nil
 	}
 	if err != nil {
 		return nil, err
@@ -315,7 +422,10 @@ func acceptProposal(c *call) (reply, error) {
 
 // errEditRejected is returned if a person edited a text and then rejected it: only one of
 // the two can be intended.
-var errEditRejected = verb.Advise(verb.Invalidf("you edited this text and then rejected it; nothing was done"), "approve it with your edit, or take the edit back and reject it")
+var errEditRejected = verb.Advise(
+	verb.Invalidf("you edited this text and then rejected it; nothing was done"),
+	"approve it with your edit, or take the edit back and reject it",
+)
 
 func dropProposals(c *call) (reply, error) {
 	_ = c.value("id") // reads the form
@@ -326,7 +436,12 @@ func dropProposals(c *call) (reply, error) {
 			return nil, err
 		}
 		if text, err := c.editedText(p.AsNote()); text != "" && err == nil {
-			return keepEdit(errEditRejected, decision{approve: "inbox/accept", text: text, withName: true}, "id", ids[0]), nil
+			return keepEdit(
+				errEditRejected,
+				decision{approve: "inbox/accept", text: text, withName: true},
+				"id",
+				ids[0],
+			), nil
 		}
 	}
 	out, err := verb.DropProposals(c.ctx, c.work, verb.DropProposalsIn{IDs: ids})
@@ -381,7 +496,11 @@ func approveHeld(c *call) (reply, error) {
 	}
 	if text != "" {
 		v := e.Version
-		if _, err := verb.Remember(c.ctx, c.work, verb.RememberIn{Name: name, Content: text, IfVersion: &v}); err != nil {
+		if _, err := verb.Remember(
+			c.ctx,
+			c.work,
+			verb.RememberIn{Name: name, Content: text, IfVersion: &v},
+		); err != nil {
 			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
 		}
 	}
@@ -420,11 +539,15 @@ func (c *call) groupRows(groups []verb.HeldGroup, first int) (rows []g.Node) {
 		}
 		rows = append(rows, h.Li(c.card(first+i),
 			h.Div(h.Class("head"), h.H2(page.Isolated(title))),
-			h.P(h.Class("hint"), h.Text("Agents find them when they search. Until you approve them, none comes up unasked.")),
+			h.P(
+				h.Class("hint"),
+				h.Text("Agents find them when they search. Until you approve them, none comes up unasked."),
+			),
 			h.P(page.Isolated(strings.Join(group.Names, "; "))),
 			h.Div(h.Class("meta"), h.Span(h.Text("Imported "), page.When(c.now, page.Moment(group.Time)))),
 			g.If(c.mayWrite() && c.actor == oxbow.Person, h.Div(h.Class("actions"),
-				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/approve-group"), page.Hidden("group", group.ID),
+				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
+					"inbox/approve-group"), page.Hidden("group", group.ID),
 					h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve all")))))))
 	}
 	return rows

@@ -17,7 +17,14 @@ import (
 func (b *browser) hold(name, content string) {
 	b.t.Helper()
 	ctx := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Agent})
-	if err := b.memory.Apply(ctx, oxbow.Add{Name: name, Content: content, Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example/" + name}}}); err != nil {
+	if err := b.memory.Apply(
+		ctx,
+		oxbow.Add{
+			Name:    name,
+			Content: content,
+			Labels:  []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example/" + name}},
+		},
+	); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -29,7 +36,15 @@ func TestInboxProposals(t *testing.T) {
 	events = append(events, talk("s2", "harbor", "Remember that the staging port is 8443.", "Noted.")...)
 	b.archived(events...)
 	shown := b.get(page.Root+"inbox", http.StatusOK)
-	b.has(shown, "run the linter", "staging port is 8443", "you asked to remember it", "/ui/sessions/claude/s1?turn=1#turn-1", `data-key="a"`, `data-keys`)
+	b.has(
+		shown,
+		"run the linter",
+		"staging port is 8443",
+		"you asked to remember it",
+		"/ui/sessions/claude/s1?turn=1#turn-1",
+		`data-key="a"`,
+		`data-keys`,
+	)
 
 	shown = b.submit(shown, "Approve", nil, http.StatusOK)
 	b.has(shown, "Added", "Undo")
@@ -44,12 +59,21 @@ func TestInboxProposals(t *testing.T) {
 	if strings.Count(shown, ">Reject<") != 2 {
 		t.Errorf("not both can be rejected:\n%s", shown)
 	}
-	shown = b.submit(shown, "Approve", url.Values{"content": {"Staging listens on 9443."}, "name": {"staging"}}, http.StatusOK)
+	shown = b.submit(
+		shown,
+		"Approve",
+		url.Values{"content": {"Staging listens on 9443."}, "name": {"staging"}},
+		http.StatusOK,
+	)
 	if e, err := b.memory.Get(t.Context(), "staging"); err != nil || e.Content != "Staging listens on 9443." {
 		t.Errorf("the edited text: %+v, %v", e, err)
 	}
 	b.has(shown, "staging port is 8443")
-	b.has(b.submit(shown, "Reject", url.Values{"content": {"Edited, and rejected."}}, http.StatusBadRequest), "Edited, and rejected.", "nothing was done")
+	b.has(
+		b.submit(shown, "Reject", url.Values{"content": {"Edited, and rejected."}}, http.StatusBadRequest),
+		"Edited, and rejected.",
+		"nothing was done",
+	)
 	shown = b.submit(shown, "Reject", nil, http.StatusOK)
 	b.has(shown, "Nothing waits.", "Rejected 1 proposal")
 	shown = b.submit(shown, "Undo", nil, http.StatusOK)
@@ -72,7 +96,12 @@ func (b *browser) entries() (n int) {
 
 func TestInboxReject(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.archived(talk("s1", "harbor", "From now on, always run the linter before a commit. Remember that the staging port is 8443.", "Done.")...)
+	b.archived(talk(
+		"s1",
+		"harbor",
+		"From now on, always run the linter before a commit. Remember that the staging port is 8443.",
+		"Done.",
+	)...)
 	shown := b.get(page.Root+"inbox", http.StatusOK)
 	if strings.Count(shown, ">Reject<") != 2 {
 		t.Fatalf("not two proposals:\n%s", shown)
@@ -145,7 +174,13 @@ func TestInboxApproveKeepsEdits(t *testing.T) {
 	b.has(b.submit(shown, "Approve", url.Values{"content": {" "}}, http.StatusBadRequest), "The text is empty")
 
 	// Another writer was faster: the text is not lost, and what is there neither.
-	if err := b.memory.Apply(t.Context(), oxbow.Relabel{Name: "one", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://other.example"}}}); err != nil {
+	if err := b.memory.Apply(
+		t.Context(),
+		oxbow.Relabel{
+			Name:   "one",
+			Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://other.example"}},
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	conflict := b.submit(shown, "Approve", url.Values{"content": {"Ship on Mondays."}}, http.StatusConflict)
@@ -170,7 +205,10 @@ func TestInboxRights(t *testing.T) {
 	if strings.Contains(shown, ">Approve<") {
 		t.Error("an agent is offered to approve")
 	}
-	b.has(b.post(page.Root+"inbox/approve", url.Values{"name": {"one"}, "content": {"mine"}}, http.StatusBadRequest), "Only a person approves")
+	b.has(
+		b.post(page.Root+"inbox/approve", url.Values{"name": {"one"}, "content": {"mine"}}, http.StatusBadRequest),
+		"Only a person approves",
+	)
 	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Fridays." {
 		t.Errorf("a refused approval changed the text: %+v", e)
 	}
@@ -196,7 +234,10 @@ func TestInboxRights(t *testing.T) {
 func TestInboxBound(t *testing.T) {
 	b := bound(t)
 	b.hold("foreign", "MARKER in a held entry.")
-	b.archived(append(talk("s1", "harbor", "Remember that the harbor port is 8443.", "Done."), talk("s2", "lantern", "Remember that the MARKER is 7.", "Done.")...)...)
+	b.archived(append(
+		talk("s1", "harbor", "Remember that the harbor port is 8443.", "Done."),
+		talk("s2", "lantern", "Remember that the MARKER is 7.", "Done.")...,
+	)...)
 	for _, path := range []string{"inbox", "inbox?all=1"} {
 		if shown := b.get(page.Root+path, http.StatusOK); strings.Contains(shown, "MARKER") {
 			t.Errorf("%s shows another project:\n%s", path, shown)

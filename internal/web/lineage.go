@@ -46,6 +46,7 @@ func edges(id, title string, rows []lineageRow) g.Node {
 		return nil
 	}
 	return page.Section(id, title, h.Ul(h.Class("list"), g.Map(rows, func(r lineageRow) g.Node {
-		return h.Li(page.EntryLink(r.other), h.Span(h.Class("dim"), h.Text(" ("+ways[r.how]+", change "+number(r.seq)+") ")), page.Isolated(r.name))
+		return h.Li(page.EntryLink(r.other), h.Span(h.Class("dim"), h.Text(" ("+ways[r.how]+", change "+number(r.seq)+
+			") ")), page.Isolated(r.name))
 	})))
 }

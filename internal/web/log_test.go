@@ -17,7 +17,10 @@ func TestLog(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "one\n")
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Door: "mcp", Session: "0123456789abcdef"})
-	for _, op := range []oxbow.Op{oxbow.Update{Name: "n", Content: "two\n", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}}, oxbow.Add{Name: "m", Content: "of the agent"}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Update{Name: "n", Content: "two\n", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}},
+		oxbow.Add{Name: "m", Content: "of the agent"},
+	} {
 		if err := b.memory.Apply(agent, op); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +39,11 @@ func TestLog(t *testing.T) {
 	b.get(page.Root+"log?entry=unknown", http.StatusNotFound)
 	shown = b.get(page.Root+"log/2", http.StatusOK)
 	b.has(shown, `id="change"`, "<del>− <bdi>one</bdi></del><ins>+ <bdi>two</bdi></ins>", "tag:x")
-	for path, status := range map[string]int{"log/99": http.StatusNotFound, "log/x": http.StatusBadRequest, "log/0": http.StatusBadRequest} {
+	for path, status := range map[string]int{
+		"log/99": http.StatusNotFound,
+		"log/x":  http.StatusBadRequest,
+		"log/0":  http.StatusBadRequest,
+	} {
 		b.get(page.Root+path, status)
 	}
 
@@ -45,7 +52,13 @@ func TestLog(t *testing.T) {
 	shown = b.get(page.Root+"log?session=0123456789abcdef", http.StatusOK)
 	b.has(shown, "Take back all of it…")
 	shown = b.get(page.Root+"log/revert?session=0123456789abcdef", http.StatusOK)
-	b.has(shown, "2 changes would be taken back", "<bdi>n</bdi></a> is again as before", "What others changed since", "<bdi>m</bdi></a>: ")
+	b.has(
+		shown,
+		"2 changes would be taken back",
+		"<bdi>n</bdi></a> is again as before",
+		"What others changed since",
+		"<bdi>m</bdi></a>: ",
+	)
 	if b.content("n") != "two\n" {
 		t.Error("a look took something back")
 	}

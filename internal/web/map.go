@@ -33,18 +33,49 @@ func showMap(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Map", navPath: "map", lead: h.P(h.Class("lead"), h.Text("What belongs together: entries by their projects, tags and files. Each is a link."))}
-	s.body = []g.Node{page.Ask("map", "Show", page.Field("name", "Around the entry", name, h.Placeholder("all of the memory")), h.Div(h.Class("field grow"), page.Field("q", "Filter", query, h.Placeholder("project:… tag:…"))))}
+	s := screen{
+		title:   "Map",
+		navPath: "map",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("What belongs together: entries by their projects, tags and files. Each is a link."),
+		),
+	}
+	s.body = []g.Node{
+		page.Ask(
+			"map",
+			"Show",
+			page.Field("name", "Around the entry", name, h.Placeholder("all of the memory")),
+			h.Div(h.Class("field grow"), page.Field("q", "Filter", query, h.Placeholder("project:… tag:…"))),
+		),
+	}
 	if len(entries) == 0 {
 		s.body = append(s.body, page.Empty("There is nothing to draw.", nil))
 		return s, nil
 	}
 	graph := graphOf(entries, name)
 	s.body = append(s.body, page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
-		h.Ul(h.Class("legend"), h.Li(h.Text("entry")), h.Li(h.Class("project"), h.Text("project")), h.Li(h.Class("tag"), h.Text("tag")), h.Li(h.Class("file"), h.Text("file"))),
-		g.If(more, h.P(h.Class("hint"), h.Text("The newest are drawn; a filter, or the name of an entry, shows others."))),
+		h.Ul(
+			h.Class("legend"),
+			h.Li(h.Text("entry")),
+			h.Li(h.Class("project"), h.Text("project")),
+			h.Li(h.Class("tag"), h.Text("tag")),
+			h.Li(h.Class("file"), h.Text("file")),
+		),
+		g.If(
+			more,
+			h.P(h.Class("hint"), h.Text("The newest are drawn; a filter, or the name of an entry, shows others.")),
+		),
 		page.Section("list", "The same as a list", h.Ul(h.Class("rows"), g.Map(entries, func(e verb.Entry) g.Node {
-			return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it"))), h.Div(h.Class("meta"), page.Chips(e.Labels)))
+			return h.Li(
+				h.Class("row"),
+				h.Div(
+					h.Class("head"),
+					h.H3(page.EntryLink(e.Name)),
+					h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it")),
+				),
+				h.Div(h.Class("meta"), page.Chips(e.Labels)),
+			)
 		}))))
 	return s, nil
 }
@@ -68,7 +99,8 @@ func (c *call) mapEntriesFor(name, query string) (all []verb.Entry, more bool, e
 	// first the entries that share a file, last those that share a project
 	for _, key := range slices.Backward(mapKeys) {
 		for _, v := range e.Labels[key] {
-			out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) + " " + query), Limit: &limit})
+			out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) +
+				" " + query), Limit: &limit})
 			if err != nil {
 				return nil, false, err
 			}
@@ -107,12 +139,16 @@ func graphOf(entries []verb.Entry, middle string) (out page.Graph) {
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
 	at := map[string]int{}
 	for i, e := range entries {
-		out.Nodes = append(out.Nodes, page.Node{Kind: "entry", Text: e.Name, Path: page.EntryPath(e.Name), Middle: i == 0 && middle != ""})
+		out.Nodes = append(
+			out.Nodes,
+			page.Node{Kind: "entry", Text: e.Name, Path: page.EntryPath(e.Name), Middle: i == 0 && middle != ""},
+		)
 	}
 	for _, n := range names {
 		if key, value, _ := strings.Cut(n, ":"); len(out.Nodes) < mapNodes && (count[n] > 1 || own[n]) {
 			at[n] = len(out.Nodes)
-			out.Nodes = append(out.Nodes, page.Node{Kind: key, Text: value, Path: page.FindPath(key + ":" + strconv.Quote(value)), Weight: count[n]})
+			out.Nodes = append(out.Nodes, page.Node{Kind: key, Text: value, Path: page.FindPath(key + ":" +
+				strconv.Quote(value)), Weight: count[n]})
 		}
 	}
 	for i, e := range entries {

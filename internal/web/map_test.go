@@ -41,8 +41,15 @@ func TestMap(t *testing.T) {
 	b = bound(t)
 	b.remember("mine", "Ship.", project("harbor"))
 	b.remember("MARKER", "Green.", project("lantern"))
-	for path, status := range map[string]int{"map": http.StatusOK, "map?name=MARKER": http.StatusNotFound, "numbers": http.StatusOK} {
-		if shown := b.get(page.Root+path, status); strings.Contains(strings.ReplaceAll(shown, "&#34;MARKER&#34;", ""), "MARKER") || strings.Contains(shown, "lantern") {
+	for path, status := range map[string]int{
+		"map":             http.StatusOK,
+		"map?name=MARKER": http.StatusNotFound,
+		"numbers":         http.StatusOK,
+	} {
+		if shown := b.get(page.Root+path, status); strings.Contains(
+			strings.ReplaceAll(shown, "&#34;MARKER&#34;", ""),
+			"MARKER",
+		) || strings.Contains(shown, "lantern") {
 			t.Errorf("%s shows another project", path)
 		}
 	}
@@ -52,7 +59,12 @@ func TestMap(t *testing.T) {
 func TestMapBounds(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	for i := range 100 {
-		b.remember(fmt.Sprint("e", i), "x", project(fmt.Sprint("p", i%7)), oxbow.Label{Key: oxbow.LabelTag, Value: fmt.Sprint("t", i/2)})
+		b.remember(
+			fmt.Sprint("e", i),
+			"x",
+			project(fmt.Sprint("p", i%7)),
+			oxbow.Label{Key: oxbow.LabelTag, Value: fmt.Sprint("t", i/2)},
+		)
 	}
 	shown := b.get(page.Root+"map", http.StatusOK)
 	if n := strings.Count(shown, "<circle"); n > mapNodes || n < mapEntries {

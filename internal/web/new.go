@@ -19,10 +19,21 @@ func newPage(c *call) (reply, error) {
 func (c *call) newForm(name string, t formValues, status int, above ...g.Node) screen {
 	return screen{title: "Remember something", navPath: "find", status: status,
 		lead: h.P(h.Class("lead"), h.Text("One fact, rule or decision, as you would tell a new colleague.")),
-		body: append(above, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+"new"), h.Attr("data-guard", ""),
+		body: append(above, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+
+			"new"), h.Attr("data-guard", ""),
 			h.Label(h.For("name"), h.Text("Name")),
-			h.Input(h.ID("name"), h.Name("name"), h.Value(name), h.AutoComplete("off"), h.Aria("describedby", "name-hint")),
-			h.P(h.Class("hint"), h.ID("name-hint"), h.Text("Short and unique. Empty takes the first line of the text.")),
+			h.Input(
+				h.ID("name"),
+				h.Name("name"),
+				h.Value(name),
+				h.AutoComplete("off"),
+				h.Aria("describedby", "name-hint"),
+			),
+			h.P(
+				h.Class("hint"),
+				h.ID("name-hint"),
+				h.Text("Short and unique. Empty takes the first line of the text."),
+			),
 			t.fields(), h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember"))))),
 	}
 }
@@ -34,7 +45,20 @@ func add(c *call) (reply, error) {
 	}
 	if name != "" {
 		if e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true}); err == nil && e.Name == name {
-			return c.newForm(name, t, http.StatusConflict, h.Div(h.Class("notice error"), h.Role("alert"), h.P(h.Text("There is an entry of that name: "), page.EntryLink(e.Name), h.Text(". Choose another name, or change that one.")))), nil
+			return c.newForm(
+				name,
+				t,
+				http.StatusConflict,
+				h.Div(
+					h.Class("notice error"),
+					h.Role("alert"),
+					h.P(
+						h.Text("There is an entry of that name: "),
+						page.EntryLink(e.Name),
+						h.Text(". Choose another name, or change that one."),
+					),
+				),
+			), nil
 		}
 	}
 	in := verb.RememberIn{Name: name}

@@ -44,10 +44,26 @@ func numbers(c *call) (reply, error) {
 	for _, l := range labels.Labels[:min(mostProjects, len(labels.Labels))] {
 		projects = append(projects, page.Bar{Name: l.Value, Value: l.Entries})
 	}
-	s := screen{title: "Numbers", navPath: "settings", lead: h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)), body: []g.Node{
-		page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
-		page.Section("growth", "Entries that are there, by day", page.Bars("Entries that are there, by day", "entries", growth.upTo(entries.Total))),
-		g.If(len(projects) > 0, page.Section("projects", "Entries of projects", page.Shares("Entries of projects", "entries", projects)))}}
+	s := screen{
+		title:   "Numbers",
+		navPath: "settings",
+		lead:    h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)),
+		body: []g.Node{
+			page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
+			page.Section(
+				"growth",
+				"Entries that are there, by day",
+				page.Bars("Entries that are there, by day", "entries", growth.upTo(entries.Total)),
+			),
+			g.If(
+				len(projects) > 0,
+				page.Section(
+					"projects",
+					"Entries of projects",
+					page.Shares("Entries of projects", "entries", projects),
+				),
+			)},
+	}
 	if c.work.Sessions == nil {
 		return s, nil
 	}
@@ -60,8 +76,25 @@ func numbers(c *call) (reply, error) {
 		tokens.add(i.Time, i.Tokens)
 		used.add(i.Time, min(1, len(i.Used)))
 	}
-	s.body = append(s.body, page.Section("tokens", "Tokens put before models", h.P(h.Textf("%s, %d tokens; of %d an entry was used.", page.Plural(out.Total.Injections, "time"), out.Total.Tokens, out.Total.Used)), page.Bars("Tokens put before models", "tokens", tokens.bars)),
-		page.Section("used", "Times that some of it was used", page.Bars("Times that some of it was used", "times", used.bars)))
+	s.body = append(
+		s.body,
+		page.Section(
+			"tokens",
+			"Tokens put before models",
+			h.P(h.Textf(
+				"%s, %d tokens; of %d an entry was used.",
+				page.Plural(out.Total.Injections, "time"),
+				out.Total.Tokens,
+				out.Total.Used,
+			)),
+			page.Bars("Tokens put before models", "tokens", tokens.bars),
+		),
+		page.Section(
+			"used",
+			"Times that some of it was used",
+			page.Bars("Times that some of it was used", "times", used.bars),
+		),
+	)
 	return s, nil
 }
 

@@ -36,17 +36,38 @@ func project(name string) oxbow.Label { return oxbow.Label{Key: oxbow.LabelProje
 
 func TestContext(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.profiled(map[string]string{"dev.yaml": "name: dev\ndescription: Works on the harbor\ninclude:\n  projects: [harbor]\nmax_tokens: 900\n"})
+	b.profiled(map[string]string{
+		"dev.yaml": "name: dev\ndescription: Works on the harbor\ninclude:\n  projects: [harbor]\nmax_tokens: 900\n",
+	})
 	b.has(b.get(page.Root+"context", http.StatusOK), "a session begins with nothing")
 	for i, name := range []string{"deploy", "berth", "crane"} {
-		b.remember(name, strings.Repeat("Ship the harbor by the blue script on port 8443 only. ", 8+40*i), project("harbor"))
+		b.remember(
+			name,
+			strings.Repeat("Ship the harbor by the blue script on port 8443 only. ", 8+40*i),
+			project("harbor"),
+		)
 	}
 	shown := b.get(page.Root+"context?project=harbor", http.StatusOK)
-	b.has(shown, "What it gets", "by the blue script", "2 more notes, such as berth; deploy", "tokens, between the lines &lt;oxbow-memory&gt;", `/ui/entries/crane`)
-	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=dev", http.StatusOK), "by the blue script", "What this profile selects", "crane")
+	b.has(
+		shown,
+		"What it gets",
+		"by the blue script",
+		"2 more notes, such as berth; deploy",
+		"tokens, between the lines &lt;oxbow-memory&gt;",
+		`/ui/entries/crane`,
+	)
+	b.has(
+		b.get(page.Root+"context?event=a+profile+is+loaded&profile=dev", http.StatusOK),
+		"by the blue script",
+		"What this profile selects",
+		"crane",
+	)
 	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=none", http.StatusOK), "none", "notice error")
 	b.has(b.get(page.Root+"context?event=a+prompt+is+written", http.StatusOK), "Write a prompt above.")
-	b.has(b.get(page.Root+"context?event=a+prompt+is+written&prompt=which+zebra", http.StatusOK), "a model gets nothing")
+	b.has(
+		b.get(page.Root+"context?event=a+prompt+is+written&prompt=which+zebra", http.StatusOK),
+		"a model gets nothing",
+	)
 
 	b = bound(t)
 	b.has(b.get(page.Root+"context", http.StatusForbidden), "sees a part of it")
@@ -74,7 +95,14 @@ func TestAsk(t *testing.T) {
 	b.has(b.get(page.Root+"ask?q=%22", http.StatusOK), "Ask")
 
 	b.hold("held", "MARKER script")
-	if err := b.memory.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), oxbow.Add{Name: "shut", Content: "script", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "x"}, {Key: oxbow.LabelQuarantine, Value: "y"}}}); err != nil {
+	if err := b.memory.Apply(
+		oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}),
+		oxbow.Add{
+			Name:    "shut",
+			Content: "script",
+			Labels:  []oxbow.Label{{Key: oxbow.LabelTaint, Value: "x"}, {Key: oxbow.LabelQuarantine, Value: "y"}},
+		},
+	); err != nil {
 		t.Fatal(err)
 	}
 	b.has(b.get(page.Root+"ask?q=script&why=shut", http.StatusOK), "quarantine")

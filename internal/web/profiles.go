@@ -19,17 +19,35 @@ func profiles(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Profiles", navPath: "profiles", lead: h.P(h.Class("lead"), h.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."))}
+	s := screen{
+		title:   "Profiles",
+		navPath: "profiles",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."),
+		),
+	}
 	if len(out.Profiles) == 0 {
-		s.body = []g.Node{page.Empty("There are no profiles yet.", nil, h.P(h.Class("dim"), h.Code(h.Text("oxbow profile new NAME --project PROJECT")), h.Text(" writes one.")))}
+		s.body = []g.Node{
+			page.Empty(
+				"There are no profiles yet.",
+				nil,
+				h.P(h.Class("dim"), h.Code(h.Text("oxbow profile new NAME --project PROJECT")), h.Text(" writes one.")),
+			),
+		}
 		return s, nil
 	}
-	s.body = []g.Node{h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p verb.ProfileRow) g.Node {
-		return h.Li(h.Class("row"),
-			h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the one before", "")), g.If(p.Wrong != "", page.Badge("error", "cannot be read", ""))),
-			g.If(p.Description != "", h.P(page.Isolated(p.Description))), g.If(p.Wrong != "", h.P(h.Class("hint"), page.Isolated(p.Wrong))),
-			h.Div(h.Class("meta"), h.Code(page.Isolated(p.File))))
-	}))}
+	s.body = []g.Node{
+		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p verb.ProfileRow) g.Node {
+			return h.Li(h.Class("row"),
+				h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+
+					p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the one before", "")),
+					g.If(p.Wrong != "", page.Badge("error", "cannot be read", ""))),
+				g.If(p.Description != "", h.P(page.Isolated(p.Description))),
+				g.If(p.Wrong != "", h.P(h.Class("hint"), page.Isolated(p.Wrong))),
+				h.Div(h.Class("meta"), h.Code(page.Isolated(p.File))))
+		})),
+	}
 	return s, nil
 }
 
@@ -51,7 +69,9 @@ func showProfile(c *call) (reply, error) {
 	for _, l := range lint.Profiles {
 		found = append(found, l.Found...)
 	}
-	s := screen{title: page.Visible(name), navPath: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node { return page.Notice("warn", page.Visible(f), "") })}}
+	s := screen{title: page.Visible(name), navPath: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node {
+		return page.Notice("warn", page.Visible(f), "")
+	})}}
 	p, err := verb.ShowProfile(c.ctx, c.work, verb.ProfileIn{Name: name})
 	if err != nil {
 		s.body = append(s.body, errorInPage(err))
@@ -64,16 +84,22 @@ func showProfile(c *call) (reply, error) {
 	if p.Process {
 		process = "what has the label process:true, to read only"
 	}
-	s.body = append(s.body, page.Facts("File", p.File+", of the "+p.From, "Extends", strings.Join(p.Extends, ", "), "Includes", strings.Join(p.Include, "; "), "Includes the entries", strings.Join(p.Entries, ", "),
-		"Includes too", process, "Leaves out", strings.Join(p.Exclude, "; "), "Documents", strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+" tokens", "New entries get", labelOf("project", p.Project)),
-		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+page.Visible(name))), h.Text(" opens the file in your editor, and looks over what you save.")),
+	s.body = append(s.body, page.Facts("File", p.File+", of the "+
+		p.From, "Extends", strings.Join(p.Extends, ", "), "Includes", strings.Join(p.Include, "; "),
+		"Includes the entries", strings.Join(p.Entries, ", "),
+		"Includes too", process, "Leaves out", strings.Join(p.Exclude, "; "), "Documents",
+		strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+
+			" tokens", "New entries get", labelOf("project", p.Project)),
+		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+
+			page.Visible(name))), h.Text(" opens the file in your editor, and looks over what you save.")),
 		c.profileBudget(name))
 	out, err := verb.Select(c.ctx, c.work, verb.SelectIn{Profile: name})
 	if err != nil {
 		s.body = append(s.body, errorInPage(err))
 		return s, nil
 	}
-	s.body = append(s.body, selectionTable(out), h.P(h.A(h.Href(page.Root+"context?event="+strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The bytes that a model gets"))))
+	s.body = append(s.body, selectionTable(out), h.P(h.A(h.Href(page.Root+"context?event="+
+		strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The bytes that a model gets"))))
 	return s, nil
 }
 
@@ -90,7 +116,9 @@ func (c *call) profileBudget(name string) g.Node {
 	if err != nil {
 		return errorInPage(err)
 	}
-	full, text := 0, page.Plural(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+" tokens; the budget surely leaves "+strconv.Itoa(b.Room)+", of which the documents and the head take "+strconv.Itoa(b.Fixed)+"."
+	full, text := 0, page.Plural(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+
+		" tokens; the budget surely leaves "+strconv.Itoa(b.Room)+", of which the documents and the head take "+
+		strconv.Itoa(b.Fixed)+"."
 	if b.Room > 0 {
 		full = min(100, 100*(b.Fixed+b.Tokens)/b.Room)
 	}

@@ -21,7 +21,11 @@ func (c *call) personsOnly() reply {
 		return nil
 	}
 	return screen{title: "That did not work", navPath: "-", status: http.StatusForbidden, body: []g.Node{
-		page.Notice("error", "Only a person who sees all of the memory may do this.", "Open these pages with oxbow ui.")}}
+		page.Notice(
+			"error",
+			"Only a person who sees all of the memory may do this.",
+			"Open these pages with oxbow ui.",
+		)}}
 }
 
 func redactPage(c *call) (reply, error) {
@@ -33,14 +37,24 @@ func redactPage(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Erase for good?", navPath: "find", lead: h.P(h.Class("lead"), page.Isolated(name)), body: []g.Node{
-		page.Notice("error", "This cannot be undone. Forget takes an entry out and can be undone; this rewrites the memory's file without any of its text.", ""),
-		h.P(h.Text(page.Plural(out.Versions, "version") + " would be erased.")),
-		leftOver(out.Left),
-		h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(name)+"/redact"),
-			h.Button(h.Class("danger"), h.Text("Erase it for good")),
-			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Keep it"))),
-	}}, nil
+	return screen{
+		title:   "Erase for good?",
+		navPath: "find",
+		lead:    h.P(h.Class("lead"), page.Isolated(name)),
+		body: []g.Node{
+			page.Notice(
+				"error",
+				"This cannot be undone. Forget takes an entry out and can be undone; this rewrites the memory's file "+
+					"without any of its text.",
+				"",
+			),
+			h.P(h.Text(page.Plural(out.Versions, "version") + " would be erased.")),
+			leftOver(out.Left),
+			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(name)+"/redact"),
+				h.Button(h.Class("danger"), h.Text("Erase it for good")),
+				h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Keep it"))),
+		},
+	}, nil
 }
 
 func redact(c *call) (reply, error) {
@@ -52,7 +66,11 @@ func redact(c *call) (reply, error) {
 		return nil, err
 	}
 	return screen{title: "Erased for good", navPath: "find", body: []g.Node{
-		h.P(h.Class("done"), h.Role("status"), h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name)))),
+		h.P(
+			h.Class("done"),
+			h.Role("status"),
+			h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name))),
+		),
 		leftOver(out.Left), h.P(h.A(h.Href(page.Root), h.Text("On to today"))),
 	}}, nil
 }
@@ -62,5 +80,7 @@ func leftOver(left []string) g.Node {
 	if len(left) == 0 {
 		return nil
 	}
-	return page.Section("left", "May still hold it", h.Ul(h.Class("list"), g.Map(left, func(s string) g.Node { return h.Li(page.Isolated(s)) })))
+	return page.Section("left", "May still hold it", h.Ul(h.Class("list"), g.Map(left, func(s string) g.Node {
+		return h.Li(page.Isolated(s))
+	})))
 }

@@ -24,24 +24,37 @@ func revertPage(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Take back a session", navPath: "log", lead: h.P(h.Class("lead"), h.Text("Nothing is changed yet. This is what "), h.Code(page.Isolated(in.Session)), h.Text(" did, and what would become of it."))}
+	s := screen{
+		title:   "Take back a session",
+		navPath: "log",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("Nothing is changed yet. This is what "),
+			h.Code(page.Isolated(in.Session)),
+			h.Text(" did, and what would become of it."),
+		),
+	}
 	if len(out.Changes) == 0 {
 		s.body = []g.Node{page.Empty("No change is of this session.", out.Why)}
 		return s, nil
 	}
-	s.body = []g.Node{h.P(h.Text(page.Plural(len(out.Changes), "change") + " would be taken back, as one change that can be undone.")),
+	s.body = []g.Node{h.P(h.Text(page.Plural(len(out.Changes), "change") +
+		" would be taken back, as one change that can be undone.")),
 		steps(out), conflicts(out), derived(out, in)}
 	if n := len(out.Shown); n > 0 {
 		s.body = append(s.body, h.P(h.Text("Models were shown some of it "+page.Plural(n, "time")+".")))
 	}
-	s.body = append(s.body, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+"log/revert"), page.Hidden("session", in.Session), g.If(in.WithDerived, page.Hidden("derived", "1")),
-		h.Button(h.Class("main"), h.Text("Take it back")), h.A(h.Class("button"), h.Href(page.Root+"log"), h.Text("Leave it"))))
+	s.body = append(s.body, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+
+		"log/revert"), page.Hidden("session", in.Session), g.If(in.WithDerived, page.Hidden("derived", "1")),
+		h.Button(h.Class("main"), h.Text("Take it back")), h.A(h.Class("button"), h.Href(page.Root+
+			"log"), h.Text("Leave it"))))
 	return s, nil
 }
 
 // takeBackLink links to the page that reverts a session.
 func takeBackLink(session, text string) g.Node {
-	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+url.Values{"session": {session}}.Encode()), h.Text(text))
+	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+
+		url.Values{"session": {session}}.Encode()), h.Text(text))
 }
 
 func revertSession(c *call) (reply, error) {
@@ -51,7 +64,11 @@ func revertSession(c *call) (reply, error) {
 	if c.value("session") == "" {
 		return nil, &oxbow.InvalidError{Field: "session", Reason: "is empty; say whose changes are meant"}
 	}
-	out, err := verb.Revert(c.ctx, c.work, verb.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""})
+	out, err := verb.Revert(
+		c.ctx,
+		c.work,
+		verb.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +108,20 @@ func conflicts(out verb.RevertOut) g.Node {
 func derived(out verb.RevertOut, in verb.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.Derived {
-		rows = append(rows, h.Li(page.EntryLink(d.Name), h.Text(", from "), page.Isolated(d.From), g.If(d.Taken, h.Text(": taken back, too"))))
+		rows = append(
+			rows,
+			h.Li(
+				page.EntryLink(d.Name),
+				h.Text(", from "),
+				page.Isolated(d.From),
+				g.If(d.Taken, h.Text(": taken back, too")),
+			),
+		)
 	}
 	if rows == nil {
 		return nil
 	}
 	return page.Section("derived", "What was made from it", h.Ul(h.Class("list"), rows),
-		g.If(!in.WithDerived, h.P(h.A(h.Href(page.Root+"log/revert?"+url.Values{"session": {in.Session}, "derived": {"1"}}.Encode()), h.Text("Look at taking that back, too")))))
+		g.If(!in.WithDerived, h.P(h.A(h.Href(page.Root+"log/revert?"+
+			url.Values{"session": {in.Session}, "derived": {"1"}}.Encode()), h.Text("Look at taking that back, too")))))
 }

@@ -98,7 +98,8 @@ func (s *Server) Link(to string) (string, error) {
 // security are the headers of every response. The policy allows a page to load only
 // resources of this server, and to run no inline scripts.
 var security = map[string]string{
-	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+		"connect-src 'self'; form-action 'self'; " +
 		"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types oxbow",
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
@@ -167,7 +168,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 		work.Host = nil
 		work.Loader = nil
 	}
-	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles}
+	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work,
+		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles}
 	out, err := handle(c)
 	if err != nil {
 		page := failed(err)

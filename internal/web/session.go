@@ -192,5 +192,9 @@ func cookieName(r *http.Request) string {
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
-	http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: value, Path: "/", MaxAge: int(age.Seconds()), HttpOnly: true, Secure: s.opts.Secure || r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(
+		w,
+		&http.Cookie{Name: cookieName(r), Value: value, Path: "/", MaxAge: int(age.Seconds()), HttpOnly: true,
+			Secure: s.opts.Secure || r.TLS != nil, SameSite: http.SameSiteStrictMode},
+	)
 }

@@ -17,7 +17,8 @@ import (
 
 // injected is an event that a hook put a text before the model.
 func injected(of session.Event, text string, names ...string) session.Event {
-	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir, Time: of.Time.Add(time.Millisecond), Kind: session.Injected, ID: "i1", Text: text,
+	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir,
+		Time: of.Time.Add(time.Millisecond), Kind: session.Injected, ID: "i1", Text: text,
 		Injection: &session.Injection{Place: "prompt", Answer: "payload", Tokens: 21, G: 0.71, Floor: 0.4}}
 	for _, n := range names {
 		e.Injection.Shown = append(e.Injection.Shown, session.Shown{In: "notes", Name: n, Version: 1})
@@ -30,7 +31,9 @@ func TestSessions(t *testing.T) {
 	b.has(b.get(page.Root+"sessions", http.StatusOK), "No session is kept yet.")
 	events := talk("s1", "harbor", "How do we deploy the harbor?", "By the blue script.")
 	exit := 2
-	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.Called, ID: "c1", Time: events[1].Time.Add(time.Second), Dir: "/src/harbor", Call: &session.Call{Tool: "Bash", Command: "make ship", Exit: &exit, Failed: true, Output: "no rule"}}
+	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.Called, ID: "c1",
+		Time: events[1].Time.Add(time.Second), Dir: "/src/harbor",
+		Call: &session.Call{Tool: "Bash", Command: "make ship", Exit: &exit, Failed: true, Output: "no rule"}}
 	events = append(events, injected(events[0], "Deploy with the script.", "deploy"), call)
 	b.archived(append(events, talk("s2", "lantern", "Paint it green.", "Painted.")...)...)
 	shown := b.get(page.Root+"sessions", http.StatusOK)
@@ -41,12 +44,26 @@ func TestSessions(t *testing.T) {
 	}
 	b.has(b.get(page.Root+"sessions?project=none", http.StatusOK), "No session is like that.")
 	b.has(b.get(page.Root+"sessions?limit=1", http.StatusOK), "Show more", "limit=21")
-	b.has(b.get(page.Root+"sessions?q=blue+script&client=claude", http.StatusOK), "/ui/sessions/claude/s1?turn=1#turn-1")
+	b.has(
+		b.get(page.Root+"sessions?q=blue+script&client=claude", http.StatusOK),
+		"/ui/sessions/claude/s1?turn=1#turn-1",
+	)
 	b.has(b.get(page.Root+"sessions?q=zebra", http.StatusOK), "No turn holds that.")
 	b.get(page.Root+"sessions?since=gibberish", http.StatusBadRequest)
 
 	shown = b.get(page.Root+"sessions/claude/s1", http.StatusOK)
-	b.has(shown, `id="turn-1"`, "By the blue script.", "$ make ship", "exit 2", "no rule", "put before the model with the prompt: 21 tokens", "Deploy with the script.", "/ui/entries/deploy", "Strength 0.71")
+	b.has(
+		shown,
+		`id="turn-1"`,
+		"By the blue script.",
+		"$ make ship",
+		"exit 2",
+		"no rule",
+		"put before the model with the prompt: 21 tokens",
+		"Deploy with the script.",
+		"/ui/entries/deploy",
+		"Strength 0.71",
+	)
 	if strings.Index(shown, "put before the model with") > strings.Index(shown, "By the blue script.") {
 		t.Error("what was injected does not stand in its place")
 	}
@@ -80,8 +97,16 @@ func TestSessionUse(t *testing.T) {
 	form := b.get(path+"/note?turn=1", http.StatusOK)
 	b.has(form, "By the blue script.")
 	b.get(path+"/note?turn=9", http.StatusNotFound)
-	b.has(b.submit(form, "Remember it", url.Values{"content": {"Other."}, "name": {"taken"}}, http.StatusBadRequest), "another entry")
-	shown := b.submit(form, "Remember it", url.Values{"content": {"Deploy by the blue script."}, "name": {"deploy"}, "tags": {"ops, how"}}, http.StatusOK)
+	b.has(
+		b.submit(form, "Remember it", url.Values{"content": {"Other."}, "name": {"taken"}}, http.StatusBadRequest),
+		"another entry",
+	)
+	shown := b.submit(
+		form,
+		"Remember it",
+		url.Values{"content": {"Deploy by the blue script."}, "name": {"deploy"}, "tags": {"ops, how"}},
+		http.StatusOK,
+	)
 	b.has(shown, "Added", "deploy", `id="turn-1"`)
 	b.has(b.get(page.Root+"entries/deploy", http.StatusOK), "Deploy by the blue script.", "harbor", "ops")
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "Undid")
@@ -104,7 +129,8 @@ func TestSessionRights(t *testing.T) {
 	b := open(t, auth.Permissions{ReadOnly: true})
 	b.archived(talk("s1", "harbor", "How do we deploy?", "By the blue script.")...)
 	path := page.Root + "sessions/claude/s1"
-	if shown := b.get(path, http.StatusOK); strings.Contains(shown, "Forget…") || strings.Contains(shown, "Make a note") {
+	if shown := b.get(path, http.StatusOK); strings.Contains(shown, "Forget…") ||
+		strings.Contains(shown, "Make a note") {
 		t.Error("a reader is offered to write")
 	}
 	b.post(path+"/forget", nil, http.StatusForbidden)
@@ -113,7 +139,10 @@ func TestSessionRights(t *testing.T) {
 	b = bound(t)
 	b.archived(append(talk("s1", "harbor", "The harbor.", "ok"), talk("s2", "lantern", "The MARKER.", "MARKER")...)...)
 	for _, path := range []string{"sessions", "sessions?q=MARKER", "sessions?project=lantern"} {
-		if shown := b.get(page.Root+path, http.StatusOK); strings.Contains(strings.ReplaceAll(shown, `"MARKER"`, ""), "MARKER") {
+		if shown := b.get(page.Root+path, http.StatusOK); strings.Contains(
+			strings.ReplaceAll(shown, `"MARKER"`, ""),
+			"MARKER",
+		) {
 			t.Errorf("%s shows another project:\n%s", path, shown)
 		}
 	}

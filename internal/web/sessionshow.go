@@ -53,7 +53,20 @@ func showSession(c *call) (reply, error) {
 			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), h.Text("as JSON")),
 			g.If(c.mayDecide(), takeBackLink(out.Client+"/"+out.Summary.Session, "Take back what it wrote…")),
 			g.If(c.mayWrite(), h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), h.Text("Forget…")))),
-		page.Facts("Client", out.Client, "Session", out.Summary.Session, "Project", out.Project, "Directory", out.Dir, "Branch", out.Branch, "Turns", strconv.Itoa(out.Turns)),
+		page.Facts(
+			"Client",
+			out.Client,
+			"Session",
+			out.Summary.Session,
+			"Project",
+			out.Project,
+			"Directory",
+			out.Dir,
+			"Branch",
+			out.Branch,
+			"Turns",
+			strconv.Itoa(out.Turns),
+		),
 		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),
 		turnPager(page.Root+path, from, next)}}
 	return s, nil
@@ -65,7 +78,8 @@ func turnPager(path string, from, next int) g.Node {
 		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), h.Text(text))
 	}
 	return g.If(from > 0 || next > 0, h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
-		g.If(from > 0, at(max(0, from-turnPage), "prev", "Earlier turns")), g.If(next > 0, at(next, "next", "Later turns"))))
+		g.If(from > 0, at(max(0, from-turnPage), "prev", "Earlier turns")),
+		g.If(next > 0, at(next, "next", "Later turns"))))
 }
 
 // turn shows the events of a turn in order.
@@ -77,17 +91,33 @@ func (c *call) turn(t session.Turn) g.Node {
 	}
 	taints := t.Read()
 	return h.Li(h.ID(id), h.Class("turn"),
-		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+id), h.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),
+		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+
+			id), h.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),
 			g.If(len(taints) > 0, page.Badge("warn", "read texts of others", strings.Join(taints, "; ")))),
 		g.Group(parts),
 		g.If(t.Cut, h.P(h.Class("hint"), h.Text("The turn was larger than what is kept."))),
-		g.If(c.mayWrite(), h.Div(h.Class("actions"), h.A(h.Class("button"), h.Attr("data-key", "n"), h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.N)), h.Text("Make a note of it")))))
+		g.If(
+			c.mayWrite(),
+			h.Div(
+				h.Class("actions"),
+				h.A(
+					h.Class("button"),
+					h.Attr("data-key", "n"),
+					h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.N)),
+					h.Text("Make a note of it"),
+				),
+			),
+		))
 }
 
 // eventPart shows one event of a turn, or returns nil if there is nothing to show.
 func eventPart(e session.Event) g.Node {
 	said := func(class, who, text string) g.Node {
-		return h.Div(h.Class("event "+class), h.P(h.Class("who"), h.Text(who)), h.Div(h.Class("words"), page.Isolated(clipped(text))))
+		return h.Div(
+			h.Class("event "+class),
+			h.P(h.Class("who"), h.Text(who)),
+			h.Div(h.Class("words"), page.Isolated(clipped(text))),
+		)
 	}
 	switch e.Kind {
 	case session.Prompt:
@@ -122,18 +152,35 @@ func callPart(call *session.Call) g.Node {
 	if call.Exit != nil {
 		how = fmt.Sprintf("exit %d", *call.Exit)
 	}
-	return h.Div(h.Class("event tool"), h.Code(page.Isolated(clipped(line))), g.If(wrong, g.Group{h.Text(" "), page.Badge("error", how, "")}),
-		g.If(call.Output != "", h.Details(h.Summary(h.Text("What it printed")), h.Pre(h.Class("text"), page.Isolated(clipped(call.Output))))))
+	return h.Div(
+		h.Class("event tool"),
+		h.Code(page.Isolated(clipped(line))),
+		g.If(wrong, g.Group{h.Text(" "), page.Badge("error", how, "")}),
+		g.If(
+			call.Output != "",
+			h.Details(
+				h.Summary(h.Text("What it printed")),
+				h.Pre(h.Class("text"), page.Isolated(clipped(call.Output))),
+			),
+		),
+	)
 }
 
 // injectionPart shows the memory that a hook added for the model.
 func injectionPart(e session.Event) g.Node {
 	i := e.Injection
-	where := map[string]string{"start": "when the session began", "prompt": "with the prompt", "action": "before an action"}[i.Place]
-	return h.Details(h.Class("event injected"), h.Summary(h.Textf("Memory was put before the model %s: %d tokens", where, i.Tokens)),
+	where := map[string]string{
+		"start":  "when the session began",
+		"prompt": "with the prompt",
+		"action": "before an action",
+	}[i.Place]
+	return h.Details(
+		h.Class("event injected"),
+		h.Summary(h.Textf("Memory was put before the model %s: %d tokens", where, i.Tokens)),
 		g.If(i.G > 0, h.P(h.Class("hint"), h.Textf("Strength %.2f, above the floor of %.2f.", i.G, i.Floor))),
 		h.Ul(h.Class("chips"), h.Aria("label", "Of these entries"), g.Map(i.Shown, shownItem)),
-		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipped(e.Text)))))
+		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipped(e.Text)))),
+	)
 }
 
 // shownItem links to an entry or a turn that the model was shown.

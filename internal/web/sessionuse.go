@@ -50,12 +50,19 @@ func noteForm(c *call) (reply, error) {
 // noteScreen returns the page with the note form for a turn.
 func noteScreen(out verb.SessionOut, t *session.Turn, v formValues, status int, above ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return screen{title: "Make a note of a turn", navPath: "sessions", status: status, lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")), body: append(above,
-		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
-			page.Field("name", "Name (the first line, where it is empty)", v["name"]),
-			page.Text("content", "Text", v["content"], h.Required()),
-			page.Field("project", "Project", v["project"]), page.Field("tags", "Tags, with commas", v["tags"]),
-			h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember it")), h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), h.Text("Back to the turn")))))}
+	return screen{title: "Make a note of a turn", navPath: "sessions", status: status,
+		lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")),
+		body: append(above,
+			h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+
+				"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
+				page.Field("name", "Name (the first line, where it is empty)", v["name"]),
+				page.Text("content", "Text", v["content"], h.Required()),
+				page.Field("project", "Project", v["project"]), page.Field("tags", "Tags, with commas", v["tags"]),
+				h.Div(
+					h.Class("actions"),
+					h.Button(h.Class("main"), h.Text("Remember it")),
+					h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), h.Text("Back to the turn")),
+				)))}
 }
 
 func noteTurn(c *call) (reply, error) {
@@ -64,14 +71,23 @@ func noteTurn(c *call) (reply, error) {
 		return nil, err
 	}
 	back := page.SessionPath(session.Client, session.Summary.Session, t.N)
-	in := verb.RememberIn{Name: c.value("name"), Content: c.value("content"), Project: c.value("project"), From: []string{t.Name()}}
+	in := verb.RememberIn{
+		Name:    c.value("name"),
+		Content: c.value("content"),
+		Project: c.value("project"),
+		From:    []string{t.Name()},
+	}
 	again := func(err error) (reply, error) {
 		v := formValues{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.value("tags")}
 		return noteScreen(session, t, v, failed(err).status, errorNotice(err)), nil
 	}
 	if in.Name != "" { // do not replace an existing entry of that name unseen
 		if _, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: in.Name, Bare: true}); err == nil {
-			return again(&oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of another entry; give another, or edit that entry"})
+			return again(&oxbow.InvalidError{
+				Field:  "name",
+				Value:  in.Name,
+				Reason: "is that of another entry; give another, or edit that entry",
+			})
 		}
 	}
 	for tag := range strings.SplitSeq(c.value("tags"), ",") {
@@ -116,7 +132,13 @@ func exportSession(c *call) (reply, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Session %s/%s\n", out.Client, out.Summary.Session)
 	for _, t := range out.List {
-		fmt.Fprintf(&b, "\n## Turn %d, %s\n\n%s\n", t.N, t.Start.UTC().Format("2006-01-02 15:04 MST"), session.Readable(t.Content()))
+		fmt.Fprintf(
+			&b,
+			"\n## Turn %d, %s\n\n%s\n",
+			t.N,
+			t.Start.UTC().Format("2006-01-02 15:04 MST"),
+			session.Readable(t.Content()),
+		)
 	}
 	return download{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
 }
@@ -139,8 +161,13 @@ func forgetForm(c *call) (reply, error) {
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Forget a session", navPath: "sessions", body: []g.Node{
-		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+out.Session), h.Text(" would leave the archive. Notes that were made of it stay. The client's own transcript is not touched. You can bring the session back.")),
-		h.Div(h.Class("actions"), page.Button(path+"/forget", "danger", "Forget it"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
+		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+
+			out.Session), h.Text(
+			" would leave the archive. Notes that were made of it stay. The client's own transcript is not touched. "+
+				"You can bring the session back.",
+		)),
+		h.Div(h.Class("actions"), page.Button(path+
+			"/forget", "danger", "Forget it"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
 }
 
 func forgetSession(c *call) (reply, error) {
@@ -150,7 +177,8 @@ func forgetSession(c *call) (reply, error) {
 	}
 	return screen{title: "Forgotten", navPath: "sessions", body: []g.Node{
 		h.P(h.Class("done"), h.Role("status"), h.Textf("Took %s out of the archive.", page.Plural(out.Turns, "turn"))),
-		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Bring the session back"), h.A(h.Href(page.Root+"sessions"), h.Text("On to the sessions")))}}, nil
+		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Bring the session back"), h.A(h.Href(page.Root+
+			"sessions"), h.Text("On to the sessions")))}}, nil
 }
 
 // restoreSession restores the session that was forgotten last.

@@ -20,14 +20,35 @@ import (
 
 func settings(c *call) (reply, error) {
 	full := c.value("full") != ""
-	s := screen{title: "Settings", navPath: "settings", lead: h.P(h.Class("lead"), h.Text("What is around the memory: clients, files, and what may be wrong with them. "), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")))}
+	s := screen{
+		title:   "Settings",
+		navPath: "settings",
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("What is around the memory: clients, files, and what may be wrong with them. "),
+			h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")),
+		),
+	}
 	clients, err := c.clients()
 	if err != nil {
 		clients = errorInPage(err)
 	}
-	s.body = []g.Node{page.Section("clients", "Clients", clients), page.Section("health", "Health", c.health(full)), page.Section("size", "Size", c.size()),
+	s.body = []g.Node{page.Section("clients", "Clients", clients), page.Section("health", "Health", c.health(full)),
+		page.Section("size", "Size", c.size()),
 		page.Section("backup", "Backup", c.backupForm()),
-		page.Section("tokens", "Tokens", h.P(h.Text("Programs sign in with tokens. They lie in the file that "), h.Code(h.Text("--tokens FILE")), h.Text(" names or, with one token alone, in "), h.Code(h.Text("token")), h.Text(" in the home. No page shows one; "), h.Code(h.Text("oxbow mcp --help")), h.Text(" shows what stands in such a file.")))}
+		page.Section(
+			"tokens",
+			"Tokens",
+			h.P(
+				h.Text("Programs sign in with tokens. They lie in the file that "),
+				h.Code(h.Text("--tokens FILE")),
+				h.Text(" names or, with one token alone, in "),
+				h.Code(h.Text("token")),
+				h.Text(" in the home. No page shows one; "),
+				h.Code(h.Text("oxbow mcp --help")),
+				h.Text(" shows what stands in such a file."),
+			),
+		)}
 	return s, nil
 }
 
@@ -60,15 +81,33 @@ func (c *call) clients() (g.Node, error) {
 	slices.Sort(names)
 	var rows []g.Node
 	for _, n := range names {
-		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.Root+"sessions?client="+n), page.Isolated(n))), h.Td(page.When(c.now, last[n])), h.Td(h.Class("number"), h.Text(strconv.Itoa(count[n])))))
+		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.Root+"sessions?client="+
+			n), page.Isolated(n))), h.Td(page.When(c.now, last[n])),
+			h.Td(h.Class("number"), h.Text(strconv.Itoa(count[n])))))
 	}
-	list := page.Empty("No client has reported a session yet.", nil, h.P(h.Class("dim"), h.Code(h.Text("oxbow setup")), h.Text(" connects those that are installed.")))
+	list := page.Empty(
+		"No client has reported a session yet.",
+		nil,
+		h.P(h.Class("dim"), h.Code(h.Text("oxbow setup")), h.Text(" connects those that are installed.")),
+	)
 	if rows != nil {
 		list = page.Table([]string{"Client", "Last hook", "Sessions"}, rows...)
 	}
-	return g.Group{list, h.P(h.Class("hint"), h.Code(h.Text("oxbow setup CLIENT")), h.Text(" connects one or changes what its hooks do ("), h.Code(h.Text("--no-inject")), h.Text(" shows it nothing), "), h.Code(h.Text("--remove")), h.Text(" takes oxbow out again.")),
+	return g.Group{
+		list,
+		h.P(
+			h.Class("hint"),
+			h.Code(h.Text("oxbow setup CLIENT")),
+			h.Text(" connects one or changes what its hooks do ("),
+			h.Code(h.Text("--no-inject")),
+			h.Text(" shows it nothing), "),
+			h.Code(h.Text("--remove")),
+			h.Text(" takes oxbow out again."),
+		),
 		h.Div(h.Class("actions"), h.Span(h.Text("What hooks put before models, of all clients:")),
-			page.Button("settings/inject", "", "Switch it off", "off", "1"), page.Button("settings/inject", "", "Switch it on"))}, nil
+			page.Button("settings/inject", "", "Switch it off", "off", "1"),
+			page.Button("settings/inject", "", "Switch it on")),
+	}, nil
 }
 
 // switchInject turns the context from hooks off or on.
@@ -77,7 +116,10 @@ func switchInject(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := map[bool]string{true: "Hooks put nothing before models now; what is said and done is kept all the same.", false: "Hooks put memory before models."}[out.Off]
+	said := map[bool]string{
+		true:  "Hooks put nothing before models now; what is said and done is kept all the same.",
+		false: "Hooks put memory before models.",
+	}[out.Off]
 	if !out.Changed {
 		said += " It was so before."
 	}
@@ -106,12 +148,24 @@ func (c *call) health(full bool) g.Node {
 	}
 	return g.Group{h.P(h.Text(map[bool]string{true: "No problem was found.", false: "There is a problem."}[out.OK])),
 		h.Ul(h.Class("rows"), g.Map(out.Findings[:fine], finding)),
-		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "thing")+" looked at, and fine")), h.Ul(h.Class("rows"), g.Map(out.Findings[fine:], finding))),
-		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+"settings/check"), h.Button(h.Text("Check every byte")), h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive; changes nothing")))}
+		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "thing")+
+			" looked at, and fine")), h.Ul(h.Class("rows"), g.Map(out.Findings[fine:], finding))),
+		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+
+			"settings/check"), h.Button(h.Text("Check every byte")),
+			h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive; changes nothing")))}
 }
 
 func finding(f maintenance.Finding) g.Node {
-	return h.Li(h.Class("row"), h.Div(h.Class("head"), page.Badge(levels[f.Level], f.Level, ""), h.Span(h.Class("dim"), page.Isolated(f.About)), h.Span(page.Isolated(page.Sentence(f.What)))), g.If(f.Mend != "", h.P(h.Class("hint"), page.Isolated(f.Mend))))
+	return h.Li(
+		h.Class("row"),
+		h.Div(
+			h.Class("head"),
+			page.Badge(levels[f.Level], f.Level, ""),
+			h.Span(h.Class("dim"), page.Isolated(f.About)),
+			h.Span(page.Isolated(page.Sentence(f.What))),
+		),
+		g.If(f.Mend != "", h.P(h.Class("hint"), page.Isolated(f.Mend))),
+	)
 }
 
 func rank(level string) int {
@@ -130,7 +184,20 @@ func check(c *call) (reply, error) {
 	}
 	return screen{title: "Check", navPath: "settings", body: []g.Node{
 		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
-		page.Facts("File", out.Store, "Records", strconv.Itoa(out.Records), "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Changes", fmt.Sprintf("%d to %d", out.First, out.Last), "Head", out.Head),
+		page.Facts(
+			"File",
+			out.Store,
+			"Records",
+			strconv.Itoa(out.Records),
+			"Entries",
+			strconv.Itoa(out.Entries),
+			"Bytes",
+			weight(out.Bytes),
+			"Changes",
+			fmt.Sprintf("%d to %d", out.First, out.Last),
+			"Head",
+			out.Head,
+		),
 		g.Map(out.Problems, func(p verb.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
 		}),
@@ -144,7 +211,18 @@ func (c *call) size() g.Node {
 	if err != nil {
 		return errorInPage(err)
 	}
-	return page.Facts("File", out.Store, "Entries", strconv.Itoa(out.Entries), "Text", weight(out.Content), "On disk", weight(out.Bytes)+", "+weight(out.Used)+" of them used", "Changes", fmt.Sprintf("%d to %d", out.First, out.Last))
+	return page.Facts(
+		"File",
+		out.Store,
+		"Entries",
+		strconv.Itoa(out.Entries),
+		"Text",
+		weight(out.Content),
+		"On disk",
+		weight(out.Bytes)+", "+weight(out.Used)+" of them used",
+		"Changes",
+		fmt.Sprintf("%d to %d", out.First, out.Last),
+	)
 }
 
 // weight formats a number of bytes, such as "1.2 MB".
@@ -164,16 +242,36 @@ func (c *call) backupForm() g.Node {
 		return h.P(h.Class("dim"), h.Text("Backups are made by the one who runs this server."))
 	}
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"settings/backup"),
-		page.Field("file", "Path of the new file, on the machine of this server", "", h.Required(), h.Placeholder("/backup/memory-"+c.now.Format("20060102")+".oxbow")),
-		h.Label(h.Input(h.Type("checkbox"), h.Name("sessions"), h.Value("1")), h.Text(" the archive of sessions, not the memory")),
-		h.Div(h.Class("actions"), h.Button(h.Text("Back up")), h.Span(h.Class("hint"), h.Text("The copy is checked. No file is replaced."))))
+		page.Field(
+			"file",
+			"Path of the new file, on the machine of this server",
+			"",
+			h.Required(),
+			h.Placeholder("/backup/memory-"+c.now.Format("20060102")+".oxbow"),
+		),
+		h.Label(
+			h.Input(h.Type("checkbox"), h.Name("sessions"), h.Value("1")),
+			h.Text(" the archive of sessions, not the memory"),
+		),
+		h.Div(
+			h.Class("actions"),
+			h.Button(h.Text("Back up")),
+			h.Span(h.Class("hint"), h.Text("The copy is checked. No file is replaced.")),
+		))
 }
 
 func backup(c *call) (reply, error) {
 	if c.noFiles {
-		return forbidden("No page of this server writes files.", "Have the one who runs it make a backup: oxbow backup."), nil
+		return forbidden(
+			"No page of this server writes files.",
+			"Have the one who runs it make a backup: oxbow backup.",
+		), nil
 	}
-	out, err := maintenance.Backup(c.ctx, c.work, maintenance.BackupIn{File: c.value("file"), Sessions: c.value("sessions") != ""})
+	out, err := maintenance.Backup(
+		c.ctx,
+		c.work,
+		maintenance.BackupIn{File: c.value("file"), Sessions: c.value("sessions") != ""},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +280,19 @@ func backup(c *call) (reply, error) {
 		g.Map(out.Problems, func(p verb.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
 		}),
-		page.Facts("File", out.File, "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Last change", strconv.FormatUint(out.Last, 10), "Head", out.Head, "Not in it", out.Left),
+		page.Facts(
+			"File",
+			out.File,
+			"Entries",
+			strconv.Itoa(out.Entries),
+			"Bytes",
+			weight(out.Bytes),
+			"Last change",
+			strconv.FormatUint(out.Last, 10),
+			"Head",
+			out.Head,
+			"Not in it",
+			out.Left,
+		),
 		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }

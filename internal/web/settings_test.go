@@ -26,13 +26,19 @@ import (
 func (b *browser) placed() (home string) {
 	b.t.Helper()
 	home = b.t.TempDir()
-	m := storetest.Open(b.t, filepath.Join(home, "memory.oxbow"), &oxbow.Options{Clock: func() time.Time { return clock }})
+	m := storetest.Open(b.t, filepath.Join(home, "memory.oxbow"), &oxbow.Options{Clock: func() time.Time {
+		return clock
+	}})
 	w := b.views.Workspace
 	b.memory, w.Open = m, func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }
 	w.Place = func() (verb.Place, error) {
 		return verb.Place{Home: home, Store: filepath.Join(home, "memory.oxbow")}, nil
 	}
-	w.Host = &verb.Host{Getenv: func(string) string { return "" }, GOOS: "linux", FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{}, nil }}
+	w.Host = &verb.Host{Getenv: func(string) string {
+		return ""
+	}, GOOS: "linux", FileSystem: func(string) (sysinfo.FileSystem, error) {
+		return sysinfo.FileSystem{}, nil
+	}}
 	b.enter()
 	b.remember("deploy", "Ship it.")
 	return home
@@ -44,7 +50,14 @@ func TestSettings(t *testing.T) {
 	home := b.placed()
 	b.archived(talk("s1", "harbor", "Hello.", "ok")...)
 	shown := b.get(page.Root+"settings", http.StatusOK)
-	b.has(shown, "/ui/sessions?client=claude", "minutes ago", "No problem was found.", "memory.oxbow", "No page shows one")
+	b.has(
+		shown,
+		"/ui/sessions?client=claude",
+		"minutes ago",
+		"No problem was found.",
+		"memory.oxbow",
+		"No page shows one",
+	)
 	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "Records")
 
 	off := filepath.Join(home, verb.InjectOff)
@@ -65,7 +78,11 @@ func TestSettings(t *testing.T) {
 		t.Errorf("the copy: %v, %v", fi, err)
 	}
 	b.has(b.post(page.Root+"settings/backup", form, http.StatusInternalServerError), "already exists")
-	b.post(page.Root+"settings/backup", url.Values{"file": {filepath.Join(home, "memory.oxbow")}}, http.StatusBadRequest)
+	b.post(
+		page.Root+"settings/backup",
+		url.Values{"file": {filepath.Join(home, "memory.oxbow")}},
+		http.StatusBadRequest,
+	)
 }
 
 // What is around a memory is for browsers that see all of it, and changed by persons.
@@ -88,9 +105,14 @@ func TestSettingsRights(t *testing.T) {
 		}
 		b.get(page.Root+"settings", http.StatusOK)
 		for _, path := range []string{"backup", "inject"} {
-			b.has(b.post(page.Root+"settings/"+path, url.Values{"file": {filepath.Join(home, "x")}, "off": {"1"}}, http.StatusForbidden), "Only a person who may write")
+			b.has(b.post(page.Root+"settings/"+
+				path, url.Values{"file": {filepath.Join(home, "x")}, "off": {"1"}},
+				http.StatusForbidden), "Only a person who may write")
 		}
-		if files, _ := filepath.Glob(filepath.Join(home, "*")); strings.Contains(strings.Join(files, " "), "inject.off") {
+		if files, _ := filepath.Glob(filepath.Join(home, "*")); strings.Contains(
+			strings.Join(files, " "),
+			"inject.off",
+		) {
 			t.Error("an agent switched hooks off")
 		}
 	}

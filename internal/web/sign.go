@@ -34,7 +34,10 @@ func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 		return
 	}
-	door := signInPage("You are not signed in any more. Sign in, go back, and send the form again.", http.StatusUnauthorized)
+	door := signInPage(
+		"You are not signed in any more. Sign in, go back, and send the form again.",
+		http.StatusUnauthorized,
+	)
 	door.Body = append(door.Body, typedBack(r))
 	d.send(w, door)
 }
@@ -54,7 +57,13 @@ func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
 	case !ok && d.sessions.of(r) != nil: // the link was opened twice in the same browser
 		d.send(w, onward(localPath(r.URL.Query().Get("to"))))
 	case !ok:
-		d.send(w, signInPage("This link was used before, or is older than ten minutes. Run oxbow ui for a new one.", http.StatusUnauthorized))
+		d.send(
+			w,
+			signInPage(
+				"This link was used before, or is older than ten minutes. Run oxbow ui for a new one.",
+				http.StatusUnauthorized,
+			),
+		)
 	default:
 		d.setCookie(w, r, cookie, sessionAge)
 		d.send(w, onward(localPath(r.URL.Query().Get("to"))))
@@ -92,16 +101,32 @@ func (d doorkeeper) leave(w http.ResponseWriter, r *http.Request) {
 // different site, browsers send the new SameSite=Strict cookie only for a request that a
 // page of this site makes.
 func onward(to string) page.Door {
-	return page.Door{Title: "Signed in", To: page.Root + to, Body: []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Go on to the memory")))}}
+	return page.Door{
+		Title: "Signed in",
+		To:    page.Root + to,
+		Body:  []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Go on to the memory")))},
+	}
 }
 
 func signInPage(wrong string, status int) page.Door {
 	return page.Door{Title: "Sign in", Status: status, Body: []g.Node{
 		g.If(wrong != "", page.Notice("error", wrong, "")),
-		h.P(h.Text("Run "), h.Code(h.Text("oxbow ui")), h.Text(" in a terminal: it opens this page for you. Where this server has tokens, one of them opens it too.")),
+		h.P(
+			h.Text("Run "),
+			h.Code(h.Text("oxbow ui")),
+			h.Text(
+				" in a terminal: it opens this page for you. Where this server has tokens, one of them opens it too.",
+			),
+		),
 		h.Form(h.Method("post"), h.Action(page.Root+"enter"), h.Class("stack"),
 			h.Label(h.For("token"), h.Text("Token")),
-			h.Input(h.ID("token"), h.Name("token"), h.Type("password"), h.Required(), h.AutoComplete("current-password")),
+			h.Input(
+				h.ID("token"),
+				h.Name("token"),
+				h.Type("password"),
+				h.Required(),
+				h.AutoComplete("current-password"),
+			),
 			h.Button(h.Class("main"), h.Text("Sign in"))),
 	}}
 }

@@ -33,15 +33,29 @@ func today(c *call) (reply, error) {
 		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text("Nothing is remembered yet.")),
 			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedNotes(), c.firstSteps())}}, nil
 	}
-	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "thing")+" remembered.")),
+	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "thing")+
+		" remembered.")),
 		body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
 			c.changedNotes(),
 			c.waiting(),
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Written last",
-					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node { return page.Row(c.now, e) })),
-					h.P(h.Class("meta"), h.A(h.Href(page.Root+page.FindPath("")), h.Text("All entries")), g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), h.Text("Remember something")))))),
-				h.Aside(h.Aria("label", "Since yesterday"), c.writtenToday(), c.shownToday(), h.P(h.Class("meta"), h.A(h.Href(page.Root+"settings"), h.Text("Is all well? What doctor says")), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers")))))),
+					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node {
+						return page.Row(c.now, e)
+					})),
+					h.P(
+						h.Class("meta"),
+						h.A(h.Href(page.Root+page.FindPath("")), h.Text("All entries")),
+						g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), h.Text("Remember something"))),
+					))),
+				h.Aside(
+					h.Aria("label", "Since yesterday"),
+					c.writtenToday(),
+					c.shownToday(),
+					h.P(h.Class("meta"), h.A(h.Href(page.Root+
+						"settings"), h.Text("Is all well? What doctor says")), h.A(h.Href(page.Root+
+						"numbers"), h.Text("Numbers"))),
+				))),
 		}}, nil
 }
 
@@ -58,7 +72,8 @@ func (c *call) waiting() g.Node {
 	if n == 0 {
 		return nil
 	}
-	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), h.Text(page.Plural(n, "thing")+" waiting for your word")))
+	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), h.Text(page.Plural(n, "thing")+
+		" waiting for your word")))
 }
 
 // writtenToday counts the changes since yesterday by the actor who made them.
@@ -86,7 +101,9 @@ func (c *call) writtenToday() g.Node {
 	}
 	more := map[bool]string{true: " or more"}[all == mostToday]
 	return page.Section("who", "Since yesterday", h.Ul(h.Class("list"), g.Map(mostFirst(by), func(who string) g.Node {
-		return h.Li(h.A(h.Href(page.Root+"log?"+url.Values{"by": {actors[who]}}.Encode()), page.Isolated(who)), h.Text(": "+page.Plural(by[who], "change")+more))
+		return h.Li(h.A(h.Href(page.Root+"log?"+
+			url.Values{"by": {actors[who]}}.Encode()), page.Isolated(who)), h.Text(": "+page.Plural(by[who], "change")+
+			more))
 	})))
 }
 
@@ -109,9 +126,16 @@ func (c *call) shownToday() g.Node {
 		times[i.Client]++
 		tokens[i.Client] += i.Tokens
 	}
-	return page.Section("shown", "Put before models", h.Ul(h.Class("list"), g.Map(mostFirst(times), func(client string) g.Node {
-		return h.Li(page.Isolated(client), h.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]))
-	})), h.P(h.Class("dim"), h.Textf("An entry was used %s.", page.Plural(out.Total.Used, "time"))))
+	return page.Section(
+		"shown",
+		"Put before models",
+		h.Ul(h.Class("list"), g.Map(mostFirst(times), func(client string) g.Node {
+			return h.Li(
+				page.Isolated(client),
+				h.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]),
+			)
+		})), h.P(h.Class("dim"), h.Textf("An entry was used %s.", page.Plural(out.Total.Used, "time"))),
+	)
 }
 
 // firstSteps is the start page of an empty memory.
@@ -120,7 +144,23 @@ func (c *call) firstSteps() g.Node {
 		return h.Li(h.Class("row"), h.H2(h.Class("small"), h.Text(title)), h.P(body...))
 	}
 	return h.Ol(h.Class("empty rows"),
-		g.If(c.mayWrite(), step("Remember one thing", h.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+"new"), h.Text("Write it down")), h.Text("; this page shows it, and you can change it at any time."))),
-		step("Connect your agents", h.Text("Run "), h.Code(h.Text("oxbow setup")), h.Text(" in a terminal. From then on they find here what you and they have learned, and write here what is worth keeping.")),
-		step("Or look at a sample", h.Code(h.Text("oxbow demo --ui")), h.Text(" shows the memory of a small team, which is thrown away in the end.")))
+		g.If(
+			c.mayWrite(),
+			step("Remember one thing", h.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+
+				"new"), h.Text("Write it down")), h.Text("; this page shows it, and you can change it at any time.")),
+		),
+		step(
+			"Connect your agents",
+			h.Text("Run "),
+			h.Code(h.Text("oxbow setup")),
+			h.Text(
+				" in a terminal. From then on they find here what you and they have learned, and write here what is "+
+					"worth keeping.",
+			),
+		),
+		step(
+			"Or look at a sample",
+			h.Code(h.Text("oxbow demo --ui")),
+			h.Text(" shows the memory of a small team, which is thrown away in the end."),
+		))
 }

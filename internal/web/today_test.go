@@ -35,12 +35,21 @@ func TestToday(t *testing.T) {
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Claimed: oxbow.Claim{Agent: "claude"}})
 	for i, name := range []string{"a", "b"} {
 		clock = now.Add(time.Duration(i) * time.Second)
-		if err := b.memory.Apply(agent, oxbow.Add{Name: name, Content: "text", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch"}}}); err != nil {
+		if err := b.memory.Apply(
+			agent,
+			oxbow.Add{Name: name, Content: "text", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch"}}},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	shown = b.get(page.Root, http.StatusOK)
-	b.has(shown, "3 things remembered.", "<bdi>claude</bdi></a>: 2 changes", "2 things waiting for your word", `href="/ui/log?by=agent"`)
+	b.has(
+		shown,
+		"3 things remembered.",
+		"<bdi>claude</bdi></a>: 2 changes",
+		"2 things waiting for your word",
+		`href="/ui/log?by=agent"`,
+	)
 	if err := sound(shown); err != nil {
 		t.Error(err)
 	}

@@ -32,7 +32,11 @@ func typedBack(r *http.Request) g.Node {
 		if f.name == "content" {
 			rows = 16
 		}
-		shown = append(shown, h.Label(h.For(strings.ReplaceAll(f.name, "_", "-")), h.Text(f.label)), textArea(f.name, value, rows, h.Attr("readonly", "")))
+		shown = append(
+			shown,
+			h.Label(h.For(strings.ReplaceAll(f.name, "_", "-")), h.Text(f.label)),
+			textArea(f.name, value, rows, h.Attr("readonly", "")),
+		)
 	}
 	return page.Section("typed", "What you typed; it was not saved", h.Div(h.Class("stack edit"), shown))
 }

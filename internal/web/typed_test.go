@@ -20,14 +20,17 @@ func TestTypedComesBack(t *testing.T) {
 	b.hold("held", "What is held.")
 	b.archived(talk("s1", "harbor", "From now on, always run the linter.", "Done.")...)
 	const typed = "What a person <typed> & meant"
-	form := url.Values{"content": {typed}, "name": {"ghost"}, "tags": {"mine"}, "id": {"ffff"}, "version": {"x"}, "turn": {"9"}}
+	form := url.Values{"content": {typed}, "name": {"ghost"}, "tags": {"mine"}, "id": {"ffff"}, "version": {"x"},
+		"turn": {"9"}}
 	forms := 0
 	for _, rt := range routes {
 		if rt.method != http.MethodPost {
 			continue
 		}
 		forms++
-		path := page.Root + strings.NewReplacer("{name}", "ghost", "{client}", "claude", "{session}", "none").Replace(rt.path)
+		path := page.Root + strings.NewReplacer("{name}", "ghost", "{client}", "claude", "{session}", "none").Replace(
+			rt.path,
+		)
 		for who, client := range map[string]*http.Client{"signed in": b.client, "signed out": b.fresh()} {
 			res, err := client.PostForm(b.url+path, form)
 			if err != nil {
@@ -54,7 +57,12 @@ func TestNoteOfTurnComesBack(t *testing.T) {
 	b.remember("taken", "What it says.")
 	b.archived(talk("s1", "harbor", "Which port?", "8443.")...)
 	form := b.get(page.Root+"sessions/claude/s1/note?turn=1", http.StatusOK)
-	shown := b.submit(form, "Remember it", url.Values{"name": {"taken"}, "content": {"My words."}, "tags": {"port, mine"}}, http.StatusBadRequest)
+	shown := b.submit(
+		form,
+		"Remember it",
+		url.Values{"name": {"taken"}, "content": {"My words."}, "tags": {"port, mine"}},
+		http.StatusBadRequest,
+	)
 	b.has(shown, "is that of another entry", "My words.", "port, mine", "Remember it")
 	b.has(b.submit(shown, "Remember it", url.Values{"name": {"port"}}, http.StatusOK), "Added")
 	if e, err := b.memory.Get(t.Context(), "port"); err != nil || e.Content != "My words." {
@@ -79,7 +87,8 @@ func TestTokensDecideNothing(t *testing.T) {
 	_, rest, _ := strings.Cut(shown, page.Root+"inbox/")
 	id, _, _ := strings.Cut(rest, `"`)
 	edited := url.Values{"id": {id}, "name": {"held"}, "version": {"2"}, "content": {"Edited by a program."}}
-	for path, status := range map[string]int{"inbox/accept": 400, "inbox/drop": 400, "inbox/approve": 400, "entries/held/approve": 400, "entries/typed/redact": 403} {
+	for path, status := range map[string]int{"inbox/accept": 400, "inbox/drop": 400, "inbox/approve": 400,
+		"entries/held/approve": 400, "entries/typed/redact": 403} {
 		b.post(page.Root+path, edited, status)
 	}
 	if e, err := b.memory.Get(t.Context(), "held"); err != nil || e.Content != "What is held." {
@@ -97,5 +106,6 @@ func TestSessionTakesBack(t *testing.T) {
 	b.archived(talk(id, "harbor", "Which port?", "8443.")...)
 	shown := b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK)
 	b.has(shown, "Take back what it wrote…", page.Root+"log/revert?"+url.Values{"session": {"claude/" + id}}.Encode())
-	b.has(b.get(page.Root+"log/revert?"+url.Values{"session": {"claude/" + id}}.Encode(), http.StatusOK), "No change is of this session")
+	b.has(b.get(page.Root+"log/revert?"+url.Values{"session": {"claude/" +
+		id}}.Encode(), http.StatusOK), "No change is of this session")
 }

@@ -28,17 +28,31 @@ func versions(c *call) (reply, error) {
 		return nil, err
 	}
 	if len(out.Changes) == 0 {
-		return screen{title: page.Visible(name), navPath: "find", body: []g.Node{page.Empty("There are no older versions.", out.Notes)}}, nil
+		return screen{
+			title:   page.Visible(name),
+			navPath: "find",
+			body:    []g.Node{page.Empty("There are no older versions.", out.Notes)},
+		}, nil
 	}
 	s := screen{title: "Versions of " + strconv.Quote(page.Visible(out.Name)), navPath: "find",
-		lead: h.P(h.Class("lead"), h.Text("The last first. Each can be brought back. "), h.A(h.Href(page.Root+page.EntryPath(out.Name)), h.Text("What it says now")))}
+		lead: h.P(
+			h.Class("lead"),
+			h.Text("The last first. Each can be brought back. "),
+			h.A(h.Href(page.Root+page.EntryPath(out.Name)), h.Text("What it says now")),
+		)}
 	rows := g.Group{}
 	for i, ch := range out.Changes {
 		rows = append(rows, h.Li(h.Class("row"),
-			h.Div(h.Class("head"), page.Badge("", number(ch.Seq), "number of the change"), h.H2(h.Class("small"), h.Text(page.DidWhat(ch)))),
-			h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note)),
+			h.Div(
+				h.Class("head"),
+				page.Badge("", number(ch.Seq), "number of the change"),
+				h.H2(h.Class("small"), h.Text(page.DidWhat(ch))),
+			),
+			h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+
+				", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note)),
 			c.touchedDiff(ch.Entries[0], ch.Seq),
-			g.If(c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) && !ch.Entries[0].Erased,
+			g.If(c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) &&
+				!ch.Entries[0].Erased,
 				page.Button(page.EntryPath(out.Name)+"/restore", "", "Bring this back", "seq", number(ch.Seq)))))
 	}
 	s.body = []g.Node{h.Ol(h.Class("rows"), rows), page.Pager(c.r.URL, offset, out.Next, versionsPage)}

@@ -52,7 +52,9 @@ func open(t *testing.T, rights auth.Permissions) *browser {
 	}
 	b := &browser{t: t, memory: m, views: &view.Options{Workspace: work, Rights: rights}}
 	b.server = New(b.views, &Options{Now: work.Now})
-	srv := httptest.NewServer(b.server.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("t", token, auth.Permissions{})}}))
+	srv := httptest.NewServer(b.server.Handler(auth.Guard{
+		Tokens: auth.Tokens{auth.New("t", token, auth.Permissions{})},
+	}))
 	t.Cleanup(srv.Close)
 	b.url = srv.URL
 	b.client = b.fresh()
@@ -125,7 +127,10 @@ func (b *browser) submit(shown, button string, fields url.Values, status int) st
 				values.Add(name, attribute(in, "value"))
 			}
 		}
-		for _, m := range regexp.MustCompile(`(?s)<textarea([^>]*)>\n?(.*?)</textarea>`).FindAllStringSubmatch(form, -1) {
+		for _, m := range regexp.MustCompile(`(?s)<textarea([^>]*)>\n?(.*?)</textarea>`).FindAllStringSubmatch(
+			form,
+			-1,
+		) {
 			values.Add(attribute(m[1], "name"), html.UnescapeString(m[2]))
 		}
 		for k, v := range fields {
@@ -200,7 +205,8 @@ func TestSignIn(t *testing.T) {
 		b.client = c
 		b.get(link, []int{http.StatusOK, http.StatusUnauthorized}[i])
 	}
-	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "secret plan") || !strings.Contains(shown, "Sign in") {
+	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "secret plan") ||
+		!strings.Contains(shown, "Sign in") {
 		t.Errorf("without a session, the page is\n%s", shown)
 	}
 	b.has(b.post(page.Root+"undo", url.Values{"seq": {"1"}}, http.StatusUnauthorized), "not signed in")
@@ -208,8 +214,13 @@ func TestSignIn(t *testing.T) {
 	b.has(b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK), "secret plan")
 
 	b.client = first
-	for _, h := range []map[string]string{{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+page.Root+"undo", strings.NewReader("seq=1"))
+	for _, h := range []map[string]string{
+		{"Host": "evil.example"},
+		{"Origin": "https://evil.example"},
+		{"Sec-Fetch-Site": "cross-site"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+page.Root+
+			"undo", strings.NewReader("seq=1"))
 		if err != nil {
 			t.Fatal(err)
 		}

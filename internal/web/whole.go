@@ -16,7 +16,10 @@ import (
 func wholeMemoryOnly(handle handler) handler {
 	return func(c *call) (reply, error) {
 		if c.view.Partial() {
-			return forbidden("This page is of all of the memory, its files and its profiles, and this browser sees a part of it.", "The link that oxbow ui prints, without --project and --kind, opens a page that sees all."), nil
+			return forbidden(
+				"This page is of all of the memory, its files and its profiles, and this browser sees a part of it.",
+				"The link that oxbow ui prints, without --project and --kind, opens a page that sees all.",
+			), nil
 		}
 		return handle(c)
 	}
@@ -26,7 +29,10 @@ func wholeMemoryOnly(handle handler) handler {
 func personOnly(handle handler) handler {
 	return wholeMemoryOnly(func(c *call) (reply, error) {
 		if c.actor != oxbow.Person || c.view.Rights.ReadOnly {
-			return forbidden("Only a person who may write does this.", "Run oxbow ui in a terminal: the link that it prints is yours alone."), nil
+			return forbidden(
+				"Only a person who may write does this.",
+				"Run oxbow ui in a terminal: the link that it prints is yours alone.",
+			), nil
 		}
 		return handle(c)
 	})
@@ -34,7 +40,12 @@ func personOnly(handle handler) handler {
 
 // forbidden returns the page for a request that this browser may not make.
 func forbidden(why, remedy string) screen {
-	return screen{title: "Not for this browser", navPath: "-", status: http.StatusForbidden, body: []g.Node{page.Notice("error", why, remedy)}}
+	return screen{
+		title:   "Not for this browser",
+		navPath: "-",
+		status:  http.StatusForbidden,
+		body:    []g.Node{page.Notice("error", why, remedy)},
+	}
 }
 
 // errorInPage shows an error inside a page, so that the page's form stays.

@@ -50,12 +50,22 @@ others contradict does not lead any more until it is sound again.`,
 				}
 				err = answer(cmd, rep, func() {
 					showFindings(cmd.OutOrStdout(), rep.Findings)
-					fmt.Fprintf(cmd.OutOrStdout(), "memories: %d; streams: %d; messages: %d\n", rep.Brains, rep.Streams, rep.Messages)
+					fmt.Fprintf(
+						cmd.OutOrStdout(),
+						"memories: %d; streams: %d; messages: %d\n",
+						rep.Brains,
+						rep.Streams,
+						rep.Messages,
+					)
 				})
 				if err != nil {
 					return err
 				}
-				return findingsError(rep.Findings, "the servers differ, or one was not read", "start what is down; what differs leads no more: replace that server")
+				return findingsError(
+					rep.Findings,
+					"the servers differ, or one was not read",
+					"start what is down; what differs leads no more: replace that server",
+				)
 			})
 		},
 	}
@@ -65,7 +75,10 @@ others contradict does not lead any more until it is sound again.`,
 // directory.
 func (c *connection) withCluster(cmd *cobra.Command, fn func(context.Context, *jetstream.Cluster) error) (err error) {
 	if c.urls == "" {
-		return invalid("--nats", "is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it")
+		return invalid(
+			"--nats",
+			"is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it",
+		)
 	}
 	b := &brains{urls: c.urls, tls: c.tls}
 	b.login, err = c.login()

@@ -55,7 +55,12 @@ with them. It ends with an error where something is.`,
 				if err := answer(cmd, s, func() { showStatus(cmd.OutOrStdout(), s) }); err != nil {
 					return err
 				}
-				return findingsError(s.Findings, "something is wrong", "start what is down; oxbowd cluster audit compares what the servers hold; oxbowd cluster replace NAME is for a server that is lost")
+				return findingsError(
+					s.Findings,
+					"something is wrong",
+					"start what is down; oxbowd cluster audit compares what the servers hold; oxbowd cluster replace "+
+						"NAME is for a server that is lost",
+				)
 			})
 		},
 	}
@@ -107,13 +112,24 @@ there, the last backup stays.`,
 					return err
 				}
 				err = answer(cmd, rep, func() {
-					fmt.Fprintf(cmd.OutOrStdout(), "memories: %d; copied: %d; as they were: %d; bytes written: %d\n", rep.Brains, rep.Read, rep.Kept, rep.Bytes)
+					fmt.Fprintf(
+						cmd.OutOrStdout(),
+						"memories: %d; copied: %d; as they were: %d; bytes written: %d\n",
+						rep.Brains,
+						rep.Read,
+						rep.Kept,
+						rep.Bytes,
+					)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
 				})
 				if err != nil {
 					return err
 				}
-				return findingsError(rep.Findings, "not all memories could be copied", "of these, the last backup stays; oxbowd cluster audit compares what the servers hold")
+				return findingsError(
+					rep.Findings,
+					"not all memories could be copied",
+					"of these, the last backup stays; oxbowd cluster audit compares what the servers hold",
+				)
 			})
 		},
 	}
@@ -142,13 +158,25 @@ replaced. One that was interrupted is gone on with by the same command.`,
 					if o.DryRun {
 						verb = "to restore (nothing was written)"
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "memories: %d; %s: %d; there already: %d; bytes: %d\n", rep.Brains, verb, rep.Restored, rep.Present, rep.Bytes)
+					fmt.Fprintf(
+						cmd.OutOrStdout(),
+						"memories: %d; %s: %d; there already: %d; bytes: %d\n",
+						rep.Brains,
+						verb,
+						rep.Restored,
+						rep.Present,
+						rep.Bytes,
+					)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
 				})
 				if err != nil {
 					return err
 				}
-				return findingsError(rep.Findings, "not all copies are whole", "give the directory of another backup, or of a cache, too")
+				return findingsError(
+					rep.Findings,
+					"not all copies are whole",
+					"give the directory of another backup, or of a cache, too",
+				)
 			})
 		},
 	}
@@ -189,12 +217,24 @@ The server that was removed stays away: do not start it again with its data.`,
 						fmt.Fprintf(cmd.OutOrStdout(), "%s can be replaced, nothing was removed\n", args[0])
 						return
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s is replaced: streams that are whole: %d of %d; memories compared: %d\n", args[0], rep.Whole, rep.Streams, rep.After.Brains)
+					fmt.Fprintf(
+						cmd.OutOrStdout(),
+						"%s is replaced: streams that are whole: %d of %d; memories compared: %d\n",
+						args[0],
+						rep.Whole,
+						rep.Streams,
+						rep.After.Brains,
+					)
 				})
 			})
 		},
 	}
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "audit, and remove nothing")
-	c.Flags().DurationVar(&o.Wait, "wait", 10*time.Minute, "how long to wait until the others hold all, as a `TIME` such as 10m")
+	c.Flags().DurationVar(
+		&o.Wait,
+		"wait",
+		10*time.Minute,
+		"how long to wait until the others hold all, as a `TIME` such as 10m",
+	)
 	return c
 }

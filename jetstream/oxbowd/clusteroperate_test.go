@@ -22,7 +22,8 @@ func threeServers(t *testing.T) (urls string, last *server.Server) {
 	t.Helper()
 	addrs := freeAddresses(t, 6)
 	for i := range 3 {
-		s, err := server.Start(server.Options{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Secret: secret, Listen: addrs[i], Cluster: addrs[3+i], Peers: addrs[3:]})
+		s, err := server.Start(server.Options{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Secret: secret,
+			Listen: addrs[i], Cluster: addrs[3+i], Peers: addrs[3:]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,8 @@ func TestOperate(t *testing.T) {
 	has(run("backup", "copies"), "memories: 1; copied: 1; as they were: 0;")
 	has(run("backup", "copies"), "memories: 1; copied: 0; as they were: 1; bytes written: 0")
 	has(run("restore", "copies", "--dry-run"), "memories: 1; to restore (nothing was written): 0; there already: 1;")
-	if files, err := filepath.Glob(filepath.Join(dir, "copies", "tenant-acme", "*.oxbow")); err != nil || len(files) != 1 {
+	if files, err := filepath.Glob(filepath.Join(dir, "copies", "tenant-acme", "*.oxbow")); err != nil ||
+		len(files) != 1 {
 		t.Errorf("the backup has %q, %v", files, err)
 	}
 	refused(t, dir, 1, []string{"copies/none is no directory"}, cluster("restore", "copies/none")...)

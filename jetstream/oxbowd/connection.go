@@ -37,7 +37,12 @@ func (c *connection) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.tls.Cert, "nats-cert", "", "the `FILE` of the certificate that this machine shows to the servers")
 	fs.StringVar(&c.tls.Key, "nats-key", "", "the `FILE` of its key")
 	fs.StringVar(&c.tls.CA, "nats-ca", "", "the `FILE` of the authority that signed the certificates of the servers")
-	fs.StringVar(&c.creds, "nats-creds", "", "the `FILE` of credentials, or the seed of an nkey, of the user oxbow; instead of a secret")
+	fs.StringVar(
+		&c.creds,
+		"nats-creds",
+		"",
+		"the `FILE` of credentials, or the seed of an nkey, of the user oxbow; instead of a secret",
+	)
 	fs.StringVar(&c.systemCreds, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
@@ -47,7 +52,10 @@ func (c *connection) check(serves bool) error {
 	f := c.tls
 	switch {
 	case (f.Cert == "") != (f.Key == ""), serves && f != (server.TLS{}) && (f.Cert == "" || f.CA == ""):
-		return verb.Advise(invalid("--nats-cert", "does not go without the others"), "give --nats-cert, --nats-key and --nats-ca")
+		return verb.Advise(
+			invalid("--nats-cert", "does not go without the others"),
+			"give --nats-cert, --nats-key and --nats-ca",
+		)
 	case (c.creds == "") != (c.systemCreds == ""):
 		return invalid("--nats-creds", "goes with --nats-system-creds; give both")
 	case c.creds != "" && (serves || c.secretFile != ""):
@@ -128,7 +136,10 @@ func (c *connection) secret() (string, error) {
 	}
 	s := strings.TrimSpace(string(b))
 	if !secretForm.MatchString(s) {
-		return "", verb.Advise(fmt.Errorf("%s has no secret: one is a line of 16 to 200 letters, digits, - and _", c.secretFile), fmt.Sprintf(makeSecret, c.secretFile))
+		return "", verb.Advise(
+			fmt.Errorf("%s has no secret: one is a line of 16 to 200 letters, digits, - and _", c.secretFile),
+			fmt.Sprintf(makeSecret, c.secretFile),
+		)
 	}
 	if fi, err := os.Stat(c.secretFile); err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
 		return "", verb.Advise(fmt.Errorf("others may read the secret in %s", c.secretFile), "chmod 600 "+c.secretFile)
@@ -141,7 +152,12 @@ const dialPause = 300 * time.Millisecond
 
 // dial connects to the servers. It retries until ctx ends, because they may still be
 // starting.
-func dial(ctx context.Context, urls string, l login, tell func(format string, args ...any)) (nc, system *nats.Conn, err error) {
+func dial(
+	ctx context.Context,
+	urls string,
+	l login,
+	tell func(format string, args ...any),
+) (nc, system *nats.Conn, err error) {
 	for told := false; ; told = true {
 		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.more...)
 		if errors.Is(err, nats.ErrTLS) && !refusesTLS(err) {
@@ -150,12 +166,25 @@ func dial(ctx context.Context, urls string, l login, tell func(format string, ar
 		switch {
 		case err == nil:
 			return nc, system, nil
-		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), strings.Contains(strings.ToLower(err.Error()), "authorization"):
-			return nil, nil, verb.Advise(fmt.Errorf("the servers at %s refuse the secret or the credentials: %w", urls, err), "they are others there: copy the file of --secret-file from a machine of the cluster")
+		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), strings.Contains(
+			strings.ToLower(err.Error()),
+			"authorization",
+		):
+			return nil, nil, verb.Advise(
+				fmt.Errorf("the servers at %s refuse the secret or the credentials: %w", urls, err),
+				"they are others there: copy the file of --secret-file from a machine of the cluster",
+			)
 		case errors.Is(err, nats.ErrSecureConnWanted):
-			return nil, nil, verb.Advise(fmt.Errorf("the servers at %s speak no TLS: %w", urls, err), "give them certificates, too; without --nats-cert and --nats-ca all is sent in the clear")
+			return nil, nil, verb.Advise(
+				fmt.Errorf("the servers at %s speak no TLS: %w", urls, err),
+				"give them certificates, too; without --nats-cert and --nats-ca all is sent in the clear",
+			)
 		case refusesTLS(err):
-			return nil, nil, adviseTLS(fmt.Errorf("the certificates do not fit those of the servers at %s: %w", urls, err))
+			return nil, nil, adviseTLS(fmt.Errorf(
+				"the certificates do not fit those of the servers at %s: %w",
+				urls,
+				err,
+			))
 		case !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout):
 			return nil, nil, adviseTLS(fmt.Errorf("connecting to %s: %w", urls, err))
 		case !told:
@@ -163,7 +192,10 @@ func dial(ctx context.Context, urls string, l login, tell func(format string, ar
 		}
 		select {
 		case <-ctx.Done():
-			return nil, nil, verb.Advise(fmt.Errorf("no server answers at %s: %w", urls, ctx.Err()), "see whether they run, and whether this machine reaches them")
+			return nil, nil, verb.Advise(
+				fmt.Errorf("no server answers at %s: %w", urls, ctx.Err()),
+				"see whether they run, and whether this machine reaches them",
+			)
 		case <-time.After(dialPause):
 		}
 	}

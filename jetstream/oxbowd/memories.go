@@ -85,13 +85,17 @@ func (b *brains) connect(ctx context.Context, n *node, home string, tell func(fo
 	if err != nil {
 		return err
 	}
-	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name, CacheBytes: brainCache,
-		Source: oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
+	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name,
+		CacheBytes: brainCache,
+		Source:     oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
 	last := "" // reason for which it last waited
 	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":
-		return verb.Advise(fmt.Errorf("gave up %s%s", last, b.unreached(n.otherServers())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
+		return verb.Advise(
+			fmt.Errorf("gave up %s%s", last, b.unreached(n.otherServers())),
+			"start the others, of which each has the same --peers and the same secret; --wait TIME waits longer",
+		)
 	case errors.Is(err, jetstream.ErrSettings):
 		return fmt.Errorf("the servers are refused: %w", err)
 	}

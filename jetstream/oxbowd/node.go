@@ -35,7 +35,8 @@ func (n *node) serve(home string) (b *brains, err error) {
 			return b, err
 		}
 	}
-	o := server.Options{Name: n.name, Dir: n.data, Secret: secret, Listen: n.listen, Cluster: n.cluster, Peers: n.otherServers(), TLS: n.tls}
+	o := server.Options{Name: n.name, Dir: n.data, Secret: secret, Listen: n.listen, Cluster: n.cluster,
+		Peers: n.otherServers(), TLS: n.tls}
 	if o.Dir == "" {
 		o.Dir = filepath.Join(home, "data")
 	}
@@ -49,7 +50,10 @@ func (n *node) serve(home string) (b *brains, err error) {
 	if err != nil {
 		return b, adviseTLS(err)
 	}
-	b.urls, b.login = b.server.URL(), secretLogin(secret, append(b.server.ClientOptions(), nats.IgnoreDiscoveredServers()))
+	b.urls, b.login = b.server.URL(), secretLogin(
+		secret,
+		append(b.server.ClientOptions(), nats.IgnoreDiscoveredServers()),
+	)
 	return b, writeName(filepath.Join(home, nodeFile), o.Name)
 }
 
@@ -65,7 +69,10 @@ func (n *node) sameServer(home, name, dir string) error {
 		return fmt.Errorf("reading the name of the server: %w", err)
 	}
 	if was := strings.TrimSpace(string(before)); was != name {
-		return verb.Advise(fmt.Errorf("%s is of server %s, not of %s", home, was, name), "start it by the name that it had, and each server in a home of its own")
+		return verb.Advise(
+			fmt.Errorf("%s is of server %s, not of %s", home, was, name),
+			"start it by the name that it had, and each server in a home of its own",
+		)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "jetstream")); errors.Is(err, fs.ErrNotExist) && !n.newDisk {
 		return verb.Advise(fmt.Errorf("server %s had its data in %s, and there is none now", name, dir),

@@ -45,7 +45,11 @@ type process struct {
 // serve starts oxbowd serve on a free port.
 func serve(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: oxbowd(context.Background(), dir, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...), found: make(chan string, 2), ended: make(chan struct{})}
+	p := &process{
+		cmd:   oxbowd(context.Background(), dir, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...),
+		found: make(chan string, 2),
+		ended: make(chan struct{}),
+	}
 	out, err := p.cmd.StderrPipe()
 	if err == nil {
 		err = p.cmd.Start()

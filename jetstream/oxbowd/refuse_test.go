@@ -48,28 +48,62 @@ func TestRefused(t *testing.T) {
 	defer taken.Close()
 	addrs := freeAddresses(t, 3)
 	peers := strings.Join(addrs, ",")
-	one := []string{"serve", "--http", "127.0.0.1:0", "--home", "h", "--name", "n0", "--cluster", addrs[0], "--peers", peers, "--wait", "1s"}
+	one := []string{"serve", "--http", "127.0.0.1:0", "--home", "h", "--name", "n0", "--cluster", addrs[0],
+		"--peers", peers, "--wait", "1s"}
 	secretOf := func(file string) []string { return append(one[:len(one):len(one)], "--secret-file", file) }
 	for name, tc := range map[string]struct {
 		status int
 		words  []string
 		args   []string
 	}{
-		"NoHome":         {2, []string{"--home is missing"}, []string{"serve", "--dev"}},
-		"NoServers":      {2, []string{"--cluster is missing", "--dev"}, []string{"serve", "--http", ":0", "--home", "h"}},
-		"TwoPeers":       {2, []string{"all three servers"}, []string{"serve", "--http", ":0", "--home", "h", "--name", "a", "--cluster", addrs[0], "--peers", addrs[0] + "," + addrs[1]}},
-		"NoName":         {2, []string{"--name is missing"}, []string{"serve", "--http", ":0", "--home", "h", "--cluster", addrs[0], "--peers", peers}},
-		"DevAndCluster":  {2, []string{"--dev is one server alone"}, []string{"serve", "--http", ":0", "--home", "h", "--dev", "--cluster", addrs[0]}},
-		"NoSecretFile":   {2, []string{"--secret-file is missing", "openssl rand"}, one},
-		"MissingSecret":  {1, []string{"reading the secret", "openssl rand -hex 24 > nosuch"}, secretOf("nosuch")},
-		"GarbageSecret":  {1, []string{"garbage has no secret"}, secretOf("garbage")},
-		"ShortSecret":    {1, []string{"16 to 200"}, secretOf("short")},
-		"EmptySecret":    {1, []string{"empty has no secret"}, secretOf("empty")},
-		"MissingTokens":  {1, []string{"nosuch"}, append(secretOf("secret"), "--tokens", "nosuch")},
-		"TakenHTTP":      {1, []string{"address already in use", "oxbowd serve --http 127.0.0.1:0"}, []string{"serve", "--dev", "--home", "h1", "--http", taken.Addr().String()}},
-		"TakenCluster":   {1, []string{"start server n0", "address already in use"}, []string{"serve", "--http", ":0", "--home", "h2", "--name", "n0", "--cluster", taken.Addr().String(), "--peers", peers, "--secret-file", "secret"}},
-		"Alone":          {1, []string{"oxbowd: waiting for 2 of 3 servers; 1 answer", "gave up waiting for 2 of 3 servers", addrs[1] + " does not answer", "start the others"}, secretOf("secret")},
-		"NobodyAtNATS":   {1, []string{"no server answers at " + addrs[2]}, []string{"serve", "--http", ":0", "--home", "h3", "--nats", addrs[2], "--secret-file", "secret", "--wait", "1s"}},
+		"NoHome": {2, []string{"--home is missing"}, []string{"serve", "--dev"}},
+		"NoServers": {
+			2,
+			[]string{"--cluster is missing", "--dev"},
+			[]string{"serve", "--http", ":0", "--home", "h"},
+		},
+		"TwoPeers": {
+			2,
+			[]string{"all three servers"},
+			[]string{"serve", "--http", ":0", "--home", "h", "--name", "a", "--cluster", addrs[0], "--peers", addrs[0] +
+				"," + addrs[1]},
+		},
+		"NoName": {
+			2,
+			[]string{"--name is missing"},
+			[]string{"serve", "--http", ":0", "--home", "h", "--cluster", addrs[0], "--peers", peers},
+		},
+		"DevAndCluster": {
+			2,
+			[]string{"--dev is one server alone"},
+			[]string{"serve", "--http", ":0", "--home", "h", "--dev", "--cluster", addrs[0]},
+		},
+		"NoSecretFile":  {2, []string{"--secret-file is missing", "openssl rand"}, one},
+		"MissingSecret": {1, []string{"reading the secret", "openssl rand -hex 24 > nosuch"}, secretOf("nosuch")},
+		"GarbageSecret": {1, []string{"garbage has no secret"}, secretOf("garbage")},
+		"ShortSecret":   {1, []string{"16 to 200"}, secretOf("short")},
+		"EmptySecret":   {1, []string{"empty has no secret"}, secretOf("empty")},
+		"MissingTokens": {1, []string{"nosuch"}, append(secretOf("secret"), "--tokens", "nosuch")},
+		"TakenHTTP": {
+			1,
+			[]string{"address already in use", "oxbowd serve --http 127.0.0.1:0"},
+			[]string{"serve", "--dev", "--home", "h1", "--http", taken.Addr().String()},
+		},
+		"TakenCluster": {
+			1,
+			[]string{"start server n0", "address already in use"},
+			[]string{"serve", "--http", ":0", "--home", "h2", "--name", "n0", "--cluster", taken.Addr().String(),
+				"--peers", peers, "--secret-file", "secret"},
+		},
+		"Alone": {
+			1,
+			[]string{"oxbowd: waiting for 2 of 3 servers; 1 answer", "gave up waiting for 2 of 3 servers", addrs[1] +
+				" does not answer", "start the others"},
+			secretOf("secret"),
+		},
+		"NobodyAtNATS": {1, []string{"no server answers at " +
+			addrs[2]}, []string{"serve", "--http", ":0", "--home", "h3", "--nats", addrs[2], "--secret-file",
+			"secret", "--wait", "1s"}},
 		"UnknownCommand": {2, []string{"oxbowd --help"}, []string{"nosuch"}},
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, dir, tc.status, tc.words, tc.args...) })
@@ -84,7 +118,21 @@ func TestOtherSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Shutdown()
-	refused(t, homeOf(t), 1, []string{"refuse the secret", "copy the file"}, "serve", "--http", ":0", "--home", "h", "--nats", s.URL(), "--secret-file", "secret")
+	refused(
+		t,
+		homeOf(t),
+		1,
+		[]string{"refuse the secret", "copy the file"},
+		"serve",
+		"--http",
+		":0",
+		"--home",
+		"h",
+		"--nats",
+		s.URL(),
+		"--secret-file",
+		"secret",
+	)
 }
 
 // TestOneServer: a server alone keeps its memories, ends in order, and does not begin
@@ -117,5 +165,23 @@ func TestOneServer(t *testing.T) {
 	}
 	refused(t, dir, 1, []string{"there is none now", "--new-disk"}, again...)
 	addrs := freeAddresses(t, 3)
-	refused(t, dir, 1, []string{"is of server dev, not of n1"}, "serve", "--http", ":0", "--home", "h", "--name", "n1", "--cluster", addrs[0], "--peers", strings.Join(addrs, ","), "--secret-file", "secret")
+	refused(
+		t,
+		dir,
+		1,
+		[]string{"is of server dev, not of n1"},
+		"serve",
+		"--http",
+		":0",
+		"--home",
+		"h",
+		"--name",
+		"n1",
+		"--cluster",
+		addrs[0],
+		"--peers",
+		strings.Join(addrs, ","),
+		"--secret-file",
+		"secret",
+	)
 }

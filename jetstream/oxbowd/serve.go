@@ -67,9 +67,19 @@ func (n *node) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.name, "name", "", "the `NAME` of this server, another one for each and always the same")
 	fs.StringVar(&n.cluster, "cluster", "", "be one of three servers; `ADDR` is where it listens to the others")
 	fs.StringSliceVar(&n.peers, "peers", nil, "the addresses `ADDR,ADDR,ADDR` of --cluster of all three servers")
-	fs.StringVar(&n.listen, "listen", "", "where this server listens to other programs of the cluster (default a free port of this machine)")
+	fs.StringVar(
+		&n.listen,
+		"listen",
+		"",
+		"where this server listens to other programs of the cluster (default a free port of this machine)",
+	)
 	fs.StringVar(&n.data, "data", "", "the `DIR` of this server's part of the memories (default HOME/data)")
-	fs.BoolVar(&n.newDisk, "new-disk", false, "go on although the data of this server is gone: the others send it again")
+	fs.BoolVar(
+		&n.newDisk,
+		"new-disk",
+		false,
+		"go on although the data of this server is gone: the others send it again",
+	)
 	n.connection.flags(fs)
 	fs.BoolVar(&n.dev, "dev", false, "UNSAFE: one server, whose loss loses all")
 	fs.DurationVar(&n.wait, "wait", 2*time.Minute, "how long to wait for the other servers, as a `TIME` such as 30s")
@@ -89,7 +99,10 @@ func (n *node) check() error {
 	case n.dev:
 		return nil
 	case n.cluster == "" && n.urls == "":
-		return invalid("--cluster", "is missing; give it for a server in this process, --nats for servers of your own, or --dev to try one")
+		return invalid(
+			"--cluster",
+			"is missing; give it for a server in this process, --nats for servers of your own, or --dev to try one",
+		)
 	case n.cluster != "" && n.urls != "":
 		return invalid("--nats", "is for servers of your own, and --cluster for one in this process; give one of them")
 	case n.urls != "" && (n.listen != "" || n.data != "" || len(n.peers) > 0):
@@ -97,7 +110,10 @@ func (n *node) check() error {
 	case n.cluster != "" && n.name == "":
 		return invalid("--name", "is missing; each server has one of its own, such as n1, and keeps it")
 	case n.cluster != "" && len(n.otherServers()) < 2:
-		return invalid("--peers", "must name the --cluster addresses of all three servers, with commas: three hold each memory")
+		return invalid(
+			"--peers",
+			"must name the --cluster addresses of all three servers, with commas: three hold each memory",
+		)
 	}
 	return nil
 }
@@ -143,7 +159,10 @@ func (n *node) start(ctx context.Context, home string, tell func(format string, 
 		tell("UNSAFE: --dev is one server; its loss loses all memories")
 	}
 	if n.isExposed() {
-		tell("UNSAFE: the secret and all memories cross the network in the clear; --nats-cert, --nats-key and --nats-ca encrypt them")
+		tell(
+			"UNSAFE: the secret and all memories cross the network in the clear; --nats-cert, --nats-key and " +
+				"--nats-ca encrypt them",
+		)
 	}
 	b, err := n.serve(home)
 	if err == nil {

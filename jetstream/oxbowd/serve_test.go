@@ -33,7 +33,8 @@ const (
 func homeOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"secret": secret + "\n", "tokens": "ops " + acme + " rw tenant=acme\nops2 " + rival + " rw tenant=rival\n"} {
+	for name, text := range map[string]string{"secret": secret + "\n", "tokens": "ops " + acme +
+		" rw tenant=acme\nops2 " + rival + " rw tenant=rival\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func agent(t *testing.T, token, url, tool string, args map[string]any) string {
 	t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true}, nil)
+		&mcp.StreamableClientTransport{Endpoint: url +
+			"/mcp", HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +139,8 @@ func leader(t *testing.T, url string, l login) int {
 func writer(ctx context.Context, t *testing.T, id int, url string) (names []string, longest time.Duration) {
 	for n := 0; ctx.Err() == nil; n++ {
 		name, begun := fmt.Sprintf("w%d-%d", id, n), time.Now()
-		status, answer, err := request(context.WithoutCancel(ctx), acme, "PUT", url+"/api/v1/entries/"+name, `{"content":"`+name+`"}`)
+		status, answer, err := request(context.WithoutCancel(ctx), acme, "PUT", url+"/api/v1/entries/"+
+			name, `{"content":"`+name+`"}`)
 		longest = max(longest, time.Since(begun))
 		if err != nil || status != http.StatusCreated {
 			t.Errorf("PUT of %s = %d %s, %v", name, status, answer, err)
@@ -155,8 +158,19 @@ func TestThreeProcesses(t *testing.T) {
 	t.Parallel()
 	dir, addrs := homeOf(t), freeAddresses(t, 6)
 	start := func(i int) *process {
-		return serve(t, dir, "--home", fmt.Sprint("h", i), "--name", fmt.Sprint("n", i), "--listen", addrs[i], "--cluster", addrs[3+i],
-			"--peers", strings.Join(addrs[3:], ","), "--secret-file", "secret", "--tokens", "tokens")
+		return serve(
+			t,
+			dir,
+			"--home",
+			fmt.Sprint("h", i),
+			"--name",
+			fmt.Sprint("n", i),
+			"--listen",
+			addrs[i],
+			"--cluster",
+			addrs[3+i],
+			"--peers", strings.Join(addrs[3:], ","), "--secret-file", "secret", "--tokens", "tokens",
+		)
 	}
 	var processes [3]*process
 	var urls [3]string
@@ -168,14 +182,22 @@ func TestThreeProcesses(t *testing.T) {
 		healthz(t, urls[i], http.StatusOK, "ok\n")
 	}
 
-	if status, answer := api(t, acme, "PUT", urls[0]+"/api/v1/entries/deploy", `{"content":"We deploy on Tuesdays."}`); status != http.StatusCreated {
+	if status, answer := api(t, acme, "PUT", urls[0]+
+		"/api/v1/entries/deploy", `{"content":"We deploy on Tuesdays."}`); status != http.StatusCreated {
 		t.Fatalf("PUT = %d %s", status, answer)
 	}
-	if got := agent(t, acme, urls[1], "recall", map[string]any{"query": "when do we deploy"}); !strings.Contains(got, "on Tuesdays") {
+	if got := agent(
+		t,
+		acme,
+		urls[1],
+		"recall",
+		map[string]any{"query": "when do we deploy"},
+	); !strings.Contains(got, "on Tuesdays") {
 		t.Errorf("recall of an agent = %s", got)
 	}
 	agent(t, acme, urls[1], "remember", map[string]any{"name": "review", "content": "Two people review."})
-	if _, got := api(t, acme, "GET", urls[2]+"/api/v1/recall?query=review", ""); !strings.Contains(got, "Two people review") {
+	if _, got := api(t, acme, "GET", urls[2]+
+		"/api/v1/recall?query=review", ""); !strings.Contains(got, "Two people review") {
 		t.Errorf("recall = %s", got)
 	}
 	if status, got := api(t, rival, "GET", urls[2]+"/api/v1/entries/deploy", ""); status != http.StatusNotFound {
@@ -184,11 +206,21 @@ func TestThreeProcesses(t *testing.T) {
 	if _, got := api(t, rival, "GET", urls[0]+"/api/v1/recall?query=deploy", ""); strings.Contains(got, "Tuesdays") {
 		t.Errorf("recall of another tenant = %s", got)
 	}
-	if got := agent(t, rival, urls[0], "recall", map[string]any{"query": "when do we deploy"}); strings.Contains(got, "Tuesdays") {
+	if got := agent(
+		t,
+		rival,
+		urls[0],
+		"recall",
+		map[string]any{"query": "when do we deploy"},
+	); strings.Contains(got, "Tuesdays") {
 		t.Errorf("recall of an agent of another tenant = %s", got)
 	}
 
-	if status, got := api(t, acme, "PUT", urls[2]+"/api/v1/entries/key", `{"content":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}`); status != http.StatusCreated || strings.Contains(got, "ghp_16C7") {
+	if status, got := api(t, acme, "PUT", urls[2]+
+		"/api/v1/entries/key", `{"content":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}`); status != http.StatusCreated || strings.Contains(
+		got,
+		"ghp_16C7",
+	) {
 		t.Errorf("PUT of a secret = %d %s, want it redacted", status, got)
 	}
 
@@ -205,7 +237,13 @@ func TestThreeProcesses(t *testing.T) {
 	processes[lost].kill()
 	other := (lost + 1) % 3
 	for i := range 30 { // the first waits for an election
-		if status, answer := api(t, acme, "PUT", fmt.Sprintf("%s/api/v1/entries/after-%d", urls[other], i), `{"content":"It goes on."}`); status != http.StatusCreated {
+		if status, answer := api(
+			t,
+			acme,
+			"PUT",
+			fmt.Sprintf("%s/api/v1/entries/after-%d", urls[other], i),
+			`{"content":"It goes on."}`,
+		); status != http.StatusCreated {
 			t.Errorf("PUT = %d %s", status, answer)
 		}
 	}
@@ -220,7 +258,8 @@ func TestThreeProcesses(t *testing.T) {
 			t.Errorf("GET of %s = %d %s", name, status, answer)
 		}
 	}
-	if status, answer := api(t, acme, "GET", urls[other]+"/api/v1/check", ""); status != http.StatusOK || !strings.Contains(answer, `"problems":[]`) {
+	if status, answer := api(t, acme, "GET", urls[other]+"/api/v1/check", ""); status != http.StatusOK ||
+		!strings.Contains(answer, `"problems":[]`) {
 		t.Errorf("check = %d %s", status, answer)
 	}
 
@@ -229,7 +268,12 @@ func TestThreeProcesses(t *testing.T) {
 		processes[i].kill()
 	}
 	third := 3 - lost - other
-	healthz(t, urls[third], http.StatusServiceUnavailable, "the memories cannot be read: most of their servers do not answer\n")
+	healthz(
+		t,
+		urls[third],
+		http.StatusServiceUnavailable,
+		"the memories cannot be read: most of their servers do not answer\n",
+	)
 	processes[lost] = start(lost)
 	healthz(t, urls[third], http.StatusOK, "ok\n")
 	if status, answer := api(t, acme, "GET", urls[third]+"/api/v1/entries/deploy", ""); status != http.StatusOK {

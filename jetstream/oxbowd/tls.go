@@ -29,12 +29,20 @@ func adviseTLS(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	switch {
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired, err != nil && strings.Contains(err.Error(), "expired certificate"):
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired, err != nil &&
+		strings.Contains(err.Error(), "expired certificate"):
 		return verb.Advise(err, "have the authority sign another one, and see whether the clocks are right")
 	case errors.As(err, &host):
-		return verb.Advise(err, "a certificate must have each address by which its server is called: subjectAltName = IP:10.0.0.1, DNS:n1")
+		return verb.Advise(
+			err,
+			"a certificate must have each address by which its server is called: subjectAltName = IP:10.0.0.1, DNS:n1",
+		)
 	case errors.As(err, &unknown), errors.As(err, &invalid), refusesTLS(err), errors.Is(err, nats.ErrTLS):
-		return verb.Advise(err, "one authority signs the certificates of all servers and programs: its own is --nats-ca, and --nats-cert is one that it signed")
+		return verb.Advise(
+			err,
+			"one authority signs the certificates of all servers and programs: its own is --nats-ca, and --nats-cert "+
+				"is one that it signed",
+		)
 	}
 	return err
 }
@@ -153,6 +161,10 @@ func (b *brains) printExpiry(tell func(format string, args ...any)) {
 	case err != nil:
 		tell("%v", err)
 	case time.Until(expires) < expiryNotice:
-		tell("certificate %s expires at %s; kill -HUP makes this process read another one", b.tls.Cert, expires.Format(time.RFC3339))
+		tell(
+			"certificate %s expires at %s; kill -HUP makes this process read another one",
+			b.tls.Cert,
+			expires.Format(time.RFC3339),
+		)
 	}
 }

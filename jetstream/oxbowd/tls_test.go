@@ -46,7 +46,8 @@ func newAuthority(t *testing.T, dir, name string) *authority {
 		t.Fatal(err)
 	}
 	a := &authority{t: t, dir: dir, name: name, key: key}
-	a.cert = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	a.cert = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	a.write(name, a.cert, key)
 	return a
@@ -63,7 +64,8 @@ func (a *authority) write(name string, c *x509.Certificate, key *ecdsa.PrivateKe
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	for file, b := range map[string]*pem.Block{name + ".crt": {Type: "CERTIFICATE", Bytes: der}, name + ".key": {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, b := range map[string]*pem.Block{name + ".crt": {Type: "CERTIFICATE", Bytes: der}, name +
+		".key": {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(filepath.Join(a.dir, file), pem.EncodeToMemory(b), 0o600); err != nil {
 			a.t.Fatal(err)
 		}
@@ -78,14 +80,20 @@ func (a *authority) sign(name string, serial int64, valid time.Duration) []strin
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	a.write(name, &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(valid),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}, key)
+	a.write(
+		name,
+		&x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name},
+			NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(valid),
+			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}, key,
+	)
 	return []string{"--nats-cert", name + ".crt", "--nats-key", name + ".key", "--nats-ca", a.name + ".crt"}
 }
 
 // files are those of a certificate of the authority.
 func (a *authority) files(name string) server.TLS {
-	return server.TLS{Cert: filepath.Join(a.dir, name+".crt"), Key: filepath.Join(a.dir, name+".key"), CA: filepath.Join(a.dir, a.name+".crt")}
+	return server.TLS{Cert: filepath.Join(a.dir, name+".crt"), Key: filepath.Join(a.dir, name+
+		".key"), CA: filepath.Join(a.dir, a.name+".crt")}
 }
 
 // serialAt returns the serial number of the certificate of a server.
@@ -115,8 +123,15 @@ func TestTLS(t *testing.T) {
 	var processes [3]*process
 	var urls [3]string
 	start := func(i int) {
-		processes[i] = serve(t, dir, append([]string{"--home", fmt.Sprint("h", i), "--name", fmt.Sprint("n", i), "--listen", addrs[i], "--cluster", addrs[3+i],
-			"--peers", peers, "--secret-file", "secret", "--tokens", "tokens"}, certs[i]...)...)
+		processes[i] = serve(
+			t,
+			dir,
+			append(
+				[]string{"--home", fmt.Sprint("h", i), "--name", fmt.Sprint("n", i), "--listen", addrs[i],
+					"--cluster", addrs[3+i],
+					"--peers", peers, "--secret-file", "secret", "--tokens", "tokens"}, certs[i]...,
+			)...,
+		)
 	}
 	for i := range processes {
 		certs[i] = ca.sign(fmt.Sprint("n", i), 7, time.Hour)
@@ -125,12 +140,21 @@ func TestTLS(t *testing.T) {
 	for i, p := range processes {
 		urls[i] = p.url(t)
 	}
-	if status, answer := api(t, acme, "PUT", urls[0]+"/api/v1/entries/deploy", `{"content":"We deploy on Tuesdays."}`); status != http.StatusCreated {
+	if status, answer := api(t, acme, "PUT", urls[0]+
+		"/api/v1/entries/deploy", `{"content":"We deploy on Tuesdays."}`); status != http.StatusCreated {
 		t.Fatalf("PUT = %d %s", status, answer)
 	}
 
 	// Programs.
-	for name, f := range map[string]server.TLS{"none": {}, "no certificate": {CA: ca.files("n0").CA}, "another authority": {CA: ca.files("n0").CA, Cert: filepath.Join(dir, "other.crt"), Key: filepath.Join(dir, "other.key")}} {
+	for name, f := range map[string]server.TLS{
+		"none":           {},
+		"no certificate": {CA: ca.files("n0").CA},
+		"another authority": {
+			CA:   ca.files("n0").CA,
+			Cert: filepath.Join(dir, "other.crt"),
+			Key:  filepath.Join(dir, "other.key"),
+		},
+	} {
 		if nc, err := nats.Connect(addrs[0], append(f.Options(), nats.UserInfo("oxbow", secret))...); err == nil {
 			t.Errorf("a client with %s is let in", name)
 			nc.Close()
@@ -138,16 +162,38 @@ func TestTLS(t *testing.T) {
 	}
 	status := []string{"cluster", "status", "--nats", addrs[0], "--secret-file", "secret"}
 	refused(t, dir, 1, []string{"certificates do not fit", "unknown authority", "--nats-ca"}, status...)
-	refused(t, dir, 1, []string{"certificates do not fit", "certificate required", "--nats-cert"}, append(status, "--nats-ca", "ca.crt")...)
-	if out, err := oxbowd(t.Context(), dir, append(status, ca.sign("ops", 8, time.Hour)...)...).CombinedOutput(); err != nil || !strings.Contains(string(out), "memories: 1\n") {
+	refused(
+		t,
+		dir,
+		1,
+		[]string{"certificates do not fit", "certificate required", "--nats-cert"},
+		append(status, "--nats-ca", "ca.crt")...,
+	)
+	if out, err := oxbowd(
+		t.Context(),
+		dir,
+		append(status, ca.sign("ops", 8, time.Hour)...)...,
+	).CombinedOutput(); err != nil || !strings.Contains(string(out), "memories: 1\n") {
 		t.Errorf("oxbowd cluster status = %v: %s", err, out)
 	}
 
 	// Servers.
-	rogue := []string{"serve", "--http", "127.0.0.1:0", "--name", "n9", "--cluster", addrs[6], "--peers", peers, "--secret-file", "secret", "--wait", "1s"}
-	refused(t, dir, 1, []string{addrs[3] + " says nothing in the clear", "--nats-cert"}, append(rogue, "--home", "r1")...)
-	refused(t, dir, 1, []string{addrs[3] + " does not fit", "unknown authority"}, append(append(rogue, "--home", "r2"), other.sign("rogue", 9, time.Hour)...)...)
-	refused(t, dir, 1, []string{"expired.crt", "has expired", "have the authority sign another one"}, append(append(rogue, "--home", "r3"), ca.sign("expired", 9, -time.Hour)...)...)
+	rogue := []string{"serve", "--http", "127.0.0.1:0", "--name", "n9", "--cluster", addrs[6], "--peers", peers,
+		"--secret-file", "secret", "--wait", "1s"}
+	refused(t, dir, 1, []string{addrs[3] +
+		" says nothing in the clear", "--nats-cert"}, append(rogue, "--home", "r1")...)
+	refused(t, dir, 1, []string{addrs[3] +
+		" does not fit", "unknown authority"}, append(
+		append(rogue, "--home", "r2"),
+		other.sign("rogue", 9, time.Hour)...,
+	)...)
+	refused(
+		t,
+		dir,
+		1,
+		[]string{"expired.crt", "has expired", "have the authority sign another one"},
+		append(append(rogue, "--home", "r3"), ca.sign("expired", 9, -time.Hour)...)...,
+	)
 
 	// Another certificate is read while the process runs.
 	f := ca.files("ops")
@@ -167,14 +213,17 @@ func TestTLS(t *testing.T) {
 	lost := leader(t, addrs[1], secretLogin(secret, f.Options()))
 	processes[lost].kill()
 	next := (lost + 1) % 3
-	if status, answer := api(t, acme, "PUT", urls[next]+"/api/v1/entries/after", `{"content":"It goes on."}`); status != http.StatusCreated {
+	if status, answer := api(t, acme, "PUT", urls[next]+
+		"/api/v1/entries/after", `{"content":"It goes on."}`); status != http.StatusCreated {
 		t.Errorf("PUT = %d %s", status, answer)
 	}
 	start(lost)
-	if status, answer := api(t, acme, "GET", processes[lost].url(t)+"/api/v1/entries/after", ""); status != http.StatusOK {
+	if status, answer := api(t, acme, "GET", processes[lost].url(t)+
+		"/api/v1/entries/after", ""); status != http.StatusOK {
 		t.Errorf("GET = %d %s", status, answer)
 	}
-	if status, answer := api(t, acme, "GET", urls[next]+"/api/v1/check", ""); status != http.StatusOK || !strings.Contains(answer, `"problems":[]`) {
+	if status, answer := api(t, acme, "GET", urls[next]+"/api/v1/check", ""); status != http.StatusOK ||
+		!strings.Contains(answer, `"problems":[]`) {
 		t.Errorf("check = %d %s", status, answer)
 	}
 }
@@ -195,7 +244,8 @@ func TestSecretIsNotGivenAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			s, err := server.Start(server.Options{Name: "n0", Dir: t.TempDir(), Secret: secret, Cluster: "127.0.0.1:-1", Peers: []string{l.Addr().String()}, TLS: tc.tls})
+			s, err := server.Start(server.Options{Name: "n0", Dir: t.TempDir(), Secret: secret,
+				Cluster: "127.0.0.1:-1", Peers: []string{l.Addr().String()}, TLS: tc.tls})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +256,10 @@ func TestSecretIsNotGivenAway(t *testing.T) {
 			}
 			defer c.Close()
 			b := make([]byte, 4096)
-			if _, err := fmt.Fprint(c, `INFO {"server_id":"X","server_name":"x","cluster":"oxbow","host":"127.0.0.1","port":1}`+"\r\n"); err != nil {
+			if _, err := fmt.Fprint(
+				c,
+				`INFO {"server_id":"X","server_name":"x","cluster":"oxbow","host":"127.0.0.1","port":1}`+"\r\n",
+			); err != nil {
 				t.Fatal(err)
 			}
 			n, err := c.Read(b)
@@ -226,7 +279,8 @@ func TestReload(t *testing.T) {
 	ca := newAuthority(t, dir, "ca")
 	ca.sign("n", 2, time.Hour)
 	ca.sign("client", 3, time.Hour)
-	s, err := server.Start(server.Options{Name: "n0", Dir: t.TempDir(), Secret: secret, Listen: "0.0.0.0:-1", Cluster: routes[0], Peers: routes[2:], TLS: ca.files("n")})
+	s, err := server.Start(server.Options{Name: "n0", Dir: t.TempDir(), Secret: secret, Listen: "0.0.0.0:-1",
+		Cluster: routes[0], Peers: routes[2:], TLS: ca.files("n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +313,8 @@ func TestReload(t *testing.T) {
 	if got := (&brains{tls: ca.files("client")}).probe(routes[0]); !strings.Contains(got, "is the secret the same") {
 		t.Errorf("probe() = %q", got)
 	}
-	other, err := server.Start(server.Options{Name: "n1", Dir: t.TempDir(), Secret: secret, Cluster: routes[1], Peers: routes[2:]})
+	other, err := server.Start(server.Options{Name: "n1", Dir: t.TempDir(), Secret: secret, Cluster: routes[1],
+		Peers: routes[2:]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +349,10 @@ func TestReasonIsRead(t *testing.T) {
 				served <- err
 				return
 			}
-			_, _ = fmt.Fprint(c, `INFO {"server_id":"n","version":"2.12.0","proto":1,"tls_required":true,"max_payload":1048576}`+"\r\n")
+			_, _ = fmt.Fprint(
+				c,
+				`INFO {"server_id":"n","version":"2.12.0","proto":1,"tls_required":true,"max_payload":1048576}`+"\r\n",
+			)
 			err = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: auth}).Handshake()
 			_ = c.Close()
 			if (err == nil) != (auth == tls.NoClientCert) {
@@ -308,7 +366,8 @@ func TestReasonIsRead(t *testing.T) {
 	client := secretLogin(secret, files.Options())
 	client.tls = files
 	_, _, err = dial(t.Context(), l.Addr().String(), client, t.Logf)
-	if err == nil || !strings.Contains(err.Error(), "certificate required") || !strings.Contains(err.Error(), "certificates do not fit") {
+	if err == nil || !strings.Contains(err.Error(), "certificate required") ||
+		!strings.Contains(err.Error(), "certificates do not fit") {
 		t.Errorf("dial() = %v", err)
 	}
 	if err := <-served; err != nil {
@@ -361,10 +420,18 @@ func TestCredentials(t *testing.T) {
 	_, oxbow, oxbowSeed := pair(nkeys.CreateUser)
 	_, system, systemSeed := pair(nkeys.CreateUser)
 	var byKey natsserver.Options
-	if err := byKey.ProcessConfigString(fmt.Sprintf("accounts { A { users: [ { nkey: %s } ] }, S { users: [ { nkey: %s } ] } }\nsystem_account: S", oxbow, system)); err != nil {
+	if err := byKey.ProcessConfigString(fmt.Sprintf(
+		"accounts { A { users: [ { nkey: %s } ] }, S { users: [ { nkey: %s } ] } }\nsystem_account: S",
+		oxbow,
+		system,
+	)); err != nil {
 		t.Fatal(err)
 	}
-	keys := connection{urls: run(&byKey), creds: write("oxbow.nk", []byte(oxbowSeed)), systemCreds: write("system.nk", []byte(systemSeed))}
+	keys := connection{
+		urls:        run(&byKey),
+		creds:       write("oxbow.nk", []byte(oxbowSeed)),
+		systemCreds: write("system.nk", []byte(systemSeed)),
+	}
 
 	operator, operatorKey, _ := pair(nkeys.CreateOperator)
 	resolver := &natsserver.MemAccResolver{}
@@ -414,12 +481,16 @@ func TestCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := dial(t.Context(), c.urls, l, t.Logf); err == nil || !strings.Contains(err.Error(), "refuse") {
+			if _, _, err := dial(t.Context(), c.urls, l, t.Logf); err == nil ||
+				!strings.Contains(err.Error(), "refuse") {
 				t.Errorf("dial() = %v", err)
 			}
 		})
 	}
-	if _, err := (&connection{creds: write("garbage", []byte("x")), systemCreds: keys.systemCreds}).login(); err == nil || !strings.Contains(err.Error(), "neither credentials") {
+	if _, err := (&connection{
+		creds:       write("garbage", []byte("x")),
+		systemCreds: keys.systemCreds,
+	}).login(); err == nil || !strings.Contains(err.Error(), "neither credentials") {
 		t.Errorf("login() = %v", err)
 	}
 }
@@ -432,21 +503,49 @@ func TestTLSFiles(t *testing.T) {
 	newAuthority(t, dir, "other")
 	good := ca.sign("n", 2, time.Hour)
 	serves := func(cluster string, flags ...string) []string {
-		return append([]string{"serve", "--http", "127.0.0.1:0", "--home", "h", "--name", "n0", "--cluster", cluster, "--peers", strings.Join(addrs, ","), "--secret-file", "secret"}, flags...)
+		return append(
+			[]string{"serve", "--http", "127.0.0.1:0", "--home", "h", "--name", "n0", "--cluster", cluster,
+				"--peers", strings.Join(addrs, ","), "--secret-file", "secret"},
+			flags...,
+		)
 	}
 	for name, tc := range map[string]struct {
 		status int
 		words  []string
 		args   []string
 	}{
-		"OtherAuthority": {1, []string{"certificate n.crt", "unknown authority", "one authority signs"}, serves(addrs[0], append(good, "--nats-ca", "other.crt")...)},
-		"OtherHost":      {1, []string{"not 192.0.2.1", "subjectAltName"}, serves("192.0.2.1:6222", good...)},
-		"OtherKey":       {1, []string{"n.crt with key ca.key", "does not match"}, serves(addrs[0], append(good, "--nats-key", "ca.key")...)},
-		"NoFile":         {1, []string{"nosuch.crt", "no such file"}, serves(addrs[0], append(good, "--nats-cert", "nosuch.crt")...)},
-		"NoKey":          {2, []string{"--nats-cert does not go without", "--nats-key and --nats-ca"}, serves(addrs[0], "--nats-cert", "n.crt")},
-		"OnlyCA":         {2, []string{"--nats-cert does not go without"}, serves(addrs[0], "--nats-ca", "ca.crt")},
-		"CredsAlone":     {1, []string{"--nats-creds goes with --nats-system-creds"}, []string{"cluster", "status", "--nats", addrs[0], "--nats-creds", "x"}},
-		"CredsOfServer":  {2, []string{"--nats-creds is for servers of your own"}, serves(addrs[0], "--nats-creds", "x", "--nats-system-creds", "y")},
+		"OtherAuthority": {
+			1,
+			[]string{"certificate n.crt", "unknown authority", "one authority signs"},
+			serves(addrs[0], append(good, "--nats-ca", "other.crt")...),
+		},
+		"OtherHost": {1, []string{"not 192.0.2.1", "subjectAltName"}, serves("192.0.2.1:6222", good...)},
+		"OtherKey": {
+			1,
+			[]string{"n.crt with key ca.key", "does not match"},
+			serves(addrs[0], append(good, "--nats-key", "ca.key")...),
+		},
+		"NoFile": {
+			1,
+			[]string{"nosuch.crt", "no such file"},
+			serves(addrs[0], append(good, "--nats-cert", "nosuch.crt")...),
+		},
+		"NoKey": {
+			2,
+			[]string{"--nats-cert does not go without", "--nats-key and --nats-ca"},
+			serves(addrs[0], "--nats-cert", "n.crt"),
+		},
+		"OnlyCA": {2, []string{"--nats-cert does not go without"}, serves(addrs[0], "--nats-ca", "ca.crt")},
+		"CredsAlone": {
+			1,
+			[]string{"--nats-creds goes with --nats-system-creds"},
+			[]string{"cluster", "status", "--nats", addrs[0], "--nats-creds", "x"},
+		},
+		"CredsOfServer": {
+			2,
+			[]string{"--nats-creds is for servers of your own"},
+			serves(addrs[0], "--nats-creds", "x", "--nats-system-creds", "y"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, dir, tc.status, tc.words, tc.args...) })
 	}

@@ -62,7 +62,8 @@ func Start(o Options) (*Server, error) {
 
 // inner returns the options of the NATS server for o.
 func (o *Options) inner() (*server.Options, error) {
-	if strings.ContainsAny(o.Name+o.Secret+o.Listen+o.Cluster+strings.Join(o.Peers, ""), "\"\\\n ") || o.Name == "" || o.Dir == "" || o.Secret == "" {
+	if strings.ContainsAny(o.Name+o.Secret+o.Listen+o.Cluster+strings.Join(o.Peers, ""), "\"\\\n ") || o.Name == "" ||
+		o.Dir == "" || o.Secret == "" {
 		return nil, errors.New("a name, a directory and a secret are needed, without spaces and quotes")
 	}
 	if err := o.checkTLS(); err != nil {
@@ -106,7 +107,11 @@ func lockDataDir(dir string) (*Server, error) {
 	}
 	ok, err := s.lock.TryLock()
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: another server has the data in %s; give this one a directory of its own", oxbow.ErrBusy, dir)
+		err = fmt.Errorf(
+			"%w: another server has the data in %s; give this one a directory of its own",
+			oxbow.ErrBusy,
+			dir,
+		)
 	}
 	return s, err
 }
@@ -181,8 +186,11 @@ func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, e
 // ConnectAs is like Connect, but with the given credentials for the owner of the brains and
 // for the system account.
 func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, system *nats.Conn, err error) {
-	opts = append([]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.Timeout(5 * time.Second),
-		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2)}, opts...)
+	opts = append(
+		[]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),
+			nats.Timeout(5 * time.Second),
+			nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2)}, opts...,
+	)
 	nc, err = nats.Connect(urls, append(opts, owner)...)
 	if err != nil {
 		return nil, nil, err

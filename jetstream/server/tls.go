@@ -30,7 +30,15 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	}
 	leaf := pair.Leaf
 	if now := time.Now(); now.After(leaf.NotAfter) || now.Before(leaf.NotBefore) {
-		err = x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired, Detail: fmt.Sprintf("it is valid from %s to %s", leaf.NotBefore.Format(time.RFC3339), leaf.NotAfter.Format(time.RFC3339))}
+		err = x509.CertificateInvalidError{
+			Cert:   leaf,
+			Reason: x509.Expired,
+			Detail: fmt.Sprintf(
+				"it is valid from %s to %s",
+				leaf.NotBefore.Format(time.RFC3339),
+				leaf.NotAfter.Format(time.RFC3339),
+			),
+		}
 	} else if len(hosts) > 0 {
 		err = f.checkServer(pair, hosts)
 	}
@@ -144,7 +152,12 @@ func (f TLS) configuration() string {
 	if f == (TLS{}) {
 		return ""
 	}
-	return fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true, timeout: 5 }\n", f.Cert, f.Key, f.CA)
+	return fmt.Sprintf(
+		"tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true, timeout: 5 }\n",
+		f.Cert,
+		f.Key,
+		f.CA,
+	)
 }
 
 // checkTLS returns an error for files that the other servers would refuse.

@@ -76,11 +76,20 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
-	h := &Home{Base: layout.NewBase(o), fs: &below{o.FS, p.dir}, shown: filepath.Join(o.Path, filepath.FromSlash(p.dir))}
+	h := &Home{
+		Base:  layout.NewBase(o),
+		fs:    &below{o.FS, p.dir},
+		shown: filepath.Join(o.Path, filepath.FromSlash(p.dir)),
+	}
 	h.layout, h.Docs = treeLayout{h.Zone}, []string{memoryFile, historyFile}
 	if p.other != "" {
-		h.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
-			filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown))
+		h.Warn(
+			fmt.Sprintf(
+				"%s holds a memory that is not read, since there is a directory %s: move its files there if they are "+
+					"wanted",
+				filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown,
+			),
+		)
 	}
 	h.Tree, err = h.OpenTree(ctx, h.fs, h.shown, h.layout, "")
 	if err != nil {

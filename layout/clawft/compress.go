@@ -105,7 +105,10 @@ func (c *compressor) report(units []unit) (out []moved, steps []layout.Step) {
 			steps = append(steps, layout.Step{Did: "move", Text: u.fact(), Why: "over the budget"})
 		case u.short != "":
 			out = append(out, moved{under: u.under, text: u.text})
-			steps = append(steps, layout.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"})
+			steps = append(
+				steps,
+				layout.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"},
+			)
 		}
 	}
 	return out, steps
@@ -114,7 +117,8 @@ func (c *compressor) report(units []unit) (out []moved, steps []layout.Step) {
 // shorten returns the first sentence of a paragraph, "" when there is none that is
 // shorter by a third. Code is left as it is.
 func shorten(u *unit) string {
-	if u.kind == anItem || strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ") || strings.HasPrefix(u.text, "|") {
+	if u.kind == anItem || strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ") ||
+		strings.HasPrefix(u.text, "|") {
 		return ""
 	}
 	text := strings.ReplaceAll(u.text, "\r\n", "\n")
@@ -134,7 +138,8 @@ func shorten(u *unit) string {
 }
 
 // abbreviations end with a period that ends no sentence.
-var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "cf", "approx", "bzw", "usw", "ca"}
+var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "cf", "approx",
+	"bzw", "usw", "ca"}
 
 // firstSentence returns the first sentence of a text that has more than one, else
 // "". A sentence ends with its mark and white space before something that does
@@ -159,7 +164,8 @@ func firstSentence(s string) string {
 			if rest == "" || len(rest) == len(s[end:]) || unicode.IsLower(next) || len(words) < 3 {
 				continue
 			}
-			if last := strings.ToLower(strings.TrimLeft(words[len(words)-1], "(\"'")); r == '.' && (utf8.RuneCountInString(last) == 1 || slices.Contains(abbreviations, last)) {
+			if last := strings.ToLower(strings.TrimLeft(words[len(words)-1], "(\"'")); r == '.' &&
+				(utf8.RuneCountInString(last) == 1 || slices.Contains(abbreviations, last)) {
 				continue
 			}
 			return s[:end]

@@ -34,16 +34,19 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 		return fmt.Errorf("reading the memory: %w", err)
 	}
 	memory, _ = h.apart(memoryFile, memory, notSuspicious)
-	c.Add(prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System, Text: injected(memory),
-		Short: func(tokens int) string {
-			s, _, _, ok := compress(ctx, memory, tokens)
-			s = injected(s)
-			if ok && prompt.Tokens(s) >= tokens/4 {
-				return s
-			}
-			// Facts that are too long, such as one that is the whole file, are cut instead.
-			return prompt.Part{}.Framed("", injected(memory), "").Short(tokens)
-		}})
+	c.Add(
+		prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System,
+			Text: injected(memory),
+			Short: func(tokens int) string {
+				s, _, _, ok := compress(ctx, memory, tokens)
+				s = injected(s)
+				if ok && prompt.Tokens(s) >= tokens/4 {
+					return s
+				}
+				// Facts that are too long, such as one that is the whole file, are cut instead.
+				return prompt.Part{}.Framed("", injected(memory), "").Short(tokens)
+			}},
+	)
 	c.Add(more...)
 	c.Fit(budget)
 	if len(c.Parts) > 0 && c.Parts[0].Text == injected(memory) {
@@ -63,9 +66,13 @@ type session struct {
 // Session implements [layout.Home].
 func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	s := &session{h: h, r: r}
-	s.Summaries = layout.Summaries{Keep: s.keep, GoOn: s.goOn, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
-		return h.GetOfKind(ctx, name, oxbow.History)
-	}}
+	s.Summaries = layout.Summaries{
+		Keep: s.keep,
+		GoOn: s.goOn,
+		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+			return h.GetOfKind(ctx, name, oxbow.History)
+		},
+	}
 	return s, ctx.Err()
 }
 

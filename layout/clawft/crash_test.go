@@ -23,8 +23,14 @@ func TestCrashAnywhere(t *testing.T) {
 		change func(ctx context.Context, h *Home) error
 		images int // that there must be at least
 	}{
-		{"compress", start, func(ctx context.Context, h *Home) error { _, err := h.Compress(ctx, 30, false); return err }, 100},
-		{"the first write", vfs.NewMem(), func(ctx context.Context, h *Home) error { _, err := h.AppendMemory(ctx, "x"); return err }, 10},
+		{"compress", start, func(ctx context.Context, h *Home) error {
+			_, err := h.Compress(ctx, 30, false)
+			return err
+		}, 100},
+		{"the first write", vfs.NewMem(), func(ctx context.Context, h *Home) error {
+			_, err := h.AppendMemory(ctx, "x")
+			return err
+		}, 10},
 		{"the first end", vfs.NewMem(), func(ctx context.Context, h *Home) error {
 			s, err := h.Session(ctx, layout.Request{})
 			return errors.Join(err, s.End(ctx, "x"))

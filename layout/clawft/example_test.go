@@ -77,8 +77,18 @@ func Example() {
 
 	first := begin()
 	converse(first,
-		turn{"Luna sees the vet on Thursdays", "memory_write", `{"content":"Luna the cat sees the vet on Thursdays."}`, "Noted."},
-		turn{"and at nine, mind", "memory_write", `{"content":"Luna the cat sees the vet on Thursdays, at nine."}`, "Noted."})
+		turn{
+			"Luna sees the vet on Thursdays",
+			"memory_write",
+			`{"content":"Luna the cat sees the vet on Thursdays."}`,
+			"Noted.",
+		},
+		turn{
+			"and at nine, mind",
+			"memory_write",
+			`{"content":"Luna the cat sees the vet on Thursdays, at nine."}`,
+			"Noted.",
+		})
 	name, goOn, err := first.Compact(ctx, "They told me when Luna sees the vet.")
 	if err != nil {
 		log.Fatal(err)

@@ -24,10 +24,11 @@ type unit struct {
 	kind       unitKind
 	start, end int // the last line end not included
 	text       string
-	under      string // the headings that it stands below, outermost first, and the lead of its list, with " / " between
-	level      int    // of a heading, 1 to 6
-	group      int    // the paragraph that it is of, without headings above
-	mark       *mark  // of a named one
+	// the headings that it stands below, outermost first, and the lead of its list, with " / " between
+	under string
+	level int   // of a heading, 1 to 6
+	group int   // the paragraph that it is of, without headings above
+	mark  *mark // of a named one
 
 	gone  bool   // it is taken out
 	short string // what stands for it when it is shortened
@@ -69,7 +70,11 @@ func cutUnits(text string) []unit {
 	for _, it := range cutItems(text) {
 		c.group++
 		if it.mark != nil {
-			c.units = append(c.units, unit{kind: aNamed, start: it.start, end: it.end, text: it.content, under: c.under(), group: c.group, mark: it.mark})
+			c.units = append(
+				c.units,
+				unit{kind: aNamed, start: it.start, end: it.end, text: it.content, under: c.under(), group: c.group,
+					mark: it.mark},
+			)
 			continue
 		}
 		c.cut(it.start, it.end)
@@ -198,7 +203,8 @@ func settle(units []unit) {
 		had, has := false, false
 		for j := i + 1; j < len(units); j++ {
 			v := &units[j]
-			if (u.kind == aHeading && v.kind == aHeading && v.level <= u.level) || (u.kind == aLead && v.group != u.group) {
+			if (u.kind == aHeading && v.kind == aHeading && v.level <= u.level) ||
+				(u.kind == aLead && v.group != u.group) {
 				break
 			}
 			if v.isFact() {

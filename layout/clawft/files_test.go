@@ -29,8 +29,13 @@ func TestReadTool(t *testing.T) {
 	if got, want := ask(m{}), `{"content":"","message":"No memory file found"}`; got != want {
 		t.Errorf("without a file: %s, want %s", got, want)
 	}
-	put(t, fsys, ownDir+"/MEMORY.md", "# User\n\nWohnt in der Straße.\r\n  \nİstanbul, ΟΔΟΣ, café\n\n\n\n  hit one\nand more \n\n"+
-		"<!-- oxbow {\"name\":\"style\",\"end\":1} -->\nTabs.\n\nNot hits of spaces.\n<!-- /oxbow 1 -->\n")
+	put(
+		t,
+		fsys,
+		ownDir+"/MEMORY.md",
+		"# User\n\nWohnt in der Straße.\r\n  \nİstanbul, ΟΔΟΣ, café\n\n\n\n  hit one\nand more \n\n"+
+			"<!-- oxbow {\"name\":\"style\",\"end\":1} -->\nTabs.\n\nNot hits of spaces.\n<!-- /oxbow 1 -->\n",
+	)
 	put(t, fsys, ownDir+"/HISTORY.md", "hit in the past\n")
 	for _, tt := range []struct {
 		args m
@@ -81,7 +86,11 @@ func TestWriteTool(t *testing.T) {
 	}{
 		{m{"content": "first"}, "Successfully wrote 5 bytes to memory (mode: append)", "first\n\n"},
 		{m{"content": "zwölf 🦀"}, "Successfully wrote 11 bytes to memory (mode: append)", "first\n\nzwölf 🦀\n\n"},
-		{m{"content": "x\x1b[31m\x00y\n", "mode": "overwrite"}, "Successfully wrote 7 bytes to memory (mode: overwrite)", "x[31my\n\n"},
+		{
+			m{"content": "x\x1b[31m\x00y\n", "mode": "overwrite"},
+			"Successfully wrote 7 bytes to memory (mode: overwrite)",
+			"x[31my\n\n",
+		},
 		{m{"content": "z"}, "Successfully wrote 1 bytes to memory (mode: append)", "x[31my\n\nz\n\n"},
 	} {
 		a := mustCall(t, h, "memory_write", tt.args)
@@ -92,7 +101,12 @@ func TestWriteTool(t *testing.T) {
 			t.Errorf("after memory_write(%v): %q, want %q", tt.args, got, tt.file)
 		}
 	}
-	for _, args := range []m{{}, {"content": 5.5, "mode": m{}}, {"content": ""}, {"content": strings.Repeat("x", oxbow.MaxContent+1)}} {
+	for _, args := range []m{
+		{},
+		{"content": 5.5, "mode": m{}},
+		{"content": ""},
+		{"content": strings.Repeat("x", oxbow.MaxContent+1)},
+	} {
 		if a, err := call(t, h, "memory_write", args); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("memory_write(%.40v) = %v, %v", args, a, err)
 		}
@@ -119,7 +133,12 @@ func TestOverwriteMerges(t *testing.T) {
 		t.Errorf("merged: %q", got)
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "ONE again\n\ntwo\n\nTHREE by a person\n")
-	if a, err := call(t, h, "memory_write", m{"content": "uno", "mode": "overwrite"}); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "ONE again\n\ntwo") {
+	if a, err := call(
+		t,
+		h,
+		"memory_write",
+		m{"content": "uno", "mode": "overwrite"},
+	); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "ONE again\n\ntwo") {
 		t.Errorf("overwriting the same lines = %v, %v", a, err)
 	}
 	mustCall(t, h, "memory_read", m{})
@@ -128,7 +147,8 @@ func TestOverwriteMerges(t *testing.T) {
 		t.Errorf("after reading again: %q", got)
 	}
 	did, err := h.Revert(t.Context(), 0, false)
-	if err != nil || did.What != "overwrite" || read(t, fsys, ownDir+"/MEMORY.md") != "ONE again\n\ntwo\n\nTHREE by a person\n" {
+	if err != nil || did.What != "overwrite" ||
+		read(t, fsys, ownDir+"/MEMORY.md") != "ONE again\n\ntwo\n\nTHREE by a person\n" {
 		t.Errorf("Revert() = %+v, %v; %q", did, err, read(t, fsys, ownDir+"/MEMORY.md"))
 	}
 }
@@ -141,7 +161,8 @@ func TestAppendTogether(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for j := range 10 {
-				if _, err := homes[i%2].AppendMemory(t.Context(), "fact "+string(rune('a'+i))+string(rune('a'+j))); err != nil {
+				if _, err := homes[i%2].AppendMemory(t.Context(), "fact "+string(rune('a'+i))+
+					string(rune('a'+j))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -158,7 +179,12 @@ func TestAppendTogether(t *testing.T) {
 func TestSessionSearch(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, ownDir+"/MEMORY.md", "The vet is Dr. Chen.\n")
-	put(t, fsys, ownDir+"/HISTORY.md", "[2026-03-01 09:00] Planned the garden.\n\n[2026-03-02 09:00] Luna saw the vet.\n\nThe vets bill was paid.\n")
+	put(
+		t,
+		fsys,
+		ownDir+"/HISTORY.md",
+		"[2026-03-01 09:00] Planned the garden.\n\n[2026-03-02 09:00] Luna saw the vet.\n\nThe vets bill was paid.\n",
+	)
 	h := openHome(t, fsys)
 	b, err := json.Marshal(mustCall(t, h, "session_search", m{"query": "vet", "limit": 2}))
 	if err != nil {
@@ -167,7 +193,9 @@ func TestSessionSearch(t *testing.T) {
 	want := `{"query":"vet","matches":[{"name":"[2026-03-02 09:00] Luna saw the vet.","date":"2026-03-02","text":"[2026-03-02 09:00] Luna saw the vet."},` +
 		`{"name":"history: The vets bill was paid.","date":"2026-03-02","text":"The vets bill was paid."}],"count":2}`
 	if other := `{"query":"vet","matches":[{"name":"history: The vets bill was paid.","date":"2026-03-02","text":"The vets bill was paid."},` +
-		`{"name":"[2026-03-02 09:00] Luna saw the vet.","date":"2026-03-02","text":"[2026-03-02 09:00] Luna saw the vet."}],"count":2}`; string(b) != want && string(b) != other {
+		`{"name":"[2026-03-02 09:00] Luna saw the vet.","date":"2026-03-02","text":"[2026-03-02 09:00] Luna saw the vet."}],"count":2}`; string(
+		b,
+	) != want && string(b) != other {
 		t.Errorf("session_search = %s, want %s", b, want)
 	}
 	if a := mustCall(t, h, "session_search", m{"query": "aardvark"}); !strings.HasPrefix(a.Text(), "No session") {
@@ -181,7 +209,11 @@ func TestSessionSearch(t *testing.T) {
 // What clawft appends after a write of oxbow's is a paragraph of its own, as clawft and
 // oxbow read the file: clawft's store adds right after the last byte.
 func TestClawftAppendsAfterOxbow(t *testing.T) {
-	for _, args := range []m{{"content": "By oxbow."}, {"content": "By oxbow.", "mode": "overwrite"}, {"content": "By oxbow.\r\n", "mode": "overwrite"}} {
+	for _, args := range []m{
+		{"content": "By oxbow."},
+		{"content": "By oxbow.", "mode": "overwrite"},
+		{"content": "By oxbow.\r\n", "mode": "overwrite"},
+	} {
 		fsys := vfs.NewMem()
 		h := openHome(t, fsys)
 		mustCall(t, h, "memory_write", args)

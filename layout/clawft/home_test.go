@@ -29,9 +29,17 @@ func TestFind(t *testing.T) {
 		{"neither", "/home/a", nil, ownDir, 0},
 		{"the first", "/home/a", []string{".clawft/workspace/memory/"}, ownDir, 2},
 		{"the legacy one", "/home/a", []string{".nanobot/workspace/memory/MEMORY.md"}, legacyDir, 3},
-		{"both", "/home/a", []string{".nanobot/workspace/memory/MEMORY.md", ".clawft/workspace/memory/MEMORY.md", ".clawft/workspace/memory/HISTORY.md"}, ownDir, 4},
-		{"the directory decides, not the file", "/home/a", []string{".clawft/workspace/memory/", ".nanobot/workspace/memory/MEMORY.md"}, ownDir, 2},
-		{"a workspace without memory", "/home/a", []string{".clawft/workspace/", ".nanobot/workspace/memory/"}, legacyDir, 2},
+		{"both", "/home/a",
+			[]string{
+				".nanobot/workspace/memory/MEMORY.md",
+				".clawft/workspace/memory/MEMORY.md",
+				".clawft/workspace/memory/HISTORY.md",
+			},
+			ownDir, 4},
+		{"the directory decides, not the file", "/home/a",
+			[]string{".clawft/workspace/memory/", ".nanobot/workspace/memory/MEMORY.md"}, ownDir, 2},
+		{"a workspace without memory", "/home/a", []string{".clawft/workspace/", ".nanobot/workspace/memory/"},
+			legacyDir, 2},
 		{"a file of that name", "/home/a", []string{".clawft/workspace/memory"}, ownDir, 0},
 		{"clawft's own directory", "/home/a/.clawft", []string{"workspace/memory/MEMORY.md"}, "workspace/memory", 2},
 		{"nothing in it", "/home/a/.clawft/", nil, "workspace/memory", 0},
@@ -184,7 +192,8 @@ func TestEditsShow(t *testing.T) {
 		t.Errorf("BeforeTurn() of an unchanged memory = %q, %v", turn.Text(), err)
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "likes coffee\n")
-	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || turn.Of(prompt.System) != "\n\n## Memory\n\nlikes coffee\n" {
+	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil ||
+		turn.Of(prompt.System) != "\n\n## Memory\n\nlikes coffee\n" {
 		t.Errorf("BeforeTurn() after an edit = %q, %v", turn.Text(), err)
 	}
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
@@ -223,7 +232,8 @@ func TestContextBudget(t *testing.T) {
 	put(t, fsys, ownDir+"/MEMORY.md", text)
 	h := openHome(t, fsys)
 	c, err := h.Context(t.Context(), layout.Request{Budget: 60})
-	if err != nil || c.Tokens > 60 || !strings.Contains(c.Text(), "Anna") || !strings.Contains(c.Text(), more) || len(c.Cut) != 1 {
+	if err != nil || c.Tokens > 60 || !strings.Contains(c.Text(), "Anna") || !strings.Contains(c.Text(), more) ||
+		len(c.Cut) != 1 {
 		t.Errorf("Context() = %q of %d tokens, cut %v, %v", c.Text(), c.Tokens, c.Cut, err)
 	}
 	if c, err := h.Context(t.Context(), layout.Request{Budget: 5}); err != nil || c.Text() != "" || len(c.Cut) != 1 {
@@ -247,7 +257,8 @@ func TestSession(t *testing.T) {
 	}
 	s := begin()
 	name, goOn, err := s.Compact(t.Context(), "We talked of Luna.\n")
-	if err != nil || name != "[2026-04-14 10:23] We talked of Luna." || goOn.Of(prompt.User) != "We talked of Luna." || goOn.Of(prompt.System) != "\n\n## Memory\n\nfacts\n" {
+	if err != nil || name != "[2026-04-14 10:23] We talked of Luna." || goOn.Of(prompt.User) != "We talked of Luna." ||
+		goOn.Of(prompt.System) != "\n\n## Memory\n\nfacts\n" {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
 	if again, _, err := s.Compact(t.Context(), "We talked of Luna."); err != nil || again != name+" (2)" {
@@ -260,7 +271,8 @@ func TestSession(t *testing.T) {
 		t.Errorf("a turn after the end = %v", err)
 	}
 	want := "[2026-04-14 10:23] We talked of Luna.\n\n[2026-04-14 10:23] We talked of Luna.\n\n" +
-		"<!-- oxbow {\"name\":\"[2026-04-14 10:23] First.\",\"created\":\"2026-04-14T10:23:45Z\",\"end\":1} -->\n[2026-04-14 10:23] First.\n\nSecond.\n<!-- /oxbow 1 -->\n\n"
+		"<!-- oxbow {\"name\":\"[2026-04-14 10:23] First.\",\"created\":\"2026-04-14T10:23:45Z\",\"end\":1} " +
+		"-->\n[2026-04-14 10:23] First.\n\nSecond.\n<!-- /oxbow 1 -->\n\n"
 	if got := read(t, fsys, ownDir+"/HISTORY.md"); got != want {
 		t.Errorf("HISTORY.md is %q, want %q", got, want)
 	}

@@ -32,7 +32,11 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 		case oxbow.History:
 			path = historyFile
 		default:
-			return nil, fmt.Errorf("keeping an entry of kind %s: %w: MEMORY.md holds notes and HISTORY.md what is of kind history", add.Kind, oxbow.ErrUnsupported)
+			return nil, fmt.Errorf(
+				"keeping an entry of kind %s: %w: MEMORY.md holds notes and HISTORY.md what is of kind history",
+				add.Kind,
+				oxbow.ErrUnsupported,
+			)
 		}
 		text, _ := v.File(path)
 		return []mdtree.Edit{{Path: path, Text: l.add(path, text, mdtree.ApplyOp(add, oxbow.Entry{}), now)}}, nil
@@ -85,7 +89,8 @@ func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string 
 	for body := range l.forms(e, nil, before, eol, bare) {
 		result = text + gap(text) + body + eol + eol
 		after := l.parse(path, result)
-		if len(after) == len(before)+1 && others(before, after, -1, len(before)) && l.says(path, &after[len(before)], e, given) {
+		if len(after) == len(before)+1 && others(before, after, -1, len(before)) &&
+			l.says(path, &after[len(before)], e, given) {
 			break
 		}
 	}
@@ -129,7 +134,9 @@ func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, ba
 		// one, whose own line is missing.
 		free := func(n int) bool {
 			return !strings.Contains(content, closeLine(n)) &&
-				!slices.ContainsFunc(among, func(it item) bool { return it.mark != nil && it.mark.End == n && it.end <= it.to })
+				!slices.ContainsFunc(among, func(it item) bool {
+					return it.mark != nil && it.mark.End == n && it.end <= it.to
+				})
 		}
 		for m.End = 1; !free(m.End); m.End++ {
 		}
@@ -153,7 +160,9 @@ func others(before, after []item, i, j int) bool {
 		}
 		return slices.Concat(items[:but], items[but+1:])
 	}
-	return slices.EqualFunc(rest(before, i), rest(after, j), func(a, b item) bool { return a.name == b.name && a.content == b.content })
+	return slices.EqualFunc(rest(before, i), rest(after, j), func(a, b item) bool {
+		return a.name == b.name && a.content == b.content
+	})
 }
 
 // remove returns the text without item i. A paragraph whose number would change,

@@ -57,28 +57,96 @@ func TestParse(t *testing.T) {
 	}{
 		{"nothing", memoryFile, "", nil},
 		{"blank", memoryFile, "\n \t\n\n", nil},
-		{"paragraphs", memoryFile, "one\ntwo\n\n\n  three \n \nfour", []string{"one = one\ntwo", "three =   three ", "four = four"}},
+		{
+			"paragraphs",
+			memoryFile,
+			"one\ntwo\n\n\n  three \n \nfour",
+			[]string{"one = one\ntwo", "three =   three ", "four = four"},
+		},
 		{"lines of Windows", memoryFile, "one\r\ntwo\r\n\r\nthree\r\n", []string{"one = one\ntwo", "three = three"}},
 		{"a byte order mark", memoryFile, "\ufeffone\n", []string{"one = one"}},
 		{"the same again", memoryFile, "x\n\nx\n\nx y\n\nx", []string{"x = x", "x (2) = x", "x y = x y", "x (3) = x"}},
 		{"a name in use", memoryFile, "x\n\n<!-- oxbow {\"name\":\"x\"} -->\ny\n", []string{"x (2) = x", "x = y"}},
-		{"headings", memoryFile, "# A\n\n## B\n## C\n\n\none\n\ntwo\n\n# D\nthree\n\n#no\n\n# E\n", []string{"C = # A\n\n## B\n## C\n\n\none", "two = two", "D = # D\nthree", "no = #no", "E = # E"}},
-		{"a heading above a named one", memoryFile, "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny", []string{"A = # A", "n = x", "y = y"}},
-		{"code", memoryFile, "so:\n```go\na\n\n# b\n\n<!-- oxbow {\"name\":\"n\"} -->\n```\nend\n\n~~~~\n\n~~~\n\n~~~~\nx\n\n```\nnever\n\nclosed",
-			[]string{"so: = so:\n```go\na\n\n# b\n\n<!-- oxbow {\"name\":\"n\"} -->\n```\nend", "~~~~ = ~~~~\n\n~~~\n\n~~~~\nx", "never = ```\nnever", "closed = closed"}},
-		{"a comment", memoryFile, "a\n<!-- oxbow {\"name\":\"n\"} -->\nb\nc\n\nd", []string{"a = a", "n = b\nc", "d = d"}},
-		{"two comments", memoryFile, "<!-- oxbow {\"name\":\"n\"} -->\n<!-- oxbow {\"name\":\"o\"} -->\nb", []string{"n = ", "o = b"}},
-		{"from one to another", memoryFile, "<!-- oxbow {\"name\":\"n\",\"end\":2} -->\na\n\n<!-- /oxbow 1 -->\nb\n<!-- /oxbow 2 -->\nc",
-			[]string{"n = a\n\n<!-- /oxbow 1 -->\nb", "c = c"}},
+		{
+			"headings",
+			memoryFile,
+			"# A\n\n## B\n## C\n\n\none\n\ntwo\n\n# D\nthree\n\n#no\n\n# E\n",
+			[]string{"C = # A\n\n## B\n## C\n\n\none", "two = two", "D = # D\nthree", "no = #no", "E = # E"},
+		},
+		{
+			"a heading above a named one",
+			memoryFile,
+			"# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny",
+			[]string{"A = # A", "n = x", "y = y"},
+		},
+		{
+			"code",
+			memoryFile,
+			"so:\n```go\na\n\n# b\n\n<!-- oxbow {\"name\":\"n\"} " +
+				"-->\n```\nend\n\n~~~~\n\n~~~\n\n~~~~\nx\n\n```\nnever\n\nclosed",
+			[]string{
+				"so: = so:\n```go\na\n\n# b\n\n<!-- oxbow {\"name\":\"n\"} -->\n```\nend",
+				"~~~~ = ~~~~\n\n~~~\n\n~~~~\nx",
+				"never = ```\nnever",
+				"closed = closed",
+			},
+		},
+		{
+			"a comment",
+			memoryFile,
+			"a\n<!-- oxbow {\"name\":\"n\"} -->\nb\nc\n\nd",
+			[]string{"a = a", "n = b\nc", "d = d"},
+		},
+		{
+			"two comments",
+			memoryFile,
+			"<!-- oxbow {\"name\":\"n\"} -->\n<!-- oxbow {\"name\":\"o\"} -->\nb",
+			[]string{"n = ", "o = b"},
+		},
+		{
+			"from one to another",
+			memoryFile,
+			"<!-- oxbow {\"name\":\"n\",\"end\":2} -->\na\n\n<!-- /oxbow 1 -->\nb\n<!-- /oxbow 2 -->\nc",
+			[]string{"n = a\n\n<!-- /oxbow 1 -->\nb", "c = c"},
+		},
 		{"never closed", memoryFile, "<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na\n\nb", []string{"n = a", "b = b"}},
-		{"closed at once", memoryFile, "<!-- oxbow {\"name\":\"n\",\"end\":1} -->\n<!-- /oxbow 1 -->\nb", []string{"n = ", "b = b"}},
-		{"no such comment", memoryFile, "<!-- oxbow {\"name\":\"\"} -->\na\n\n<!-- oxbow {name} -->\n\n<!-- oxbow {\"name\":\"n\",\"created\":\"today\"} -->",
-			[]string{"<!-- oxbow {\"name\":\"\"} --> = <!-- oxbow {\"name\":\"\"} -->\na", "<!-- oxbow {name} --> = <!-- oxbow {name} -->",
-				"<!-- oxbow {\"name\":\"n\",\"created\":\"today\"} --> = <!-- oxbow {\"name\":\"n\",\"created\":\"today\"} -->"}},
-		{"history", historyFile, "before\n\n[2026-04-14 10:23] We talked.\n\nmore\n", []string{"history: before = before",
-			"[2026-04-14 10:23] We talked. = [2026-04-14 10:23] We talked.", "history: more = more"}},
-		{"from below a heading", historyFile, "(User / Pets)\n- Luna\n\n(aside)", []string{"history: Luna = (User / Pets)\n- Luna", "history: (aside) = (aside)"}},
-		{"memory like history", memoryFile, "[2026-04-14] x\n\nhistory: y", []string{"memory: [2026-04-14] x = [2026-04-14] x", "memory: history: y = history: y"}},
+		{
+			"closed at once",
+			memoryFile,
+			"<!-- oxbow {\"name\":\"n\",\"end\":1} -->\n<!-- /oxbow 1 -->\nb",
+			[]string{"n = ", "b = b"},
+		},
+		{
+			"no such comment",
+			memoryFile,
+			"<!-- oxbow {\"name\":\"\"} -->\na\n\n<!-- oxbow {name} -->\n\n<!-- oxbow " +
+				"{\"name\":\"n\",\"created\":\"today\"} -->",
+			[]string{
+				"<!-- oxbow {\"name\":\"\"} --> = <!-- oxbow {\"name\":\"\"} -->\na",
+				"<!-- oxbow {name} --> = <!-- oxbow {name} -->",
+				"<!-- oxbow {\"name\":\"n\",\"created\":\"today\"} --> = <!-- oxbow " +
+					"{\"name\":\"n\",\"created\":\"today\"} -->",
+			},
+		},
+		{
+			"history",
+			historyFile,
+			"before\n\n[2026-04-14 10:23] We talked.\n\nmore\n",
+			[]string{"history: before = before",
+				"[2026-04-14 10:23] We talked. = [2026-04-14 10:23] We talked.", "history: more = more"},
+		},
+		{
+			"from below a heading",
+			historyFile,
+			"(User / Pets)\n- Luna\n\n(aside)",
+			[]string{"history: Luna = (User / Pets)\n- Luna", "history: (aside) = (aside)"},
+		},
+		{
+			"memory like history",
+			memoryFile,
+			"[2026-04-14] x\n\nhistory: y",
+			[]string{"memory: [2026-04-14] x = [2026-04-14] x", "memory: history: y = history: y"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -94,7 +162,8 @@ func TestParse(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	l := treeLayout{time.FixedZone("", 2*3600)}
-	text := "old\n\n[2026-04-14 10:23] a\n\nb\n\n## 2026-04-15\nc\n\n2026-04-16T07:08:09 d\n\n2026-04-123 e\n\n<!-- oxbow {\"name\":\"f\",\"created\":\"2020-01-02T03:04:05Z\"} -->\nf"
+	text := "old\n\n[2026-04-14 10:23] a\n\nb\n\n## 2026-04-15\nc\n\n2026-04-16T07:08:09 d\n\n2026-04-123 e\n\n<!-- " +
+		"oxbow {\"name\":\"f\",\"created\":\"2020-01-02T03:04:05Z\"} -->\nf"
 	var got []string
 	for _, it := range l.parse(historyFile, text) {
 		if it.created.IsZero() {
@@ -103,7 +172,8 @@ func TestDates(t *testing.T) {
 		}
 		got = append(got, it.created.Format(time.RFC3339))
 	}
-	want := []string{"none", "2026-04-14T08:23:00Z", "2026-04-14T08:23:00Z", "2026-04-14T22:00:00Z", "2026-04-16T05:08:09Z", "2026-04-16T05:08:09Z", "2020-01-02T03:04:05Z"}
+	want := []string{"none", "2026-04-14T08:23:00Z", "2026-04-14T08:23:00Z", "2026-04-14T22:00:00Z",
+		"2026-04-16T05:08:09Z", "2026-04-16T05:08:09Z", "2020-01-02T03:04:05Z"}
 	if !slices.Equal(got, want) {
 		t.Errorf("times %q, want %q", got, want)
 	}
@@ -111,30 +181,59 @@ func TestDates(t *testing.T) {
 
 // What changes touch is the entry, and the rest stays byte for byte.
 func TestEditsSplice(t *testing.T) {
-	const file = "intro\r\n\r\nlikes tea  \r\n\t\r\nlikes tea\r\n\r\n<!-- oxbow {\"name\":\"n\",\"mine\":{\"b\":1},\"created\":\"2026-01-02T03:04:05Z\"} -->\r\none\r\ntwo\r\n\r\nend"
+	const file = "intro\r\n\r\nlikes tea  \r\n\t\r\nlikes tea\r\n\r\n<!-- oxbow " +
+		"{\"name\":\"n\",\"mine\":{\"b\":1},\"created\":\"2026-01-02T03:04:05Z\"} -->\r\none\r\ntwo\r\n\r\nend"
 	for _, tt := range []struct {
 		name string
 		op   oxbow.Op
 		want string // of the file, made from what it was
 		edit func(string) string
 	}{
-		{"update a paragraph", oxbow.Update{Name: "end", Content: "end\nof it"}, "", func(s string) string { return s + "\r\nof it" }},
+		{"update a paragraph", oxbow.Update{Name: "end", Content: "end\nof it"}, "", func(s string) string {
+			return s + "\r\nof it"
+		}},
 		{"another name", oxbow.Update{Name: "end", Content: "other"}, "", func(s string) string {
-			return strings.TrimSuffix(s, "end") + "<!-- oxbow {\"name\":\"end\",\"created\":\"2026-04-14T00:00:00Z\"} -->\r\nother"
+			return strings.TrimSuffix(s, "end") +
+				"<!-- oxbow {\"name\":\"end\",\"created\":\"2026-04-14T00:00:00Z\"} -->\r\nother"
 		}},
-		{"unknown keys stay", oxbow.Update{Name: "n", Content: "three", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}}, "", func(s string) string {
-			return strings.Replace(s, "<!-- oxbow {\"name\":\"n\",\"mine\":{\"b\":1},\"created\":\"2026-01-02T03:04:05Z\"} -->\r\none\r\ntwo",
-				"<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:x\"],\"created\":\"2026-01-02T03:04:05Z\",\"mine\":{\"b\":1}} -->\r\nthree", 1)
+		{
+			"unknown keys stay",
+			oxbow.Update{Name: "n", Content: "three", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}},
+			"",
+			func(s string) string {
+				return strings.Replace(
+					s,
+					"<!-- oxbow {\"name\":\"n\",\"mine\":{\"b\":1},\"created\":\"2026-01-02T03:04:05Z\"} "+
+						"-->\r\none\r\ntwo",
+					"<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:x\"],\"created\":\"2026-01-02T03:04:05Z\",\"mine\":{\"b\":1}} -->\r\nthree", 1,
+				)
+			},
+		},
+		{"remove", oxbow.Remove{Name: "n"}, "", func(s string) string {
+			i := strings.Index(s, "<!--")
+			return s[:i] + "end"
 		}},
-		{"remove", oxbow.Remove{Name: "n"}, "", func(s string) string { i := strings.Index(s, "<!--"); return s[:i] + "end" }},
-		{"remove the last", oxbow.Remove{Name: "end"}, "", func(s string) string { return strings.TrimSuffix(s, "end") }},
+		{"remove the last", oxbow.Remove{Name: "end"}, "", func(s string) string {
+			return strings.TrimSuffix(s, "end")
+		}},
 		{"a number stays", oxbow.Remove{Name: "likes tea"}, "", func(s string) string {
-			return strings.Replace(s, "likes tea  \r\n\t\r\nlikes tea", "<!-- oxbow {\"name\":\"likes tea (2)\"} -->\r\nlikes tea", 1)
+			return strings.Replace(
+				s,
+				"likes tea  \r\n\t\r\nlikes tea",
+				"<!-- oxbow {\"name\":\"likes tea (2)\"} -->\r\nlikes tea",
+				1,
+			)
 		}},
 		{"add", oxbow.Add{Name: "new", Content: "new"}, "", func(s string) string { return s + "\r\n\r\nnew\r\n\r\n" }},
-		{"add with blank lines", oxbow.Add{Name: "new", Content: "a\n\nb", Created: clock()}, "", func(s string) string {
-			return s + "\r\n\r\n<!-- oxbow {\"name\":\"new\",\"created\":\"2026-04-14T10:23:45Z\",\"end\":1} -->\r\na\r\n\r\nb\r\n<!-- /oxbow 1 -->\r\n\r\n"
-		}},
+		{
+			"add with blank lines",
+			oxbow.Add{Name: "new", Content: "a\n\nb", Created: clock()},
+			"",
+			func(s string) string {
+				return s + "\r\n\r\n<!-- oxbow {\"name\":\"new\",\"created\":\"2026-04-14T10:23:45Z\",\"end\":1} " +
+					"-->\r\na\r\n\r\nb\r\n<!-- /oxbow 1 -->\r\n\r\n"
+			},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := vfs.NewMem()
@@ -186,7 +285,8 @@ func TestNumbersStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := treeLayout{time.UTC}
-		if got, want := names(l.parse(memoryFile, read(t, fsys, ownDir+"/MEMORY.md"))), []string{"x (2)", "x (3)", "x (4)"}; !slices.Equal(got, want) {
+		if got, want := names(l.parse(memoryFile, read(t, fsys, ownDir+
+			"/MEMORY.md"))), []string{"x (2)", "x (3)", "x (4)"}; !slices.Equal(got, want) {
 			t.Errorf("names %q, want %q", got, want)
 		}
 	}
@@ -205,8 +305,10 @@ func TestRefused(t *testing.T) {
 // No text is too odd to be read, to be written after, or to have an entry taken
 // out of it.
 func FuzzLayout(f *testing.F) {
-	for _, s := range []string{"", "one\n\ntwo", "\ufeffa\r\n\r\nb", "x\n\nx\n\nx", "<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na\n\nb\n<!-- /oxbow 1 -->\nc",
-		"<!-- oxbow {\"name\":\"a\\u003c\",\"labels\":[\"tag:x\"],\"k\":[1]} -->", "# H\n- a\n- b\n  - c\n\nd\n<!-- /oxbow 2 -->", "[2026-04-14 10:23] x\n\ny",
+	for _, s := range []string{"", "one\n\ntwo", "\ufeffa\r\n\r\nb", "x\n\nx\n\nx",
+		"<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na\n\nb\n<!-- /oxbow 1 -->\nc",
+		"<!-- oxbow {\"name\":\"a\\u003c\",\"labels\":[\"tag:x\"],\"k\":[1]} -->",
+		"# H\n- a\n- b\n  - c\n\nd\n<!-- /oxbow 2 -->", "[2026-04-14 10:23] x\n\ny",
 		"\n<!-- oxbow {\"name\":\"n\",\"end\":1} -->\n<!-- /oxbow 1 -->",
 		"# A\n\n## B\n\nx\n\n- ```\n\n  a\n  ```\n~~~\n"} {
 		f.Add(s, "new\n\ncontent", 0)
@@ -220,7 +322,8 @@ func FuzzLayout(f *testing.F) {
 		end := 0
 		seen := map[string]bool{}
 		for _, it := range items {
-			if it.start < end || it.end < it.start || it.end > len(text) || it.from < it.start || (it.to > it.end && it.to != it.from) {
+			if it.start < end || it.end < it.start || it.end > len(text) || it.from < it.start ||
+				(it.to > it.end && it.to != it.from) {
 				t.Fatalf("parse(%q): item %+v after %d", text, it, end)
 			}
 			end = it.end
@@ -243,7 +346,8 @@ func FuzzLayout(f *testing.F) {
 		more := l.parse(memoryFile, added)
 		// A stray line that closes, or line ends of two kinds, may be in the way; the
 		// tree then refuses.
-		if !strings.Contains(text+content, "\r") && !strings.Contains(text+content, closeMark) && (len(more) != len(items)+1 || more[len(items)].name != name || more[len(items)].content != content) {
+		if !strings.Contains(text+content, "\r") && !strings.Contains(text+content, closeMark) &&
+			(len(more) != len(items)+1 || more[len(items)].name != name || more[len(items)].content != content) {
 			t.Fatalf("adding %q to %q gives %q: %q", content, text, added, names(more))
 		}
 		units := cutUnits(text)
@@ -255,7 +359,8 @@ func FuzzLayout(f *testing.F) {
 		}
 		i := int(uint(pick) % uint(len(items)))
 		left := l.parse(memoryFile, l.remove(memoryFile, text, items, i))
-		if want := slices.Delete(slices.Clone(items), i, i+1); !strings.Contains(text, "\r") && !strings.Contains(text, "oxbow") && !others(want, left, -1, -1) {
+		if want := slices.Delete(slices.Clone(items), i, i+1); !strings.Contains(text, "\r") &&
+			!strings.Contains(text, "oxbow") && !others(want, left, -1, -1) {
 			t.Fatalf("without %q, %q has %q, want %q", items[i].name, text, names(left), names(want))
 		}
 	})

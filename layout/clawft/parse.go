@@ -324,7 +324,8 @@ func (l treeLayout) parse(path, text string) []item {
 // with "history: ", in MEMORY.md with neither.
 func (l treeLayout) baseName(path, content string) string {
 	title := content
-	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") {
+	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") &&
+		strings.HasSuffix(line, ")") {
 		title = rest // the line says what it stood under in MEMORY.md
 	}
 	for {
@@ -353,7 +354,8 @@ func (l treeLayout) dateOf(content string) (time.Time, bool) {
 	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
 		return time.Time{}, false
 	}
-	for _, form := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly} {
+	for _, form := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04",
+		"2006-01-02T15:04", time.DateOnly} {
 		if len(s) < len(form) {
 			continue
 		}
@@ -406,7 +408,8 @@ func firstLine(s string) string {
 // headingLevel returns the level of a heading's line, 0 when it is none.
 func headingLevel(line string) int {
 	rest := strings.TrimLeft(line, "#")
-	if n := len(line) - len(rest); n >= 1 && n <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r') {
+	if n := len(line) - len(rest); n >= 1 && n <= 6 &&
+		(rest == "" || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r') {
 		return n
 	}
 	return 0

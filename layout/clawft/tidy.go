@@ -31,7 +31,12 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 
 // tidy makes a change of MEMORY.md of which nothing is lost: what it takes out is
 // written after HISTORY.md, and it can be taken back.
-func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text string, now time.Time) (string, []moved, []layout.Step, error)) (layout.Tidied, error) {
+func (h *Home) tidy(
+	ctx context.Context,
+	dry bool,
+	what string,
+	change func(text string, now time.Time) (string, []moved, []layout.Step, error),
+) (layout.Tidied, error) {
 	var did layout.Tidied
 	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
 		was, history := file(memoryFile), file(historyFile)
@@ -39,7 +44,8 @@ func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text
 		if err != nil {
 			return nil, err
 		}
-		did = layout.Tidied{What: what, Time: now, Before: prompt.Tokens(injected(was)), After: prompt.Tokens(injected(is)), Steps: steps}
+		did = layout.Tidied{What: what, Time: now, Before: prompt.Tokens(injected(was)),
+			After: prompt.Tokens(injected(is)), Steps: steps}
 		if len(steps) == 0 {
 			return nil, nil
 		}
@@ -98,7 +104,11 @@ func (h *Home) archive(what string, out []moved, now time.Time, history string) 
 // is. All that is taken out goes to HISTORY.md, the shortened as a whole.
 func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
 	if budget < 1 {
-		return layout.Tidied{}, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
+		return layout.Tidied{}, &oxbow.InvalidError{
+			Field:  "budget",
+			Value:  strconv.Itoa(budget),
+			Reason: "is less than 1 token",
+		}
 	}
 	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []layout.Step, error) {
 		is, out, steps, ok := compress(ctx, text, budget)

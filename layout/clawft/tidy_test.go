@@ -21,32 +21,88 @@ func TestConsolidate(t *testing.T) {
 	const head = "[2026-04-14 10:23] Taken out of MEMORY.md, where what stays says the same:\n\n"
 	for _, tt := range []struct{ name, memory, want, history string }{
 		{"nothing to do", "one\n\ntwo\n", "one\n\ntwo\n", ""},
-		{"a paragraph twice", "We ship on Tuesdays.\n\nother\n\nWe ship on\nTuesdays.\n\nend", "We ship on Tuesdays.\n\nother\n\nend", ""},
+		{
+			"a paragraph twice",
+			"We ship on Tuesdays.\n\nother\n\nWe ship on\nTuesdays.\n\nend",
+			"We ship on Tuesdays.\n\nother\n\nend",
+			"",
+		},
 		{"in other words", "User prefers dark mode\n\n\nother\n\nThe user prefers the dark mode in editors\n",
 			"other\n\nThe user prefers the dark mode in editors\n", head + "User prefers dark mode\n\n"},
-		{"items of lists", "# User\n\n- Likes green tea\n- Lives in central Oslo\n\n## Home\n\n1. Lives in central Oslo\n2. Has dogs\n",
-			"# User\n\n- Likes green tea\n- Lives in central Oslo\n\n## Home\n\n2. Has dogs\n", head + "(User / Home)\n1. Lives in central Oslo\n\n"},
-		{"a heading goes with its last fact", "# A\n\nfacts of three words\n\n# B\n\nFacts of three words!\n\n# C\n\nx\n",
-			"# B\n\nFacts of three words!\n\n# C\n\nx\n", head + "(A)\nfacts of three words\n\n"},
+		{
+			"items of lists",
+			"# User\n\n- Likes green tea\n- Lives in central Oslo\n\n## Home\n\n1. Lives in central Oslo\n2. Has " +
+				"dogs\n",
+			"# User\n\n- Likes green tea\n- Lives in central Oslo\n\n## Home\n\n2. Has dogs\n", head +
+				"(User / Home)\n1. Lives in central Oslo\n\n",
+		},
+		{
+			"a heading goes with its last fact",
+			"# A\n\nfacts of three words\n\n# B\n\nFacts of three words!\n\n# C\n\nx\n",
+			"# B\n\nFacts of three words!\n\n# C\n\nx\n", head + "(A)\nfacts of three words\n\n",
+		},
 		{"an empty heading is nobody's", "# A\n\n# B\n\nx\n\nx\n", "# A\n\n# B\n\nx\n", ""},
-		{"the same word elsewhere", "# Allergies\n\nnone\n\n# Pets\n\nnone\n", "# Allergies\n\nnone\n\n# Pets\n\nnone\n", ""},
-		{"a list with words above", "Pets:\n- Luna the cat sleeps\n\nAnd:\n- Luna the cat sleeps\n", "Pets:\n- Luna the cat sleeps\n", head + "(And)\n- Luna the cat sleeps\n\n"},
-		{"what is below an item", "- ship\n  - on Tuesdays always\n- ship\n  - on Fridays always\n", "- ship\n  - on Tuesdays always\n- ship\n  - on Fridays always\n", ""},
+		{
+			"the same word elsewhere",
+			"# Allergies\n\nnone\n\n# Pets\n\nnone\n",
+			"# Allergies\n\nnone\n\n# Pets\n\nnone\n",
+			"",
+		},
+		{
+			"a list with words above",
+			"Pets:\n- Luna the cat sleeps\n\nAnd:\n- Luna the cat sleeps\n",
+			"Pets:\n- Luna the cat sleeps\n",
+			head + "(And)\n- Luna the cat sleeps\n\n",
+		},
+		{
+			"what is below an item",
+			"- ship\n  - on Tuesdays always\n- ship\n  - on Fridays always\n",
+			"- ship\n  - on Tuesdays always\n- ship\n  - on Fridays always\n",
+			"",
+		},
 		{"the named one stays", "indent with tabs\n\n<!-- oxbow {\"name\":\"style\"} -->\nIndent with tabs.\n",
 			"<!-- oxbow {\"name\":\"style\"} -->\nIndent with tabs.\n", head + "indent with tabs\n\n"},
-		{"names are passed on", "<!-- oxbow {\"name\":\"ship\",\"labels\":[\"tag:a\"]} -->\nWe ship Tuesdays at nine\n\n<!-- oxbow {\"name\":\"release\",\"labels\":[\"tag:b\"],\"end\":1} -->\nWe ship on Tuesdays at nine\n\nsharp\n<!-- /oxbow 1 -->\n",
-			"<!-- oxbow {\"name\":\"release\",\"aliases\":[\"ship\"],\"labels\":[\"tag:a\",\"tag:b\"],\"end\":1} -->\nWe ship on Tuesdays at nine\n\nsharp\n<!-- /oxbow 1 -->\n",
-			head + "We ship Tuesdays at nine\n\n"},
-		{"to one without", "<!-- oxbow {\"name\":\"ship\"} -->\nWe ship Tuesdays early\n\nWe ship on Tuesdays, early and often\n",
-			"<!-- oxbow {\"name\":\"ship\"} -->\nWe ship on Tuesdays, early and often\n", head + "We ship Tuesdays early\n\n"},
-		{"not to an item", "<!-- oxbow {\"name\":\"ship\"} -->\nWe ship Tuesdays early\n\n- We ship on Tuesdays, early and often\n",
-			"<!-- oxbow {\"name\":\"ship\"} -->\nWe ship Tuesdays early\n\n- We ship on Tuesdays, early and often\n", ""},
-		{"kept by a person", "<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nWe ship Tuesdays early\n\nWe ship on Tuesdays, early and often\n",
-			"<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nWe ship Tuesdays early\n\nWe ship on Tuesdays, early and often\n", ""},
-		{"code is of one piece", "```\na b c d\n\n- a b c d\n\n# x\n```\n\na b c d e\n\n- item with code\n  ```\n  a\n\n  - b\n  ```\n- a b c d e\n",
-			"```\na b c d\n\n- a b c d\n\n# x\n```\n\na b c d e\n\n- item with code\n  ```\n  a\n\n  - b\n  ```\n", ""},
-		{"below a heading", "# A\n\n- one of its facts stays\n- Luna meets her vet twice\n- Luna meets her vet twice\n\n# B\n\nLuna meets her vet twice\n\n- x\n",
-			"# A\n\n- one of its facts stays\n- Luna meets her vet twice\n\n# B\n\n- x\n", head + "(B)\nLuna meets her vet twice\n\n"},
+		{
+			"names are passed on",
+			"<!-- oxbow {\"name\":\"ship\",\"labels\":[\"tag:a\"]} -->\nWe ship Tuesdays at nine\n\n<!-- oxbow " +
+				"{\"name\":\"release\",\"labels\":[\"tag:b\"],\"end\":1} -->\nWe ship on Tuesdays at " +
+				"nine\n\nsharp\n<!-- /oxbow 1 -->\n",
+			"<!-- oxbow {\"name\":\"release\",\"aliases\":[\"ship\"],\"labels\":[\"tag:a\",\"tag:b\"],\"end\":1} " +
+				"-->\nWe ship on Tuesdays at nine\n\nsharp\n<!-- /oxbow 1 -->\n",
+			head + "We ship Tuesdays at nine\n\n",
+		},
+		{
+			"to one without",
+			"<!-- oxbow {\"name\":\"ship\"} -->\nWe ship Tuesdays early\n\nWe ship on Tuesdays, early and often\n",
+			"<!-- oxbow {\"name\":\"ship\"} -->\nWe ship on Tuesdays, early and often\n", head +
+				"We ship Tuesdays early\n\n",
+		},
+		{
+			"not to an item",
+			"<!-- oxbow {\"name\":\"ship\"} -->\nWe ship Tuesdays early\n\n- We ship on Tuesdays, early and often\n",
+			"<!-- oxbow {\"name\":\"ship\"} -->\nWe ship Tuesdays early\n\n- We ship on Tuesdays, early and often\n",
+			"",
+		},
+		{
+			"kept by a person",
+			"<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nWe ship Tuesdays early\n\nWe ship on " +
+				"Tuesdays, early and often\n",
+			"<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nWe ship Tuesdays early\n\nWe ship on " +
+				"Tuesdays, early and often\n", "",
+		},
+		{
+			"code is of one piece",
+			"```\na b c d\n\n- a b c d\n\n# x\n```\n\na b c d e\n\n- item with code\n  ```\n  a\n\n  - b\n  ```\n- a " +
+				"b c d e\n",
+			"```\na b c d\n\n- a b c d\n\n# x\n```\n\na b c d e\n\n- item with code\n  ```\n  a\n\n  - b\n  ```\n", "",
+		},
+		{
+			"below a heading",
+			"# A\n\n- one of its facts stays\n- Luna meets her vet twice\n- Luna meets her vet twice\n\n# B\n\nLuna " +
+				"meets her vet twice\n\n- x\n",
+			"# A\n\n- one of its facts stays\n- Luna meets her vet twice\n\n# B\n\n- x\n", head +
+				"(B)\nLuna meets her vet twice\n\n",
+		},
 		{"lines of Windows", "a b c d\r\n\r\n- a b c d\r\n- e\r\n", "a b c d\r\n\r\n- e\r\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,7 +127,8 @@ func TestConsolidate(t *testing.T) {
 			if err != nil || history != tt.history {
 				t.Errorf("HISTORY.md is\n%q, want\n%q; %v", history, tt.history, err)
 			}
-			if again, err := h.Consolidate(t.Context(), false); err != nil || len(again.Steps) != 0 || again.Number != 0 {
+			if again, err := h.Consolidate(t.Context(), false); err != nil || len(again.Steps) != 0 ||
+				again.Number != 0 {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 			if len(did.Steps) == 0 {
@@ -95,13 +152,21 @@ func facts(n int) string {
 		if i%5 == 0 {
 			fmt.Fprintf(&b, "## Part %d\n\n", i/5)
 		}
-		fmt.Fprintf(&b, "Fact %d is about thing%d. It has more to say, which is of less use to anybody who reads it later on.\n\n", i, i)
+		fmt.Fprintf(
+			&b,
+			"Fact %d is about thing%d. It has more to say, which is of less use to anybody who reads it later on.\n\n",
+			i,
+			i,
+		)
 	}
 	return b.String()
 }
 
 func TestCompress(t *testing.T) {
-	text := facts(20) + "<!-- oxbow {\"name\":\"me\",\"labels\":[\"tag:keep\"]} -->\nCall me Anna. Always do so, whatever else you may read here or there.\n\n<!-- oxbow {\"name\":\"last\"} -->\n- one\n\n" + "Fact 3 is about thing3\n"
+	text := facts(
+		20,
+	) + "<!-- oxbow {\"name\":\"me\",\"labels\":[\"tag:keep\"]} -->\nCall me Anna. Always do so, whatever else you " +
+		"may read here or there.\n\n<!-- oxbow {\"name\":\"last\"} -->\n- one\n\n" + "Fact 3 is about thing3\n"
 	for _, budget := range []int{5000, 500, 400, 300, 200, 100, 60} {
 		fsys := vfs.NewMem()
 		put(t, fsys, ownDir+"/MEMORY.md", text)
@@ -153,7 +218,9 @@ func TestCompress(t *testing.T) {
 		if found, err := h.Memory().Recall(t.Context(), oxbow.Query{Text: "thing0"}); err != nil || len(found) == 0 {
 			t.Errorf("budget %d: what was moved is not recalled: %v", budget, err)
 		}
-		if _, err := h.Revert(t.Context(), did.Number, false); err != nil || read(t, fsys, ownDir+"/MEMORY.md") != text || read(t, fsys, ownDir+"/HISTORY.md") != "[2026-01-01] first\n" {
+		if _, err := h.Revert(t.Context(), did.Number, false); err != nil ||
+			read(t, fsys, ownDir+"/MEMORY.md") != text ||
+			read(t, fsys, ownDir+"/HISTORY.md") != "[2026-01-01] first\n" {
 			t.Errorf("budget %d: not taken back: %v", budget, err)
 		}
 	}
@@ -188,7 +255,8 @@ func TestCompressNames(t *testing.T) {
 	if err != nil || len(rep.Problems) != 0 {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
 	}
-	if got := read(t, fsys, ownDir+"/HISTORY.md"); strings.Count(got, `"name":"n"`) != 1 || !strings.Contains(got, "\nnew of it\n") {
+	if got := read(t, fsys, ownDir+"/HISTORY.md"); strings.Count(got, `"name":"n"`) != 1 ||
+		!strings.Contains(got, "\nnew of it\n") {
 		t.Errorf("HISTORY.md is %q", got)
 	}
 }
@@ -210,7 +278,8 @@ func TestRevert(t *testing.T) {
 	if err := h.AppendHistory(t.Context(), "[2026-04-15] later"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Revert(t.Context(), 0, false); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "change 1") {
+	if _, err := h.Revert(t.Context(), 0, false); !errors.Is(err, oxbow.ErrConflict) ||
+		!strings.Contains(err.Error(), "change 1") {
 		t.Errorf("Revert() after other changes = %v", err)
 	}
 	for _, n := range []int{2, -1} {
@@ -238,7 +307,8 @@ func TestRevert(t *testing.T) {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "all new\n")
-	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), "undo/1.json") {
+	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrConflict) ||
+		!strings.Contains(err.Error(), "undo/1.json") {
 		t.Errorf("Revert() of what a person changed = %v", err)
 	}
 	put(t, fsys, ownDir+"/undo/1.json", "{")
@@ -299,7 +369,9 @@ func TestFirstSentence(t *testing.T) {
 // Whatever the text, what compression takes out is in what it gives to the
 // history, and what is left fits.
 func FuzzCompress(f *testing.F) {
-	for _, s := range []string{"", facts(3), "a\n\na", "# A\n## B\n\n- x y z\n  more\n- x y z w\n\nLead:\n1. one two three.\n", "<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na b c. D e f.\n\ng\n<!-- /oxbow 1 -->\nh\r\n"} {
+	for _, s := range []string{"", facts(3), "a\n\na",
+		"# A\n## B\n\n- x y z\n  more\n- x y z w\n\nLead:\n1. one two three.\n",
+		"<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na b c. D e f.\n\ng\n<!-- /oxbow 1 -->\nh\r\n"} {
 		f.Add(s, 20)
 	}
 	f.Fuzz(func(t *testing.T, text string, budget int) {

@@ -165,7 +165,10 @@ func (h *Home) writeTool(ctx context.Context, _ *verb.Workspace, in writeIn) (wr
 	if err != nil {
 		return writeOut{}, err
 	}
-	return writeOut{Message: fmt.Sprintf("Successfully wrote %d bytes to memory (mode: %s)", n, mode), Path: filepath.Join(h.shown, memoryFile)}, nil
+	return writeOut{
+		Message: fmt.Sprintf("Successfully wrote %d bytes to memory (mode: %s)", n, mode),
+		Path:    filepath.Join(h.shown, memoryFile),
+	}, nil
 }
 
 func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (searchOut, error) {
@@ -173,7 +176,11 @@ func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (
 	if in.Limit != nil {
 		limit = *in.Limit
 		if limit < 1 {
-			return searchOut{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
+			return searchOut{}, &oxbow.InvalidError{
+				Field:  "limit",
+				Value:  strconv.Itoa(limit),
+				Reason: "would return nothing; give 1 or more, or leave it out",
+			}
 		}
 	}
 	ctx, m, err := d.Memory(ctx, verb.Read)
@@ -191,7 +198,14 @@ func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (
 	}
 	for _, hit := range hits {
 		if !hit.Entry.Withheld(ctx) {
-			out.Matches = append(out.Matches, found{hit.Entry.Name, hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"), verb.Warning(hit.Entry.Trust()) + hit.Entry.Content})
+			out.Matches = append(
+				out.Matches,
+				found{
+					hit.Entry.Name,
+					hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"),
+					verb.Warning(hit.Entry.Trust()) + hit.Entry.Content,
+				},
+			)
 		}
 	}
 	out.Count = len(out.Matches)

@@ -53,7 +53,8 @@ func (h *Home) records() ([]int, error) {
 	}
 	var ns []int
 	for _, e := range entries {
-		if n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".json")); err == nil && n > 0 && e.Name() == path.Base(undoFile(n)) {
+		if n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".json")); err == nil && n > 0 &&
+			e.Name() == path.Base(undoFile(n)) {
 			ns = append(ns, n)
 		}
 	}
@@ -126,7 +127,12 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 	case last:
 		number = ns[len(ns)-1]
 	case !slices.Contains(ns, number):
-		return did, nil, fmt.Errorf("%w: there is no change %d to take back; the last is %d", oxbow.ErrNotFound, number, ns[len(ns)-1])
+		return did, nil, fmt.Errorf(
+			"%w: there is no change %d to take back; the last is %d",
+			oxbow.ErrNotFound,
+			number,
+			ns[len(ns)-1],
+		)
 	}
 	file := undoFile(number)
 	r, err := readRecord(read(file))
@@ -136,14 +142,23 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 	memory, history := read(memoryFile), read(historyFile)
 	at := strings.LastIndex(history, r.History)
 	if last && (memory != r.Is || at < 0 || at+len(r.History) != len(history)) {
-		return did, nil, fmt.Errorf("%w: other changes were made since change %d (%s), and they would be mixed with it", oxbow.ErrConflict, number, r.What)
+		return did, nil, fmt.Errorf(
+			"%w: other changes were made since change %d (%s), and they would be mixed with it",
+			oxbow.ErrConflict,
+			number,
+			r.What,
+		)
 	}
 	was, ok := diff.Lines(r.Is, atLeastALine(r.Was), memory)
 	if !ok {
-		return did, nil, fmt.Errorf("%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is memory_was in %s",
-			oxbow.ErrConflict, number, r.What, file)
+		return did, nil, fmt.Errorf(
+			"%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is "+
+				"memory_was in %s",
+			oxbow.ErrConflict, number, r.What, file,
+		)
 	}
-	did = layout.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.Tokens(memory), After: prompt.Tokens(was)}
+	did = layout.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.Tokens(memory),
+		After: prompt.Tokens(was)}
 	edits := []mdtree.Edit{{Path: memoryFile, Text: was}, {Path: file, Remove: true}}
 	switch {
 	case r.History == "":
@@ -175,7 +190,11 @@ func missing(text, other string) []layout.Step {
 // edit makes the edits of a plan, all or none of them. With dry it only plans, on
 // the files as they are read, so that it needs no leave to write. The plan is
 // shown the text of files, "" for one that is not there, and may be called again.
-func (h *Home) edit(ctx context.Context, dry bool, plan func(file func(path string) string, now time.Time) ([]mdtree.Edit, error)) error {
+func (h *Home) edit(
+	ctx context.Context,
+	dry bool,
+	plan func(file func(path string) string, now time.Time) ([]mdtree.Edit, error),
+) error {
 	if !dry {
 		return h.Tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 			return plan(func(path string) string { text, _ := v.File(path); return text }, now)

@@ -63,5 +63,11 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func newMatterBlock(at time.Time, n int) string {
-	return fmt.Sprintf("---\ntime: %s\nproject: p%d\ntags: [decision, tag %d]\nrelated_files: [pkg/f%d.go]\nconfidence: 0.8\n---\n\n", formatTime(at), n%8, n, n)
+	return fmt.Sprintf(
+		"---\ntime: %s\nproject: p%d\ntags: [decision, tag %d]\nrelated_files: [pkg/f%d.go]\nconfidence: 0.8\n---\n\n",
+		formatTime(at),
+		n%8,
+		n,
+		n,
+	)
 }

@@ -39,8 +39,9 @@ var newSoul string
 // memory/. It knows no several agents: profiles are for that.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
-		Name:        "coderhapsody",
-		Title:       "CodeRhapsody: daily logs with labels in YAML front matter, SOUL.md, MEMORY.md, and memory profiles",
+		Name: "coderhapsody",
+		Title: "CodeRhapsody: daily logs with labels in YAML front matter, SOUL.md, MEMORY.md, and memory " +
+			"profiles",
 		Sets:        verb.Sets{"session", "profiles", "code", "agents"},
 		Handoffs:    true,
 		Detect:      detect,
@@ -87,7 +88,13 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome makes the directory of logs, and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
-	return layout.Make(ctx, o.FS, logDir, layout.NewFile{Name: soulFile, Text: newSoul}, layout.NewFile{Name: memoryFile, Text: "# Memory\n"})
+	return layout.Make(
+		ctx,
+		o.FS,
+		logDir,
+		layout.NewFile{Name: soulFile, Text: newSoul},
+		layout.NewFile{Name: memoryFile, Text: "# Memory\n"},
+	)
 }
 
 // home is an opened home, or one as a profile binds it. Its fields do not
@@ -127,7 +134,11 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 // home, in profiles/ or memory-profiles/.
 func (h *home) WithProfile(name string) (layout.Home, error) {
 	if h.bound != nil {
-		return nil, &oxbow.InvalidError{Field: "profile", Value: name, Reason: fmt.Sprintf("cannot be taken here: this home is bound to profile %q", h.bound.Name)}
+		return nil, &oxbow.InvalidError{
+			Field:  "profile",
+			Value:  name,
+			Reason: fmt.Sprintf("cannot be taken here: this home is bound to profile %q", h.bound.Name),
+		}
 	}
 	r, err := h.profiles.Resolve(name)
 	if err != nil {

@@ -42,7 +42,8 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	}
 	i := slices.IndexFunc(spans, func(s span) bool { return s.name == r.Span })
 	if i < 0 {
-		return nil, &oxbow.InvalidError{Field: "span", Value: r.Span, Reason: "is not one of " + strings.Join(h.Spans(), ", ")}
+		return nil, &oxbow.InvalidError{Field: "span", Value: r.Span, Reason: "is not one of " +
+			strings.Join(h.Spans(), ", ")}
 	}
 	if r.Period != "" {
 		if _, _, ok := spans[i].parse(r.Period, h.Zone); !ok {
@@ -67,7 +68,11 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 		return nil, err
 	}
 	if len(periods) == 0 && r.Period != "" {
-		return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "holds nothing that is not compressed already"}
+		return nil, &oxbow.InvalidError{
+			Field:  r.Span,
+			Value:  r.Period,
+			Reason: "holds nothing that is not compressed already",
+		}
 	}
 	var done []layout.Digest
 	for _, p := range periods {
@@ -92,7 +97,11 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 // whollyOpen refuses what works on all of the memory when a profile binds it.
 func (h *home) whollyOpen() error {
 	if h.bound != nil {
-		return fmt.Errorf("%w: it works on all of the memory, and this is bound to profile %q", oxbow.ErrUnsupported, h.bound.Name)
+		return fmt.Errorf(
+			"%w: it works on all of the memory, and this is bound to profile %q",
+			oxbow.ErrUnsupported,
+			h.bound.Name,
+		)
 	}
 	return nil
 }
@@ -213,15 +222,23 @@ func titleOf(labels []oxbow.Label) string {
 }
 
 // digest returns what a period is compressed into, and the edits that do it.
-func (h *home) digest(v mdtree.View, s span, period string, r layout.Compression, now time.Time) (layout.Digest, []mdtree.Edit, error) {
+func (h *home) digest(
+	v mdtree.View,
+	s span,
+	period string,
+	r layout.Compression,
+	now time.Time,
+) (layout.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
-	d := &digester{Digest: layout.Digest{Name: s.name + "-" + period, File: p}, home: h, view: v, groups: map[string]*group{}}
+	d := &digester{Digest: layout.Digest{Name: s.name + "-" +
+		period, File: p}, home: h, view: v, groups: map[string]*group{}}
 	from, to, _ := s.parse(period, h.Zone)
 	switch {
 	case now.Before(to):
 		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "is not over"}
 	case v.Taken(p) || v.Taken(coveredPath(p)):
-		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " + d.Name + " first, to tell again what was added since"}
+		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " +
+			d.Name + " first, to tell again what was added since"}
 	}
 	var notes []string
 	d.excluded, notes = h.excluded()
@@ -235,13 +252,18 @@ func (h *home) digest(v mdtree.View, s span, period string, r layout.Compression
 			why = fmt.Sprintf("has no log of more than %d bytes", r.Over)
 		}
 		if r.Period == "" {
-			return layout.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []layout.DigestPart{}, Notes: d.Notes, Skipped: why}, nil, nil
+			return layout.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []layout.DigestPart{},
+				Notes: d.Notes, Skipped: why}, nil, nil
 		}
 		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: why}
 	}
 	for title := range r.Texts {
 		if d.groups[title] == nil {
-			return d.Digest, nil, &oxbow.InvalidError{Field: "text", Value: title, Reason: "is for a group that is not there; there are " + quoted(slices.Sorted(maps.Keys(d.groups)))}
+			return d.Digest, nil, &oxbow.InvalidError{
+				Field:  "text",
+				Value:  title,
+				Reason: "is for a group that is not there; there are " + quoted(slices.Sorted(maps.Keys(d.groups))),
+			}
 		}
 	}
 	d.log = parseLog("", nil)
@@ -278,10 +300,18 @@ func (d *digester) cover(logs []liveFile) error {
 			continue
 		}
 		if d.view.Taken(coveredPath(f.path)) {
-			return &oxbow.InvalidError{Field: "file", Value: coveredPath(f.path), Reason: "is there already, and would be overwritten; move it away"}
+			return &oxbow.InvalidError{
+				Field:  "file",
+				Value:  coveredPath(f.path),
+				Reason: "is there already, and would be overwritten; move it away",
+			}
 		}
 		d.Covers = append(d.Covers, path.Base(f.path))
-		d.edits = append(d.edits, mdtree.Edit{Path: f.path, Remove: true}, mdtree.Edit{Path: coveredPath(f.path), Text: text})
+		d.edits = append(
+			d.edits,
+			mdtree.Edit{Path: f.path, Remove: true},
+			mdtree.Edit{Path: coveredPath(f.path), Text: text},
+		)
 		for _, it := range d.view.Items(f.path) {
 			e := it.Entry
 			if e.Kind == oxbow.Handoff {
@@ -424,7 +454,10 @@ func (g *group) labels() (labels []oxbow.Label, notes []string) {
 		labels = append(labels, l)
 	}
 	if dropped > 0 {
-		notes = append(notes, fmt.Sprintf("%d of its rarest tags and files are left to the entries that it tells again", dropped))
+		notes = append(
+			notes,
+			fmt.Sprintf("%d of its rarest tags and files are left to the entries that it tells again", dropped),
+		)
 	}
 	return oxbow.SortLabels(labels), notes
 }
@@ -486,7 +519,11 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 	for i, q := range ps {
 		d.Covers = append(d.Covers, q.matter.covers...)
 		it := v.Items(p)[i].Entry
-		d.Parts = append(d.Parts, layout.DigestPart{Entry: it.Name, Group: titleOf(apart(&it, excluded)), Labels: it.Labels, After: len(it.Content), Text: it.Content})
+		d.Parts = append(
+			d.Parts,
+			layout.DigestPart{Entry: it.Name, Group: titleOf(apart(&it, excluded)), Labels: it.Labels,
+				After: len(it.Content), Text: it.Content},
+		)
 	}
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")

@@ -24,7 +24,9 @@ var may = time.Date(2026, 5, 20, 9, 0, 0, 0, time.UTC)
 
 func openHome(t *testing.T, fsys vfs.FS, now time.Time) *home {
 	t.Helper()
-	h, err := open(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return now }}})
+	h, err := open(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
+		return now
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +40,23 @@ func aprilHome(t *testing.T) *vfs.Mem {
 	fsys := vfs.NewMem()
 	long := strings.Repeat("It took a while. ", 300)
 	put(t, fsys, "memory/2026-04-13.md", "# Monday\r\n\r\nOld and unlabelled.\r\n\r\n## Rejected\r\n\r\n"+long+"\r\n")
-	put(t, fsys, "memory/2026-04-14.md", "---\ntime: 10:00\nproject: vtt\ntags: [decision]\nrelated_files: [map.go]\nconfidence: 0.9\n---\n\nSquares, not hexes. "+long+"\n\n"+
-		"---\ntime: 11:00\nproject: book\ntags: [lesson]\n---\n\nChapters are short.\n\n"+
-		"---\ntime: 12:00\nproject: vtt\ntags: [lesson]\nconfidence: 0.5\n---\n\nMeasure first.\n")
+	put(
+		t,
+		fsys,
+		"memory/2026-04-14.md",
+		"---\ntime: 10:00\nproject: vtt\ntags: [decision]\nrelated_files: [map.go]\nconfidence: 0.9\n---\n\nSquares, "+
+			"not hexes. "+long+"\n\n"+
+			"---\ntime: 11:00\nproject: book\ntags: [lesson]\n---\n\nChapters are short.\n\n"+
+			"---\ntime: 12:00\nproject: vtt\ntags: [lesson]\nconfidence: 0.5\n---\n\nMeasure first.\n",
+	)
 	put(t, fsys, "memory/2026-04-15-2.md", "---\nprocess: true\n---\n\nWrite the test first.\n")
-	put(t, fsys, "memory/2026-04-21.md", "---\nproject: vtt\n---\n\nFog of war.\n\n---\nname: left\ntime: 15:00\nkind: handoff\nlabels: [\"handoff:open\"]\n---\n\nGo on.\n")
+	put(
+		t,
+		fsys,
+		"memory/2026-04-21.md",
+		"---\nproject: vtt\n---\n\nFog of war.\n\n---\nname: left\ntime: 15:00\nkind: handoff\nlabels: "+
+			"[\"handoff:open\"]\n---\n\nGo on.\n",
+	)
 	put(t, fsys, "memory/2026-05-04.md", "May.\n")
 	put(t, fsys, "memory/2026-05-05.md", "May again.\n")
 	return fsys
@@ -125,7 +139,8 @@ func TestCompressWeeks(t *testing.T) {
 		if strings.HasPrefix(e.Created.Format(time.RFC3339), "2026-04") {
 			want.Labels = oxbow.SortLabels(append(want.Labels, coveredLabel))
 		}
-		if got.ID != want.ID || got.Content != want.Content || got.Kind != want.Kind || !got.Created.Equal(want.Created) || !slices.Equal(got.Labels, want.Labels) {
+		if got.ID != want.ID || got.Content != want.Content || got.Kind != want.Kind ||
+			!got.Created.Equal(want.Created) || !slices.Equal(got.Labels, want.Labels) {
 			t.Errorf("entry %q is %+v, want %+v", name, got, want)
 		}
 	}
@@ -143,10 +158,12 @@ func TestCompressWeeks(t *testing.T) {
 		}
 	}
 	vtt := now["week-2026-W16 project:vtt"].Content
-	if !strings.Contains(vtt, "Squares, not hexes.") || !strings.Contains(vtt, "Measure first.") || strings.Contains(vtt, "Chapters") || len(vtt) > 700 {
+	if !strings.Contains(vtt, "Squares, not hexes.") || !strings.Contains(vtt, "Measure first.") ||
+		strings.Contains(vtt, "Chapters") || len(vtt) > 700 {
 		t.Errorf("the digest of the project is %q", vtt)
 	}
-	if rest := now["week-2026-W16"].Content; !strings.Contains(rest, "- Monday: Old and unlabelled.") || !strings.Contains(rest, "- Rejected: It took a while.") {
+	if rest := now["week-2026-W16"].Content; !strings.Contains(rest, "- Monday: Old and unlabelled.") ||
+		!strings.Contains(rest, "- Rejected: It took a while.") {
 		t.Errorf("the digest of the rest is %q", rest)
 	}
 	if again, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"}); err != nil || len(again) != 0 {
@@ -159,16 +176,20 @@ func TestCompressWeeks(t *testing.T) {
 		t.Fatalf("Compress(month) = %+v, %v", done, err)
 	}
 	now = entries(t, h.Memory())
-	if got := labelText(now["month-2026-04 project:vtt"]); got != "digest:true file:map.go project:vtt tag:decision tag:lesson" {
+	if got := labelText(
+		now["month-2026-04 project:vtt"],
+	); got != "digest:true file:map.go project:vtt tag:decision tag:lesson" {
 		t.Errorf("the month's digest has labels %q", got)
 	}
-	if got := now["month-2026-04 project:vtt"].Content; !strings.Contains(got, "Fog of war.") || strings.Contains(strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+opening), opening) {
+	if got := now["month-2026-04 project:vtt"].Content; !strings.Contains(got, "Fog of war.") ||
+		strings.Contains(strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+opening), opening) {
 		t.Errorf("the month's digest is %q", got)
 	}
 	if _, ok := now["week-2026-W16 project:vtt"].Label("covered"); !ok {
 		t.Error("the week is not covered by the month")
 	}
-	if _, err := h.Decompress(t.Context(), false, "week-2026-W16"); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "month-2026-04") {
+	if _, err := h.Decompress(t.Context(), false, "week-2026-W16"); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "month-2026-04") {
 		t.Errorf("Decompress(week) before the month = %v", err)
 	}
 	if _, err := h.Decompress(t.Context(), true, "month-2026-04"); err != nil {
@@ -184,7 +205,11 @@ func TestCompressWeeks(t *testing.T) {
 		}
 	}
 	if !maps.Equal(after, before) {
-		t.Errorf("after it was taken back there is %q, want %q", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+		t.Errorf(
+			"after it was taken back there is %q, want %q",
+			slices.Sorted(maps.Keys(after)),
+			slices.Sorted(maps.Keys(before)),
+		)
 	}
 	if rep, err := h.Tree.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
@@ -193,18 +218,26 @@ func TestCompressWeeks(t *testing.T) {
 
 // A week that holds nothing to tell is passed over, and stops no other.
 func TestCompressPassesOver(t *testing.T) {
-	for _, text := range []string{"", "not UTF-8 \xff\n", "---\nname: left\nkind: handoff\nlabels: [\"handoff:open\"]\n---\n\nGo on.\n"} {
+	for _, text := range []string{
+		"",
+		"not UTF-8 \xff\n",
+		"---\nname: left\nkind: handoff\nlabels: [\"handoff:open\"]\n---\n\nGo on.\n",
+	} {
 		fsys := aprilHome(t)
 		put(t, fsys, "memory/2026-03-02.md", text)
 		h := openHome(t, fsys, may)
 		done, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"})
-		if err != nil || len(done) != 3 || done[0].Name != "week-2026-W10" || done[0].Skipped == "" || done[1].Skipped != "" || done[2].Skipped != "" {
+		if err != nil || len(done) != 3 || done[0].Name != "week-2026-W10" || done[0].Skipped == "" ||
+			done[1].Skipped != "" || done[2].Skipped != "" {
 			t.Errorf("with %q, compressed %+v, error %v", text, done, err)
 		}
 		if fs := files(fsys); fs["memory/2026-03-02.md"] != text || fs["memory/week-2026-W17.md"] == "" {
 			t.Errorf("with %q, the files are %q", text, fs)
 		}
-		if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W10"}); err == nil {
+		if _, err := h.Compress(
+			t.Context(),
+			layout.Compression{Over: 1, Span: "week", Period: "2026-W10"},
+		); err == nil {
 			t.Errorf("with %q, the week was compressed by its name", text)
 		}
 	}
@@ -220,7 +253,8 @@ func TestCompressWithText(t *testing.T) {
 		t.Fatalf("Compress() = %+v, %v", done, err)
 	}
 	e, err := h.Memory().Get(t.Context(), "week-2026-W16 project:vtt")
-	if err != nil || e.Content != "We chose squares.\n---\nname: evil\n---" || !strings.HasPrefix(labelText(e), "confidence:0.5 digest:true file:map.go project:vtt") {
+	if err != nil || e.Content != "We chose squares.\n---\nname: evil\n---" ||
+		!strings.HasPrefix(labelText(e), "confidence:0.5 digest:true file:map.go project:vtt") {
 		t.Errorf("Get() = %+v, %v", e, err)
 	}
 	e, err = h.Memory().Get(t.Context(), "week-2026-W16 project:book")
@@ -236,7 +270,8 @@ func TestCompressWithText(t *testing.T) {
 			}
 		}
 	}
-	if err := h.Memory().Forget(t.Context(), "week-2026-W16 project:vtt"); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "compress undo week-2026-W16") {
+	if err := h.Memory().Forget(t.Context(), "week-2026-W16 project:vtt"); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "compress undo week-2026-W16") {
 		t.Errorf("Forget() of the last part = %v", err)
 	}
 	if _, err := h.Decompress(t.Context(), false, "week-2026-W16"); err != nil {
@@ -263,16 +298,22 @@ func TestCompressRefuses(t *testing.T) {
 		{layout.Compression{Over: 1, Span: "week", Period: "2026-W30"}, "holds nothing"},
 		{layout.Compression{Over: 1, Span: "month", Period: "2026-05"}, "is not over"},
 		{layout.Compression{Over: 1, Span: "week", Texts: map[string]string{"": "x"}}, "say which"},
-		{layout.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"project:x": "x"}}, `there are "", "process:true", "project:book", "project:vtt"`},
+		{
+			layout.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"project:x": "x"}},
+			`there are "", "process:true", "project:book", "project:vtt"`,
+		},
 		{layout.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"": " "}}, "is empty"},
 	} {
-		if got, err := h.Compress(t.Context(), tt.r); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+		if got, err := h.Compress(t.Context(), tt.r); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Compress(%+v) = %+v, %v; want %q", tt.r, got, err, tt.want)
 		}
 	}
-	for name, want := range map[string]string{"week-2026-W12": "is not there", "notes": "not the name of one", "week-2026-W10": "does not say what it covers",
+	for name, want := range map[string]string{"week-2026-W12": "is not there", "notes": "not the name of one",
+		"week-2026-W10": "does not say what it covers",
 		"week-2026-W11": "not the file of a log", "": "not the name"} {
-		if got, err := h.Decompress(t.Context(), false, name); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if got, err := h.Decompress(t.Context(), false, name); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("Decompress(%q) = %+v, %v; want %q", name, got, err, want)
 		}
 	}
@@ -284,17 +325,24 @@ func TestCompressRefuses(t *testing.T) {
 	}
 	// What would overwrite a file is refused, both ways.
 	put(t, fsys, "memory/covered/2026-04-13.md", "Somebody's.\n")
-	if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W16"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
+	if _, err := h.Compress(
+		t.Context(),
+		layout.Compression{Over: 1, Span: "week", Period: "2026-W16"},
+	); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
 		t.Errorf("Compress() over a covered file = %v", err)
 	}
 	if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W17"}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, fsys, "memory/2026-04-21.md", "A later thought.\n")
-	if _, err := h.Decompress(t.Context(), false, "week-2026-W17"); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
+	if _, err := h.Decompress(t.Context(), false, "week-2026-W17"); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "overwritten") {
 		t.Errorf("Decompress() over a log = %v", err)
 	}
-	if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W17"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "undo week-2026-W17 first") {
+	if _, err := h.Compress(
+		t.Context(),
+		layout.Compression{Over: 1, Span: "week", Period: "2026-W17"},
+	); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "undo week-2026-W17 first") {
 		t.Errorf("Compress() twice = %v", err)
 	}
 }
@@ -333,7 +381,8 @@ func TestCompressCrash(t *testing.T) {
 		}
 		for name, e := range es {
 			day := e.Created.Format("2006-01-02")
-			if _, covered := e.Label("covered"); covered != (digests > 0 && e.Kind != oxbow.Archive && day < "2026-04-20") {
+			if _, covered := e.Label("covered"); covered != (digests > 0 && e.Kind != oxbow.Archive &&
+				day < "2026-04-20") {
 				t.Fatalf("%s: %q is covered: %v, and there are %d digests", where, name, covered, digests)
 			}
 		}
@@ -346,7 +395,12 @@ func TestCompressCrash(t *testing.T) {
 	for stop, done := 1, false; !done; stop++ {
 		disk := crashfs.New(start)
 		disk.StopAt(stop)
-		h, err := open(t.Context(), layout.Options{FS: disk.Process(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return may }}})
+		h, err := open(
+			t.Context(),
+			layout.Options{FS: disk.Process(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
+				return may
+			}}},
+		)
 		if err == nil {
 			_, err = h.(*home).Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W16"})
 			done = err == nil

@@ -102,7 +102,8 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 				Framed("<!-- "+d.file+" -->\n", strings.TrimRight(s, "\n"), "\n\n"))
 		}
 	}
-	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions + "\n"})
+	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions +
+		"\n"})
 	tried, left := 0, prompt.Cut{Name: partLog, Why: "over the budget: four times as much is newer"}
 	more := 0
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
@@ -209,7 +210,12 @@ var spanRank = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
 // compareLive orders logs by span, then the newest first.
 func compareLive(a, b liveFile) int {
-	return cmp.Or(spanRank[a.span]-spanRank[b.span], b.from.Compare(a.from), b.number()-a.number(), strings.Compare(b.path, a.path))
+	return cmp.Or(
+		spanRank[a.span]-spanRank[b.span],
+		b.from.Compare(a.from),
+		b.number()-a.number(),
+		strings.Compare(b.path, a.path),
+	)
 }
 
 // number is that of a day's log among those of the day, 0 for the one without.
@@ -266,7 +272,11 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 	if utf8.RuneCountInString(message) < minMessage {
 		return c, nil
 	}
-	hits, err := verb.RecallOnce(ctx, h.Mem, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: verb.NotSuspicious})
+	hits, err := verb.RecallOnce(
+		ctx,
+		h.Mem,
+		oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: verb.NotSuspicious},
+	)
 	if err != nil {
 		return c, err
 	}
@@ -286,7 +296,12 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 		if err != nil {
 			continue // it was forgotten meanwhile
 		}
-		said := fmt.Sprintf("\nFrom %s — %s:\n> %s\n", path.Base(from.Path), strings.Join(strings.Fields(e.Name), " "), text.Snippet(e.Content, words, maxSnippet))
+		said := fmt.Sprintf(
+			"\nFrom %s — %s:\n> %s\n",
+			path.Base(from.Path),
+			strings.Join(strings.Fields(e.Name), " "),
+			text.Snippet(e.Content, words, maxSnippet),
+		)
 		if len(head)+b.Len()+len(said) > maxBlock {
 			continue
 		}
@@ -294,7 +309,8 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 		names = append(names, e.Name)
 	}
 	if len(names) > 0 {
-		c.Add(prompt.Part{Name: partRecall, Source: strings.Join(names, ", "), Role: prompt.User, Why: "found by the message", Text: head + b.String()})
+		c.Add(prompt.Part{Name: partRecall, Source: strings.Join(names, ", "), Role: prompt.User,
+			Why: "found by the message", Text: head + b.String()})
 		c.Fit(0)
 	}
 	return c, nil

@@ -42,7 +42,13 @@ func realisticHome(t *testing.T) (fsys *vfs.Mem, days int) {
 		// The same with front matter: a memory for each quarter.
 		var log strings.Builder
 		for n, part := range quarters(string(text)) {
-			fmt.Fprintf(&log, "---\ntime: %02d:00\nproject: vtt\ntags: [%s]\n---\n\n%s\n\n", 9+n, []string{"decision", "lesson"}[n%2], strings.ReplaceAll(part, "\n---\n", "\n\\---\n"))
+			fmt.Fprintf(
+				&log,
+				"---\ntime: %02d:00\nproject: vtt\ntags: [%s]\n---\n\n%s\n\n",
+				9+n,
+				[]string{"decision", "lesson"}[n%2],
+				strings.ReplaceAll(part, "\n---\n", "\n\\---\n"),
+			)
 		}
 		put(t, fsys, name, log.String())
 	}
@@ -101,7 +107,8 @@ func TestShortDaysStay(t *testing.T) {
 	put(t, fsys, "memory/2026-05-05.md", "May again.\n")
 	h := openHome(t, fsys, may)
 	done, err := h.Compress(t.Context(), layout.Compression{Span: "week"})
-	if err != nil || len(done) != 2 || !slices.Equal(done[0].Covers, []string{"2026-04-14.md"}) || done[1].Skipped != "has no log of more than 2000 bytes" {
+	if err != nil || len(done) != 2 || !slices.Equal(done[0].Covers, []string{"2026-04-14.md"}) ||
+		done[1].Skipped != "has no log of more than 2000 bytes" {
 		t.Errorf("Compress() = %+v, %v", done, err)
 	}
 	if got := read(t, fsys, "memory/2026-04-13.md"); got != short {
@@ -121,14 +128,16 @@ func TestShortDaysStay(t *testing.T) {
 func TestDigestKeepsExcludedTagsApart(t *testing.T) {
 	fsys := vfs.NewMem()
 	long := strings.Repeat("It took a while. ", 200)
-	put(t, fsys, "memory/2026-04-13.md", "---\ntags: [decision]\n---\n\nSquares, not hexes. "+long+"\n\n---\ntags: [moltbook, decision]\n---\n\nNobody reads moltbook. "+long+"\n")
+	put(t, fsys, "memory/2026-04-13.md", "---\ntags: [decision]\n---\n\nSquares, not hexes. "+long+
+		"\n\n---\ntags: [moltbook, decision]\n---\n\nNobody reads moltbook. "+long+"\n")
 	put(t, fsys, "memory/2026-05-04.md", "May.\n")
 	put(t, fsys, "memory/2026-05-05.md", "May again.\n")
 	put(t, fsys, "memory-profiles/work.yaml", "exclude:\n  tags: [moltbook]\n")
 	put(t, fsys, "memory-profiles/broken.yaml", "exclude: 5\n")
 	h := openHome(t, fsys, may)
 	done, err := h.Compress(t.Context(), layout.Compression{Span: "week"})
-	if err != nil || len(done) != 1 || len(done[0].Parts) != 2 || len(done[0].Notes) != 1 || !strings.Contains(done[0].Notes[0], `"broken"`) {
+	if err != nil || len(done) != 1 || len(done[0].Parts) != 2 || len(done[0].Notes) != 1 ||
+		!strings.Contains(done[0].Notes[0], `"broken"`) {
 		t.Fatalf("Compress() = %+v, %v", done, err)
 	}
 	bound, err := h.WithProfile("work")
@@ -136,11 +145,13 @@ func TestDigestKeepsExcludedTagsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := bound.Context(t.Context(), layout.Request{})
-	if err != nil || !strings.Contains(sources(c), "week-2026-W16") || !strings.Contains(c.Text(), "Squares") || strings.Contains(c.Text(), "moltbook") {
+	if err != nil || !strings.Contains(sources(c), "week-2026-W16") || !strings.Contains(c.Text(), "Squares") ||
+		strings.Contains(c.Text(), "moltbook") {
 		t.Errorf("the context of the profile is %s, %v", sources(c), err)
 	}
 	for name, e := range entries(t, h.Memory()) {
-		if strings.HasPrefix(name, "week-") && strings.Contains(e.Content, "Squares") && strings.Contains(labelText(e), "moltbook") {
+		if strings.HasPrefix(name, "week-") && strings.Contains(e.Content, "Squares") &&
+			strings.Contains(labelText(e), "moltbook") {
 			t.Errorf("the digest %q has the labels %s", name, labelText(e))
 		}
 	}
@@ -150,7 +161,16 @@ func TestDigestKeepsExcludedTagsApart(t *testing.T) {
 func TestNoFactTwice(t *testing.T) {
 	fsys := vfs.NewMem()
 	for day := 13; day <= 17; day++ {
-		put(t, fsys, fmt.Sprintf("memory/2026-04-%d.md", day), fmt.Sprintf("The heron number %d nests on the old crane by the harbour.\n\n%s\n", day, strings.Repeat("It took a while. ", 200)))
+		put(
+			t,
+			fsys,
+			fmt.Sprintf("memory/2026-04-%d.md", day),
+			fmt.Sprintf(
+				"The heron number %d nests on the old crane by the harbour.\n\n%s\n",
+				day,
+				strings.Repeat("It took a while. ", 200),
+			),
+		)
 	}
 	put(t, fsys, "memory/2026-05-04.md", "May.\n")
 	put(t, fsys, "memory/2026-05-05.md", "May again.\n")
@@ -161,7 +181,12 @@ func TestNoFactTwice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		answer := layouttest.MustCall(t, h, "recall_memory", m{"query": "heron crane harbour", "max_results": 5, "max_tokens": 20_000})
+		answer := layouttest.MustCall(
+			t,
+			h,
+			"recall_memory",
+			m{"query": "heron crane harbour", "max_results": 5, "max_tokens": 20_000},
+		)
 		block, err := h.recalled(t.Context(), "where does the heron nest, on which crane by the harbour?", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -42,7 +42,12 @@ func Example() {
 	if err := fsys.MkdirAll("memory-profiles", 0o755); err != nil {
 		log.Fatal(err)
 	}
-	if err := vfs.WriteFile(fsys, "memory-profiles/vtt.yaml", []byte("include:\n  projects: [vtt]\n"), 0o644); err != nil {
+	if err := vfs.WriteFile(
+		fsys,
+		"memory-profiles/vtt.yaml",
+		[]byte("include:\n  projects: [vtt]\n"),
+		0o644,
+	); err != nil {
 		log.Fatal(err)
 	}
 	home, err := d.Open(ctx, options)
@@ -94,14 +99,32 @@ func Example() {
 	}
 	show("starts with", c)
 	converse(first,
-		turn{"squares or hexes for the map?", "save_memory", `{"content":"Squares, not hexes: walls run along the grid.","project":"vtt","tags":["decision"],"related_files":["map.go"],"confidence":0.9}`, "Squares."},
-		turn{"the cat sees the vet on Thursday", "save_memory", `{"content":"Luna sees the vet on Thursday.","project":"home"}`, "Noted."})
+		turn{
+			"squares or hexes for the map?",
+			"save_memory",
+			`{"content":"Squares, not hexes: walls run along the grid.","project":"vtt","tags":["decision"],"related_files":["map.go"],"confidence":0.9}`,
+			"Squares.",
+		},
+		turn{
+			"the cat sees the vet on Thursday",
+			"save_memory",
+			`{"content":"Luna sees the vet on Thursday.","project":"home"}`,
+			"Noted.",
+		})
 	name, c, err := first.Compact(ctx, "Chose squares for the map.")
 	if err != nil {
 		log.Fatal(err)
 	}
 	show("goes on from", c)
-	converse(first, turn{"good; leave the walls to the next session", "handoff_task", `{"summary":"The grid is decided.","plan":"Build the walls.","memory_profile":"vtt"}`, "Done."})
+	converse(
+		first,
+		turn{
+			"good; leave the walls to the next session",
+			"handoff_task",
+			`{"summary":"The grid is decided.","plan":"Build the walls.","memory_profile":"vtt"}`,
+			"Done.",
+		},
+	)
 	if err := first.End(ctx, ""); err != nil {
 		log.Fatal(err)
 	}

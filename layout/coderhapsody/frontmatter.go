@@ -185,7 +185,16 @@ func (r *matterReader) when(key string, v *yaml.Node, day time.Time) time.Time {
 	}
 	for _, layout := range []string{"15:04", "15:04:05"} {
 		if t, err := time.Parse(layout, s); err == nil {
-			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), 0, day.Location()).UTC()
+			return time.Date(
+				day.Year(),
+				day.Month(),
+				day.Day(),
+				t.Hour(),
+				t.Minute(),
+				t.Second(),
+				0,
+				day.Location(),
+			).UTC()
 		}
 	}
 	r.Add(v, "%s is %q; write a time such as 2026-04-18T14:02:03Z, or 14:02", key, s)
@@ -215,7 +224,8 @@ func labelValues(labels []oxbow.Label) map[string][]string {
 			vs[keyFiles] = append(vs[keyFiles], l.Value)
 		case l.Key == oxbow.LabelConfidence:
 			vs[keyConfidence] = []string{l.Value}
-		case (l.Key == keyProcess || l.Key == keyPinned) && count[l.Key] == 1 && (l.Value == "true" || l.Value == "false"):
+		case (l.Key == keyProcess || l.Key == keyPinned) && count[l.Key] == 1 &&
+			(l.Value == "true" || l.Value == "false"):
 			vs[l.Key] = []string{l.Value}
 		default:
 			vs[keyLabels] = append(vs[keyLabels], l.String())
@@ -242,7 +252,10 @@ func lineOf(key string, values []string, style *yaml.Node) string {
 			words[i] = v // of a form that needs no quotes
 		}
 	}
-	single := slices.Contains([]string{keyName, keyTime, keyUpdated, keyKind, keyConfidence, keyProcess, keyPinned}, key) ||
+	single := slices.Contains(
+		[]string{keyName, keyTime, keyUpdated, keyKind, keyConfidence, keyProcess, keyPinned},
+		key,
+	) ||
 		(key == keyProject && len(values) == 1 && (style == nil || style.Kind == yaml.ScalarNode))
 	remark := ""
 	if style != nil && style.LineComment != "" {
@@ -276,7 +289,10 @@ func editMatter(data, eol string, want map[string][]string) (string, error) {
 		return "", err
 	}
 	if len(top.Content) > 0 && top.Style&yaml.FlowStyle != 0 {
-		return "", &oxbow.InvalidError{Field: "front matter", Reason: "stands in braces, which is not edited; write one key a line"}
+		return "", &oxbow.InvalidError{
+			Field:  "front matter",
+			Reason: "stands in braces, which is not edited; write one key a line",
+		}
 	}
 	return frontmatter.Edit(data, eol, top, keys, func(key string, old *yaml.Node) (string, bool) {
 		values, given := want[key]

@@ -75,12 +75,18 @@ func TestInit(t *testing.T) {
 func TestTools(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys, noon)
-	save := m{"content": "Built spatial awareness system...", "project": "homebrew-vtt", "tags": []string{"architecture", "decision"}, "related_files": []string{"pkg/vtt/spatial.go"}}
+	save := m{
+		"content":       "Built spatial awareness system...",
+		"project":       "homebrew-vtt",
+		"tags":          []string{"architecture", "decision"},
+		"related_files": []string{"pkg/vtt/spatial.go"},
+	}
 	got, err := call(t, h, "save_memory", save)
 	if err != nil || !strings.Contains(got, `saved "2026-04-18 Built spatial awareness system..."`) {
 		t.Errorf("save_memory = %q, %v", got, err)
 	}
-	const want = "---\ntime: 2026-04-18T12:00:00Z\nproject: homebrew-vtt\ntags: [architecture, decision]\nrelated_files: [pkg/vtt/spatial.go]\n---\n\nBuilt spatial awareness system...\n"
+	const want = "---\ntime: 2026-04-18T12:00:00Z\nproject: homebrew-vtt\ntags: [architecture, " +
+		"decision]\nrelated_files: [pkg/vtt/spatial.go]\n---\n\nBuilt spatial awareness system...\n"
 	if got := read(t, fsys, "memory/2026-04-18.md"); got != want {
 		t.Errorf("the log is\n%s, want\n%s", got, want)
 	}
@@ -90,10 +96,16 @@ func TestTools(t *testing.T) {
 	}
 	save["confidence"] = 0.25
 	got, err = call(t, h, "save_memory", save)
-	if err != nil || !strings.Contains(got, `system... (2)"`) || !strings.HasPrefix(read(t, fsys, "memory/2026-04-18.md"), want) {
+	if err != nil || !strings.Contains(got, `system... (2)"`) ||
+		!strings.HasPrefix(read(t, fsys, "memory/2026-04-18.md"), want) {
 		t.Errorf("save_memory with a confidence = %q, %v", got, err)
 	}
-	for _, bad := range []m{{"content": " "}, {"content": "x", "confidence": 2}, {"content": "x", "tags": []string{"x\ny"}}, {"content": "a\x00b"}} {
+	for _, bad := range []m{
+		{"content": " "},
+		{"content": "x", "confidence": 2},
+		{"content": "x", "tags": []string{"x\ny"}},
+		{"content": "a\x00b"},
+	} {
 		if got, err := call(t, h, "save_memory", bad); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("save_memory(%v) = %q, %v", bad, got, err)
 		}
@@ -136,7 +148,11 @@ func TestContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := sources(c), "instructions ; log 2026-05-05; log 2026-05-04; log 2026-04-21; log 2026-04-15-2; log 2026-04-14 Squares, not hexes. It took a while. It took a while. It; log 2026-04-14 Chapters are short.; log 2026-04-14 Measure first.; log 2026-04-13"; got != want {
+	if got, want := sources(
+		c,
+	), "instructions ; log 2026-05-05; log 2026-05-04; log 2026-04-21; log 2026-04-15-2; log 2026-04-14 Squares, not "+
+		"hexes. It took a while. It took a while. It; log 2026-04-14 Chapters are short.; log 2026-04-14 Measure "+
+		"first.; log 2026-04-13"; got != want {
 		t.Errorf("Context() is %s, want\n%s", got, want)
 	}
 	put(t, fsys, "SOUL.md", "I am careful.\n")
@@ -150,10 +166,17 @@ func TestContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Digests stand for what they cover, and a bucket for its sessions.
-	if got, want := sources(c), "identity SOUL.md; memory MEMORY.md; instructions ; log 2026-05-05; log 2026-04-21; digest week-2026-W16; digest week-2026-W16 process:true; digest week-2026-W16 project:book; digest week-2026-W16 project:vtt; digest bucket-0/2026-05-04-1_2026-05-04-3"; got != want {
+	if got, want := sources(
+		c,
+	), "identity SOUL.md; memory MEMORY.md; instructions ; log 2026-05-05; log 2026-04-21; digest week-2026-W16; "+
+		"digest week-2026-W16 process:true; digest week-2026-W16 project:book; digest week-2026-W16 project:vtt; "+
+		"digest bucket-0/2026-05-04-1_2026-05-04-3"; got != want {
 		t.Errorf("Context() is %s, want\n%s", got, want)
 	}
-	if s := c.Text(); !strings.HasPrefix(s, "<!-- SOUL.md -->\nI am careful.\n\n<!-- MEMORY.md -->\n# Memory\n\nLikes short answers.\n\n## Your memory\n") {
+	if s := c.Text(); !strings.HasPrefix(
+		s,
+		"<!-- SOUL.md -->\nI am careful.\n\n<!-- MEMORY.md -->\n# Memory\n\nLikes short answers.\n\n## Your memory\n",
+	) {
 		t.Errorf("Context() begins %.200q", s)
 	}
 	again, err := h.Context(t.Context(), layout.Request{})
@@ -165,7 +188,8 @@ func TestContext(t *testing.T) {
 	if err := fsys.Remove("memory/week-2026-W16.md"); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := h.Context(t.Context(), layout.Request{}); err != nil || !strings.Contains(sources(c), "log 2026-04-14 Squares") || !strings.Contains(sources(c), "log 2026-04-13") {
+	if c, err := h.Context(t.Context(), layout.Request{}); err != nil ||
+		!strings.Contains(sources(c), "log 2026-04-14 Squares") || !strings.Contains(sources(c), "log 2026-04-13") {
 		t.Errorf("Context() without the digest is %s, %v", sources(c), err)
 	}
 	put(t, fsys, "memory/week-2026-W16.md", digest)
@@ -177,7 +201,8 @@ func TestContext(t *testing.T) {
 	}
 	for _, budget := range []int{500, 700, 850} {
 		c, err := h.Context(t.Context(), layout.Request{Budget: budget})
-		if err != nil || c.Tokens*prompt.Margin > budget*100 || len(c.Cut) == 0 || !strings.HasPrefix(sources(c), "identity SOUL.md; memory MEMORY.md; instructions ; log 2026-05-06") {
+		if err != nil || c.Tokens*prompt.Margin > budget*100 || len(c.Cut) == 0 ||
+			!strings.HasPrefix(sources(c), "identity SOUL.md; memory MEMORY.md; instructions ; log 2026-05-06") {
 			t.Errorf("Context(%d) is %s with %d tokens, %v", budget, sources(c), c.Tokens, err)
 		}
 	}
@@ -188,7 +213,8 @@ func TestContext(t *testing.T) {
 func TestContextIsBounded(t *testing.T) {
 	fsys := vfs.NewMem()
 	for day := range 300 {
-		put(t, fsys, "memory/"+noon.AddDate(0, 0, -day).Format("2006-01-02")+".md", strings.Repeat("A long day. ", 300)+"\n")
+		put(t, fsys, "memory/"+noon.AddDate(0, 0, -day).Format("2006-01-02")+".md", strings.Repeat("A long day. ", 300)+
+			"\n")
 	}
 	h := openHome(t, fsys, noon)
 	c, err := h.Context(t.Context(), layout.Request{})
@@ -196,7 +222,8 @@ func TestContextIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := c.Cut[len(c.Cut)-1]
-	if c.Budget != profile.DefaultMaxTokens || c.Tokens*prompt.Margin > 100*c.Budget || c.Tokens < c.Budget/2 || !strings.HasSuffix(last.Source, "more entries") || last.Tokens < c.Budget {
+	if c.Budget != profile.DefaultMaxTokens || c.Tokens*prompt.Margin > 100*c.Budget || c.Tokens < c.Budget/2 ||
+		!strings.HasSuffix(last.Source, "more entries") || last.Tokens < c.Budget {
 		t.Errorf("Context() has %d of %d tokens, last cut %+v", c.Tokens, c.Budget, last)
 	}
 	if !strings.HasPrefix(sources(c), "instructions ; log 2026-04-18; log 2026-04-17; log 2026-04-16") {
@@ -225,10 +252,12 @@ func TestAutoRecall(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := c.Of(prompt.User)
-	if !strings.HasPrefix(text, "[Auto-recalled memories]\n\nFrom 2026-04-14.md — 2026-04-14 Squares, not hexes.") || !strings.Contains(text, "\n> Squares, not hexes.") {
+	if !strings.HasPrefix(text, "[Auto-recalled memories]\n\nFrom 2026-04-14.md — 2026-04-14 Squares, not hexes.") ||
+		!strings.Contains(text, "\n> Squares, not hexes.") {
 		t.Errorf("BeforeTurn() = %q", text)
 	}
-	if n := strings.Count(text, "\nFrom "); n < 2 || n > maxRecalled || len(text) > maxBlock || strings.Contains(text, "week-2026-W16") || strings.Contains(text, "May") {
+	if n := strings.Count(text, "\nFrom "); n < 2 || n > maxRecalled || len(text) > maxBlock ||
+		strings.Contains(text, "week-2026-W16") || strings.Contains(text, "May") {
 		t.Errorf("BeforeTurn() = %q", text)
 	}
 	for _, line := range strings.Split(text, "\n")[1:] {
@@ -253,7 +282,8 @@ func TestProfile(t *testing.T) {
 	put(t, fsys, "SOUL.md", "I am careful.\n")
 	put(t, fsys, "memory-profiles/vtt.yaml", vttProfile)
 	whole := openHome(t, fsys, may)
-	if _, err := whole.WithProfile("vt"); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "did you mean vtt?") {
+	if _, err := whole.WithProfile("vt"); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "did you mean vtt?") {
 		t.Errorf("WithProfile(vt) = %v", err)
 	}
 	h, err := whole.WithProfile("vtt")
@@ -265,7 +295,8 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := c.Text()
-	for word, want := range map[string]bool{"I am careful.": true, "Squares": true, "Fog of war.": true, "Write the test first.": true, "Chapters": false, "Measure first.": false, "May": false, "Monday": false} {
+	for word, want := range map[string]bool{"I am careful.": true, "Squares": true, "Fog of war.": true,
+		"Write the test first.": true, "Chapters": false, "Measure first.": false, "May": false, "Monday": false} {
 		if strings.Contains(text, word) != want {
 			t.Errorf("the context of the profile holds %q: %v, want %v", word, !want, want)
 		}
@@ -276,12 +307,14 @@ func TestProfile(t *testing.T) {
 	if _, err := h.Memory().Get(t.Context(), "2026-04-13"); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Get() of what is outside = %v", err)
 	}
-	if got, err := call(t, h, "recall_memory", m{"query": "chapters short"}); err != nil || strings.Contains(got, "Chapters") {
+	if got, err := call(t, h, "recall_memory", m{"query": "chapters short"}); err != nil ||
+		strings.Contains(got, "Chapters") {
 		t.Errorf("recall_memory of what is outside = %q, %v", got, err)
 	}
 	if got, err := call(t, h, "save_memory", m{"content": "The fog is grey."}); err != nil {
 		t.Errorf("save_memory = %q, %v", got, err)
-	} else if e, err := whole.Memory().Get(t.Context(), "2026-05-20 The fog is grey."); err != nil || labelText(e) != "profile:vtt project:vtt" {
+	} else if e, err := whole.Memory().Get(t.Context(), "2026-05-20 The fog is grey."); err != nil ||
+		labelText(e) != "profile:vtt project:vtt" {
 		t.Errorf("what was saved through the profile is %+v, %v", e, err)
 	}
 	for _, err := range []error{
@@ -313,7 +346,9 @@ func TestSession(t *testing.T) {
 	work := vfs.NewMem()
 	put(t, work, "src/map.go", "package vtt\n")
 	hh, err := open(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Work: work, WorkDir: "src",
-		Memory: oxbow.Options{Clock: func() time.Time { return may }}, Warn: func(m string) { warned = append(warned, m) }})
+		Memory: oxbow.Options{Clock: func() time.Time { return may }}, Warn: func(m string) {
+			warned = append(warned, m)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +357,13 @@ func TestSession(t *testing.T) {
 	if err := h.Memory().Forget(t.Context(), "left"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t, h, "handoff_task", m{"summary": "The grid is done.", "plan": "Walls next.", "memory_profile": "vtt", "skills": []string{"vtt-core"}, "files_to_read": []string{"map.go", "gone.go", "../x"}}); err != nil {
+	if _, err := call(
+		t,
+		h,
+		"handoff_task",
+		m{"summary": "The grid is done.", "plan": "Walls next.", "memory_profile": "vtt",
+			"skills": []string{"vtt-core"}, "files_to_read": []string{"map.go", "gone.go", "../x"}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	s, err := h.Session(t.Context(), layout.Request{})
@@ -334,7 +375,8 @@ func TestSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	note := c.Of(prompt.User)
-	for _, want := range []string{"The grid is done.", "Walls next.", `Memory profile to load: "vtt"`, `Skill to load: "vtt-core"`, `"map.go"` + "\n", `"gone.go" (missing)`, `"../x" (outside`} {
+	for _, want := range []string{"The grid is done.", "Walls next.", `Memory profile to load: "vtt"`,
+		`Skill to load: "vtt-core"`, `"map.go"` + "\n", `"gone.go" (missing)`, `"../x" (outside`} {
 		if !strings.Contains(note, want) {
 			t.Errorf("the handoff is %q, without %q", note, want)
 		}
@@ -347,7 +389,8 @@ func TestSession(t *testing.T) {
 		t.Errorf("open handoffs: %+v, %v", hs, err)
 	}
 	name, goOn, err := s.Compact(t.Context(), "We built walls.\n\nAnd doors.")
-	if err != nil || name != "2026-05-20 We built walls." || !strings.Contains(goOn.Of(prompt.User), "And doors.") || strings.Count(goOn.Text(), "And doors.") != 1 {
+	if err != nil || name != "2026-05-20 We built walls." || !strings.Contains(goOn.Of(prompt.User), "And doors.") ||
+		strings.Count(goOn.Text(), "And doors.") != 1 {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
 	if e, err := h.Memory().Get(t.Context(), name); err != nil || e.Kind != oxbow.History {
@@ -368,7 +411,8 @@ func TestSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err = s.Resume(t.Context(), name)
-	if err != nil || !strings.Contains(c.Of(prompt.User), "And doors.") || strings.Count(c.Text(), "And doors.") != 1 || !strings.Contains(c.Text(), "All done.") {
+	if err != nil || !strings.Contains(c.Of(prompt.User), "And doors.") || strings.Count(c.Text(), "And doors.") != 1 ||
+		!strings.Contains(c.Text(), "All done.") {
 		t.Errorf("Resume() = %q, %v", c.Text(), err)
 	}
 	c, err = s.Resume(t.Context(), "2026-04-13")
@@ -380,7 +424,8 @@ func TestSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err = s.Start(t.Context())
-	if err != nil || !strings.Contains(c.Of(prompt.User), "More.") || !strings.Contains(c.Text(), "Chapters") || len(warned) != 2 {
+	if err != nil || !strings.Contains(c.Of(prompt.User), "More.") || !strings.Contains(c.Text(), "Chapters") ||
+		len(warned) != 2 {
 		t.Errorf("Start() = %q, %v, told %q", c.Text(), err, warned)
 	}
 }
@@ -388,7 +433,12 @@ func TestSession(t *testing.T) {
 // A memory that may only be read is read, and its handoffs wait.
 func TestReadOnly(t *testing.T) {
 	fsys := aprilHome(t)
-	h, err := open(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{ReadOnly: true, Clock: func() time.Time { return may }}})
+	h, err := open(
+		t.Context(),
+		layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{ReadOnly: true, Clock: func() time.Time {
+			return may
+		}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,10 +451,14 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("Start() = %q, %v", c.Of(prompt.User), err)
 	}
 	c := h.(layout.Compressor)
-	if d, err := c.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Dry: true}); err != nil || len(d) != 2 {
+	if d, err := c.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Dry: true}); err != nil ||
+		len(d) != 2 {
 		t.Errorf("Compress(dry) = %+v, %v", d, err)
 	}
-	if _, err := c.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"}); !errors.Is(err, oxbow.ErrReadOnly) {
+	if _, err := c.Compress(
+		t.Context(),
+		layout.Compression{Over: 1, Span: "week"},
+	); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Compress() = %v", err)
 	}
 }
@@ -412,7 +466,13 @@ func TestReadOnly(t *testing.T) {
 // Labels written by package profile are those that this layout writes as keys.
 func TestKeysOfProfiles(t *testing.T) {
 	if keyProcess != profile.LabelProcess || keyPinned != profile.LabelPinned {
-		t.Errorf("the keys are %s and %s, the labels %s and %s", keyProcess, keyPinned, profile.LabelProcess, profile.LabelPinned)
+		t.Errorf(
+			"the keys are %s and %s, the labels %s and %s",
+			keyProcess,
+			keyPinned,
+			profile.LabelProcess,
+			profile.LabelPinned,
+		)
 	}
 }
 

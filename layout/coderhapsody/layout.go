@@ -151,7 +151,11 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	place, _ := v.Find(op.Target())
 	text, ok := v.File(place.Path)
 	if !ok {
-		return nil, &oxbow.InvalidError{Field: "file", Value: place.Path, Reason: "has front matter that cannot be read, and is not changed before that is mended; check says where"}
+		return nil, &oxbow.InvalidError{
+			Field:  "file",
+			Value:  place.Path,
+			Reason: "has front matter that cannot be read, and is not changed before that is mended; check says where",
+		}
 	}
 	lg, ps, err := l.parts(place.Path, text)
 	if err != nil {
@@ -221,7 +225,11 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 			return []mdtree.Edit{{Path: p, Text: next}}, nil
 		}
 	}
-	return nil, &oxbow.InvalidError{Field: "entry", Value: op.Name, Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFiles)}
+	return nil, &oxbow.InvalidError{
+		Field:  "entry",
+		Value:  op.Name,
+		Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFiles),
+	}
 }
 
 // appended returns the text of a log with an entry added, and false when it would
@@ -384,7 +392,13 @@ func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, 
 	if !left || len(ps) == 1 {
 		if len(covers) > 0 {
 			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].name,
-				Reason: "tells other entries again, which nothing would then; take it back as a whole: oxbow compress undo " + path.Base(strings.TrimSuffix(p, ".md"))}
+				Reason: "tells other entries again, which nothing would then; take it back as a whole: oxbow " +
+					"compress undo " + path.Base(
+					strings.TrimSuffix(
+						p,
+						".md",
+					),
+				)}
 		}
 		return []mdtree.Edit{{Path: p, Remove: true}}, nil
 	}
@@ -394,7 +408,13 @@ func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, 
 		if err != nil || len(others) == 0 {
 			return nil, fmt.Errorf("removing entry %q: the rest of %s cannot be read: %w", ps[i].name, p, err)
 		}
-		rest, err = edited(now, others[0].block, map[string][]string{keyCovers: covers}, others[0].content, oxbow.Archive)
+		rest, err = edited(
+			now,
+			others[0].block,
+			map[string][]string{keyCovers: covers},
+			others[0].content,
+			oxbow.Archive,
+		)
 		if err != nil {
 			return nil, err
 		}

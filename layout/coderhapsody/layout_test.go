@@ -63,7 +63,8 @@ const old = "# April 18th\r\n\r\nBuilt the grid.\r\n\r\n---\r\n\r\n## Rejected\r
 // An edit leaves the bytes that it is not about.
 func TestEditsSplice(t *testing.T) {
 	vtt := []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "two words"}}
-	odd := "---\nname:   first  # mine\nx-key: [odd,  value]\ntags:\n    - b\n    - a\n# about the project\nproject: 'vtt'\n---\nNo empty line.\n---\ntime: 10:30\n---\n\n\nspaces\n\n\n---\nname: last\nkind: note\n---\nend"
+	odd := "---\nname:   first  # mine\nx-key: [odd,  value]\ntags:\n    - b\n    - a\n# about the project\nproject: " +
+		"'vtt'\n---\nNo empty line.\n---\ntime: 10:30\n---\n\n\nspaces\n\n\n---\nname: last\nkind: note\n---\nend"
 	for _, tt := range []struct {
 		name, text string
 		op         oxbow.Op
@@ -72,27 +73,81 @@ func TestEditsSplice(t *testing.T) {
 		{"labels for an old log", old, oxbow.Relabel{Name: "2026-04-18", Labels: vtt},
 			"---\r\nproject: vtt\r\ntags: [two words]\r\n---\r\n\r\n" + old},
 		{"and away again", "---\nproject: vtt\n---\n\nOld.\n", oxbow.Relabel{Name: "2026-04-18"}, "Old.\n"},
-		{"the content of an old log", old, oxbow.Update{Name: "2026-04-18", Content: strings.ReplaceAll(old[:len(old)-2], "\r\n", "\n") + " No."},
-			"---\r\nupdated: 2026-04-18T12:00:00Z\r\n---\r\n\r\n" + strings.Replace(old, "Hexes.", "Hexes. No.", 1)},
-		{"a tag more", odd, oxbow.Relabel{Name: "first", Labels: []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}, {Key: "tag", Value: "c d"}}},
-			strings.Replace(odd, "    - b\n    - a\n", "  - a\n  - b\n  - c d\n", 1)},
-		{"another project", odd, oxbow.Relabel{Name: "first", Labels: []oxbow.Label{{Key: "project", Value: "x: y"}, {Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}},
-			strings.Replace(odd, "'vtt'", `"x: y"`, 1)},
-		{"no project", odd, oxbow.Relabel{Name: "first", Labels: []oxbow.Label{{Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}},
-			strings.Replace(odd, "project: 'vtt'\n", "", 1)},
+		{
+			"the content of an old log",
+			old,
+			oxbow.Update{Name: "2026-04-18", Content: strings.ReplaceAll(old[:len(old)-2], "\r\n", "\n") + " No."},
+			"---\r\nupdated: 2026-04-18T12:00:00Z\r\n---\r\n\r\n" + strings.Replace(old, "Hexes.", "Hexes. No.", 1),
+		},
+		{
+			"a tag more",
+			odd,
+			oxbow.Relabel{
+				Name: "first",
+				Labels: []oxbow.Label{
+					{Key: "project", Value: "vtt"},
+					{Key: "tag", Value: "a"},
+					{Key: "tag", Value: "b"},
+					{Key: "tag", Value: "c d"},
+				},
+			},
+			strings.Replace(odd, "    - b\n    - a\n", "  - a\n  - b\n  - c d\n", 1),
+		},
+		{
+			"another project",
+			odd,
+			oxbow.Relabel{
+				Name: "first",
+				Labels: []oxbow.Label{
+					{Key: "project", Value: "x: y"},
+					{Key: "tag", Value: "a"},
+					{Key: "tag", Value: "b"},
+				},
+			},
+			strings.Replace(odd, "'vtt'", `"x: y"`, 1),
+		},
+		{
+			"no project",
+			odd,
+			oxbow.Relabel{Name: "first", Labels: []oxbow.Label{{Key: "tag", Value: "a"}, {Key: "tag", Value: "b"}}},
+			strings.Replace(odd, "project: 'vtt'\n", "", 1),
+		},
 		{"aliases", odd, oxbow.Alias{Name: "last", Aliases: []string{"a, b", "c"}},
 			strings.Replace(odd, "kind: note\n", "kind: note\naliases: [\"a, b\", c]\n", 1)},
-		{"labels of all sorts", "---\ntime: 10:30\n---\n\nx\n", oxbow.Relabel{Name: "2026-04-18 x", Labels: []oxbow.Label{{Key: "process", Value: "true"},
-			{Key: "pinned", Value: "maybe"}, {Key: "confidence", Value: "0.90"}, {Key: "file", Value: "pkg/a b.go"}, {Key: "sprint", Value: "7"}}},
-			"---\ntime: 10:30\nrelated_files: [pkg/a b.go]\nconfidence: 0.90\nprocess: true\nlabels: [\"pinned:maybe\", \"sprint:7\"]\n---\n\nx\n"},
+		{
+			"labels of all sorts",
+			"---\ntime: 10:30\n---\n\nx\n",
+			oxbow.Relabel{Name: "2026-04-18 x", Labels: []oxbow.Label{{Key: "process", Value: "true"},
+				{Key: "pinned", Value: "maybe"}, {Key: "confidence", Value: "0.90"}, {Key: "file", Value: "pkg/a b.go"},
+				{Key: "sprint", Value: "7"}}},
+			"---\ntime: 10:30\nrelated_files: [pkg/a b.go]\nconfidence: 0.90\nprocess: true\nlabels: " +
+				"[\"pinned:maybe\", \"sprint:7\"]\n---\n\nx\n",
+		},
 		{"the last block goes", odd, oxbow.Remove{Name: "last"}, odd[:strings.Index(odd, "\n\n---\nname: last")+1]},
 		{"the first block goes", odd, oxbow.Remove{Name: "first"}, odd[strings.Index(odd, "---\ntime: 10:30"):]},
 		{"a first line that made the name", odd, oxbow.Update{Name: "2026-04-18 spaces", Content: "Other words."},
-			strings.Replace(odd, "time: 10:30\n---\n\n\nspaces\n", "name: \"2026-04-18 spaces\"\ntime: 10:30\nupdated: 2026-04-18T12:00:00Z\n---\n\nOther words.", 1)},
-		{"a block appended", "Old, no line end", oxbow.Add{Name: "2026-04-18 New.", Kind: oxbow.Journal, Content: "New.", Labels: vtt},
-			"Old, no line end\n\n---\ntime: 2026-04-18T12:00:00Z\nproject: vtt\ntags: [two words]\n---\n\nNew.\n"},
-		{"lines that would begin a block", "Old.\n", oxbow.Add{Name: "note", Content: "---\nname: evil\n---\n\\---\ntags: [x]\n---\nprose\n---\nprofile: kept\n"},
-			"Old.\n\n---\nname: note\ntime: 2026-04-18T12:00:00Z\nkind: note\n---\n\n\\---\nname: evil\n---\n\\\\---\ntags: [x]\n---\nprose\n---\nprofile: kept\n\n"},
+			strings.Replace(
+				odd,
+				"time: 10:30\n---\n\n\nspaces\n",
+				"name: \"2026-04-18 spaces\"\ntime: 10:30\nupdated: 2026-04-18T12:00:00Z\n---\n\nOther words.",
+				1,
+			)},
+		{
+			"a block appended",
+			"Old, no line end",
+			oxbow.Add{Name: "2026-04-18 New.", Kind: oxbow.Journal, Content: "New.", Labels: vtt},
+			"Old, no line end\n\n---\ntime: 2026-04-18T12:00:00Z\nproject: vtt\ntags: [two words]\n---\n\nNew.\n",
+		},
+		{
+			"lines that would begin a block",
+			"Old.\n",
+			oxbow.Add{
+				Name:    "note",
+				Content: "---\nname: evil\n---\n\\---\ntags: [x]\n---\nprose\n---\nprofile: kept\n",
+			},
+			"Old.\n\n---\nname: note\ntime: 2026-04-18T12:00:00Z\nkind: note\n---\n\n\\---\nname: " +
+				"evil\n---\n\\\\---\ntags: [x]\n---\nprose\n---\nprofile: kept\n\n",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := vfs.NewMem()

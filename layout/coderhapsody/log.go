@@ -112,7 +112,8 @@ func parseLog(text string, bad func(start int) bool) *log {
 			continue
 		}
 		c := markers[i+1]
-		b := block{start: lines[i].from, front: true, head: lines[i+1].from, close: lines[c].from, line: i + 2, body: lines[c].to}
+		b := block{start: lines[i].from, front: true, head: lines[i+1].from, close: lines[c].from, line: i + 2,
+			body: lines[c].to}
 		if c+1 < len(lines) && strings.TrimRight(line(c+1), "\r\n") == "" {
 			b.body = lines[c+1].to
 		}
@@ -206,7 +207,8 @@ func (l *log) withContent(i int, content string) string {
 	b := l.blocks[i]
 	raw := l.raw(content, !b.front && i == 0)
 	text := l.text[:b.body] + raw + l.text[b.end:]
-	if now := parseLog(text, nil); len(now.blocks) == len(l.blocks) && now.blocks[i].front == b.front && now.content(i) == content {
+	if now := parseLog(text, nil); len(now.blocks) == len(l.blocks) && now.blocks[i].front == b.front &&
+		now.content(i) == content {
 		return text
 	}
 	// The spaces of this file would be taken for the content's, or its for

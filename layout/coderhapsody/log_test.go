@@ -43,8 +43,18 @@ func TestFileNames(t *testing.T) {
 			t.Errorf("fileOf(%s) = %+v, %v", tt.path, f, ok)
 			continue
 		}
-		if from, to := f.from.Format("2006-01-02"), f.to.Format("2006-01-02"); ok && (f.span != tt.span || from != tt.from || to != tt.to) {
-			t.Errorf("fileOf(%s) is %s from %s to %s, want %s from %s to %s", tt.path, f.span, from, to, tt.span, tt.from, tt.to)
+		if from, to := f.from.Format("2006-01-02"), f.to.Format("2006-01-02"); ok &&
+			(f.span != tt.span || from != tt.from || to != tt.to) {
+			t.Errorf(
+				"fileOf(%s) is %s from %s to %s, want %s from %s to %s",
+				tt.path,
+				f.span,
+				from,
+				to,
+				tt.span,
+				tt.from,
+				tt.to,
+			)
 		}
 	}
 }
@@ -52,8 +62,10 @@ func TestFileNames(t *testing.T) {
 // A bucket is about the sessions from its first to its last, by number.
 func TestWithinBucket(t *testing.T) {
 	bucket, _ := fileOf("memory/bucket-0/2026-04-18-2_2026-04-20-10.md", time.UTC)
-	for base, want := range map[string]bool{"2026-04-17-9": false, "2026-04-18-1": false, "2026-04-18-2": true, "2026-04-18": true,
-		"2026-04-19-99": true, "2026-04-20-9": true, "2026-04-20-10": true, "2026-04-20-11": false, "2026-04-21-1": false} {
+	for base, want := range map[string]bool{"2026-04-17-9": false, "2026-04-18-1": false, "2026-04-18-2": true,
+		"2026-04-18":    true,
+		"2026-04-19-99": true, "2026-04-20-9": true, "2026-04-20-10": true, "2026-04-20-11": false,
+		"2026-04-21-1": false} {
 		f, ok := fileOf("memory/"+base+".md", time.UTC)
 		if got := f.within(bucket); got != want || !ok {
 			t.Errorf("%s is within the bucket: %v, want %v", base, got, want)
@@ -67,19 +79,57 @@ func TestParse(t *testing.T) {
 		name, text string
 		want       string // name|kind|created|labels|content of each, with ; between
 	}{
-		{"before there were labels", "# A day\n\nWords.\n", "2026-04-18|journal|2026-04-18T00:00:00Z||# A day\n\nWords."},
-		{"as in the design", "---\nproject: \"homebrew-vtt\"\ntags: [\"architecture\", \"decision\"]\nrelated_files: [\"pkg/vtt/spatial.go\"]\n---\nBuilt spatial awareness system...\n",
-			"2026-04-18|journal|2026-04-18T00:00:00Z|file:pkg/vtt/spatial.go project:homebrew-vtt tag:architecture tag:decision|Built spatial awareness system..."},
-		{"moments of a day", "---\ntime: 2026-04-18T10:00:00+02:00\n---\n\nOne.\n\n---\ntime: 14:05\nkind: note\n---\n\nOne.\n\n---\ntags: x\n---\nOne.",
-			"2026-04-18 One.|journal|2026-04-18T08:00:00Z||One.;2026-04-18 One. (2)|note|2026-04-18T14:05:00Z||One.;2026-04-18 One. (3)|journal|2026-04-18T00:00:00Z|tag:x|One."},
-		{"old, then new", "Old.\n\n---\nname: New\ntime: 09:00:30\n---\n\nWords.\n\n", "2026-04-18|journal|2026-04-18T00:00:00Z||Old.;New|journal|2026-04-18T09:00:30Z||Words.\n"},
-		{"front matter of somebody else", "---\ntitle: A day\ndate: 2026-04-18\n---\nWords.", "2026-04-18|journal|2026-04-18T00:00:00Z||Words."},
-		{"a rule at the top", "---\n\nWords.\n\n---\n", "2026-04-18|journal|2026-04-18T00:00:00Z||---\n\nWords.\n\n---"},
-		{"rules in the text", "A.\n\n---\ntitle: no key of ours\n---\n\nB.", "2026-04-18|journal|2026-04-18T00:00:00Z||A.\n\n---\ntitle: no key of ours\n---\n\nB."},
-		{"not closed", "A.\n\n---\nproject: x\n\nB.", "2026-04-18|journal|2026-04-18T00:00:00Z||A.\n\n---\nproject: x\n\nB."},
+		{
+			"before there were labels",
+			"# A day\n\nWords.\n",
+			"2026-04-18|journal|2026-04-18T00:00:00Z||# A day\n\nWords.",
+		},
+		{
+			"as in the design",
+			"---\nproject: \"homebrew-vtt\"\ntags: [\"architecture\", \"decision\"]\nrelated_files: " +
+				"[\"pkg/vtt/spatial.go\"]\n---\nBuilt spatial awareness system...\n",
+			"2026-04-18|journal|2026-04-18T00:00:00Z|file:pkg/vtt/spatial.go project:homebrew-vtt tag:architecture " +
+				"tag:decision|Built spatial awareness system...",
+		},
+		{
+			"moments of a day",
+			"---\ntime: 2026-04-18T10:00:00+02:00\n---\n\nOne.\n\n---\ntime: 14:05\nkind: " +
+				"note\n---\n\nOne.\n\n---\ntags: x\n---\nOne.",
+			"2026-04-18 One.|journal|2026-04-18T08:00:00Z||One.;2026-04-18 One. " +
+				"(2)|note|2026-04-18T14:05:00Z||One.;2026-04-18 One. (3)|journal|2026-04-18T00:00:00Z|tag:x|One.",
+		},
+		{
+			"old, then new",
+			"Old.\n\n---\nname: New\ntime: 09:00:30\n---\n\nWords.\n\n",
+			"2026-04-18|journal|2026-04-18T00:00:00Z||Old.;New|journal|2026-04-18T09:00:30Z||Words.\n",
+		},
+		{
+			"front matter of somebody else",
+			"---\ntitle: A day\ndate: 2026-04-18\n---\nWords.",
+			"2026-04-18|journal|2026-04-18T00:00:00Z||Words.",
+		},
+		{
+			"a rule at the top",
+			"---\n\nWords.\n\n---\n",
+			"2026-04-18|journal|2026-04-18T00:00:00Z||---\n\nWords.\n\n---",
+		},
+		{
+			"rules in the text",
+			"A.\n\n---\ntitle: no key of ours\n---\n\nB.",
+			"2026-04-18|journal|2026-04-18T00:00:00Z||A.\n\n---\ntitle: no key of ours\n---\n\nB.",
+		},
+		{
+			"not closed",
+			"A.\n\n---\nproject: x\n\nB.",
+			"2026-04-18|journal|2026-04-18T00:00:00Z||A.\n\n---\nproject: x\n\nB.",
+		},
 		{"nothing behind a key", "---\ntags:\nproject:\n---\nA.", "2026-04-18|journal|2026-04-18T00:00:00Z||A."},
 		{"only spaces", " \n\n", ""},
-		{"a mark of order, and carriage returns", "\ufeff---\r\nproject: vtt\r\n---\r\n\r\nA.\r\nB.\r\n", "2026-04-18|journal|2026-04-18T00:00:00Z|project:vtt|A.\nB."},
+		{
+			"a mark of order, and carriage returns",
+			"\ufeff---\r\nproject: vtt\r\n---\r\n\r\nA.\r\nB.\r\n",
+			"2026-04-18|journal|2026-04-18T00:00:00Z|project:vtt|A.\nB.",
+		},
 	} {
 		items, err := treeLayout{time.UTC}.Parse("memory/2026-04-18.md", tt.text)
 		if err != nil {
@@ -91,7 +141,14 @@ func TestParse(t *testing.T) {
 			for _, l := range it.Entry.Labels {
 				labels = append(labels, l.String())
 			}
-			got = append(got, strings.Join([]string{it.Entry.Name, it.Entry.Kind.String(), created(it.Entry), strings.Join(labels, " "), it.Entry.Content}, "|"))
+			got = append(
+				got,
+				strings.Join(
+					[]string{it.Entry.Name, it.Entry.Kind.String(), created(it.Entry), strings.Join(labels, " "),
+						it.Entry.Content},
+					"|",
+				),
+			)
 		}
 		if s := strings.Join(got, ";"); s != tt.want {
 			t.Errorf("%s: Parse() =\n%q, want\n%q", tt.name, s, tt.want)
@@ -164,7 +221,11 @@ func TestBrokenLogIsLeftAlone(t *testing.T) {
 // A log from before there were labels comes back from another layout as it was.
 func TestWholeLogs(t *testing.T) {
 	fsys := vfs.NewMem()
-	was := map[string]string{"memory/2026-04-03.md": "# Old\n\nWords.\n", "memory/2026-04-03-2.md": "---\nproject: vtt\n---\n\nMore.\n", "memory/2026-04-04-session2.md": "\\---\ntitle: not front matter\n---\n"}
+	was := map[string]string{
+		"memory/2026-04-03.md":          "# Old\n\nWords.\n",
+		"memory/2026-04-03-2.md":        "---\nproject: vtt\n---\n\nMore.\n",
+		"memory/2026-04-04-session2.md": "\\---\ntitle: not front matter\n---\n",
+	}
 	for p, text := range was {
 		put(t, fsys, p, text)
 	}
@@ -173,7 +234,10 @@ func TestWholeLogs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		adds = append(adds, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Labels: e.Labels, Created: e.Created})
+		adds = append(
+			adds,
+			oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Labels: e.Labels, Created: e.Created},
+		)
 	}
 	back := vfs.NewMem()
 	if err := openTree(t, back).Apply(t.Context(), adds...); err != nil {
@@ -226,11 +290,16 @@ func FuzzLog(f *testing.F) {
 	f.Add("# Old\n\nlog\n", "new\n\ncontent\n", "a tag")
 	f.Add("---\nproject: x\n---\n\nA\n\n---\ntime: 10:00\ntags: [a, \"b: c\"]\n---\nB", "---\nname: evil\n---\n", "x")
 	f.Add("\ufeff---\r\ntitle: t\r\n---\r\n\r\nA\r\n", "\\---\nname: x", "é")
-	f.Add("---\nlabels: [\"project:x\"]\n# c\nname: >\n  folded\n  name\n---\n---\ntags:\n- a\n---\n\n\n", "\n\n", "true")
+	f.Add(
+		"---\nlabels: [\"project:x\"]\n# c\nname: >\n  folded\n  name\n---\n---\ntags:\n- a\n---\n\n\n",
+		"\n\n",
+		"true",
+	)
 	f.Add(" ", "0", "0")
 	f.Add("---\n---\nname: x\n---\n", "a", "null")
 	f.Fuzz(func(t *testing.T, text, content, tag string) {
-		if text == "" || !validText(text) || oxbow.CheckContent(content) != nil || (oxbow.Label{Key: "tag", Value: tag}).Check() != nil {
+		if text == "" || !validText(text) || oxbow.CheckContent(content) != nil ||
+			(oxbow.Label{Key: "tag", Value: tag}).Check() != nil {
 			return
 		}
 		fsys := vfs.NewMem()
@@ -250,7 +319,9 @@ func FuzzLog(f *testing.F) {
 		same := func(step string, was, is map[string]oxbow.Entry, but string) {
 			t.Helper()
 			for name, e := range was {
-				if got := is[name]; name != but && (got.Content != e.Content || !slices.Equal(got.Labels, e.Labels) || got.Kind != e.Kind || !slices.Equal(got.Aliases, e.Aliases)) {
+				if got := is[name]; name != but &&
+					(got.Content != e.Content || !slices.Equal(got.Labels, e.Labels) || got.Kind != e.Kind ||
+						!slices.Equal(got.Aliases, e.Aliases)) {
 					t.Errorf("%s: entry %q was %+v and is %+v", step, name, e, got)
 				}
 			}

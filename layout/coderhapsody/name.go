@@ -29,7 +29,9 @@ const (
 var bucketDirs = []string{"memory/bucket-0", "memory/bucket-1"}
 
 var (
-	dayName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-[A-Za-z0-9]+)*$`) })
+	dayName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-[A-Za-z0-9]+)*$`)
+	})
 	weekName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^week-(\d{4})-W(\d{2})$`) })
 	monthName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^month-(\d{4})-(\d{2})$`) })
 	bucketName = sync.OnceValue(func() *regexp.Regexp {

@@ -26,9 +26,14 @@ const (
 // Session implements [layout.Home].
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	s := &session{h: h, r: r}
-	s.Summaries = layout.Summaries{Keep: s.keep, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
-		return s.h.GetOfKind(ctx, name, oxbow.History)
-	}}
+	s.Summaries = layout.Summaries{
+		Keep:    s.keep,
+		GoOn:    s.goOn,
+		Missing: s.missing,
+		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+			return s.h.GetOfKind(ctx, name, oxbow.History)
+		},
+	}
 	return s, ctx.Err()
 }
 
@@ -54,7 +59,12 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if taken && t.Profile != "" && s.h.bound == nil {
 		bound, err := s.h.WithProfile(t.Profile)
 		if err != nil {
-			s.h.Warn(fmt.Sprintf("the handoff %q wants the memory profile %q, which is not loaded: %v", t.Name, t.Profile, err))
+			s.h.Warn(fmt.Sprintf(
+				"the handoff %q wants the memory profile %q, which is not loaded: %v",
+				t.Name,
+				t.Profile,
+				err,
+			))
 		} else {
 			s.h = bound.(*home)
 		}
@@ -63,7 +73,8 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err != nil || !taken {
 		return c, err
 	}
-	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.User, Pinned: true, Why: "it waited for this session", Text: t.Text(s.h.look(t.Files))})
+	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.User, Pinned: true,
+		Why: "it waited for this session", Text: t.Text(s.h.look(t.Files))})
 	s.h.budget(&c, s.r.Budget)
 	return c, nil
 }
@@ -158,8 +169,11 @@ func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Contex
 	}
 	c.Parts = parts
 	s.present[name] = true
-	c.Add(prompt.Part{Name: partSummary, Source: name, Role: prompt.User, Pinned: true, Why: "the conversation goes on from it",
-		Text: "The conversation so far, in short:\n\n" + prompt.Fence("markdown", summary)})
+	c.Add(
+		prompt.Part{Name: partSummary, Source: name, Role: prompt.User, Pinned: true,
+			Why:  "the conversation goes on from it",
+			Text: "The conversation so far, in short:\n\n" + prompt.Fence("markdown", summary)},
+	)
 	s.h.budget(&c, s.r.Budget)
 	return c, nil
 }

@@ -106,7 +106,12 @@ func writeDigest(name string, g *group, kept []told, budget int) string {
 	if g.title != "" {
 		title += ": " + g.title
 	}
-	head := fmt.Sprintf("# %s\n\n%s%s; recall finds them whole.\n", title, opening, text.Count(len(g.entries), "entry", "entries"))
+	head := fmt.Sprintf(
+		"# %s\n\n%s%s; recall finds them whole.\n",
+		title,
+		opening,
+		text.Count(len(g.entries), "entry", "entries"),
+	)
 	if len(head) > budget/4 {
 		head = "" // the name of the entry has to do
 	}

@@ -14,10 +14,27 @@ import (
 func TestByRule(t *testing.T) {
 	day := time.Date(2026, 4, 14, 0, 0, 0, 0, time.UTC)
 	g := &group{title: "project:vtt", entries: []oxbow.Entry{
-		{Name: "2026-04-14", Kind: oxbow.Journal, Created: day, Content: "# A day\n\nWords  of\nthe day.\n\nMore.\n\n```\n# no heading\n```\n\n## Rejected\n\n- hexes\n- triangles\n\n## Empty\n"},
+		{
+			Name:    "2026-04-14",
+			Kind:    oxbow.Journal,
+			Created: day,
+			Content: "# A day\n\nWords  of\nthe day.\n\nMore.\n\n```\n# no heading\n```\n\n## Rejected\n\n- hexes\n- " +
+				"triangles\n\n## Empty\n",
+		},
 		{Name: "2026-04-14 Squares.", Kind: oxbow.Journal, Created: day.Add(time.Hour), Content: "Squares."},
-		{Name: "house rules", Kind: oxbow.Note, Created: day.Add(24 * time.Hour), Content: "Test first.\n\n## Why\n\nIt pays."},
-		{Name: "week-2026-W15 project:vtt", Kind: oxbow.Archive, Created: day, Content: "# week-2026-W15: project:vtt\n\n" + opening + "2 entries; recall finds them whole.\n\n## 2026-04-07\n\n- One.\n- Two."},
+		{
+			Name:    "house rules",
+			Kind:    oxbow.Note,
+			Created: day.Add(24 * time.Hour),
+			Content: "Test first.\n\n## Why\n\nIt pays.",
+		},
+		{
+			Name:    "week-2026-W15 project:vtt",
+			Kind:    oxbow.Archive,
+			Created: day,
+			Content: "# week-2026-W15: project:vtt\n\n" + opening +
+				"2 entries; recall finds them whole.\n\n## 2026-04-07\n\n- One.\n- Two.",
+		},
 		{Name: "blank", Created: day, Content: " \n"},
 	}}
 	const want = `# week-2026-W16: project:vtt
@@ -72,7 +89,12 @@ func TestBeginning(t *testing.T) {
 
 // A digest is not longer than what it tells again.
 func TestShortEntriesAreTheirDigest(t *testing.T) {
-	g := &group{entries: []oxbow.Entry{{Name: "2026-04-14", Content: "Squares, not hexes.\n"}, {Name: "2026-04-15", Content: "Tuesdays."}}}
+	g := &group{
+		entries: []oxbow.Entry{
+			{Name: "2026-04-14", Content: "Squares, not hexes.\n"},
+			{Name: "2026-04-15", Content: "Tuesdays."},
+		},
+	}
 	if got := shorter("week-2026-W16", g, time.UTC); got != "Squares, not hexes.\n\nTuesdays." {
 		t.Errorf("shorter() = %q", got)
 	}

@@ -22,8 +22,17 @@ var aboutSaveMemory string
 // Tools implements [layout.Home]: save_memory, which writes to the log of the
 // day, and recall_memory, which gives days without their digests.
 func (h *home) Tools() []verb.Tool {
-	save := verb.Define(verb.Tool{Verb: verb.Verb{Name: "save_memory", Title: "Save a memory", Idempotent: true}, Description: aboutSaveMemory}, h.saveMemory)
-	return []verb.Tool{save, verb.RecallMemory(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true})}
+	save := verb.Define(
+		verb.Tool{
+			Verb:        verb.Verb{Name: "save_memory", Title: "Save a memory", Idempotent: true},
+			Description: aboutSaveMemory,
+		},
+		h.saveMemory,
+	)
+	return []verb.Tool{
+		save,
+		verb.RecallMemory(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true}),
+	}
 }
 
 // maxNames bounds the search for a name that is free.
@@ -47,7 +56,11 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 	put(oxbow.LabelFile, in.RelatedFiles...)
 	if c := in.Confidence; c != nil {
 		if !(*c >= 0 && *c <= 1) {
-			return verb.SavedOut{}, &oxbow.InvalidError{Field: "confidence", Value: strconv.FormatFloat(*c, 'g', -1, 64), Reason: "is not a number from 0 to 1"}
+			return verb.SavedOut{}, &oxbow.InvalidError{
+				Field:  "confidence",
+				Value:  strconv.FormatFloat(*c, 'g', -1, 64),
+				Reason: "is not a number from 0 to 1",
+			}
 		}
 		labels = append(labels, oxbow.Confidence(*c))
 	}
@@ -65,7 +78,13 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 // keep adds an entry to the log of today, under a name made from its first line.
 // The same content that is there already under such a name is returned, and not
 // kept twice.
-func (h *home) keep(ctx context.Context, m *oxbow.Memory, kind oxbow.Kind, content string, labels []oxbow.Label) (e oxbow.Entry, known bool, err error) {
+func (h *home) keep(
+	ctx context.Context,
+	m *oxbow.Memory,
+	kind oxbow.Kind,
+	content string,
+	labels []oxbow.Label,
+) (e oxbow.Entry, known bool, err error) {
 	if strings.TrimSpace(content) == "" {
 		return e, false, &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}
@@ -94,5 +113,8 @@ func (h *home) keep(ctx context.Context, m *oxbow.Memory, kind oxbow.Kind, conte
 			return old, true, nil
 		}
 	}
-	return e, false, &oxbow.InvalidError{Field: "content", Reason: fmt.Sprintf("begins as %d entries of today do; give it another first line", maxNames)}
+	return e, false, &oxbow.InvalidError{
+		Field:  "content",
+		Reason: fmt.Sprintf("begins as %d entries of today do; give it another first line", maxNames),
+	}
 }

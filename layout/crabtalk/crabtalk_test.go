@@ -81,7 +81,8 @@ func TestDetectAndInit(t *testing.T) {
 		t.Errorf("Init() again = %v, %v, want nothing made", made, err)
 	}
 	b, err := vfs.ReadFile(fsys, storeFile, 100)
-	if want := "CRMEM\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01" + strings.Repeat("\x00", 11); err != nil || string(b) != want {
+	if want := "CRMEM\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01" + strings.Repeat("\x00", 11); err != nil ||
+		string(b) != want {
 		t.Errorf("a new memory.db holds %q, %v, want %q", b, err, want)
 	}
 	write(t, fsys, storeFile, "SQLite format 3")
@@ -95,7 +96,8 @@ func TestDetectAndInit(t *testing.T) {
 func TestDamagedStoreIsFound(t *testing.T) {
 	for _, file := range []string{storeFile, laterFile} {
 		for name, text := range map[string]string{
-			"empty": "", "short": "CRM", "zeroed": strings.Repeat("\x00", 64), "one bit": "BRMEM\x00\x01" + strings.Repeat("\x00", 40),
+			"empty": "", "short": "CRM", "zeroed": strings.Repeat("\x00", 64), "one bit": "BRMEM\x00\x01" +
+				strings.Repeat("\x00", 40),
 		} {
 			fsys := vfs.NewMem()
 			write(t, fsys, file, text)
@@ -106,7 +108,13 @@ func TestDamagedStoreIsFound(t *testing.T) {
 				o := options(fsys)
 				o.Memory.ReadOnly = ro
 				if _, err := Dialect().Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), file) {
-					t.Errorf("Open() of a home whose %s is %s = %v, want an error that names it (read-only: %v)", file, name, err, ro)
+					t.Errorf(
+						"Open() of a home whose %s is %s = %v, want an error that names it (read-only: %v)",
+						file,
+						name,
+						err,
+						ro,
+					)
 				}
 			}
 			if b, err := vfs.ReadFile(fsys, file, 1000); err != nil || string(b) != text {
@@ -150,7 +158,10 @@ func TestLater(t *testing.T) {
 		if r, err := h.Memory().Check(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
 			t.Errorf("%s: Check() = %+v, %v, want one sound entry", file, r, err)
 		}
-		if err := h.Memory().Apply(t.Context(), oxbow.Add{Name: "x", Content: "y"}); !errors.Is(err, oxbow.ErrReadOnly) {
+		if err := h.Memory().Apply(
+			t.Context(),
+			oxbow.Add{Name: "x", Content: "y"},
+		); !errors.Is(err, oxbow.ErrReadOnly) {
 			t.Errorf("%s: Apply() = %v, want ErrReadOnly", file, err)
 		}
 		if b, err := vfs.ReadFile(fsys, file, 1000); err != nil || string(b) != db {
@@ -190,7 +201,10 @@ func TestSearchVectors(t *testing.T) {
 			if err != nil {
 				kind = oxbow.Note // topics are none of oxbow's kinds
 			}
-			if err := m.Apply(t.Context(), oxbow.Add{Name: op.Name, Content: op.Content, Aliases: op.Aliases, Kind: kind}); err != nil {
+			if err := m.Apply(
+				t.Context(),
+				oxbow.Add{Name: op.Name, Content: op.Content, Aliases: op.Aliases, Kind: kind},
+			); err != nil {
 				t.Fatalf("adding %q: %v", op.Name, err)
 			}
 		case "search":
@@ -208,8 +222,17 @@ func TestSearchVectors(t *testing.T) {
 				score[w.Name] = w.Score
 			}
 			for i, w := range s.Result.Hits {
-				if math.Abs(got[i].Score-w.Score) > 1e-12*w.Score || (score[got[i].Entry.Name] != w.Score && op.Limit > len(got)) {
-					t.Errorf("Recall(%q): hit %d is %s with %v, want %s with %v", op.Query, i, got[i].Entry.Name, got[i].Score, w.Name, w.Score)
+				if math.Abs(got[i].Score-w.Score) > 1e-12*w.Score ||
+					(score[got[i].Entry.Name] != w.Score && op.Limit > len(got)) {
+					t.Errorf(
+						"Recall(%q): hit %d is %s with %v, want %s with %v",
+						op.Query,
+						i,
+						got[i].Entry.Name,
+						got[i].Score,
+						w.Name,
+						w.Score,
+					)
 				}
 			}
 		case "update", "alias", "remove":
@@ -223,12 +246,19 @@ func TestSearchVectors(t *testing.T) {
 
 func TestTools(t *testing.T) {
 	h := openHome(t, options(vfs.NewMem()))
-	if err := h.Memory().Apply(t.Context(), oxbow.Add{Name: "talk-1", Kind: oxbow.Archive, Content: "We chose rust lifetimes."}); err != nil {
+	if err := h.Memory().Apply(
+		t.Context(),
+		oxbow.Add{Name: "talk-1", Kind: oxbow.Archive, Content: "We chose rust lifetimes."},
+	); err != nil {
 		t.Fatal(err)
 	}
 	for i, step := range []struct{ tool, args, want string }{
 		{"recall", `{"query":"deploy"}`, "no memories found"},
-		{"remember", `{"name":"rollout","content":"Ship on Tuesdays.","aliases":["deploy","release"]}`, "remembered: rollout"},
+		{
+			"remember",
+			`{"name":"rollout","content":"Ship on Tuesdays.","aliases":["deploy","release"]}`,
+			"remembered: rollout",
+		},
 		{"recall", `{"query":"deploy"}`, "## rollout\nShip on Tuesdays."},
 		{"recall", `{"query":"rollout"}`, "no memories found"}, // names are not searched
 		{"recall", `{"query":"the"}`, "no memories found"},
@@ -236,17 +266,33 @@ func TestTools(t *testing.T) {
 		{"recall", `{"query":"deploy","limit":-1}`, `! limit "-1" is less than 0`},
 		{"recall", `{"query":" "}`, "no memories found"},
 		{"remember", `{"name":"steps","content":"First Tuesdays, Tuesdays again."}`, "remembered: steps"},
-		{"recall", `{"query":"tuesdays"}`, "## steps\nFirst Tuesdays, Tuesdays again.\n---\n## rollout\nShip on Tuesdays."},
+		{
+			"recall",
+			`{"query":"tuesdays"}`,
+			"## steps\nFirst Tuesdays, Tuesdays again.\n---\n## rollout\nShip on Tuesdays.",
+		},
 		{"recall", `{"query":"tuesdays","limit":1}`, "## steps\nFirst Tuesdays, Tuesdays again."},
 		{"remember", `{"name":"rollout","content":"Ship on Mondays."}`, "remembered: rollout"},
 		{"recall", `{"query":"deploy"}`, "no memories found"}, // the aliases were replaced
 		{"recall", `{"query":"mondays"}`, "## rollout\nShip on Mondays."},
 		{"recall", `{"query":"lifetimes"}`, "## talk-1\nWe chose rust lifetimes."},
-		{"remember", `{"name":"talk-1","content":"x"}`, `! failed to save entry: name "talk-1" is that of an archive, which remember does not overwrite; choose another name`},
-		{"forget", `{"name":"talk-1"}`, `! name "talk-1" is that of an archive, which forget does not delete; a person can`},
+		{
+			"remember",
+			`{"name":"talk-1","content":"x"}`,
+			`! failed to save entry: name "talk-1" is that of an archive, which remember does not overwrite; choose another name`,
+		},
+		{
+			"forget",
+			`{"name":"talk-1"}`,
+			`! name "talk-1" is that of an archive, which forget does not delete; a person can`,
+		},
 		{"forget", `{"name":"rollout"}`, "forgot: rollout"},
 		{"forget", `{"name":"rollout"}`, "! no entry named: rollout"},
-		{"remember", `{"name":"a\nb","content":"x"}`, `! failed to save entry: name "a\nb" holds a control character at byte 1`},
+		{
+			"remember",
+			`{"name":"a\nb","content":"x"}`,
+			`! failed to save entry: name "a\nb" holds a control character at byte 1`,
+		},
 	} {
 		if got := call(t, h, step.tool, step.args); got != step.want {
 			t.Errorf("step %d: %s %s says\n%s\nwant\n%s", i, step.tool, step.args, got, step.want)

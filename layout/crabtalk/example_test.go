@@ -25,7 +25,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	clock := func() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }
-	home, err := crabtalk.Dialect().Open(ctx, layout.Options{FS: fsys, Path: "crab", Memory: oxbow.Options{Clock: clock}})
+	home, err := crabtalk.Dialect().Open(
+		ctx,
+		layout.Options{FS: fsys, Path: "crab", Memory: oxbow.Options{Clock: clock}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -78,7 +78,8 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || (err == nil && !info.Mode().IsRegular()) {
 		return false, nil
 	} else if err != nil {
-		return false, verb.Advise(err, "if "+name+" is a link out of the home, put the file itself there, or name the directory that holds it: --home DIR")
+		return false, verb.Advise(err, "if "+name+
+			" is a link out of the home, put the file itself there, or name the directory that holds it: --home DIR")
 	}
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -118,7 +119,11 @@ func refuseLater(o layout.Options) error {
 	if err != nil || !is {
 		return err
 	}
-	return fmt.Errorf("%s is the store of a later crabtalk, which is read and not written: %w", filepath.Join(o.Path, laterFile), oxbow.ErrUnsupported)
+	return fmt.Errorf(
+		"%s is the store of a later crabtalk, which is read and not written: %w",
+		filepath.Join(o.Path, laterFile),
+		oxbow.ErrUnsupported,
+	)
 }
 
 // home is an opened home. Its fields do not change.
@@ -135,10 +140,15 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	}
 	s, err := h.openStore(ctx, &mo)
 	if errors.Is(err, oxbow.ErrNotStore) {
-		return nil, verb.Advise(err, "it is damaged, or of another program: put a copy of "+storeFile+" back, or move it away to begin without entries")
+		return nil, verb.Advise(err, "it is damaged, or of another program: put a copy of "+storeFile+
+			" back, or move it away to begin without entries")
 	}
 	if errors.Is(err, oxbow.ErrVersion) {
-		return nil, verb.Advise(err, "oxbow convert DIR copies what oxbow can read of it; a copy under another name is read as "+storeFile+" in a directory of its own. If that fails, dump it with the crabtalk that wrote it")
+		return nil, verb.Advise(
+			err,
+			"oxbow convert DIR copies what oxbow can read of it; a copy under another name is read as "+storeFile+
+				" in a directory of its own. If that fails, dump it with the crabtalk that wrote it",
+		)
 	}
 	if err != nil {
 		return nil, err
@@ -205,7 +215,8 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 			h.Warn(fmt.Sprintf("%s: entry %q is read as %q: %v", name, e.Name, as, err))
 			e.Name = as
 		}
-		op := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: h.aliases(name, e), Labels: e.Labels, Created: e.Created}
+		op := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: h.aliases(name, e),
+			Labels: e.Labels, Created: e.Created}
 		if err := op.Check(); err != nil {
 			h.Warn(fmt.Sprintf("%s: entry %q is not read: %v", name, e.Name, err))
 			continue

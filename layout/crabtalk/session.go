@@ -35,9 +35,14 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 		return nil, err
 	}
 	s := &session{h: h, request: r}
-	s.Summaries = layout.Summaries{Keep: s.archive, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
-		return h.GetOfKind(ctx, name, oxbow.Archive)
-	}}
+	s.Summaries = layout.Summaries{
+		Keep:    s.archive,
+		GoOn:    s.goOn,
+		Missing: s.missing,
+		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+			return h.GetOfKind(ctx, name, oxbow.Archive)
+		},
+	}
 	s.name(r.Message)
 	return s, nil
 }
@@ -111,7 +116,9 @@ func number(name, prefix string) (uint64, bool) {
 // slugOf makes lower-case words of a text, with dashes between: letters and
 // digits of ASCII only. It may be empty.
 func slugOf(s string) string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 	slug := ""
 	for _, w := range words {
 		if slug != "" && len(slug)+1+len(w) > maxSlug {

@@ -63,7 +63,11 @@ func TestContextInsideHome(t *testing.T) {
 func TestSession(t *testing.T) {
 	h := openHome(t, options(vfs.NewMem()))
 	m := h.Memory()
-	for _, e := range []oxbow.Entry{{Name: "fix-the-build-02"}, {Name: "fix-the-build-1", Kind: oxbow.Archive}, {Name: "fix-the-build-x"}} {
+	for _, e := range []oxbow.Entry{
+		{Name: "fix-the-build-02"},
+		{Name: "fix-the-build-1", Kind: oxbow.Archive},
+		{Name: "fix-the-build-x"},
+	} {
 		if err := m.Apply(t.Context(), oxbow.Add{Name: e.Name, Kind: e.Kind, Content: "old"}); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +89,10 @@ func TestSession(t *testing.T) {
 	if got := call(t, h, "recall", `{"query":"lifetimes"}`); got != "## fix-the-build-2\nWe fixed lifetimes." {
 		t.Errorf("recall says %q", got)
 	}
-	for archive, want := range map[string]string{name: "We fixed lifetimes.", "ghost": "[archived context unavailable: ghost]"} {
+	for archive, want := range map[string]string{
+		name:    "We fixed lifetimes.",
+		"ghost": "[archived context unavailable: ghost]",
+	} {
 		if c, err := s.Resume(t.Context(), archive); err != nil || c.Of(prompt.User) != want {
 			t.Errorf("Resume(%s) = %q, %v, want %q", archive, c.Text(), err, want)
 		}
@@ -104,7 +111,8 @@ func TestSession(t *testing.T) {
 func TestSlug(t *testing.T) {
 	for in, want := range map[string]string{
 		"Fix  the BUILD!": "fix-the-build", "日本": "", "": "", "a--b_c.9": "a-b-c-9",
-		strings.Repeat("word ", 20): "word-word-word-word-word-word-word-word-word", strings.Repeat("x", 90): strings.Repeat("x", maxSlug),
+		strings.Repeat("word ", 20): "word-word-word-word-word-word-word-word-word",
+		strings.Repeat("x", 90):     strings.Repeat("x", maxSlug),
 	} {
 		if got := slugOf(in); got != want {
 			t.Errorf("slugOf(%q) = %q, want %q", in, got, want)

@@ -104,7 +104,8 @@ func onlyNotes(what string) func(oxbow.Entry) error {
 		if old.Kind == oxbow.Note {
 			return nil
 		}
-		return &oxbow.InvalidError{Field: "name", Value: old.Name, Reason: "is that of an " + old.Kind.String() + ", " + what}
+		return &oxbow.InvalidError{Field: "name", Value: old.Name, Reason: "is that of an " + old.Kind.String() + ", " +
+			what}
 	}
 }
 

@@ -37,7 +37,8 @@ func TestBackendsAgree(t *testing.T) {
 	pick := func(from ...string) string { return from[rnd.IntN(len(from))] }
 	for i := range steps {
 		now = now.Add(time.Duration(rnd.IntN(3)) * 7 * time.Hour / 5)
-		content := pick("tea", "likes cats\n", "## 10:00\n\nnot an entry", "# "+now.Format(dayForm), "\n\n", "", "crlf\r\nline", `\## 10:00`) + fmt.Sprint(i)
+		content := pick("tea", "likes cats\n", "## 10:00\n\nnot an entry", "# "+
+			now.Format(dayForm), "\n\n", "", "crlf\r\nline", `\## 10:00`) + fmt.Sprint(i)
 		if rnd.IntN(10) == 0 {
 			content = pick("", " \n")
 		}
@@ -45,7 +46,8 @@ func TestBackendsAgree(t *testing.T) {
 		name := pick("recall", "recall", "remember", "remember", "reflect", "update_world", "search_memory", "forget")
 		args := map[string]m{
 			"recall": {"days": rnd.IntN(4)}, "remember": {"content": content}, "reflect": {"content": content},
-			"update_world": {"topic": topic, "content": content}, "search_memory": {"query": pick("tea", "cats line", "entry -cats", "likes")},
+			"update_world":  {"topic": topic, "content": content},
+			"search_memory": {"query": pick("tea", "cats line", "entry -cats", "likes")},
 		}
 		agent := pick("bob", "rei")
 		var said [2]string
@@ -69,7 +71,16 @@ func TestBackendsAgree(t *testing.T) {
 			said[j] = fmt.Sprint(got, err)
 		}
 		if said[0] != said[1] {
-			t.Fatalf("seed %d, step %d: %s's %s(%v) says %q in files and %q in the store", seed, i, agent, name, args[name], said[0], said[1])
+			t.Fatalf(
+				"seed %d, step %d: %s's %s(%v) says %q in files and %q in the store",
+				seed,
+				i,
+				agent,
+				name,
+				args[name],
+				said[0],
+				said[1],
+			)
 		}
 	}
 }

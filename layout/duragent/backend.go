@@ -37,7 +37,13 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
 	b := h.Base
 	b.Options.Memory = mo
-	return b.OpenTree(ctx, h.FS, h.Path, layoutOf(places{h.place.global, agent}, h.Zone), h.place.workspaceDir(".oxbow-tree.lock"))
+	return b.OpenTree(
+		ctx,
+		h.FS,
+		h.Path,
+		layoutOf(places{h.place.global, agent}, h.Zone),
+		h.place.workspaceDir(".oxbow-tree.lock"),
+	)
 }
 
 // storeFile returns the file of the default store.
@@ -91,7 +97,11 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 		}
 	}
 	if err == nil {
-		h.Warn(fmt.Sprintf("%d entries of the files were taken into %s; the files stay as they are, and are no longer read", len(ops), storeFile(h.place)))
+		h.Warn(fmt.Sprintf(
+			"%d entries of the files were taken into %s; the files stay as they are, and are no longer read",
+			len(ops),
+			storeFile(h.place),
+		))
 	}
 	return err
 }
@@ -120,7 +130,10 @@ func (h *home) entriesOfFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op,
 				break
 			}
 			if isOwn(e.Name) || i == 0 {
-				ops = append(ops, oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created})
+				ops = append(
+					ops,
+					oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created},
+				)
 			}
 		}
 		if err := errors.Join(err, tree.Close()); err != nil {

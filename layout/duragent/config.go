@@ -52,7 +52,8 @@ type yamlFile struct {
 func parseYAML(name string, data []byte) (yamlFile, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return yamlFile{}, &oxbow.InvalidError{Field: name, Reason: "cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+		return yamlFile{}, &oxbow.InvalidError{Field: name, Reason: "cannot be read: " +
+			strings.TrimPrefix(err.Error(), "yaml: ")}
 	}
 	f := yamlFile{name: name}
 	if len(doc.Content) > 0 {
@@ -128,8 +129,10 @@ func (f yamlFile) dir(keys, def string) (string, error) {
 	}
 	s = strings.ReplaceAll(s, `\`, "/")
 	clean := path.Join(path.Dir(f.name), s)
-	if s == "" || path.IsAbs(s) || strings.HasPrefix(s, "~") || strings.Contains(s, ":") || clean == ".." || strings.HasPrefix(clean, "../") {
-		return "", f.bad(n, keys, s, "is not a directory inside the home, which is that of "+f.name+"; nothing outside of it is opened, so make the other directory the home")
+	if s == "" || path.IsAbs(s) || strings.HasPrefix(s, "~") || strings.Contains(s, ":") || clean == ".." ||
+		strings.HasPrefix(clean, "../") {
+		return "", f.bad(n, keys, s, "is not a directory inside the home, which is that of "+f.name+
+			"; nothing outside of it is opened, so make the other directory the home")
 	}
 	return clean, nil
 }

@@ -16,7 +16,10 @@ func TestParseDay(t *testing.T) {
 	}{
 		{legacy, []string{"15:46=First entry", "15:46=Second entry"}},
 		{"# 2026-02-18\r\n\r\n## 15:46\r\n\r\nX\r\n", []string{"15:46=X"}},
-		{"# 2026-02-18\n\nnote\n\n## 09:00\nA\n## Lunch\nB\n## 9:00\nC", []string{"=note", "09:00=A\n## Lunch\nB\n## 9:00\nC"}},
+		{
+			"# 2026-02-18\n\nnote\n\n## 09:00\nA\n## Lunch\nB\n## 9:00\nC",
+			[]string{"=note", "09:00=A\n## Lunch\nB\n## 9:00\nC"},
+		},
 		{"## 15:46\n\nX\n# 2026-02-18\n", []string{"15:46=X"}},
 		{"", nil},
 	} {

@@ -117,14 +117,19 @@ func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
 	case len(names) == 1:
 		return names[0], nil
 	}
-	return "", &oxbow.InvalidError{Field: "agent", Reason: "is not named, and there are several: " + strings.Join(names, ", ") + "; name one with --agent"}
+	return "", &oxbow.InvalidError{Field: "agent", Reason: "is not named, and there are several: " +
+		strings.Join(names, ", ") + "; name one with --agent"}
 }
 
 // checkAgent refuses a name that is not that of one directory.
 func checkAgent(name string) error {
 	bad := name == "." || name == ".." || strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasPrefix(name, ".")
 	if err := oxbow.CheckName(name); err != nil || bad || len(name) > maxTopic {
-		return &oxbow.InvalidError{Field: "agent", Value: name, Reason: "cannot be the name of a directory; use letters, digits and dashes"}
+		return &oxbow.InvalidError{
+			Field:  "agent",
+			Value:  name,
+			Reason: "cannot be the name of a directory; use letters, digits and dashes",
+		}
 	}
 	return nil
 }
@@ -173,8 +178,10 @@ func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted 
 			c.backend = other.backend
 		}
 		if c.backend != other.backend {
-			return c, wanted, &oxbow.InvalidError{Field: p.agentDir(agentFile) + ": spec.memory.backend", Value: c.backend,
-				Reason: "is not that of agent " + n + ", " + other.backend + "; agents share one world, so give all of them the same"}
+			return c, wanted, &oxbow.InvalidError{Field: p.agentDir(agentFile) +
+				": spec.memory.backend", Value: c.backend,
+				Reason: "is not that of agent " + n + ", " + other.backend +
+					"; agents share one world, so give all of them the same"}
 		}
 	}
 	if c.backend == "" {

@@ -87,7 +87,12 @@ func Example() {
 	defer rei.Close()
 	s := begin(rei)
 	converse(rei, s,
-		turn{"the database is PostgreSQL 16", "update_world", `{"topic":"Systems","content":"DB: PostgreSQL 16"}`, "Noted for all of us."},
+		turn{
+			"the database is PostgreSQL 16",
+			"update_world",
+			`{"topic":"Systems","content":"DB: PostgreSQL 16"}`,
+			"Noted for all of us.",
+		},
 		turn{"I like short answers", "reflect", `{"content":"Likes short answers."}`, "Ok."},
 	)
 	name, _, err := s.Compact(ctx, "They told me of the database, and that they like short answers.")
@@ -117,7 +122,11 @@ func Example() {
 	}
 	bob := open("bob")
 	defer bob.Close()
-	converse(bob, begin(bob), turn{"which database?", "search_memory", `{"query":"database postgresql"}`, "PostgreSQL 16."})
+	converse(
+		bob,
+		begin(bob),
+		turn{"which database?", "search_memory", `{"query":"database postgresql"}`, "PostgreSQL 16."},
+	)
 	// Output:
 	// made: duragent.yaml, .duragent/memory/world, .duragent/agents/rei/agent.yaml, .duragent/directives/memory.md
 	// system: directives

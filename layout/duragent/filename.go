@@ -81,10 +81,18 @@ func decode(stem string) (string, bool) {
 // checkFact refuses a name that no fact's file can have.
 func checkFact(name string) error {
 	if strings.HasPrefix(name, agentsMark) {
-		return &oxbow.InvalidError{Field: "name", Value: name, Reason: "begins as those of agents' own entries do in the backend oxbow"}
+		return &oxbow.InvalidError{
+			Field:  "name",
+			Value:  name,
+			Reason: "begins as those of agents' own entries do in the backend oxbow",
+		}
 	}
 	if n := len(stemOf(name)); n > maxTopic {
-		return &oxbow.InvalidError{Field: "name", Value: name, Reason: fmt.Sprintf("needs %d bytes in the name of a file; the most is %d", n, maxTopic)}
+		return &oxbow.InvalidError{
+			Field:  "name",
+			Value:  name,
+			Reason: fmt.Sprintf("needs %d bytes in the name of a file; the most is %d", n, maxTopic),
+		}
 	}
 	return nil
 }

@@ -13,9 +13,11 @@ import (
 
 func TestStem(t *testing.T) {
 	for _, tt := range []struct{ name, stem string }{
-		{"people", "people"}, {"Luna the dog", "Luna the dog"}, {"It works.", "It works."}, {"why?", "why%3F"}, {"a/b", "a%2Fb"},
+		{"people", "people"}, {"Luna the dog", "Luna the dog"}, {"It works.", "It works."}, {"why?", "why%3F"},
+		{"a/b", "a%2Fb"},
 		{"../../etc/passwd", "%2E.%2F..%2Fetc%2Fpasswd"}, {".hid", "%2Ehid"}, {"100%", "100%25"}, {"%3F", "%253F"},
-		{"x.conflict-1", "x%2Econflict-1"}, {"world/MEMORY", "MEMORY"}, {"world/2026-02-18 15:46", "2026-02-18 15%3A46"}, {"world/x", "world%2Fx"},
+		{"x.conflict-1", "x%2Econflict-1"}, {"world/MEMORY", "MEMORY"},
+		{"world/2026-02-18 15:46", "2026-02-18 15%3A46"}, {"world/x", "world%2Fx"},
 	} {
 		if got := stemOf(tt.name); got != tt.stem {
 			t.Errorf("stemOf(%q) = %q, want %q", tt.name, got, tt.stem)
@@ -35,7 +37,8 @@ func TestStem(t *testing.T) {
 // Every name that an entry can have is that of one plain file, and no two are
 // of the same.
 func FuzzStem(f *testing.F) {
-	for _, s := range []string{"people", "why?", "../x", ".conflict-1", "%2E", "world/MEMORY", "MEMORY", "2026-02-18 15:46"} {
+	for _, s := range []string{"people", "why?", "../x", ".conflict-1", "%2E", "world/MEMORY", "MEMORY",
+		"2026-02-18 15:46"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -47,7 +50,8 @@ func FuzzStem(f *testing.F) {
 		if got := nameOf(stem); got != name {
 			t.Errorf("%q is in %q, which is read as %q", name, file, got)
 		}
-		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reserved, "%")) || strings.HasPrefix(file, ".") || mdtree.IsConflict(file) {
+		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reserved, "%")) ||
+			strings.HasPrefix(file, ".") || mdtree.IsConflict(file) {
 			t.Errorf("%q is in %q", name, file)
 		}
 	})

@@ -47,10 +47,17 @@ func TestPlaces(t *testing.T) {
 	put(t, fsys, "ws/directives/a.md", "shared")
 	put(t, fsys, "crew/rei/directives/a.md", "own")
 	h := openHome(t, options(fsys, ""))
-	want(t, h, "update_world", m{"topic": "people", "content": "Alice"}, "Updated world knowledge at home/custom/world/people.md")
+	want(
+		t,
+		h,
+		"update_world",
+		m{"topic": "people", "content": "Alice"},
+		"Updated world knowledge at home/custom/world/people.md",
+	)
 	want(t, h, "reflect", m{"content": "x"}, "Reflected. Updated home/crew/rei/memory/MEMORY.md")
 	c, err := h.Context(t.Context(), layout.Request{})
-	if want := "## Directives\n- shared\n- " + strings.TrimSpace(memoryDirective) + "\n- own\n"; err != nil || c.Text() != want {
+	if want := "## Directives\n- shared\n- " + strings.TrimSpace(memoryDirective) + "\n- own\n"; err != nil ||
+		c.Text() != want {
 		t.Errorf("Context = %q, %v, want %q", c.Text(), err, want)
 	}
 
@@ -58,11 +65,18 @@ func TestPlaces(t *testing.T) {
 	o := options(fsys, "")
 	o.Path = "/srv/project/.duragent"
 	made, err := Dialect().Init(t.Context(), o)
-	if want := []string{"memory/world", "agents/main/agent.yaml", "directives/memory.md"}; err != nil || !slices.Equal(made, want) {
+	if want := []string{"memory/world", "agents/main/agent.yaml", "directives/memory.md"}; err != nil ||
+		!slices.Equal(made, want) {
 		t.Errorf("Init of a workspace = %q, %v, want %q", made, err, want)
 	}
 	o.Path = "elsewhere" // known by what is in it
-	want(t, openHome(t, o), "update_world", m{"topic": "people", "content": "Alice"}, "Updated world knowledge at elsewhere/memory/world/people.md")
+	want(
+		t,
+		openHome(t, o),
+		"update_world",
+		m{"topic": "people", "content": "Alice"},
+		"Updated world knowledge at elsewhere/memory/world/people.md",
+	)
 
 	for text, why := range map[string]string{
 		"world_memory: {path: .duragent/agents/main/memory}": "needs its own",
@@ -70,7 +84,8 @@ func TestPlaces(t *testing.T) {
 	} {
 		fsys = vfs.NewMem()
 		put(t, fsys, "duragent.yaml", text)
-		if _, err := Dialect().Open(t.Context(), options(fsys, "")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), why) {
+		if _, err := Dialect().Open(t.Context(), options(fsys, "")); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("Open() with %q = %v, want it to say %q", text, err, why)
 		}
 	}
@@ -79,7 +94,8 @@ func TestPlaces(t *testing.T) {
 func TestAgents(t *testing.T) {
 	fsys := vfs.NewMem()
 	agents(t, fsys, backendFiles, "rei", "bob")
-	if _, err := Dialect().Open(t.Context(), options(fsys, "")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "bob, rei") {
+	if _, err := Dialect().Open(t.Context(), options(fsys, "")); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "bob, rei") {
 		t.Errorf("opening one of two = %v", err)
 	}
 	for _, name := range []string{"..", ".", "a/b", `a\b`, ".hid", "a:b", " a", strings.Repeat("n", 201)} {
@@ -88,7 +104,8 @@ func TestAgents(t *testing.T) {
 		}
 	}
 	// A slip makes no agent.
-	if _, err := Dialect().Open(t.Context(), options(fsys, "rie")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "there are: bob, rei") {
+	if _, err := Dialect().Open(t.Context(), options(fsys, "rie")); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "there are: bob, rei") {
 		t.Errorf("opening a misspelt agent = %v", err)
 	}
 	// One that has no agent.yaml has memory, kept as the others keep it.
@@ -101,7 +118,8 @@ func TestAgents(t *testing.T) {
 	// What all share cannot be kept in two places.
 	agents(t, fsys, backendOxbow, "bob")
 	for _, name := range []string{"bob", "rei"} {
-		if _, err := Dialect().Open(t.Context(), options(fsys, name)); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "share one world") {
+		if _, err := Dialect().Open(t.Context(), options(fsys, name)); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(err.Error(), "share one world") {
 			t.Errorf("opening %s = %v", name, err)
 		}
 	}
@@ -109,7 +127,8 @@ func TestAgents(t *testing.T) {
 	agents(t, fsys, backendOxbow, "rei", "new")
 	put(t, fsys, ".duragent/agents/plain/agent.yaml", "spec:\n  model: x\n")
 	add(t, openHome(t, options(fsys, "rei")).Memory(), oxbow.Add{Name: "people", Content: "Alice"})
-	if e, err := openHome(t, options(fsys, "plain")).Memory().Get(t.Context(), "people"); err != nil || e.Content != "Alice" {
+	if e, err := openHome(t, options(fsys, "plain")).Memory().Get(t.Context(), "people"); err != nil ||
+		e.Content != "Alice" {
 		t.Errorf("an agent without memory sees %q, %v", e.Content, err)
 	}
 	// Another agent's broken configuration is a warning, the own one is an error with
@@ -122,7 +141,8 @@ func TestAgents(t *testing.T) {
 	if len(warned) != 1 || !strings.Contains(warned[0], "agent bob") {
 		t.Errorf("warned %q", warned)
 	}
-	if _, err := Dialect().Open(t.Context(), options(fsys, "bob")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "line 2") {
+	if _, err := Dialect().Open(t.Context(), options(fsys, "bob")); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "line 2") {
 		t.Errorf("opening bob = %v", err)
 	}
 }
@@ -164,12 +184,17 @@ func TestReadOnly(t *testing.T) {
 		o.Memory.ReadOnly = true
 		h := openHome(t, o)
 		want(t, h, "recall", m{}, "# Recent Experiences\n\n# 2026-02-18\n\n## 15:46\n\nx\n")
-		for tool, args := range map[string]m{"remember": {"content": "y"}, "reflect": {"content": "y"}, "update_world": {"topic": "a", "content": "y"}} {
+		for tool, args := range map[string]m{
+			"remember":     {"content": "y"},
+			"reflect":      {"content": "y"},
+			"update_world": {"topic": "a", "content": "y"},
+		} {
 			if got, err := call(t, h, tool, args); !errors.Is(err, oxbow.ErrReadOnly) {
 				t.Errorf("%s: %s = %q, %v", backend, tool, got, err)
 			}
 		}
-		if c, err := h.Context(t.Context(), layout.Request{}); err != nil || !strings.Contains(c.Text(), strings.TrimSpace(memoryDirective)) {
+		if c, err := h.Context(t.Context(), layout.Request{}); err != nil ||
+			!strings.Contains(c.Text(), strings.TrimSpace(memoryDirective)) {
 			t.Errorf("%s: without the file, Context = %q, %v", backend, c.Text(), err)
 		}
 		if after := fsys.Names(); !slices.Equal(before, after) {
@@ -225,21 +250,25 @@ func TestConfig(t *testing.T) {
 		t.Errorf("parseGlobal = %+v, %v, want %+v", g, err, want)
 	}
 	for text, why := range map[string]string{
-		"workspace: ../x": "line 1", "a: 1\nworkspace: [x]": "line 2", "workspace: /etc": "line 1", "- a": "not a mapping",
+		"workspace: ../x": "line 1", "a: 1\nworkspace: [x]": "line 2", "workspace: /etc": "line 1",
+		"- a":                        "not a mapping",
 		"workspace: a\nworkspace: b": "twice", "a: [": "line", "world_memory: x": "must be a mapping",
 	} {
-		if _, err := parseGlobal([]byte(text)); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), why) {
+		if _, err := parseGlobal([]byte(text)); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("parseGlobal(%q) = %v, want it to say %q", text, err, why)
 		}
 	}
 	for text, want := range map[string]agentConfig{
-		"": {}, "spec: {}": {}, "spec: {memory: }": {true, backendFiles}, "spec: {memory: {}}": {true, backendFiles}, oxbowAgent: {true, backendOxbow},
+		"": {}, "spec: {}": {}, "spec: {memory: }": {true, backendFiles}, "spec: {memory: {}}": {true, backendFiles},
+		oxbowAgent: {true, backendOxbow},
 	} {
 		if c, err := parseAgent("agent.yaml", []byte(text)); err != nil || c != want {
 			t.Errorf("parseAgent(%q) = %+v, %v, want %+v", text, c, err, want)
 		}
 	}
-	if _, err := parseAgent("agent.yaml", []byte("spec:\n  memory:\n    backend: sqlite\n")); err == nil || !strings.Contains(err.Error(), "line 3") {
+	if _, err := parseAgent("agent.yaml", []byte("spec:\n  memory:\n    backend: sqlite\n")); err == nil ||
+		!strings.Contains(err.Error(), "line 3") {
 		t.Errorf("an unknown backend = %v, want its line", err)
 	}
 }
@@ -259,7 +288,8 @@ func FuzzConfig(f *testing.F) {
 			}
 		}
 		c, err := parseAgent("agent.yaml", []byte(text))
-		if (err != nil && !errors.Is(err, oxbow.ErrInvalid)) || (err == nil && c.memory && c.backend != backendFiles && c.backend != backendOxbow) {
+		if (err != nil && !errors.Is(err, oxbow.ErrInvalid)) ||
+			(err == nil && c.memory && c.backend != backendFiles && c.backend != backendOxbow) {
 			t.Errorf("parseAgent(%q) = %+v, %v", text, c, err)
 		}
 	})
@@ -277,7 +307,8 @@ func TestSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := s.Resume(t.Context(), name)
-	if err != nil || !strings.Contains(c.Text(), "we fixed the parser") || !strings.HasPrefix(c.Text(), "## Directives\n") {
+	if err != nil || !strings.Contains(c.Text(), "we fixed the parser") ||
+		!strings.HasPrefix(c.Text(), "## Directives\n") {
 		t.Errorf("Resume(%q) = %q, %v", name, c.Text(), err)
 	}
 	if _, err := s.Resume(t.Context(), "ghost"); !errors.Is(err, oxbow.ErrNotFound) {

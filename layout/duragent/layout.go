@@ -116,14 +116,19 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 	date, moment, n, day := parsePartName(op.Name)
 	if !day {
 		if v.Taken(file) {
-			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "would be the file " + path.Base(file) + ", whose name is taken"}
+			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "would be the file " +
+				path.Base(file) + ", whose name is taken"}
 		}
 		return []mdtree.Edit{{Path: file, Text: op.Content}}, nil
 	}
 	items := v.Items(file)
 	if moment == "" {
 		if len(items) > 0 {
-			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "is that of the opening of a day, and the day has begun already"}
+			return nil, &oxbow.InvalidError{
+				Field:  "name",
+				Value:  op.Name,
+				Reason: "is that of the opening of a day, and the day has begun already",
+			}
 		}
 		return []mdtree.Edit{{Path: file, Text: openDay(date, op.Content)}}, nil
 	}
@@ -134,7 +139,11 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 		}
 	}
 	if n != have+1 {
-		return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "is not the next of its minute, which is " + partName(date, moment, have+1)}
+		return nil, &oxbow.InvalidError{
+			Field:  "name",
+			Value:  op.Name,
+			Reason: "is not the next of its minute, which is " + partName(date, moment, have+1),
+		}
 	}
 	text, _ := v.File(file)
 	return []mdtree.Edit{{Path: file, Text: appendDay(date, text, moment, op.Content)}}, nil
@@ -145,7 +154,12 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 func checkChange(op oxbow.Op) error {
 	name := op.Target()
 	unsupported := func(what string) error {
-		return fmt.Errorf("changing %q: the layout of duragent has no place for %s: %w", name, what, oxbow.ErrUnsupported)
+		return fmt.Errorf(
+			"changing %q: the layout of duragent has no place for %s: %w",
+			name,
+			what,
+			oxbow.ErrUnsupported,
+		)
 	}
 	var aliases []string
 	var labels []oxbow.Label
@@ -174,9 +188,16 @@ func checkChange(op oxbow.Op) error {
 	case len(labels) > 0:
 		return unsupported("labels")
 	case content == "" && !day:
-		return &oxbow.InvalidError{Field: "content", Reason: "is empty; a file without a byte could not be told from a lost one"}
+		return &oxbow.InvalidError{
+			Field:  "content",
+			Reason: "is empty; a file without a byte could not be told from a lost one",
+		}
 	case day && !add:
-		return fmt.Errorf("changing %q: the log of a day is only added to; a person may edit its file: %w", name, oxbow.ErrUnsupported)
+		return fmt.Errorf(
+			"changing %q: the log of a day is only added to; a person may edit its file: %w",
+			name,
+			oxbow.ErrUnsupported,
+		)
 	}
 	return nil
 }
@@ -188,13 +209,22 @@ func checkAdd(op oxbow.Add, day bool) error {
 	}
 	switch {
 	case op.Kind == oxbow.Journal && !day:
-		return refuse("name", op.Name, "cannot be that of a journal entry, which is named by its moment, such as 2026-02-18 15:46")
+		return refuse(
+			"name",
+			op.Name,
+			"cannot be that of a journal entry, which is named by its moment, such as 2026-02-18 15:46",
+		)
 	case op.Kind == oxbow.Journal:
 		return nil
 	case op.Kind == oxbow.Note && op.Name == curated:
 		return nil
 	case op.Kind != oxbow.World:
-		return fmt.Errorf("adding %q: the layout of duragent has no place for entries of kind %s: %w", op.Name, op.Kind, oxbow.ErrUnsupported)
+		return fmt.Errorf(
+			"adding %q: the layout of duragent has no place for entries of kind %s: %w",
+			op.Name,
+			op.Kind,
+			oxbow.ErrUnsupported,
+		)
 	case day:
 		return refuse("kind", op.Kind.String(), "cannot be that of an entry named by its moment; it is of kind journal")
 	case op.Name == curated:

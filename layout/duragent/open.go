@@ -42,7 +42,9 @@ func locate(o layout.Options) (places, error) {
 	p := places{g, agent}
 	for _, own := range []string{p.agentDir("memory"), p.agentDir("memory/daily")} {
 		if p.world == own {
-			return places{}, &oxbow.InvalidError{Field: globalFile + ": world_memory.path", Value: p.world, Reason: "is a directory of agent " + agent + "; what all agents share needs its own"}
+			return places{}, &oxbow.InvalidError{Field: globalFile +
+				": world_memory.path", Value: p.world, Reason: "is a directory of agent " + agent +
+				"; what all agents share needs its own"}
 		}
 	}
 	return p, nil
@@ -107,7 +109,10 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	if err != nil {
 		return made, err
 	}
-	if err := file(p.agentDir(agentFile), fmt.Sprintf(newAgent, strings.TrimSpace(string(name)), c.backend)); err != nil {
+	if err := file(
+		p.agentDir(agentFile),
+		fmt.Sprintf(newAgent, strings.TrimSpace(string(name)), c.backend),
+	); err != nil {
 		return made, err
 	}
 	directive, err := makeMemoryDirective(o.FS, p)
@@ -128,10 +133,12 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
-	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 && !slices.Contains(others, h.place.agent) {
+	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 &&
+		!slices.Contains(others, h.place.agent) {
 		if isDir, _ := layout.Has(o.FS, h.place.agentDir("."), true); isDir == 0 {
 			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(
-				&oxbow.InvalidError{Field: "agent", Value: h.place.agent, Reason: "is not here; there are: " + strings.Join(others, ", ")},
+				&oxbow.InvalidError{Field: "agent", Value: h.place.agent, Reason: "is not here; there are: " +
+					strings.Join(others, ", ")},
 				"oxbow init --agent NAME adds an agent to this home"))
 		}
 	}

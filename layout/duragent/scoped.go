@@ -269,7 +269,11 @@ func (s *scoped) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		}
 		for _, v := range c.Versions {
 			if _, ok := s.above(v.Entry.Name); !ok {
-				return 0, &oxbow.InvalidError{Field: "change", Value: v.Entry.Name, Reason: "is about another agent's memory; open that agent to undo it"}
+				return 0, &oxbow.InvalidError{
+					Field:  "change",
+					Value:  v.Entry.Name,
+					Reason: "is about another agent's memory; open that agent to undo it",
+				}
 			}
 		}
 	}

@@ -20,7 +20,8 @@ func TestAdopt(t *testing.T) {
 	agents(t, fsys, backendFiles, "bob", "rei")
 	for _, agent := range []string{"bob", "rei"} {
 		h := openHome(t, options(fsys, agent))
-		for tool, args := range map[string]m{"remember": {"content": agent + " learned"}, "reflect": {"content": agent + " likes tea"}, "update_world": {"topic": agent, "content": "an agent"}} {
+		for tool, args := range map[string]m{"remember": {"content": agent + " learned"}, "reflect": {"content": agent +
+			" likes tea"}, "update_world": {"topic": agent, "content": "an agent"}} {
 			if _, err := call(t, h, tool, args); err != nil {
 				t.Fatal(err)
 			}

@@ -58,7 +58,8 @@ func (s *session) Resume(ctx context.Context, name string) (prompt.Context, erro
 	var c prompt.Context
 	c.Add(parts...)
 	c.Add(prompt.Part{Name: "summary", Source: name, Role: prompt.User, Pinned: true,
-		Text: "Summary of the conversation so far, from the log of " + name + ":\n\n" + strings.TrimRight(e.Content, "\n") + "\n"})
+		Text: "Summary of the conversation so far, from the log of " + name + ":\n\n" +
+			strings.TrimRight(e.Content, "\n") + "\n"})
 	c.Fit(s.r.Budget)
 	return c, nil
 }

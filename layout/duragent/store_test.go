@@ -75,10 +75,19 @@ func TestWhereEntriesGo(t *testing.T) {
 				oxbow.Add{Name: "2026-02-17 (opening)", Kind: oxbow.Journal, Content: "a quiet day"},
 				oxbow.Add{Name: "2026-02-17 09:00", Kind: oxbow.Journal, Content: "tea"},
 				oxbow.Add{Name: "2026-02-17 09:00 (2)", Kind: oxbow.Journal, Content: "more tea"})
-			if got, want := names(t, rei), "2026-02-17 (opening)/journal, 2026-02-17 09:00 (2)/journal, 2026-02-17 09:00/journal, Luna the dog/world, MEMORY/note"; got != want {
+			if got, want := names(
+				t,
+				rei,
+			), "2026-02-17 (opening)/journal, 2026-02-17 09:00 (2)/journal, 2026-02-17 09:00/journal, Luna the "+
+				"dog/world, MEMORY/note"; got != want {
 				t.Errorf("rei has %s, want %s", got, want)
 			}
-			add(t, bob, oxbow.Add{Name: curated, Content: "bob's"}, oxbow.Update{Name: "Luna the dog", Content: "bob's, too"})
+			add(
+				t,
+				bob,
+				oxbow.Add{Name: curated, Content: "bob's"},
+				oxbow.Update{Name: "Luna the dog", Content: "bob's, too"},
+			)
 			if got, want := names(t, bob), "Luna the dog/world, MEMORY/note"; got != want {
 				t.Errorf("bob has %s, want %s", got, want)
 			}
@@ -137,7 +146,8 @@ func TestRefused(t *testing.T) {
 				{oxbow.Add{Name: strings.Repeat("n", 201), Content: "y"}, oxbow.ErrInvalid, "201 bytes"},
 				{oxbow.Update{Name: "people"}, oxbow.ErrInvalid, "empty"},
 			} {
-				if err := m.Apply(t.Context(), tt.op); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.why) {
+				if err := m.Apply(t.Context(), tt.op); !errors.Is(err, tt.err) ||
+					!strings.Contains(err.Error(), tt.why) {
 					t.Errorf("Apply(%+v) = %v, want %v that says %q", tt.op, err, tt.err, tt.why)
 				}
 			}
@@ -147,8 +157,16 @@ func TestRefused(t *testing.T) {
 		})
 	}
 	m := openHome(t, options(vfs.NewMem(), "rei")).Memory()
-	for _, name := range []string{"2026-02-18 15:46 (2)", "2026-02-18 15:46 (02)", "2026-02-18 25:00", "2026-02-30 10:00"} {
-		if err := m.Apply(t.Context(), oxbow.Add{Name: name, Kind: oxbow.Journal, Content: "x"}); !errors.Is(err, oxbow.ErrInvalid) {
+	for _, name := range []string{
+		"2026-02-18 15:46 (2)",
+		"2026-02-18 15:46 (02)",
+		"2026-02-18 25:00",
+		"2026-02-30 10:00",
+	} {
+		if err := m.Apply(
+			t.Context(),
+			oxbow.Add{Name: name, Kind: oxbow.Journal, Content: "x"},
+		); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Add(%s) = %v", name, err)
 		}
 	}
@@ -165,15 +183,30 @@ func TestEdits(t *testing.T) {
 	put(t, fsys, worldDir+"sub/x.md", "below")
 	put(t, fsys, reiDir+"MEMORY.md", "likes tea\n")
 	put(t, fsys, dayFile, "# 2026-02-18\r\n\r\nnice day\r\n\r\n## 09:00\r\nwoke up")
-	if got, want := names(t, h.Memory()), "2026-02-18 (opening)/journal, 2026-02-18 09:00/journal, MEMORY/note, systems/world, world/MEMORY/world"; got != want {
+	if got, want := names(
+		t,
+		h.Memory(),
+	), "2026-02-18 (opening)/journal, 2026-02-18 09:00/journal, MEMORY/note, systems/world, "+
+		"world/MEMORY/world"; got != want {
 		t.Errorf("entries are %s, want %s", got, want)
 	}
-	want(t, h, "recall", m{}, "# World Knowledge\n\n## MEMORY\n\nnot the agent's\n\n## systems\n\nDB: PostgreSQL\r\n\n\n---\n\n# Your Memory\n\nlikes tea\n\n\n---\n\n"+
-		"# Recent Experiences\n\n# 2026-02-18\n\nnice day\n\n## 09:00\n\nwoke up\n")
+	want(
+		t,
+		h,
+		"recall",
+		m{},
+		"# World Knowledge\n\n## MEMORY\n\nnot the agent's\n\n## systems\n\nDB: PostgreSQL\r\n\n\n---\n\n# Your "+
+			"Memory\n\nlikes tea\n\n\n---\n\n"+
+			"# Recent Experiences\n\n# 2026-02-18\n\nnice day\n\n## 09:00\n\nwoke up\n",
+	)
 	if _, err := call(t, h, "remember", m{"content": "learned"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := read(t, fsys, dayFile), "# 2026-02-18\r\n\r\nnice day\r\n\r\n## 09:00\r\nwoke up\r\n\r\n## 15:46\r\n\r\nlearned\r\n"; got != want {
+	if got, want := read(
+		t,
+		fsys,
+		dayFile,
+	), "# 2026-02-18\r\n\r\nnice day\r\n\r\n## 09:00\r\nwoke up\r\n\r\n## 15:46\r\n\r\nlearned\r\n"; got != want {
 		t.Errorf("the day is %q, want %q", got, want)
 	}
 	if _, err := call(t, h, "update_world", m{"topic": "systems", "content": "DB: SQLite\r\n"}); err != nil {
@@ -195,7 +228,8 @@ func TestEdits(t *testing.T) {
 	// Damage is no deletion.
 	put(t, fsys, worldDir+"systems.md", "")
 	put(t, fsys, reiDir+"MEMORY.md", "\xff")
-	if got, err := call(t, h, "recall", m{"days": 0}); err != nil || !strings.Contains(got, "SQLite") || !strings.Contains(got, "GREEN") {
+	if got, err := call(t, h, "recall", m{"days": 0}); err != nil || !strings.Contains(got, "SQLite") ||
+		!strings.Contains(got, "GREEN") {
 		t.Errorf("recall beside damaged files = %q, %v", got, err)
 	}
 	if rep, err := h.Memory().Check(t.Context()); err != nil || len(rep.Problems) != 2 {
@@ -219,11 +253,21 @@ func TestAgentsSideBySide(t *testing.T) {
 				h := openHome(t, o)
 				go func() {
 					for n := range each {
-						if _, err := call(t, h, "remember", m{"content": fmt.Sprint("door ", i, " entry ", n)}); err != nil {
+						if _, err := call(
+							t,
+							h,
+							"remember",
+							m{"content": fmt.Sprint("door ", i, " entry ", n)},
+						); err != nil {
 							done <- err
 							return
 						}
-						if _, err := call(t, h, "update_world", m{"topic": fmt.Sprint("topic ", i, " ", n), "content": agent}); err != nil {
+						if _, err := call(
+							t,
+							h,
+							"update_world",
+							m{"topic": fmt.Sprint("topic ", i, " ", n), "content": agent},
+						); err != nil {
 							done <- err
 							return
 						}
@@ -242,7 +286,8 @@ func TestAgentsSideBySide(t *testing.T) {
 					t.Errorf("%s has %d entries of the day and %d facts, want %d and %d", agent, j, w, 2*each, 4*each)
 				}
 				if backend == backendFiles {
-					if day := read(t, fsys, ".duragent/agents/"+agent+"/memory/daily/2026-02-18.md"); strings.Count(day, "# 2026-02-18\n") != 1 {
+					if day := read(t, fsys, ".duragent/agents/"+agent+
+						"/memory/daily/2026-02-18.md"); strings.Count(day, "# 2026-02-18\n") != 1 {
 						t.Errorf("%s's day has more than one first line: %q", agent, day)
 					}
 				}

@@ -89,7 +89,11 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	s := lastDays(h.Now(), days)
 	if in.From != "" || in.To != "" {
 		if in.Days != nil {
-			return verb.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is given with from or to; give one or the other"}
+			return verb.Reply{}, &oxbow.InvalidError{
+				Field:  "days",
+				Value:  strconv.Itoa(days),
+				Reason: "is given with from or to; give one or the other",
+			}
 		}
 		var err error
 		s, err = readSpan(in.From, in.To)
@@ -108,7 +112,9 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 		}
 		entries = append(entries, e)
 	}
-	h.Seen(ctx).Show(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool { return e.Kind == oxbow.Journal })...)
+	h.Seen(ctx).Show(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool {
+		return e.Kind == oxbow.Journal
+	})...)
 	text := renderRecall(entries, s)
 	if text == "" {
 		return verb.Reply{Message: "No memories found"}, nil
@@ -203,7 +209,10 @@ func (h *home) updateWorld(ctx context.Context, d *verb.Workspace, in updateWorl
 // set adds an entry, or gives it another content.
 func (h *home) set(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if strings.TrimSpace(e.Content) == "" {
-		return &oxbow.InvalidError{Field: "content", Reason: "is empty; give the whole text, or let a person remove the file"}
+		return &oxbow.InvalidError{
+			Field:  "content",
+			Reason: "is empty; give the whole text, or let a person remove the file",
+		}
 	}
 	return h.Put(ctx, m, e, nil)
 }

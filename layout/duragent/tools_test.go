@@ -34,14 +34,20 @@ func TestTools(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			const world = "# World Knowledge\n\n## people\n\nAlice\n\n\n## systems\n\n## Production\n- DB: PostgreSQL\n\n---\n\n# Your Memory\n\nUser prefers concise responses\n"
+			const world = "# World Knowledge\n\n## people\n\nAlice\n\n\n## systems\n\n## Production\n- DB: " +
+				"PostgreSQL\n\n---\n\n# Your Memory\n\nUser prefers concise responses\n"
 			const day = "\n\n---\n\n# Recent Experiences\n\n# 2026-02-18\n\n## 15:46\n\nHelped debug issue\n"
 			want(t, h, "recall", m{}, world+day)
 			want(t, h, "recall", m{"days": 0}, world)
 			want(t, h, "recall", m{"days": 1 << 40}, world+day)
 			want(t, h, "recall", m{"to": "2026-02-17"}, world)
 			want(t, h, "recall", m{"from": "2026-02-18", "to": "2026-02-18"}, world+day)
-			for _, bad := range []m{{"days": -1}, {"from": "yesterday"}, {"from": "2026-02-18", "to": "2026-02-01"}, {"days": 3, "from": "2026-02-18"}} {
+			for _, bad := range []m{
+				{"days": -1},
+				{"from": "yesterday"},
+				{"from": "2026-02-18", "to": "2026-02-01"},
+				{"days": 3, "from": "2026-02-18"},
+			} {
 				if got, err := call(t, h, "recall", bad); !errors.Is(err, oxbow.ErrInvalid) {
 					t.Errorf("recall(%v) = %q, %v, want %v", bad, got, err, oxbow.ErrInvalid)
 				}
@@ -50,7 +56,8 @@ func TestTools(t *testing.T) {
 			if err != nil || !strings.Contains(got, "1. systems (world knowledge") || strings.Contains(got, "Alice") {
 				t.Errorf("search_memory = %q, %v", got, err)
 			}
-			if got, err := call(t, h, "search_memory", m{"query": "debug", "to": "2026-02-17"}); err != nil || !strings.HasPrefix(got, "No memories found") {
+			if got, err := call(t, h, "search_memory", m{"query": "debug", "to": "2026-02-17"}); err != nil ||
+				!strings.HasPrefix(got, "No memories found") {
 				t.Errorf("search_memory before the day = %q, %v", got, err)
 			}
 			for _, tl := range []string{"remember", "reflect"} {
@@ -61,13 +68,18 @@ func TestTools(t *testing.T) {
 			// Another agent sees the world, and nothing of this one's own.
 			put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  memory:\n    backend: "+backend+"\n")
 			bob := openHome(t, options(fsys, "bob"))
-			if got, err := call(t, bob, "recall", m{}); err != nil || !strings.Contains(got, "PostgreSQL") || strings.Contains(got, "concise") || strings.Contains(got, "debug") {
+			if got, err := call(t, bob, "recall", m{}); err != nil || !strings.Contains(got, "PostgreSQL") ||
+				strings.Contains(got, "concise") || strings.Contains(got, "debug") {
 				t.Errorf("another agent recalls %q, %v", got, err)
 			}
 			if _, err := Dialect().Open(t.Context(), options(fsys, "")); !errors.Is(err, oxbow.ErrInvalid) {
 				t.Errorf("opening one of two agents = %v, want %v", err, oxbow.ErrInvalid)
 			}
-			ops := []oxbow.Op{oxbow.Remove{Name: "2026-02-18 15:46"}, oxbow.Relabel{Name: "people"}, oxbow.Add{Name: "x", Content: "y", Kind: oxbow.Handoff}}
+			ops := []oxbow.Op{
+				oxbow.Remove{Name: "2026-02-18 15:46"},
+				oxbow.Relabel{Name: "people"},
+				oxbow.Add{Name: "x", Content: "y", Kind: oxbow.Handoff},
+			}
 			for _, op := range ops {
 				if err := h.Memory().Apply(t.Context(), op); !errors.Is(err, oxbow.ErrUnsupported) {
 					t.Errorf("Apply(%v) = %v, want %v", op, err, oxbow.ErrUnsupported)
@@ -80,16 +92,27 @@ func TestTools(t *testing.T) {
 func TestRememberWritesTheHeaderOnce(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, options(fsys, "rei"))
-	want(t, h, "remember", m{"content": "First entry"}, "Remembered. Written to home/.duragent/agents/rei/memory/daily/2026-02-18.md")
+	want(
+		t,
+		h,
+		"remember",
+		m{"content": "First entry"},
+		"Remembered. Written to home/.duragent/agents/rei/memory/daily/2026-02-18.md",
+	)
 	if _, err := call(t, h, "remember", m{"content": "Second\n\n## 10:00\n\nno entry"}); err != nil {
 		t.Fatal(err)
 	}
 	const file = ".duragent/agents/rei/memory/daily/2026-02-18.md"
-	if got, want := read(t, fsys, file), "# 2026-02-18\n\n## 15:46\n\nFirst entry\n\n## 15:46\n\nSecond\n\n\\## 10:00\n\nno entry\n"; got != want {
+	if got, want := read(
+		t,
+		fsys,
+		file,
+	), "# 2026-02-18\n\n## 15:46\n\nFirst entry\n\n## 15:46\n\nSecond\n\n\\## 10:00\n\nno entry\n"; got != want {
 		t.Errorf("the day is %q, want %q", got, want)
 	}
 	e, err := h.Memory().Get(t.Context(), "2026-02-18 15:46 (2)")
-	if err != nil || e.Content != "Second\n\n## 10:00\n\nno entry" || e.Kind != oxbow.Journal || !e.Created.Equal(clock) {
+	if err != nil || e.Content != "Second\n\n## 10:00\n\nno entry" || e.Kind != oxbow.Journal ||
+		!e.Created.Equal(clock) {
 		t.Errorf("Get = %+v, %v", e, err)
 	}
 }
@@ -99,7 +122,8 @@ func TestTopics(t *testing.T) {
 	h := openHome(t, options(fsys, "rei"))
 	for _, tt := range []struct{ topic, file string }{
 		{"people", "people"}, {"People", "people"}, {"My Topic!", "my-topic-"}, {"a_b-c", "a-b-c"},
-		{"../../etc/passwd", "------etc-passwd"}, {"x y  z", "x-y--z"}, {"日本", "日本"}, {"Ünïcode Ä", "ünïcode-ä"}, {"a.b", "a-b"},
+		{"../../etc/passwd", "------etc-passwd"}, {"x y  z", "x-y--z"}, {"日本", "日本"}, {"Ünïcode Ä", "ünïcode-ä"},
+		{"a.b", "a-b"},
 	} {
 		if _, err := call(t, h, "update_world", m{"topic": tt.topic, "content": tt.topic}); err != nil {
 			t.Errorf("update_world(%q) = %v", tt.topic, err)
@@ -122,7 +146,8 @@ func TestTopics(t *testing.T) {
 	if _, err := call(t, h, "recall", m{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t, h, "update_world", m{"topic": "old_name", "content": "new"}); err != nil || read(t, fsys, ".duragent/memory/world/old_name.md") != "new" {
+	if _, err := call(t, h, "update_world", m{"topic": "old_name", "content": "new"}); err != nil ||
+		read(t, fsys, ".duragent/memory/world/old_name.md") != "new" {
 		t.Errorf("update_world(old_name) = %v", err)
 	}
 }
@@ -162,7 +187,8 @@ func python(t *testing.T, s string) string {
 // The texts that recall gives are, byte for byte, those of duragent.
 func TestRecallVectors(t *testing.T) {
 	day := func(d, moment, text string) [2]string {
-		return [2]string{reiDir + "daily/2026-02-" + d + ".md", "# 2026-02-" + d + "\n\n## " + moment + "\n\n" + text + "\n"}
+		return [2]string{reiDir + "daily/2026-02-" + d + ".md", "# 2026-02-" + d + "\n\n## " + moment + "\n\n" + text +
+			"\n"}
 	}
 	days := [][2]string{day("18", "00:00", "day18"), day("17", "23:59", "day17"), day("16", "09:05", "day16")}
 	for _, tt := range []struct {
@@ -170,8 +196,10 @@ func TestRecallVectors(t *testing.T) {
 		args  m
 		files [][2]string
 	}{
-		{"4 full recall", m{}, [][2]string{day("18", "15:46", "Helped debug issue"), {worldDir + "people.md", "Alice\n"},
-			{worldDir + "systems.md", "## Production\n- DB: PostgreSQL"}, {reiDir + "MEMORY.md", "User prefers concise responses\n"}}},
+		{"4 full recall", m{}, [][2]string{day("18", "15:46", "Helped debug issue"), {worldDir +
+			"people.md", "Alice\n"},
+			{worldDir + "systems.md", "## Production\n- DB: PostgreSQL"}, {reiDir +
+				"MEMORY.md", "User prefers concise responses\n"}}},
 		{"7 days 2", m{"days": 2}, days},
 		{"7 days 400", m{"days": 400}, days},
 		{"10 ws-only memory", m{}, [][2]string{{reiDir + "MEMORY.md", "  \n"}}},
@@ -196,7 +224,13 @@ func TestRepeatedFirstLine(t *testing.T) {
 	}
 	put(t, fsys, dayFile, legacy)
 	h := openHome(t, options(fsys, "rei"))
-	want(t, h, "recall", m{}, "# Recent Experiences\n\n# 2026-02-18\n\n## 15:46\n\nFirst entry\n\n## 15:46\n\nSecond entry\n")
+	want(
+		t,
+		h,
+		"recall",
+		m{},
+		"# Recent Experiences\n\n# 2026-02-18\n\n## 15:46\n\nFirst entry\n\n## 15:46\n\nSecond entry\n",
+	)
 	if _, err := call(t, h, "remember", m{"content": "third"}); err != nil {
 		t.Fatal(err)
 	}
@@ -244,15 +278,27 @@ func TestZone(t *testing.T) {
 	o := options(fsys, "rei")
 	o.Zone = time.FixedZone("east", 9*3600)
 	h := openHome(t, o)
-	want(t, h, "remember", m{"content": "late"}, "Remembered. Written to home/.duragent/agents/rei/memory/daily/2026-02-19.md")
+	want(
+		t,
+		h,
+		"remember",
+		m{"content": "late"},
+		"Remembered. Written to home/.duragent/agents/rei/memory/daily/2026-02-19.md",
+	)
 	e, err := h.Memory().Get(t.Context(), "2026-02-19 00:46")
 	if err != nil || !e.Created.Equal(clock) {
 		t.Errorf("Get = %+v, %v, want it to be of %v", e, err, clock)
 	}
-	if got, err := call(t, h, "search_memory", m{"query": "late", "from": "2026-02-19", "to": "2026-02-19"}); err != nil || !strings.Contains(got, "1. 2026-02-19 00:46 (daily log, 2026-02-19)\n\n> late") {
+	if got, err := call(
+		t,
+		h,
+		"search_memory",
+		m{"query": "late", "from": "2026-02-19", "to": "2026-02-19"},
+	); err != nil || !strings.Contains(got, "1. 2026-02-19 00:46 (daily log, 2026-02-19)\n\n> late") {
 		t.Errorf("search_memory = %q, %v", got, err)
 	}
-	if got, err := call(t, h, "search_memory", m{"query": "late", "to": "2026-02-18"}); err != nil || got != "No memories found for: late" {
+	if got, err := call(t, h, "search_memory", m{"query": "late", "to": "2026-02-18"}); err != nil ||
+		got != "No memories found for: late" {
 		t.Errorf("search_memory of the day before = %q, %v", got, err)
 	}
 }

@@ -96,7 +96,16 @@ func chooseTopic(topic string, exists func(name string) (bool, error)) (string, 
 		return "", err
 	}
 	if ok {
-		return "", &oxbow.InvalidError{Field: "topic", Value: topic, Reason: fmt.Sprintf("would be kept as %q, and a topic of that name is there already; to replace it, give %q, and to keep both, choose another topic", name, name)}
+		return "", &oxbow.InvalidError{
+			Field: "topic",
+			Value: topic,
+			Reason: fmt.Sprintf(
+				"would be kept as %q, and a topic of that name is there already; to replace it, give %q, and to keep "+
+					"both, choose another topic",
+				name,
+				name,
+			),
+		}
 	}
 	return name, nil
 }

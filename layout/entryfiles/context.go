@@ -40,7 +40,11 @@ func (h *home) system(ctx context.Context, c *prompt.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Pinned: true}.Framed("", identity, ""))
+	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Pinned: true}.Framed(
+		"",
+		identity,
+		"",
+	))
 	if strings.TrimSpace(index) != "" {
 		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.System, Pinned: true}.
 			Framed("\n\n<memory>\n", inside("memory", index), "\n</memory>"))
@@ -132,7 +136,10 @@ func (s *session) Resume(_ context.Context, name string) (prompt.Context, error)
 	return prompt.Context{}, fmt.Errorf("resuming %q: %w", name, errNoSummaries)
 }
 
-var errNoSummaries = fmt.Errorf("%w: this layout keeps no summaries of conversations; start a new one, what was remembered is there", oxbow.ErrUnsupported)
+var errNoSummaries = fmt.Errorf(
+	"%w: this layout keeps no summaries of conversations; start a new one, what was remembered is there",
+	oxbow.ErrUnsupported,
+)
 
 // End closes the conversation. Its summary is not kept.
 func (s *session) End(ctx context.Context, _ string) error { return ctx.Err() }

@@ -344,7 +344,12 @@ func extras(e oxbow.Entry) [][2]string {
 	if !e.Created.IsZero() {
 		created = e.Created.UTC().Format(time.RFC3339Nano)
 	}
-	return [][2]string{{keyKind, kind}, {keyAliases, formatWords(e.Aliases)}, {keyLabels, formatLabels(e.Labels)}, {keyCreated, created}}
+	return [][2]string{
+		{keyKind, kind},
+		{keyAliases, formatWords(e.Aliases)},
+		{keyLabels, formatLabels(e.Labels)},
+		{keyCreated, created},
+	}
 }
 
 // rewrite returns the text of a file whose entry was old and is to be now.

@@ -62,7 +62,8 @@ func TestParse(t *testing.T) {
 			if err == nil {
 				t.Errorf("%s: Parse() = %+v, want an error", tt.name, items)
 			}
-		case err != nil || len(items) != 1 || items[0].Entry.Name != tt.wantName || items[0].Entry.Content != tt.wantContent:
+		case err != nil || len(items) != 1 || items[0].Entry.Name != tt.wantName ||
+			items[0].Entry.Content != tt.wantContent:
 			t.Errorf("%s: Parse() = %+v, %v; want %q, %q", tt.name, items, err, tt.wantName, tt.wantContent)
 		}
 	}
@@ -70,7 +71,8 @@ func TestParse(t *testing.T) {
 
 // An edit leaves the bytes that it is not about.
 func TestEditsSplice(t *testing.T) {
-	odd := "\ufeff---\r\nx-key:   odd  value\t\r\n  name:  n \r\n# a remark\r\ndescription:\told words \r\ntags: [a, b]\r\n---\r\n\r\nold\r\nlines\r\n\r\n"
+	odd := "\ufeff---\r\nx-key:   odd  value\t\r\n  name:  n \r\n# a remark\r\ndescription:\told words \r\ntags: [a, " +
+		"b]\r\n---\r\n\r\nold\r\nlines\r\n\r\n"
 	created := "oxbow-created: 2026-04-14T12:00:00Z\r\n"
 	label := []oxbow.Label{{Key: "tag", Value: "two words"}, {Key: "project", Value: "vtt"}}
 	for _, tt := range []struct {
@@ -79,19 +81,31 @@ func TestEditsSplice(t *testing.T) {
 		want       string
 	}{
 		{"the content", odd, oxbow.Update{Name: "n", Content: "old words\n\nnew\nlines\n"},
-			strings.Replace(strings.Replace(odd, "old\r\n", "new\r\n", 1), "tags: [a, b]\r\n", "tags: [a, b]\r\n"+created, 1)},
+			strings.Replace(strings.Replace(odd, "old\r\n", "new\r\n", 1), "tags: [a, b]\r\n", "tags: [a, b]\r\n"+
+				created, 1)},
 		{"the description", odd, oxbow.Update{Name: "n", Content: "new words\n\nold\nlines\n"},
-			strings.Replace(strings.Replace(odd, "old words", "new words", 1), "tags: [a, b]\r\n", "tags: [a, b]\r\n"+created, 1)},
+			strings.Replace(strings.Replace(odd, "old words", "new words", 1), "tags: [a, b]\r\n", "tags: [a, b]\r\n"+
+				created, 1)},
 		{"labels", odd, oxbow.Relabel{Name: "n", Labels: label},
-			strings.Replace(odd, "tags: [a, b]\r\n", "tags: [a, b]\r\noxbow-labels: project:vtt tag:\"two words\"\r\n"+created, 1)},
+			strings.Replace(odd, "tags: [a, b]\r\n", "tags: [a, b]\r\noxbow-labels: project:vtt tag:\"two words\"\r\n"+
+				created, 1)},
 		{"aliases", odd, oxbow.Alias{Name: "n", Aliases: []string{"a \"b\"", "c"}},
-			strings.Replace(odd, "tags: [a, b]\r\n", "tags: [a, b]\r\noxbow-aliases: \"a \\\"b\\\"\" \"c\"\r\n"+created, 1)},
+			strings.Replace(odd, "tags: [a, b]\r\n", "tags: [a, b]\r\noxbow-aliases: \"a \\\"b\\\"\" \"c\"\r\n"+
+				created, 1)},
 		{"a description for a file without", "---\nname: n\nx: y\n---\nc", oxbow.Update{Name: "n", Content: "d\n\nc"},
 			"---\nname: n\ndescription: d\nx: y\noxbow-created: 2026-04-14T12:00:00Z\n---\nc"},
-		{"a paragraph more in a file without", "---\nname: n\n---\np\n\nq", oxbow.Update{Name: "n", Content: "p\n\nq\n\nr"},
-			"---\nname: n\noxbow-created: 2026-04-14T12:00:00Z\n---\np\n\nq\n\nr"},
-		{"the description goes", "---\nname: n\ndescription:  d\n---\n\nc\n", oxbow.Update{Name: "n", Content: "one line"},
-			"---\nname: n\ndescription: \noxbow-created: 2026-04-14T12:00:00Z\n---\n\none line\n"},
+		{
+			"a paragraph more in a file without",
+			"---\nname: n\n---\np\n\nq",
+			oxbow.Update{Name: "n", Content: "p\n\nq\n\nr"},
+			"---\nname: n\noxbow-created: 2026-04-14T12:00:00Z\n---\np\n\nq\n\nr",
+		},
+		{
+			"the description goes",
+			"---\nname: n\ndescription:  d\n---\n\nc\n",
+			oxbow.Update{Name: "n", Content: "one line"},
+			"---\nname: n\ndescription: \noxbow-created: 2026-04-14T12:00:00Z\n---\n\none line\n",
+		},
 		{"spaces that the file's would swallow", "---\nname: n\n---c", oxbow.Update{Name: "n", Content: "\n\nc\n"},
 			"---\nname: n\noxbow-created: 2026-04-14T12:00:00Z\n---\n\n\n\nc\n\n"},
 	} {
@@ -119,7 +133,11 @@ func TestEditsSplice(t *testing.T) {
 }
 
 func TestLabelsAndAliasesRoundTrip(t *testing.T) {
-	labels := []oxbow.Label{{Key: "tag", Value: `a "quote" \ and: colon`}, {Key: "file", Value: "a b/c.go"}, {Key: "x-y", Value: "日本 語"}}
+	labels := []oxbow.Label{
+		{Key: "tag", Value: `a "quote" \ and: colon`},
+		{Key: "file", Value: "a b/c.go"},
+		{Key: "x-y", Value: "日本 語"},
+	}
 	got, err := cutLabels(formatLabels(labels))
 	if err != nil || len(got) != 3 {
 		t.Fatalf("cutLabels() = %q, %v", got, err)

@@ -60,7 +60,13 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome makes the directory of entries, the configuration and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
-	return layout.Make(ctx, o.FS, entriesDir, layout.NewFile{Name: configFile, Text: newConfig}, layout.NewFile{Name: identityFile, Text: newIdentity})
+	return layout.Make(
+		ctx,
+		o.FS,
+		entriesDir,
+		layout.NewFile{Name: configFile, Text: newConfig},
+		layout.NewFile{Name: identityFile, Text: newIdentity},
+	)
 }
 
 // home is an opened home. Its fields do not change.

@@ -83,7 +83,12 @@ func Example() {
 		fmt.Println(strings.TrimSpace("system: " + p.Name + " " + p.Source))
 	}
 	converse(first,
-		turn{"Luna sees the vet on Thursday", "remember", `{"name":"Luna","description":"Luna the cat, vet on Thursdays","content":"Dr. Chen, at nine."}`, "Noted."},
+		turn{
+			"Luna sees the vet on Thursday",
+			"remember",
+			`{"name":"Luna","description":"Luna the cat, vet on Thursdays","content":"Dr. Chen, at nine."}`,
+			"Noted.",
+		},
 		turn{"and I like short answers", "memory", `{"content":"# Overview\n\nLikes short answers.\n"}`, "Ok."},
 	)
 	name, goOn, err := first.Compact(ctx, "They told me of Luna, and that they like short answers.")

@@ -53,7 +53,9 @@ func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
 // Plan implements [mdtree.Layout].
 func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
-		return []mdtree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(mdtree.ApplyOp(add, oxbow.Entry{}))}}, nil
+		return []mdtree.Edit{
+			{Path: freePath(add.Name, v.Taken), Text: newText(mdtree.ApplyOp(add, oxbow.Entry{}))},
+		}, nil
 	}
 	place, _ := v.Find(op.Target())
 	if _, ok := op.(oxbow.Remove); ok {

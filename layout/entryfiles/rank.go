@@ -27,7 +27,13 @@ type ranker struct {
 
 // search returns the entries that hold words of the query, best first, at most
 // limit. Equal scores are ordered by newer version, then by lower ID.
-func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limit int, may func(*oxbow.Entry) bool) ([]oxbow.Entry, error) {
+func (r *ranker) search(
+	ctx context.Context,
+	m *oxbow.Memory,
+	query string,
+	limit int,
+	may func(*oxbow.Entry) bool,
+) ([]oxbow.Entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.follow(ctx, m); err != nil {
@@ -38,7 +44,11 @@ func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limi
 		e := r.entries[id]
 		return may(&e)
 	}
-	for _, h := range r.index.Searcher().Search(index.Query{Terms: index.Any(text.CrabtalkBytes(query)), Limit: limit, Accept: accept}) {
+	for _, h := range r.index.Searcher().Search(index.Query{
+		Terms:  index.Any(text.CrabtalkBytes(query)),
+		Limit:  limit,
+		Accept: accept,
+	}) {
 		hits = append(hits, r.entries[h.ID])
 	}
 	return hits, nil
@@ -118,7 +128,8 @@ func show(hits []oxbow.Entry) string {
 			b.WriteString("\n---\n")
 		}
 		description, content := split(e.Content)
-		b.WriteString("## " + e.Name + "\n" + verb.Warning(e.Trust()) + description + "\n\n" + strings.TrimSpace(content))
+		b.WriteString("## " + e.Name + "\n" + verb.Warning(e.Trust()) + description + "\n\n" +
+			strings.TrimSpace(content))
 	}
 	return b.String()
 }

@@ -95,7 +95,11 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	if in.Limit != nil {
 		limit = min(*in.Limit, oxbow.MaxLimit)
 		if limit < 1 {
-			return verb.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
+			return verb.Reply{}, &oxbow.InvalidError{
+				Field:  "limit",
+				Value:  strconv.Itoa(limit),
+				Reason: "would return nothing; give 1 or more, or leave it out",
+			}
 		}
 	}
 	ctx, m, err := d.Memory(ctx, verb.Read)
@@ -112,7 +116,13 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 
 // search returns the entries that the words of the query find and, if the workspace has
 // vectors, those that are near it.
-func (h *home) search(ctx context.Context, d *verb.Workspace, m *oxbow.Memory, query string, limit int) ([]oxbow.Entry, []verb.Note, error) {
+func (h *home) search(
+	ctx context.Context,
+	d *verb.Workspace,
+	m *oxbow.Memory,
+	query string,
+	limit int,
+) ([]oxbow.Entry, []verb.Note, error) {
 	byID := map[uint64]oxbow.Entry{}
 	ids, notes, err := d.FuseVectors(ctx, m, query, limit, func(limit int) (ids []uint64, err error) {
 		hits, err := h.rank.search(ctx, m, query, limit, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })

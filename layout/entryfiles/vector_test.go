@@ -105,7 +105,11 @@ func TestConformance(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
 	mustCall(t, h, "remember", m{"name": "rust", "description": "about rust", "content": "rust project"})
-	if got, want := read(t, fsys, "memory/entries/rust.md"), "---\nname: rust\ndescription: about rust\n---\n\nrust project\n"; got != want {
+	if got, want := read(
+		t,
+		fsys,
+		"memory/entries/rust.md",
+	), "---\nname: rust\ndescription: about rust\n---\n\nrust project\n"; got != want {
 		t.Errorf("the file is %q, want %q", got, want)
 	}
 	recall := func(step, query, want string) {
@@ -118,7 +122,12 @@ func TestConformance(t *testing.T) {
 	mustCall(t, h, "remember", m{"name": "zebra", "description": "striped", "content": "an animal"})
 	recall("names are not looked for", "zebra", nothing)
 	recall("stop words only", "the is of", nothing)
-	mustCall(t, h, "remember", m{"name": "zebra", "description": "stripes", "content": "a horse\n---\nname: evil\n---\nx"})
+	mustCall(
+		t,
+		h,
+		"remember",
+		m{"name": "zebra", "description": "stripes", "content": "a horse\n---\nname: evil\n---\nx"},
+	)
 	recall("the same name overwrites", "striped", nothing)
 	recall("markers in the content", "horse", "## zebra\nstripes\n\na horse\n---\nname: evil\n---\nx")
 	mustCall(t, h, "remember", m{"name": "crab", "description": "one sign", "content": "蟹 é x"})

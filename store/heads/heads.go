@@ -41,7 +41,11 @@ type Viewer interface {
 	// ViewHeads implements [View] for the store. It returns false if the store does not
 	// have the requested data or could not read all of it. The caller must then read the
 	// entries.
-	ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (ok bool, err error)
+	ViewHeads(
+		ctx context.Context,
+		keys, names []string,
+		fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+	) (ok bool, err error)
 }
 
 // View calls fn with the heads of the entries of a store. They are valid until fn returns.
@@ -49,9 +53,14 @@ type Viewer interface {
 // [Viewer] or does not have the requested data, all heads are whole.
 func View(ctx context.Context, s oxbow.Store, asked Asked, fn func(List) error) error {
 	if v, ok := s.(Viewer); ok {
-		ok, err := v.ViewHeads(ctx, asked.Keys, asked.Names, func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error {
-			return fn(List{all, read})
-		})
+		ok, err := v.ViewHeads(
+			ctx,
+			asked.Keys,
+			asked.Names,
+			func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+				return fn(List{all, read})
+			},
+		)
 		if ok {
 			return err
 		}

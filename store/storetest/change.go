@@ -109,13 +109,22 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 
 func testRelabel(t *testing.T, s oxbow.Store, can Can) {
 	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
-	ls := []oxbow.Label{{Key: "tag", Value: "two words"}, {Key: "project", Value: "vtt"}, {Key: "tag", Value: "a:b, c"}, {Key: "project", Value: "vtt"}}
+	ls := []oxbow.Label{
+		{Key: "tag", Value: "two words"},
+		{Key: "project", Value: "vtt"},
+		{Key: "tag", Value: "a:b, c"},
+		{Key: "project", Value: "vtt"},
+	}
 	if !can.Labels {
 		refused(t, s, oxbow.ErrUnsupported, oxbow.Relabel{Name: "a", Labels: ls})
 		return
 	}
 	apply(t, s, oxbow.Relabel{Name: "a", Labels: ls})
-	want := []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "a:b, c"}, {Key: "tag", Value: "two words"}}
+	want := []oxbow.Label{
+		{Key: "project", Value: "vtt"},
+		{Key: "tag", Value: "a:b, c"},
+		{Key: "tag", Value: "two words"},
+	}
 	if e := get(t, s, "a"); !slices.Equal(e.Labels, want) || e.Content != "one" {
 		t.Errorf("after Relabel: %+v, want labels %v", e, want)
 	}
@@ -173,7 +182,8 @@ func testIf(t *testing.T, s oxbow.Store, _ Can) {
 }
 
 func testRefused(t *testing.T, s oxbow.Store, can Can) {
-	for _, n := range []string{"", " a", "a ", "a\x00b", "a\nb", "a\x1bb", "a\u0085b", "\xff", strings.Repeat("n", 10<<10)} {
+	for _, n := range []string{"", " a", "a ", "a\x00b", "a\nb", "a\x1bb", "a\u0085b", "\xff",
+		strings.Repeat("n", 10<<10)} {
 		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: n, Content: "x"})
 	}
 	for _, c := range []string{"\xff\xfe", "nul\x00", strings.Repeat("x", oxbow.MaxContent+1)} {
@@ -181,9 +191,24 @@ func testRefused(t *testing.T, s oxbow.Store, can Can) {
 	}
 	refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Kind: oxbow.Kind(200)})
 	if can.Labels {
-		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "Bad Key", Value: "x"}}})
-		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: ""}}})
-		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "confidence", Value: "2"}}})
+		refused(
+			t,
+			s,
+			oxbow.ErrInvalid,
+			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "Bad Key", Value: "x"}}},
+		)
+		refused(
+			t,
+			s,
+			oxbow.ErrInvalid,
+			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: ""}}},
+		)
+		refused(
+			t,
+			s,
+			oxbow.ErrInvalid,
+			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "confidence", Value: "2"}}},
+		)
 	}
 	if es := list(t, s, oxbow.Filter{}); len(es) != 0 {
 		t.Errorf("refused changes left %q", names(es))

@@ -37,7 +37,11 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 	made = commit(t, c, oxbow.Update{Name: "a", Content: "two"})
 	checkWritten(t, made, oxbow.VerbUpdate, get(t, s, "a"))
 	if can.Labels {
-		made = commit(t, c, oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "z"}, {Key: "tag", Value: "b"}}})
+		made = commit(
+			t,
+			c,
+			oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "z"}, {Key: "tag", Value: "b"}}},
+		)
 		checkWritten(t, made, oxbow.VerbLabel, get(t, s, "a"))
 	}
 	if can.Aliases {
@@ -46,7 +50,8 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 	}
 	last := get(t, s, "a")
 	made = commit(t, c, oxbow.Remove{Name: "a"})
-	if e, ok := made.Entry(); ok || len(made.Versions) != 1 || made.Versions[0].Verb != oxbow.VerbRemove || e.Name != "a" || e.ID != last.ID {
+	if e, ok := made.Entry(); ok || len(made.Versions) != 1 || made.Versions[0].Verb != oxbow.VerbRemove ||
+		e.Name != "a" || e.ID != last.ID {
 		t.Errorf("Commit(Remove) = %+v, want the removal of entry %d", made, last.ID)
 	}
 	testCommitOthers(t, c)
@@ -54,7 +59,13 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 
 // testCommitOthers commits several ops at once, no ops, and an op that cannot be applied.
 func testCommitOthers(t *testing.T, c oxbow.Committer) {
-	made := commit(t, c, oxbow.Add{Name: "b", Content: "b1"}, oxbow.Update{Name: "b", Content: "b2"}, oxbow.Add{Name: "c", Content: "c1"})
+	made := commit(
+		t,
+		c,
+		oxbow.Add{Name: "b", Content: "b1"},
+		oxbow.Update{Name: "b", Content: "b2"},
+		oxbow.Add{Name: "c", Content: "c1"},
+	)
 	if len(made.Versions) != 3 || made.Versions[0].Entry.Content != "b1" || made.Versions[1].Entry.Content != "b2" {
 		t.Errorf("Commit of three ops = %+v, want a version of each, in their order", made)
 	}
@@ -64,7 +75,10 @@ func testCommitOthers(t *testing.T, c oxbow.Committer) {
 	if made, err := c.Commit(t.Context()); err != nil || !reflect.DeepEqual(made, oxbow.Change{}) {
 		t.Errorf("Commit without ops = %+v, %v, want an empty change", made, err)
 	}
-	if made, err := c.Commit(t.Context(), oxbow.Update{Name: "ghost", Content: "x"}); !errors.Is(err, oxbow.ErrNotFound) || len(made.Versions) > 0 || made.Seq != 0 {
+	if made, err := c.Commit(
+		t.Context(),
+		oxbow.Update{Name: "ghost", Content: "x"},
+	); !errors.Is(err, oxbow.ErrNotFound) || len(made.Versions) > 0 || made.Seq != 0 {
 		t.Errorf("Commit of a change that fails = %+v, %v, want an empty change and ErrNotFound", made, err)
 	}
 }
@@ -133,7 +147,10 @@ func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 			seqs[i] = made.Seq
 		})
 		wg.Go(func() {
-			if _, err := c.Commit(t.Context(), oxbow.Update{Name: "shared", Content: fmt.Sprint("other ", i)}); err != nil {
+			if _, err := c.Commit(
+				t.Context(),
+				oxbow.Update{Name: "shared", Content: fmt.Sprint("other ", i)},
+			); err != nil {
 				t.Error(err)
 			}
 		})
@@ -161,8 +178,10 @@ func commit(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
 func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.Entry) {
 	t.Helper()
 	e, ok := made.Entry()
-	if !ok || len(made.Versions) != 1 || made.Versions[0].Verb != verb || e.ID != want.ID || e.Version != want.Version || e.Content != want.Content ||
-		!reflect.DeepEqual(e.Labels, want.Labels) || !reflect.DeepEqual(e.Aliases, want.Aliases) || !e.Updated.Equal(want.Updated) || !e.Created.Equal(want.Created) {
+	if !ok || len(made.Versions) != 1 || made.Versions[0].Verb != verb || e.ID != want.ID ||
+		e.Version != want.Version || e.Content != want.Content ||
+		!reflect.DeepEqual(e.Labels, want.Labels) || !reflect.DeepEqual(e.Aliases, want.Aliases) ||
+		!e.Updated.Equal(want.Updated) || !e.Created.Equal(want.Created) {
 		t.Errorf("Commit returned %+v, want %s of %+v", made, verb, want)
 	}
 }
@@ -189,7 +208,12 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 		want, ok := logged[c.Seq]
 		delete(logged, c.Seq)
 		if !ok || len(want.Versions) != len(c.Versions) {
-			t.Errorf("a call was answered with change %d and %d versions, perhaps as another call; the log has %+v", c.Seq, len(c.Versions), want)
+			t.Errorf(
+				"a call was answered with change %d and %d versions, perhaps as another call; the log has %+v",
+				c.Seq,
+				len(c.Versions),
+				want,
+			)
 			continue
 		}
 		for i, v := range c.Versions {
@@ -202,6 +226,8 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 
 // sameVersion reports whether two versions look the same to callers.
 func sameVersion(v, w oxbow.Version) bool {
-	return v.Seq == w.Seq && v.Verb == w.Verb && v.Prev == w.Prev && v.Entry.ID == w.Entry.ID && v.Entry.Name == w.Entry.Name &&
-		v.Entry.Version == w.Entry.Version && v.Entry.Content == w.Entry.Content && reflect.DeepEqual(v.Entry.Labels, w.Entry.Labels)
+	return v.Seq == w.Seq && v.Verb == w.Verb && v.Prev == w.Prev && v.Entry.ID == w.Entry.ID &&
+		v.Entry.Name == w.Entry.Name &&
+		v.Entry.Version == w.Entry.Version && v.Entry.Content == w.Entry.Content &&
+		reflect.DeepEqual(v.Entry.Labels, w.Entry.Labels)
 }

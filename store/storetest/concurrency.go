@@ -25,7 +25,13 @@ func testSnapshot(t *testing.T, s oxbow.Store, _ Can) {
 			t.Fatal(err)
 		}
 		if n == 0 {
-			apply(t, s, oxbow.Remove{Name: "e4"}, oxbow.Add{Name: "e9", Content: "new"}, oxbow.Update{Name: "e3", Content: "new"})
+			apply(
+				t,
+				s,
+				oxbow.Remove{Name: "e4"},
+				oxbow.Add{Name: "e9", Content: "new"},
+				oxbow.Update{Name: "e3", Content: "new"},
+			)
 		}
 		if e.Content != "old" {
 			t.Errorf("the listing shows %q, which was written after it began", e.Name)
@@ -88,7 +94,8 @@ func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	stop()
 	stop()
 	apply(t, s, oxbow.Remove{Name: "a"})
-	if len(one) != 1 || len(two) != 2 || len(two[1].Changes) != 1 || two[1].Changes[0].ID != id || two[1].Changes[0].Entry != nil {
+	if len(one) != 1 || len(two) != 2 || len(two[1].Changes) != 1 || two[1].Changes[0].ID != id ||
+		two[1].Changes[0].Entry != nil {
 		t.Errorf("after a Remove, the watchers received %+v and %+v, the first being stopped", one, two)
 	}
 }
@@ -132,7 +139,8 @@ func testReopen(t *testing.T, s oxbow.Store, can Can) {
 	defer again.Close()
 	got := get(t, again, "a")
 	if got.ID != want.ID || got.Kind != want.Kind || got.Content != want.Content || !got.Created.Equal(want.Created) ||
-		!slices.Equal(got.Aliases, want.Aliases) || !slices.Equal(got.Labels, want.Labels) || got.Version != want.Version {
+		!slices.Equal(got.Aliases, want.Aliases) || !slices.Equal(got.Labels, want.Labels) ||
+		got.Version != want.Version {
 		t.Errorf("reopened: %+v, want %+v", got, want)
 	}
 	gone(t, again, "b")

@@ -29,7 +29,12 @@ func testOrder(t *testing.T, s oxbow.Store, _ Can) {
 
 func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 12, 0, 0, 0, time.UTC) }
-	apply(t, s, oxbow.Add{Name: "a", Content: "x", Created: day(1)}, oxbow.Add{Name: "b", Content: "x", Created: day(2)})
+	apply(
+		t,
+		s,
+		oxbow.Add{Name: "a", Content: "x", Created: day(1)},
+		oxbow.Add{Name: "b", Content: "x", Created: day(2)},
+	)
 	created := day(2)
 	before := []string{"a"}
 	after := []string{"b"}
@@ -107,8 +112,10 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 
 // testContents uses contents that a text format could misinterpret.
 func testContents(t *testing.T, s oxbow.Store, can Can) {
-	hard := []string{"", " ", "\n", "one\n", "one\n\n\n", "\n\none", "crlf\r\nline\r\n", "tab\tbed", "---\nname: evil\n---\nx",
-		"## 10:00\n\nlooks like a day's entry", "<div id=\"meta\"></div>\nx", "</div>", "日本語 🦀", "# Heading", "a\n\n---\n\nb",
+	hard := []string{"", " ", "\n", "one\n", "one\n\n\n", "\n\none", "crlf\r\nline\r\n", "tab\tbed",
+		"---\nname: evil\n---\nx",
+		"## 10:00\n\nlooks like a day's entry", "<div id=\"meta\"></div>\nx", "</div>", "日本語 🦀", "# Heading",
+		"a\n\n---\n\nb",
 		strings.Repeat("long ", 20000)}
 	want := map[string]string{}
 	for i, c := range hard {

@@ -96,7 +96,8 @@ func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 		if e := get(t, m, name); e.Name != name || e.Content != content {
 			t.Errorf("Get(%+q) = %+v, want %q", name, e, content)
 		}
-		if e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content + " changed"}); err != nil || e.Name != name {
+		if e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content + " changed"}); err != nil ||
+			e.Name != name {
 			t.Errorf("Remember(%+q) = %+v, %v", name, e, err)
 		}
 	}

@@ -23,10 +23,13 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 		name string
 		test func(t *testing.T, s oxbow.Store, can Can)
 	}{
-		{"Add", testAdd}, {"Update", testUpdate}, {"Alias", testAlias}, {"UniqueAliases", testUniqueAliases}, {"Relabel", testRelabel},
+		{"Add", testAdd}, {"Update", testUpdate}, {"Alias", testAlias}, {"UniqueAliases", testUniqueAliases},
+		{"Relabel", testRelabel},
 		{"Remove", testRemove}, {"Atomic", testAtomic}, {"CompareAndSet", testIf},
-		{"Order", testOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Spellings", testSpellings}, {"OldSpellings", testOldSpellings}, {"Contents", testContents},
-		{"Refused", testRefused}, {"Commit", testCommit}, {"CommitParallel", testCommitParallel}, {"CommitOpID", testCommitOpID}, {"Snapshot", testSnapshot}, {"Parallel", testParallel},
+		{"Order", testOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Spellings", testSpellings},
+		{"OldSpellings", testOldSpellings}, {"Contents", testContents},
+		{"Refused", testRefused}, {"Commit", testCommit}, {"CommitParallel", testCommitParallel},
+		{"CommitOpID", testCommitOpID}, {"Snapshot", testSnapshot}, {"Parallel", testParallel},
 		{"Watch", testWatch}, {"Canceled", testCanceled}, {"Reopen", testReopen}, {"Closed", testClosed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -107,7 +107,11 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		for _, w := range r.ways {
 			if !slices.Contains(ownindex.Ways, w) {
-				return fmt.Errorf("measuring the index: there is no way %q; there are %s", w, strings.Join(ownindex.Ways, ", "))
+				return fmt.Errorf(
+					"measuring the index: there is no way %q; there are %s",
+					w,
+					strings.Join(ownindex.Ways, ", "),
+				)
 			}
 		}
 		if r.queries < 1 || r.rounds < 1 {
@@ -134,9 +138,14 @@ func (r *bareRun) run(ctx context.Context) error {
 	}
 	rng := rand.New(rand.NewPCG(r.seed, 2))
 	rng.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
-	r.printf("Texts of about %d bytes from %s. Queries: stretches of 2 to 8 words from the texts, stop words among them and none twice, any of the words, %d hits. "+
-		"The engines take turns every %d queries, in one thread, of which the processor time is taken; a round that is not timed comes first, and of the %d others a query's median counts.\n\n",
-		pieceSize, from, bareLimit, bareTurn, r.rounds)
+	r.printf(
+		"Texts of about %d bytes from %s. Queries: stretches of 2 to 8 words from the texts, stop words among them "+
+			"and none twice, any of the words, %d hits. "+
+			"The engines take turns every %d queries, in one thread, of which the processor time is taken; a round "+
+			"that "+
+			"is not timed comes first, and of the %d others a query's median counts.\n\n",
+		pieceSize, from, bareLimit, bareTurn, r.rounds,
+	)
 	for _, n := range r.sizes {
 		texts, again := sample(pieces, n, r.seed)
 		t := bareTexts{texts, plainWords}
@@ -196,10 +205,26 @@ type bareContestant struct {
 func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 	r.printf("### %s texts\n\n", count(len(t.texts)))
 	if again {
-		r.printf("There are fewer such texts; so each of these is put together from sentences of all, drawn at random (seed %d).\n\n", r.seed)
+		r.printf(
+			"There are fewer such texts; so each of these is put together from sentences of all, drawn at random "+
+				"(seed %d).\n\n",
+			r.seed,
+		)
 	}
 	queries, words := r.queriesOf(t)
-	tab := newTable("way, engine", "p50", "p95", "p99", "own ÷ p50", "own ÷ p95", "own ÷ p99", "own ÷ mean", "same ten", "same bits", "B an entry")
+	tab := newTable(
+		"way, engine",
+		"p50",
+		"p95",
+		"p99",
+		"own ÷ p50",
+		"own ÷ p95",
+		"own ÷ p99",
+		"own ÷ mean",
+		"same ten",
+		"same bits",
+		"B an entry",
+	)
 	for _, way := range r.ways {
 		cs, err := r.fill(ctx, t, way)
 		if err != nil {
@@ -217,9 +242,18 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 				row = append(row, span(c.medians().quantile(q)))
 			}
 			for _, q := range []float64{.5, .95, .99} {
-				row = append(row, fmt.Sprintf("%.3f", float64(own.medians().quantile(q))/float64(c.medians().quantile(q))))
+				row = append(
+					row,
+					fmt.Sprintf("%.3f", float64(own.medians().quantile(q))/float64(c.medians().quantile(q))),
+				)
 			}
-			tab.row(append(row, fmt.Sprintf("%.3f", float64(own.medians().sum())/float64(c.medians().sum())), share(lists), share(bits), count(int(c.bytes)/len(t.texts)))...)
+			tab.row(append(
+				row,
+				fmt.Sprintf("%.3f", float64(own.medians().sum())/float64(c.medians().sum())),
+				share(lists),
+				share(bits),
+				count(int(c.bytes)/len(t.texts)),
+			)...)
 		}
 	}
 	r.emit(tab)
@@ -241,13 +275,20 @@ func (r *bareRun) fill(ctx context.Context, t bareTexts, way string) ([]*bareCon
 		return ownEngine{e}, err
 	}}}, bareOthers()...)
 	if r.recall {
-		all = append(all, bareOther{name: "whole recall", only: ownindex.Ways[0], fill: func(t bareTexts, _ string) (bareEngine, error) {
-			e, err := newRecallEngine(ctx, r.stores, t.texts)
-			if err == nil {
-				r.open = append(r.open, e.m)
-			}
-			return e, err
-		}})
+		all = append(
+			all,
+			bareOther{
+				name: "whole recall",
+				only: ownindex.Ways[0],
+				fill: func(t bareTexts, _ string) (bareEngine, error) {
+					e, err := newRecallEngine(ctx, r.stores, t.texts)
+					if err == nil {
+						r.open = append(r.open, e.m)
+					}
+					return e, err
+				},
+			},
+		)
 	}
 	var cs []*bareContestant
 	for i, o := range all {

@@ -112,7 +112,10 @@ func (o *overlay) add(w *bareBuild) error {
 		if err := o.put(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
 			return err
 		}
-		if err := o.copyOf(filepath.Join(w.before, "internal/search/index"), filepath.Join(indexDir, "before")); err != nil {
+		if err := o.copyOf(
+			filepath.Join(w.before, "internal/search/index"),
+			filepath.Join(indexDir, "before"),
+		); err != nil {
 			return err
 		}
 		if err := o.copyOf(bareDir, filepath.Join(bareDir, "before"), importOwn, importOwn+"/before"); err != nil {
@@ -165,7 +168,10 @@ func (o *overlay) copyOf(from, to string, words ...string) error {
 		if err != nil {
 			return err
 		}
-		if err := o.write(filepath.Join(to, filepath.Base(name)), []byte(strings.NewReplacer(words...).Replace(string(b)))); err != nil {
+		if err := o.write(
+			filepath.Join(to, filepath.Base(name)),
+			[]byte(strings.NewReplacer(words...).Replace(string(b))),
+		); err != nil {
 			return err
 		}
 		n++

@@ -159,7 +159,11 @@ func (r *besideRun) loads() []*mix {
 		{name: "a reader", recalls: one(r.reader(r.m))},
 		{name: "two readers", recalls: []*worker{r.reader(r.m), r.reader(r.m)}},
 		{name: "a writer", writes: one(r.writer(r.m))},
-		{name: "a reader beside the writer of another memory", recalls: one(r.reader(r.m)), writes: one(r.writer(r.other))},
+		{
+			name:    "a reader beside the writer of another memory",
+			recalls: one(r.reader(r.m)),
+			writes:  one(r.writer(r.other)),
+		},
 		{name: "a reader beside a writer", recalls: one(r.reader(r.m)), writes: one(r.writer(r.m))},
 		{name: "a reader beside bare overwrites with fsync", recalls: one(r.reader(r.m)), writes: one(r.overwriter())},
 	}
@@ -199,7 +203,16 @@ func (r *besideRun) put(ctx context.Context, l *mix) error {
 func (r *besideRun) table(loads []*mix) {
 	reads, writes := median(loads[0].rates[0]), median(loads[2].rates[1])
 	bare := loads[len(loads)-1].write
-	t := newTable(count(r.n)+" entries, at once", "recalls/s", "× a reader", "writes/s", "× a writer", "a write, p50", "× bare beside a reader", "p99")
+	t := newTable(
+		count(r.n)+" entries, at once",
+		"recalls/s",
+		"× a reader",
+		"writes/s",
+		"× a writer",
+		"a write, p50",
+		"× bare beside a reader",
+		"p99",
+	)
 	for _, l := range loads {
 		row := []string{l.name, "–", "–", "–", "–", "–", "–", "–"}
 		if len(l.recalls) > 0 {

@@ -56,7 +56,11 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	if err := r.write(ctx, dir); err != nil {
 		return err
 	}
-	t := newTable(fmt.Sprintf("%s updates of %s entries", count(r.updates), count(r.entries)), "figure", "× its own measure")
+	t := newTable(
+		fmt.Sprintf("%s updates of %s entries", count(r.updates), count(r.entries)),
+		"figure",
+		"× its own measure",
+	)
 	held, err := r.held(ctx, dir)
 	if err != nil {
 		return err
@@ -79,7 +83,13 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	}
 	t.row("Open and the first recall after all", span(first), "–")
 	r.emit(t)
-	r.printf("The texts are from %s. A change has %d updates; the store keeps the last %s changes. Changes and bare overwrites are in turns.\n\n", from, r.each, count(r.keep))
+	r.printf(
+		"The texts are from %s. A change has %d updates; the store keeps the last %s changes. Changes and bare "+
+			"overwrites are in turns.\n\n",
+		from,
+		r.each,
+		count(r.keep),
+	)
 	return nil
 }
 

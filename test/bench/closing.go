@@ -35,7 +35,16 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		return b.inTemp("close", func(ctx context.Context, dir string) error {
-			t := newTable("Close of a memory of", "changes since it was opened", "without a recall: time", "processor", "with recalls: time", "processor", "Checkpoint after those: time", "processor")
+			t := newTable(
+				"Close of a memory of",
+				"changes since it was opened",
+				"without a recall: time",
+				"processor",
+				"with recalls: time",
+				"processor",
+				"Checkpoint after those: time",
+				"processor",
+			)
 			for _, n := range ns {
 				r := closeRun{path: filepath.Join(dir, fmt.Sprint(n), "memory.oxbow"), entries: stretch(texts, n)}
 				if err := r.make(ctx); err != nil {
@@ -58,7 +67,11 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				}
 			}
 			b.emit(t)
-			b.printf("The entries are from %s. Each change replaces an entry. Before each close the files next to the log lacked nothing.\n\n", from)
+			b.printf(
+				"The entries are from %s. Each change replaces an entry. Before each close the files next to the log "+
+					"lacked nothing.\n\n",
+				from,
+			)
 			return nil
 		})(ctx)
 	}

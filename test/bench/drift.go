@@ -26,7 +26,11 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 		repos = append(repos, s)
 		return nil
 	})
-	data := fs.String("data", "", "a `DIR` of NAME.jsonl.gz: lines at commit A and where they stand at B, of the repositories of those names")
+	data := fs.String(
+		"data",
+		"",
+		"a `DIR` of NAME.jsonl.gz: lines at commit A and where they stand at B, of the repositories of those names",
+	)
 	gaps := fs.String("gaps", "5,20,100,400,1500", "commits between A and B, a list of `N`")
 	pairs := fs.Int("pairs", 30, "pairs of commits of each gap and repository, `N`")
 	files := fs.Int("files", 4, "files of each pair, `N`")
@@ -88,7 +92,8 @@ func (t driftTable) at(kind, way string) *tally {
 	return t[kind][way]
 }
 
-var driftWays = []string{"oxbow, with git", "oxbow, without git", baselines[0].name, baselines[1].name, baselines[2].name}
+var driftWays = []string{"oxbow, with git", "oxbow, without git", baselines[0].name, baselines[1].name,
+	baselines[2].name}
 
 func named(repo string) (name, dir string) {
 	if n, d, ok := strings.Cut(repo, "="); ok && !strings.ContainsAny(n, `/\`) {
@@ -138,7 +143,14 @@ func (r *driftRun) histories(ctx context.Context, repos []string) error {
 					kinds[kindOf(x)]++
 				}
 			}
-			sizes.row(name, count(len(h.commits)), count(gap), count(len(ps)), count(kinds["lines"]), count(kinds["blocks"]))
+			sizes.row(
+				name,
+				count(len(h.commits)),
+				count(gap),
+				count(len(ps)),
+				count(kinds["lines"]),
+				count(kinds["blocks"]),
+			)
 			if err := r.score(ctx, c, ps, own, total); err != nil {
 				return err
 			}
@@ -228,7 +240,23 @@ func (r *driftRun) explain(p pair, x anchor, a, b []string, s spot, how string) 
 	case t.found > 0:
 		what = "found though gone"
 	}
-	r.b.logf("\n%s, %s: %s..%s %s -> %s, lines %d-%d, truth %v, said %d+%d edited %v %.2f %s", what, how, p.a[:8], p.b[:8], p.fa, p.fb, x.first, x.first+x.n-1, x.to, s.first, s.n, s.edited, s.confidence, s.how)
+	r.b.logf(
+		"\n%s, %s: %s..%s %s -> %s, lines %d-%d, truth %v, said %d+%d edited %v %.2f %s",
+		what,
+		how,
+		p.a[:8],
+		p.b[:8],
+		p.fa,
+		p.fb,
+		x.first,
+		x.first+x.n-1,
+		x.to,
+		s.first,
+		s.n,
+		s.edited,
+		s.confidence,
+		s.how,
+	)
 	for i := max(0, x.first-3); i < min(len(a), x.first+x.n+3); i++ {
 		r.b.logf("  A %4d %s", i, a[i])
 	}
@@ -256,8 +284,10 @@ func (r *driftRun) print(name string, t driftTable) {
 		if first == nil {
 			continue
 		}
-		tab := newTable(fmt.Sprintf("%s, %s: %d stand, %d changed, %d gone", name, kind, first.stand, first.part, first.gone),
-			"stand: right", "wrong", "missed", "changed: right", "wrong", "missed", "gone: lost", "edited", "found")
+		tab := newTable(
+			fmt.Sprintf("%s, %s: %d stand, %d changed, %d gone", name, kind, first.stand, first.part, first.gone),
+			"stand: right", "wrong", "missed", "changed: right", "wrong", "missed", "gone: lost", "edited", "found",
+		)
 		for _, w := range driftWays {
 			x := t.at(kind, w)
 			tab.row(w,

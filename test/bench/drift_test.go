@@ -26,7 +26,14 @@ func historyOf(t *testing.T, states ...map[string]string) string {
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()
-		if _, err := gitIn(t.Context(), dir, append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...); err != nil {
+		if _, err := gitIn(
+			t.Context(),
+			dir,
+			append(
+				[]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"},
+				args...,
+			)...,
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,8 +81,24 @@ func TestFollow(t *testing.T) {
 	// renamed and 20 to 24 move to its end.
 	b := text([]string{"new", "newer"}, a)
 	c := text([]string{"new", "newer"}, a[:3], []string{reworded}, a[4:10], a[12:])
-	d := text([]string{"new", "newer"}, a[:3], []string{reworded}, a[4:10], a[12:20], a[25:], []string{"", "new end"}, a[20:25])
-	dir := historyOf(t, map[string]string{"f": text(a)}, map[string]string{"f": b}, map[string]string{"f": c}, map[string]string{"f": c, "other": "x\n"}, map[string]string{"g": d})
+	d := text(
+		[]string{"new", "newer"},
+		a[:3],
+		[]string{reworded},
+		a[4:10],
+		a[12:20],
+		a[25:],
+		[]string{"", "new end"},
+		a[20:25],
+	)
+	dir := historyOf(
+		t,
+		map[string]string{"f": text(a)},
+		map[string]string{"f": b},
+		map[string]string{"f": c},
+		map[string]string{"f": c, "other": "x\n"},
+		map[string]string{"g": d},
+	)
 	h, err := readHistory(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -123,11 +146,13 @@ func TestFollow(t *testing.T) {
 	}
 
 	var out bytes.Buffer
-	args := []string{"drift", "--repo", "tiny=" + dir, "--gaps", "1,4", "--pairs", "2", "--files", "1", "--dir", t.TempDir()}
+	args := []string{"drift", "--repo", "tiny=" +
+		dir, "--gaps", "1,4", "--pairs", "2", "--files", "1", "--dir", t.TempDir()}
 	if err := run(t.Context(), args, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ", "tiny, blocks of renamed files: ", "| oxbow, with git | 1.0000 | 0.0000 | 0.0000 |"} {
+	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ",
+		"tiny, blocks of renamed files: ", "| oxbow, with git | 1.0000 | 0.0000 | 0.0000 |"} {
 		if !strings.Contains(strings.Join(strings.Fields(out.String()), " ")+" ", want) {
 			t.Errorf("the report has no %q:\n%s", want, &out)
 		}
@@ -151,7 +176,8 @@ func TestFollow(t *testing.T) {
 		if f.to >= 0 && !f.reworded {
 			truth = fmt.Sprint(f.to + 1)
 		}
-		fmt.Fprintf(z, `{"repo":"tiny","A":%q,"B":%q,"fa":"f","fb":"g","line":%d,"text":%q,"truth":%s}`+"\n", h.commits[0], h.commits[4], i+1, a[i], truth)
+		fmt.Fprintf(z, `{"repo":"tiny","A":%q,"B":%q,"fa":"f","fb":"g","line":%d,"text":%q,"truth":%s}`+
+			"\n", h.commits[0], h.commits[4], i+1, a[i], truth)
 	}
 	fmt.Fprintf(z, `{"A":"%040d","B":%q,"fa":"f","fb":"g","line":1,"text":"x","truth":null}`+"\n", 1, h.commits[4])
 	if err := z.Close(); err != nil {
@@ -161,7 +187,8 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if err := run(t.Context(), []string{"drift", "--data", data, "--repo", "tiny=" + dir, "--dir", t.TempDir()}, &out, io.Discard); err != nil {
+	if err := run(t.Context(), []string{"drift", "--data", data, "--repo", "tiny=" +
+		dir, "--dir", t.TempDir()}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"tiny: 1 lines are left out", "tiny, lines: 27 stand, 0 changed, 3 gone"} {
@@ -178,15 +205,25 @@ func TestReworded(t *testing.T) {
 		moved    map[int]int
 		want     map[int]int
 	}{
-		{"indents only", []string{"if ready {", "}", "return ready, nil"}, []string{"\tif ready {", "\t}", "\treturn ready, nil"}, nil, map[int]int{10: 20, 12: 22}},
-		{"of two that are the same, the first and the second", []string{"call(one)", "call(one)"}, []string{"call(one, x)", "call(one, x)"}, nil, map[int]int{10: 20, 11: 21}},
-		{"each is its own", []string{"cap: int(n.vsize)", "len: int(n.vsize)"}, []string{"len: int(n.vsize())"}, nil, map[int]int{11: 20}},
-		{"not across another", []string{"alpha beta gamma", "delta epsilon zeta"}, []string{"delta epsilon zeta!", "alpha beta gamma!"}, nil, map[int]int{11: 20}},
-		{"one that was moved is not", []string{"alpha beta gamma"}, []string{"alpha beta gamma!"}, map[int]int{10: 90}, map[int]int{}},
-		{"nor what came from elsewhere", []string{"alpha beta gamma"}, []string{"alpha beta gamma!"}, map[int]int{50: 20}, map[int]int{}},
+		{"indents only", []string{"if ready {", "}", "return ready, nil"},
+			[]string{"\tif ready {", "\t}", "\treturn ready, nil"}, nil, map[int]int{10: 20, 12: 22}},
+		{"of two that are the same, the first and the second", []string{"call(one)", "call(one)"},
+			[]string{"call(one, x)", "call(one, x)"}, nil, map[int]int{10: 20, 11: 21}},
+		{"each is its own", []string{"cap: int(n.vsize)", "len: int(n.vsize)"}, []string{"len: int(n.vsize())"}, nil,
+			map[int]int{11: 20}},
+		{"not across another", []string{"alpha beta gamma", "delta epsilon zeta"},
+			[]string{"delta epsilon zeta!", "alpha beta gamma!"}, nil, map[int]int{11: 20}},
+		{"one that was moved is not", []string{"alpha beta gamma"}, []string{"alpha beta gamma!"},
+			map[int]int{10: 90}, map[int]int{}},
+		{"nor what came from elsewhere", []string{"alpha beta gamma"}, []string{"alpha beta gamma!"},
+			map[int]int{50: 20}, map[int]int{}},
 		{"another line", []string{"alpha beta gamma"}, []string{"nothing of the kind"}, nil, map[int]int{}},
 	} {
-		if got := rewordedIn([]chunk{{a: 10, b: 20, out: c.out, put: c.put}}, c.moved, nil); !reflect.DeepEqual(got, c.want) {
+		if got := rewordedIn(
+			[]chunk{{a: 10, b: 20, out: c.out, put: c.put}},
+			c.moved,
+			nil,
+		); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -236,7 +273,8 @@ func TestTally(t *testing.T) {
 	} {
 		got.add(c.x, c.s)
 	}
-	want := tally{stand: 4, right: 2, wrong: 1, missed: 1, part: 4, partRight: 2, partWrong: 1, partMissed: 1, gone: 4, lost: 2, edited: 1, found: 1, other: 1}
+	want := tally{stand: 4, right: 2, wrong: 1, missed: 1, part: 4, partRight: 2, partWrong: 1, partMissed: 1,
+		gone: 4, lost: 2, edited: 1, found: 1, other: 1}
 	if got != want {
 		t.Errorf("tally = %+v, want %+v", got, want)
 	}
@@ -246,7 +284,8 @@ func TestTally(t *testing.T) {
 // and the same fates of lines.
 func TestMergedHistory(t *testing.T) {
 	a := strings.Join(numberedLines(30), "\n") + "\n"
-	dir := historyOf(t, map[string]string{"f": a}, map[string]string{"f": "new\n" + a}, map[string]string{"g": "new\n" + a}, map[string]string{"g": "newer\nnew\n" + a})
+	dir := historyOf(t, map[string]string{"f": a}, map[string]string{"f": "new\n" + a}, map[string]string{"g": "new\n" +
+		a}, map[string]string{"g": "newer\nnew\n" + a})
 	c, err := newClone(t.Context(), dir, filepath.Join(t.TempDir(), "clone"))
 	if err != nil {
 		t.Fatal(err)

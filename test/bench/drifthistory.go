@@ -46,10 +46,12 @@ func gitIn(ctx context.Context, dir string, args ...string) ([]byte, error) {
 
 func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	all := []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.quotePath=false",
-		"-c", "core.attributesFile=" + os.DevNull, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false", "-c", "protocol.ext.allow=never"}
+		"-c", "core.attributesFile=" + os.DevNull, "-c", "core.autocrlf=false", "-c", "advice.detachedHead=false",
+		"-c", "protocol.ext.allow=never"}
 	cmd := exec.CommandContext(ctx, "git", append(all, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+
+		os.DevNull, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	return cmd
 }
 
@@ -90,8 +92,12 @@ func readHistory(ctx context.Context, dir string) (*history, error) {
 
 // readDeltas reads the output of git log -p with the given options.
 func readDeltas(ctx context.Context, dir string, options ...string) (*history, error) {
-	args := append([]string{"log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--format=%x00%H", "-p", "-U0", "-M",
-		"--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/"}, options...)
+	args := append(
+		[]string{"log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--format=%x00%H", "-p", "-U0",
+			"-M",
+			"--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--src-prefix=a/",
+			"--dst-prefix=b/"}, options...,
+	)
 	cmd := gitCommand(ctx, dir, append(args, "HEAD")...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

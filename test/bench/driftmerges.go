@@ -22,7 +22,15 @@ func (c *clone) merge(ctx context.Context) error {
 	mark := 0
 	commit := func(tree, time, parents string) string {
 		mark++
-		fmt.Fprintf(&in, "commit refs/heads/drift\nmark :%d\ncommitter drift <drift@example.com> %s +0000\ndata 0\n%sM 040000 %s \n\n", mark, time, parents, tree)
+		fmt.Fprintf(
+			&in,
+			"commit refs/heads/drift\nmark :%d\ncommitter drift <drift@example.com> %s +0000\ndata 0\n%sM 040000 %s "+
+				"\n\n",
+			mark,
+			time,
+			parents,
+			tree,
+		)
 		return fmt.Sprintf(":%d", mark)
 	}
 	main := ""

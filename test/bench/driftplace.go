@@ -124,8 +124,11 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 	err = c.book(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
 			for k, x := range p.anchors {
-				got, err := b.Add(ctx, annotate.Record{File: p.fa, Span: annotate.Span{First: x.first + 1, Last: x.first + x.n},
-					Why: "anchor", ID: fmt.Sprintf("p%da%d", i, k)})
+				got, err := b.Add(
+					ctx,
+					annotate.Record{File: p.fa, Span: annotate.Span{First: x.first + 1, Last: x.first + x.n},
+						Why: "anchor", ID: fmt.Sprintf("p%da%d", i, k)},
+				)
 				if err != nil {
 					return err
 				}
@@ -161,7 +164,8 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 					if !ok || at[0] != i || f.Placed == annotate.Lost || f.In != p.fb {
 						continue
 					}
-					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(), edited: f.Placed == annotate.Edited, confidence: f.Confidence, how: f.How}
+					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(),
+						edited: f.Placed == annotate.Edited, confidence: f.Confidence, how: f.How}
 				}
 			}
 			return nil

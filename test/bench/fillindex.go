@@ -22,7 +22,12 @@ func (r *recallRun) filling(ctx context.Context) error {
 	x := index.New(index.Params{})
 	row := func(name string, took time.Duration) {
 		n := float64(len(r.entries))
-		t.row(name, span(time.Duration(float64(took)/n)), digits(n/took.Seconds()), digits((float64(heap())-float64(before))/n))
+		t.row(
+			name,
+			span(time.Duration(float64(took)/n)),
+			digits(n/took.Seconds()),
+			digits((float64(heap())-float64(before))/n),
+		)
 		runtime.KeepAlive(x)
 	}
 	took, err := r.eachDoc(ctx, 0, x.Put)
@@ -62,7 +67,11 @@ func (r *recallRun) filling(ctx context.Context) error {
 
 // eachDoc calls put for each entry, with the terms of the entry that is further places
 // later. It returns the time that put took.
-func (r *recallRun) eachDoc(ctx context.Context, further int, put func(d index.Document)) (took time.Duration, err error) {
+func (r *recallRun) eachDoc(
+	ctx context.Context,
+	further int,
+	put func(d index.Document),
+) (took time.Duration, err error) {
 	n := len(r.entries)
 	for from := 0; from < n; from += fillBatch {
 		if err := ctx.Err(); err != nil {

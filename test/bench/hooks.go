@@ -73,7 +73,12 @@ func (r importRun) hooks(ctx context.Context, hello, home string, sessions int) 
 	}
 	t := newTable(fmt.Sprintf("%d sessions", sessions), "p50", "p95", "p50 × bare")
 	t.row("bare Go program", span(bare.p50()), span(bare.quantile(.95)), "1")
-	t.row("hook SessionStart, which answers", span(first.p50()), span(first.quantile(.95)), ratio(first.p50(), bare.p50()))
+	t.row(
+		"hook SessionStart, which answers",
+		span(first.p50()),
+		span(first.quantile(.95)),
+		ratio(first.p50(), bare.p50()),
+	)
 	t.row("hook at a prompt", span(prompt.p50()), span(prompt.quantile(.95)), ratio(prompt.p50(), bare.p50()))
 	t.row("any other hook", span(rest.p50()), span(rest.quantile(.95)), ratio(rest.p50(), bare.p50()))
 	t.row("the 22 hooks of a session", span(whole.p50()), span(whole.quantile(.95)), ratio(whole.p50(), bare.p50()))
@@ -105,7 +110,12 @@ func (r importRun) hook(ctx context.Context, home string, report map[string]any)
 func hookReports(n int, dir string) []map[string]any {
 	var all []map[string]any
 	report := func(name string, more map[string]any) {
-		r := map[string]any{"session_id": fmt.Sprintf("%08x-5bad-4000-9000-%012x", n, n), "cwd": dir, "transcript_path": filepath.Join(dir, "none.jsonl"), "hook_event_name": name}
+		r := map[string]any{
+			"session_id":      fmt.Sprintf("%08x-5bad-4000-9000-%012x", n, n),
+			"cwd":             dir,
+			"transcript_path": filepath.Join(dir, "none.jsonl"),
+			"hook_event_name": name,
+		}
 		for k, v := range more {
 			r[k] = v
 		}
@@ -116,7 +126,11 @@ func hookReports(n int, dir string) []map[string]any {
 	for i := range 9 {
 		tool, input := "Bash", map[string]any{"command": fmt.Sprintf("go test ./part%d", i)}
 		if i%3 == 0 {
-			tool, input = "Edit", map[string]any{"file_path": filepath.Join(dir, fmt.Sprintf("f%d.go", i)), "old_string": "a", "new_string": "b"}
+			tool, input = "Edit", map[string]any{
+				"file_path":  filepath.Join(dir, fmt.Sprintf("f%d.go", i)),
+				"old_string": "a",
+				"new_string": "b",
+			}
 		}
 		use := map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": fmt.Sprintf("toolu_%d", i)}
 		report("PreToolUse", use)

@@ -101,10 +101,22 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, srv.Close()) }()
 	r.addr = l.Addr().String()
 	r.title("http", dir)
-	r.printf("%s entries, of %s texts from %s; %s kept connections recall %.0f times a second together, each at times of its own; %s slow ones send a request or read an answer a byte a second. Server and clients share one process. A recall counts from when it was due.\n\n",
-		count(len(entries)), count(texts), from, count(r.clients), r.rate, count(r.slow))
+	r.printf(
+		"%s entries, of %s texts from %s; %s kept connections recall %.0f times a second together, each at times of "+
+			"its own; %s slow ones send a request or read an answer a byte a second. Server and clients share one "+
+			"process. A recall counts from when it was due.\n\n",
+		count(len(entries)), count(texts), from, count(r.clients), r.rate, count(r.slow),
+	)
 	t := newTable("recall", "p50", "p99", "most", "recalls", "slow ones held", "cut off by the server")
-	t.row("of the library, alone", span(direct.quantile(.5)), span(direct.quantile(.99)), span(direct.quantile(1)), count(len(direct)), "–", "–")
+	t.row(
+		"of the library, alone",
+		span(direct.quantile(.5)),
+		span(direct.quantile(.99)),
+		span(direct.quantile(1)),
+		count(len(direct)),
+		"–",
+		"–",
+	)
 	// Do not count background work after the first use, such as building the index file.
 	if err := r.measure(ctx, newTable(make([]string, 7)...), "", 0); err != nil {
 		return err
@@ -130,12 +142,19 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	views := &view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}}
+	views := &view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+		return m, nil
+	}}}
 	guard := auth.Guard{Tokens: auth.Tokens{auth.New("bench", benchToken, auth.Permissions{})}}
 	mux := http.NewServeMux()
 	mux.Handle("/", httpapi.New(views, nil).Handler(guard))
 	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4096)) })
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 120 * time.Second}
+	srv := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 30 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		IdleTimeout:       120 * time.Second,
+	}
 	go func() { _ = srv.Serve(l) }() // returns after Close
 	return srv, l, nil
 }
@@ -175,7 +194,15 @@ func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) 
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	t.row(fmt.Sprintf("%s %s kept and %s slow", what, count(r.clients), count(slow)), span(all.quantile(.5)), span(all.quantile(.99)), span(all.quantile(1)), count(len(all)), count(int(held.Load())), count(int(r.cut.Load())))
+	t.row(
+		fmt.Sprintf("%s %s kept and %s slow", what, count(r.clients), count(slow)),
+		span(all.quantile(.5)),
+		span(all.quantile(.99)),
+		span(all.quantile(1)),
+		count(len(all)),
+		count(int(held.Load())),
+		count(int(r.cut.Load())),
+	)
 	return nil
 }
 
@@ -212,7 +239,8 @@ func (r *httpRun) client(ctx context.Context, c net.Conn, rnd *rand.Rand) (took 
 }
 
 func (r *httpRun) request(query string) string {
-	return "GET /api/v1/recall?" + url.Values{"query": {query}}.Encode() + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
+	return "GET /api/v1/recall?" + url.Values{"query": {query}}.Encode() +
+		" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
 }
 
 // slowClient repeatedly sends a request, or reads a long answer, at one byte per second.
@@ -235,7 +263,11 @@ func (r *httpRun) slowly(ctx context.Context, sends bool) error {
 	request := r.request("slow")
 	if !sends {
 		_ = c.(*net.TCPConn).SetReadBuffer(4096)
-		if _, err := io.WriteString(c, "GET /api/v1/entries?limit=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+benchToken+"\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(
+			c,
+			"GET /api/v1/entries?limit=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+benchToken+
+				"\r\n\r\n",
+		); err != nil {
 			return err
 		}
 	}

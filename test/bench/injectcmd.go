@@ -29,11 +29,21 @@ type injectFlags struct {
 
 func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	var f injectFlags
-	fl.StringVar(&f.data, "data", "", "`DIR` that holds the sets, each in a directory of its own, packed by gzip or not")
+	fl.StringVar(
+		&f.data,
+		"data",
+		"",
+		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
+	)
 	fl.StringVar(&f.set, "set", "", "only these `SETS`, with commas between: "+strings.Join(inject.Sets(), ", "))
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.IntVar(&f.foreign, "foreign", 1000, "foreign questions of a set, in all its memories")
-	fl.IntVar(&f.variants, "variants", 20, "memories of a set that are asked in other forms, too: joined, beside a marathon, printed")
+	fl.IntVar(
+		&f.variants,
+		"variants",
+		20,
+		"memories of a set that are asked in other forms, too: joined, beside a marathon, printed",
+	)
 	return func(ctx context.Context) error { return b.inject(ctx, &f) }
 }
 
@@ -67,7 +77,10 @@ func (b *bench) inject(ctx context.Context, f *injectFlags) error {
 	}
 	b.title("inject", os.TempDir())
 	if f.data == "" {
-		b.printf("The set is made by a program that is built in: it shows that the measurement works and says little about real talk. Give --data DIR for real sets.\n\n")
+		b.printf(
+			"The set is made by a program that is built in: it shows that the measurement works and says little " +
+				"about real talk. Give --data DIR for real sets.\n\n",
+		)
 	}
 	b.injected(sets)
 	return nil
@@ -123,10 +136,22 @@ func (b *bench) injected(sets []*injectSet) {
 		b.printf("%s: %s units in %s memories\n\n", s.Title, count(s.Units), count(s.Stores))
 		of := s.Rows[0].Arms
 		b.emit(armTable(s, of, []inject.Arm{inject.Own, inject.Foreign, inject.Orders, inject.Unanswerable}))
-		b.emit(armTable(s, of, []inject.Arm{inject.Again, inject.Paraphrase, inject.Switch, inject.Marathon, inject.Tool}))
+		b.emit(armTable(
+			s,
+			of,
+			[]inject.Arm{inject.Again, inject.Paraphrase, inject.Switch, inject.Marathon, inject.Tool},
+		))
 		b.emit(costTable(s))
 	}
-	b.printf("own: questions that the memory answers, and how many were shown a right unit among three; foreign: those that another memory of the set answers; orders: acknowledgements and work orders in seven languages; unanswerable: about the memory's subjects, without an answer. Of these three, how many got a payload. again, paraphrase: of the questions that got something, how many got a unit of it again in the same session. switch: own, each session joined with one of another person; marathon: own, beside a session of 1,500 turns of others; tool: own, where only a failed command printed the answer. 95 %% is Wilson's interval, which takes prompts for independent; those of one memory are not quite.\n\n")
+	b.printf(
+		"own: questions that the memory answers, and how many were shown a right unit among three; foreign: those " +
+			"that another memory of the set answers; orders: acknowledgements and work orders in seven languages; " +
+			"unanswerable: about the memory's subjects, without an answer. Of these three, how many got a payload. " +
+			"again, paraphrase: of the questions that got something, how many got a unit of it again in the same " +
+			"session. switch: own, each session joined with one of another person; marathon: own, beside a session " +
+			"of 1,500 turns of others; tool: own, where only a failed command printed the answer. 95 %% is Wilson's " +
+			"interval, which takes prompts for independent; those of one memory are not quite.\n\n",
+	)
 }
 
 // armTable makes a table of arms: what got a payload, and for oxbow's what got a payload
@@ -170,10 +195,25 @@ func permille(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", 
 
 // costTable makes the table of what a day costs.
 func costTable(s *injectSet) *table {
-	t := newTable(s.Title+": a day", "prompts", "payload", "pointer", "tokens, median", "mean", "p99", "time, p50", "p99")
+	t := newTable(
+		s.Title+": a day",
+		"prompts",
+		"payload",
+		"pointer",
+		"tokens, median",
+		"mean",
+		"p99",
+		"time, p50",
+		"p99",
+	)
 	for _, r := range s.Rows {
 		d, n := r.Day, float64(max(r.Day.Prompts, 1))
-		cells := []string{r.Rule, count(d.Prompts), permille(float64(d.Payloads) / n), permille(float64(d.Pointers) / n)}
+		cells := []string{
+			r.Rule,
+			count(d.Prompts),
+			permille(float64(d.Payloads) / n),
+			permille(float64(d.Pointers) / n),
+		}
 		if r.Rule == inject.Ours {
 			cells = append(cells, count(d.P50), digits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
 		} else { // the others have no text

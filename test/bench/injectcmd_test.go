@@ -16,8 +16,10 @@ import (
 func talkSet(t *testing.T) string {
 	dir := t.TempDir()
 	haystack := func(id, said string) string {
-		return `"answer_session_ids":["` + id + `"],"haystack_session_ids":["` + id + `"],"haystack_dates":["2026/01/01 (Thu) 10:00"],` +
-			`"haystack_sessions":[[{"role":"user","content":"` + said + `","has_answer":true},{"role":"assistant","content":"Noted."}]]`
+		return `"answer_session_ids":["` + id + `"],"haystack_session_ids":["` + id +
+			`"],"haystack_dates":["2026/01/01 (Thu) 10:00"],` +
+			`"haystack_sessions":[[{"role":"user","content":"` + said +
+			`","has_answer":true},{"role":"assistant","content":"Noted."}]]`
 	}
 	set := `[{"question_id":"q1","question_type":"t","question":"Who repaired the harmonium?",` + haystack("a", "Rosa repaired the harmonium.") + `},
 {"question_id":"q2","question_type":"t","question":"Where is the theodolite?",` + haystack("b", "The theodolite is in the shed.") + `}]`
@@ -32,7 +34,8 @@ func TestInjectPrintsTables(t *testing.T) {
 	if err := run(t.Context(), []string{"inject", "--data", talkSet(t)}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"LongMemEval: 2 units in 2 memories", "own, n = 2", "foreign, n = 2", "| any match ", "| oxbow ", "| … or a pointer ", "switch, n = 2", "LongMemEval: a day"} {
+	for _, want := range []string{"LongMemEval: 2 units in 2 memories", "own, n = 2", "foreign, n = 2",
+		"| any match ", "| oxbow ", "| … or a pointer ", "switch, n = 2", "LongMemEval: a day"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
@@ -41,7 +44,12 @@ func TestInjectPrintsTables(t *testing.T) {
 
 func TestInjectPrintsJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"inject", "--json", "--set", "longmemeval", "--data", talkSet(t)}, &out, io.Discard); err != nil {
+	if err := run(
+		t.Context(),
+		[]string{"inject", "--json", "--set", "longmemeval", "--data", talkSet(t)},
+		&out,
+		io.Discard,
+	); err != nil {
 		t.Fatal(err)
 	}
 	var sets []struct {
@@ -71,7 +79,10 @@ func TestInjectRefuses(t *testing.T) {
 	}{
 		{[]string{"--data", filepath.Join(empty, "none")}, "is not a directory; put there one or more of"},
 		{[]string{"--data", empty}, "holds none of the sets; put there one or more of\n  LongMemEval: "},
-		{[]string{"--data", empty, "--set", "scifact"}, `there is no set "scifact"; there are longmemeval, beam, locomo`},
+		{
+			[]string{"--data", empty, "--set", "scifact"},
+			`there is no set "scifact"; there are longmemeval, beam, locomo`,
+		},
 		{[]string{"--foreign", "0"}, "give numbers above 0"},
 	} {
 		err := run(t.Context(), append([]string{"inject"}, c.args...), io.Discard, io.Discard)

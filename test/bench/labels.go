@@ -37,11 +37,23 @@ var labelSets = []struct {
 	name, what string
 	read       func(data fs.FS) ([]labelled, error)
 }{
-	{"LoCoMo sessions", "5 talks, one entry a session", func(d fs.FS) ([]labelled, error) { return readTalks(d, false) }},
-	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]labelled, error) { return readTalks(d, true) }},
+	{"LoCoMo sessions", "5 talks, one entry a session", func(d fs.FS) ([]labelled, error) {
+		return readTalks(d, false)
+	}},
+	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]labelled, error) {
+		return readTalks(d, true)
+	}},
 	{"QMSum", "35 meetings, one entry for about 1,000 bytes", readMeetings},
-	{"linedrift", "3 repositories, one entry for seven lines of a file, without its name", func(d fs.FS) ([]labelled, error) { return readLines(d, false) }},
-	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]labelled, error) { return readLines(d, true) }},
+	{
+		"linedrift",
+		"3 repositories, one entry for seven lines of a file, without its name",
+		func(d fs.FS) ([]labelled, error) {
+			return readLines(d, false)
+		},
+	},
+	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]labelled, error) {
+		return readLines(d, true)
+	}},
 }
 
 func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -52,8 +64,27 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return errors.New("measuring labels: say where the sets are with --data DIR")
 		}
 		b.title("labels", os.TempDir())
-		b.printf("Protocol: of each set, the project of a share of the entries is left out, chosen at random (seed %d); label.Suggest proposes one for each of those; right is the one left out. Nothing of the answer is told but the labels of the others. In the last rows of a share one project is left out whole, so that every proposal for its entries is wrong.\n\n", *seed)
-		t := newTable("set", "hidden", "entries", "said", "right", "said ≥ 0.5", "right", "said ≥ 0.8", "right", "said ≥ 0.95", "right", "calibration error")
+		b.printf(
+			"Protocol: of each set, the project of a share of the entries is left out, chosen at random (seed %d); "+
+				"label.Suggest proposes one for each of those; right is the one left out. Nothing of the answer is "+
+				"told but the labels of the others. In the last rows of a share one project is left out whole, so "+
+				"that every proposal for its entries is wrong.\n\n",
+			*seed,
+		)
+		t := newTable(
+			"set",
+			"hidden",
+			"entries",
+			"said",
+			"right",
+			"said ≥ 0.5",
+			"right",
+			"said ≥ 0.8",
+			"right",
+			"said ≥ 0.95",
+			"right",
+			"calibration error",
+		)
 		for _, s := range labelSets {
 			es, err := s.read(os.DirFS(*data))
 			if err != nil {
@@ -73,7 +104,11 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 		}
 		b.emit(t)
-		b.printf("Said is the share of the entries asked about that got a proposal of at least that confidence; right is the share of those that is right. The calibration error is the mean distance between confidence and truth over ten bands of confidence, weighted by their proposals (expected calibration error).\n")
+		b.printf(
+			"Said is the share of the entries asked about that got a proposal of at least that confidence; right is " +
+				"the share of those that is right. The calibration error is the mean distance between confidence and " +
+				"truth over ten bands of confidence, weighted by their proposals (expected calibration error).\n",
+		)
 		return nil
 	}
 }
@@ -246,7 +281,8 @@ func readLines(data fs.FS, files bool) ([]labelled, error) {
 			if err := json.Unmarshal(line, &l); err != nil {
 				return err
 			}
-			e := labelled{project: repo, text: strings.Join(l.Before, "\n") + "\n" + l.Text + "\n" + strings.Join(l.After, "\n")}
+			e := labelled{project: repo, text: strings.Join(l.Before, "\n") + "\n" + l.Text + "\n" +
+				strings.Join(l.After, "\n")}
 			if strings.TrimSpace(e.text) == "" {
 				return nil
 			}

@@ -145,8 +145,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if dir == "" {
 			dir = os.TempDir()
 		}
-		b.rec = &recorder{name: *record, command: commandLine(buildTags(), args), date: time.Now().UTC().Format(time.DateOnly),
-			machine: machine(runtime.GOOS, os.ReadFile, dir)}
+		b.rec = &recorder{
+			name:    *record,
+			command: commandLine(buildTags(), args),
+			date:    time.Now().UTC().Format(time.DateOnly),
+			machine: machine(runtime.GOOS, os.ReadFile, dir),
+		}
 		if err := measure(ctx); err != nil {
 			return err
 		}
@@ -196,7 +200,10 @@ func (b *bench) title(name, dir string) {
 // process as a helper. It reports whether there was a job. If the job fails, the process
 // exits.
 func helps() bool {
-	for name, process := range map[string]func(job string, w io.Writer) error{peerVar: peerProcess, shareVar: shareProcess} {
+	for name, process := range map[string]func(job string, w io.Writer) error{
+		peerVar:  peerProcess,
+		shareVar: shareProcess,
+	} {
 		if job := os.Getenv(name); job != "" {
 			if err := process(job, os.Stdout); err != nil {
 				fmt.Fprintf(os.Stderr, "bench: %v\n", err)

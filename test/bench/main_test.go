@@ -53,7 +53,11 @@ func fakeServer(mode string) {
 		case mode == "mortal" && n == 3:
 			os.Exit(0)
 		case mode == "picky" && n%10 == 0:
-			fmt.Printf(`{"jsonrpc":"2.0","id":%d,"result":{"isError":true,"content":[{"type":"text","text":"not this one"}]}}`+"\n", *m.ID)
+			fmt.Printf(
+				`{"jsonrpc":"2.0","id":%d,"result":{"isError":true,"content":[{"type":"text","text":"not this one"}]}}`+
+					"\n",
+				*m.ID,
+			)
 			continue
 		case mode != "forgetful" || n%2 == 0:
 			f, err := os.OpenFile(os.Getenv("MEMORY_FILE_PATH"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -107,8 +111,11 @@ func TestMisuse(t *testing.T) {
 
 func TestBadNumbers(t *testing.T) {
 	for _, args := range [][]string{
-		{"recall", "--n", "0"}, {"write", "--n", "10,x"}, {"write", "--rounds", "0"}, {"beside", "--n", "0"}, {"beside", "--time", "0s"}, {"churn", "--each", "0"}, {"share", "--processes", "0"}, {"start", "--rounds", "0"}, {"whole", "--rounds", "0"}, {"whole", "--n", "x"},
-		{"quality", "--set", "scifact"}, {"quality", "--data", t.TempDir()}, {"quality", "--data", t.TempDir(), "--set", "nope"},
+		{"recall", "--n", "0"}, {"write", "--n", "10,x"}, {"write", "--rounds", "0"}, {"beside", "--n", "0"},
+		{"beside", "--time", "0s"}, {"churn", "--each", "0"}, {"share", "--processes", "0"},
+		{"start", "--rounds", "0"}, {"whole", "--rounds", "0"}, {"whole", "--n", "x"},
+		{"quality", "--set", "scifact"}, {"quality", "--data", t.TempDir()},
+		{"quality", "--data", t.TempDir(), "--set", "nope"},
 	} {
 		var out, log bytes.Buffer
 		if err := run(t.Context(), args, &out, &log); err == nil || errors.Is(err, errMisuse) {

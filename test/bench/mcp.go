@@ -60,7 +60,11 @@ var errGone = errors.New("server ended without an answer")
 
 // startServer starts the program. The server is stopped when the context ends, or by close.
 func startServer(ctx context.Context, p program) (*client, error) {
-	c := &client{cmd: exec.CommandContext(ctx, p.path, p.args...), waiting: map[int]chan reply{}, ended: make(chan struct{})}
+	c := &client{
+		cmd:     exec.CommandContext(ctx, p.path, p.args...),
+		waiting: map[int]chan reply{},
+		ended:   make(chan struct{}),
+	}
 	c.cmd.Env = p.env
 	c.cmd.Stderr = &c.stderr
 	c.cmd.WaitDelay = time.Second

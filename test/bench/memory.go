@@ -50,7 +50,8 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				return errors.New("measuring memory: -n must be above 0")
 			}
 			head = append(head, count(n)+" entries: MB", "bytes an entry", "memory of the process, MB")
-			r := memoryRun{bench: b, path: filepath.Join(dir, fmt.Sprint(i), "memory.oxbow"), calls: *calls, entries: stretch(es, n), profiles: *profiles}
+			r := memoryRun{bench: b, path: filepath.Join(dir, fmt.Sprint(i), "memory.oxbow"), calls: *calls,
+				entries: stretch(es, n), profiles: *profiles}
 			if err := r.run(ctx); err != nil {
 				return fmt.Errorf("the memory of %d entries: %w", n, err)
 			}
@@ -58,7 +59,12 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				if i == 0 {
 					rows = append(rows, []string{c.name})
 				}
-				rows[j] = append(rows[j], digits(float64(c.heap)/1e6), digits(float64(c.heap)/float64(n)), digits(float64(c.resident)/1e6))
+				rows[j] = append(
+					rows[j],
+					digits(float64(c.heap)/1e6),
+					digits(float64(c.heap)/float64(n)),
+					digits(float64(c.resident)/1e6),
+				)
 			}
 		}
 		t := newTable(head...)
@@ -66,7 +72,11 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			t.row(r...)
 		}
 		b.emit(t)
-		b.printf("The entries are from %s. The heap is what is live after a collection, without what the measurement holds. \"– \" goes on in the process of the row above.\n\n", from)
+		b.printf(
+			"The entries are from %s. The heap is what is live after a collection, without what the measurement "+
+				"holds. \"– \" goes on in the process of the row above.\n\n",
+			from,
+		)
 		return nil
 	}
 }
@@ -112,7 +122,10 @@ func (r *memoryRun) step(name string, do func() error) error {
 	if r.profiles == "" {
 		return nil
 	}
-	f, err := os.Create(filepath.Join(r.profiles, fmt.Sprintf("%d-%02d-%s.pprof", len(r.entries), len(r.costs), strings.ReplaceAll(name, " ", "-"))))
+	f, err := os.Create(filepath.Join(
+		r.profiles,
+		fmt.Sprintf("%d-%02d-%s.pprof", len(r.entries), len(r.costs), strings.ReplaceAll(name, " ", "-")),
+	))
 	if err != nil {
 		return err
 	}
@@ -160,7 +173,10 @@ func (r *memoryRun) run(ctx context.Context) error {
 	remember := func() error {
 		for i := range r.calls {
 			written++
-			e := oxbow.Add{Name: fmt.Sprintf("written %d", written), Content: strings.Clone(r.entries[i%len(r.entries)].Content)}
+			e := oxbow.Add{
+				Name:    fmt.Sprintf("written %d", written),
+				Content: strings.Clone(r.entries[i%len(r.entries)].Content),
+			}
 			if err := r.m.Apply(ctx, e); err != nil {
 				return err
 			}
@@ -185,7 +201,13 @@ func (r *memoryRun) run(ctx context.Context) error {
 	}{
 		{r.without(".snap", ".idx"), []memoryStep{{"open, no snapshot", func() error { return nil }}}},
 		{nil, []memoryStep{{"open", func() error { return nil }}, {"– get", get(1)}, {"– list --limit 20", list}}},
-		{nil, []memoryStep{{"recall, no index file", recall(phrases[:1])}, {"– another, which makes the index", recall(phrases[1:2])}}},
+		{
+			nil,
+			[]memoryStep{
+				{"recall, no index file", recall(phrases[:1])},
+				{"– another, which makes the index", recall(phrases[1:2])},
+			},
+		},
 		{nil, []memoryStep{
 			{"recall, index file", recall(phrases[:1])},
 			{"– " + many("recalls"), recall(phrases[:r.calls])},

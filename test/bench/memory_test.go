@@ -11,8 +11,22 @@ import (
 
 func TestMemory(t *testing.T) {
 	dir, profiles := t.TempDir(), t.TempDir()
-	out := runBench(t, "memory", "--dir", dir, "--text", textDir(t), "--n", "3,5", "--calls", "2", "--profiles", profiles)
-	for _, name := range []string{"open, no snapshot", "– get", "recall, no index", "recall, index file", "– as many entries imported", "recall, after"} {
+	out := runBench(
+		t,
+		"memory",
+		"--dir",
+		dir,
+		"--text",
+		textDir(t),
+		"--n",
+		"3,5",
+		"--calls",
+		"2",
+		"--profiles",
+		profiles,
+	)
+	for _, name := range []string{"open, no snapshot", "– get", "recall, no index", "recall, index file",
+		"– as many entries imported", "recall, after"} {
 		row := cells(t, out, name)
 		if len(row) != 7 {
 			t.Errorf("row of %s = %q, want two sizes with three figures each", name, row)

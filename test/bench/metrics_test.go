@@ -23,10 +23,16 @@ type emptyHome struct{ http.Handler }
 func (emptyHome) Close() error { return nil }
 
 func TestMetricsParse(t *testing.T) {
-	pool := tenant.New(func(context.Context, string) (tenant.Home, error) { return emptyHome{http.NotFoundHandler()}, nil }, nil)
+	pool := tenant.New(func(context.Context, string) (tenant.Home, error) {
+		return emptyHome{http.NotFoundHandler()}, nil
+	}, nil)
 	defer pool.Close()
-	s := &tenant.Server{Pool: pool, Outside: http.NotFoundHandler(), Metrics: tenant.NewMetrics("v1 \"quoted\" \\ \n", time.Unix(1e9, 0)),
-		Visitor: func(http.ResponseWriter, *http.Request) string { return "" }}
+	s := &tenant.Server{
+		Pool:    pool,
+		Outside: http.NotFoundHandler(),
+		Metrics: tenant.NewMetrics("v1 \"quoted\" \\ \n", time.Unix(1e9, 0)),
+		Visitor: func(http.ResponseWriter, *http.Request) string { return "" },
+	}
 	for i := range 3 {
 		token := auth.New(fmt.Sprint("t", i), fmt.Sprint("a-secret-of-number-", i), auth.Permissions{})
 		if i > 0 {
@@ -35,7 +41,8 @@ func TestMetricsParse(t *testing.T) {
 		s.Guard.Tokens = append(s.Guard.Tokens, token)
 	}
 	get := func(path string, i int) *httptest.ResponseRecorder {
-		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+
+			path, nil)
 		r.Header.Set("Authorization", fmt.Sprint("Bearer a-secret-of-number-", i))
 		s.ServeHTTP(w, r)
 		return w
@@ -50,7 +57,8 @@ func TestMetricsParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, most := range map[string]int{"oxbow_build_info": 1, "oxbow_requests_total": 18, "oxbow_request_seconds": 5, "oxbow_tenants_open": 1, "go_memory_bytes": 1} {
+	for name, most := range map[string]int{"oxbow_build_info": 1, "oxbow_requests_total": 18,
+		"oxbow_request_seconds": 5, "oxbow_tenants_open": 1, "go_memory_bytes": 1} {
 		f := families[name]
 		if f == nil || len(f.Metric) != most || f.GetHelp() == "" {
 			t.Errorf("%s: %v, want %d", name, f, most)

@@ -142,7 +142,12 @@ func readResults(file string) ([]result, error) {
 			bad = bad || len(r) != len(x.Head)
 		}
 		if bad {
-			return nil, fmt.Errorf("%s:%d: table %q has no name of its own, no command, no date, or a row that does not fit its head", file, n, x.Name)
+			return nil, fmt.Errorf(
+				"%s:%d: table %q has no name of its own, no command, no date, or a row that does not fit its head",
+				file,
+				n,
+				x.Name,
+			)
 		}
 		seen[x.Name] = true
 		all = append(all, x)
@@ -162,14 +167,29 @@ func fillPage(page string, results []result) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
 	if begun, read := strings.Count(page, "<!-- table"), len(slot.FindAllString(page, -1)); begun != read {
-		wrong = append(wrong, fmt.Errorf("the page begins %d tables, and %d are <!-- table NAME COLUMN… /PATTERN/ --> with an <!-- end --> of their own", begun, read))
+		wrong = append(
+			wrong,
+			fmt.Errorf(
+				"the page begins %d tables, and %d are <!-- table NAME COLUMN… /PATTERN/ --> with an <!-- end --> of "+
+					"their own",
+				begun,
+				read,
+			),
+		)
 	}
 	var last result // what the page has named last
 	page = slot.ReplaceAllStringFunc(page, func(old string) string {
 		m := slot.FindStringSubmatch(old)
 		i := slices.IndexFunc(results, func(x result) bool { return x.Name == m[1] })
 		if i < 0 {
-			wrong = append(wrong, fmt.Errorf("the page wants table %s, and no result has that name: run the measurement with --record %s", m[1], m[1]))
+			wrong = append(
+				wrong,
+				fmt.Errorf(
+					"the page wants table %s, and no result has that name: run the measurement with --record %s",
+					m[1],
+					m[1],
+				),
+			)
 			return old
 		}
 		name, _, _ := strings.Cut(m[1], "/")

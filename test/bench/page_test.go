@@ -30,7 +30,10 @@ func TestPageIsMadeOfResults(t *testing.T) {
 }
 
 func TestFillPage(t *testing.T) {
-	results := []result{{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"}, [][]string{{"oxbow", "1.00", "2.00"}, {"seed", "3.00", "4.00"}}}}
+	results := []result{
+		{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"},
+			[][]string{{"oxbow", "1.00", "2.00"}, {"seed", "3.00", "4.00"}}},
+	}
 	const page = "# Page\n\n<!-- table recall 1 3 /^oxbow\\|1/ -->\nold\n<!-- end -->\n\nend\n"
 	const want = "# Page\n\n<!-- table recall 1 3 /^oxbow\\|1/ -->\n`go run . recall` · 2026-11-22 · 2 cores\n\n" +
 		"| one   |  p99 |\n|-------|-----:|\n| oxbow | 2.00 |\n\n<!-- end -->\n\nend\n"
@@ -92,10 +95,16 @@ func TestRecord(t *testing.T) {
 	record("write-more", one("c"))
 	record("write", one("d"))
 	got, err := readResults(file)
-	if err != nil || len(got) != 2 || got[0].Name != "write" || got[0].Rows[0][0] != "d" || got[1].Name != "write-more" || got[0].Date != "1970-01-01" {
+	if err != nil || len(got) != 2 || got[0].Name != "write" || got[0].Rows[0][0] != "d" ||
+		got[1].Name != "write-more" || got[0].Date != "1970-01-01" {
 		t.Errorf("the results are %v, %v; want write with d, and write-more", got, err)
 	}
-	for _, bad := range []string{"{}", `{"name":"a","command":"b","date":"c","head":["d"],"rows":[["e","f"]]}`, `{"nome":"a"}`, "x"} {
+	for _, bad := range []string{
+		"{}",
+		`{"name":"a","command":"b","date":"c","head":["d"],"rows":[["e","f"]]}`,
+		`{"nome":"a"}`,
+		"x",
+	} {
 		if err := os.WriteFile(file, []byte(bad+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

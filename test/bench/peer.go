@@ -55,7 +55,8 @@ func peers() []peer {
 	ps := []peer{
 		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
 		oxbowPeer("oxbow", "oxbow (default)", oxbow.RankOxbow),
-		{name: "engine", title: "oxbow's index alone, stop words kept", build: buildLines, open: openEngine, terms: plainWords},
+		{name: "engine", title: "oxbow's index alone, stop words kept", build: buildLines, open: openEngine,
+			terms: plainWords},
 	}
 	ps = append(ps, otherPeers()...)
 	return append(ps, peer{name: "scan", title: "plain scan", build: buildLines, open: openScan})
@@ -80,7 +81,9 @@ func batches(ctx context.Context, texts []string, done func(int), fn func(first 
 // so that equal scores are ordered by number.
 func oxbowPeer(name, title, ranking string) peer {
 	options := func() *oxbow.Options {
-		return &oxbow.Options{Ranking: ranking, Clock: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
+		return &oxbow.Options{Ranking: ranking, Clock: func() time.Time {
+			return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		}}
 	}
 	p := peer{name: name, title: title}
 	if ranking == oxbow.RankSeed {
@@ -178,7 +181,9 @@ func readTexts(dir string) ([]string, error) {
 
 // plainWords splits a text into words of letters and digits, in lower case.
 func plainWords(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // engine is the index without a store. It only keeps terms, and does not ignore common

@@ -42,7 +42,10 @@ func buildBleve(ctx context.Context, dir string, texts []string, done func(int))
 	m.StoreDynamic = false
 	m.IndexDynamic = false
 	m.DocValuesDynamic = false
-	err := m.AddCustomAnalyzer("plain", map[string]any{"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{lowercase.Name}})
+	err := m.AddCustomAnalyzer(
+		"plain",
+		map[string]any{"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{lowercase.Name}},
+	)
 	if err != nil {
 		return err
 	}
@@ -168,7 +171,11 @@ func fts5Peer(name, title, driver string) peer {
 			return err
 		}
 		db.SetMaxOpenConns(1)
-		for _, s := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "CREATE VIRTUAL TABLE entry USING fts5(content)"} {
+		for _, s := range []string{
+			"PRAGMA journal_mode=WAL",
+			"PRAGMA synchronous=FULL",
+			"CREATE VIRTUAL TABLE entry USING fts5(content)",
+		} {
 			if _, err := db.ExecContext(ctx, s); err != nil {
 				return errors.Join(fmt.Errorf("%s: %w", s, err), db.Close())
 			}
@@ -179,7 +186,12 @@ func fts5Peer(name, title, driver string) peer {
 				return err
 			}
 			for i, s := range some {
-				if _, err := tx.ExecContext(ctx, "INSERT INTO entry (rowid, content) VALUES (?, ?)", first+i+1, s); err != nil {
+				if _, err := tx.ExecContext(
+					ctx,
+					"INSERT INTO entry (rowid, content) VALUES (?, ?)",
+					first+i+1,
+					s,
+				); err != nil {
 					return errors.Join(err, tx.Rollback())
 				}
 			}

@@ -70,7 +70,11 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		wanted := append(strings.Split(*engines, ","), "seed")
 		for _, name := range wanted {
 			if !slices.Contains(names, name) {
-				return fmt.Errorf("measuring peers: there is no %q; there are %s (and fts5-cgo with go run -tags sqlite_fts5)", name, strings.Join(names, ", "))
+				return fmt.Errorf(
+					"measuring peers: there is no %q; there are %s (and fts5-cgo with go run -tags sqlite_fts5)",
+					name,
+					strings.Join(names, ", "),
+				)
 			}
 		}
 		r.peers = slices.DeleteFunc(peers(), func(p peer) bool { return !slices.Contains(wanted, p.name) })
@@ -87,13 +91,29 @@ func (r *peersRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.printf("Texts of about %d bytes from %s. Queries: stretches of 2 to 8 words from the texts, any of the words, %d hits. ", pieceSize, from, peerLimit)
+	r.printf(
+		"Texts of about %d bytes from %s. Queries: stretches of 2 to 8 words from the texts, any of the words, %d "+
+			"hits. ",
+		pieceSize,
+		from,
+		peerLimit,
+	)
 	if r.drop {
 		r.printf("Stop words and single letters are left out of the queries of all. ")
 	} else {
-		r.printf("Stop words stay; but both rankings of oxbow leave them out by themselves, as crabtalk's analyzer and the default one do: beside the others, compare the bare index, which keeps all words. ")
+		r.printf(
+			"Stop words stay; but both rankings of oxbow leave them out by themselves, as crabtalk's analyzer and " +
+				"the default one do: beside the others, compare the bare index, which keeps all words. ",
+		)
 	}
-	r.printf("The peers take turns every %d queries; who is slow answers the first ones only (n), and × compares with seed over the same queries. CPU is that of the whole process. Open is a process of its own: opening for one answer, to that answer, with the files in the system's cache. RAM is what stands for no file once it is open for many: what others leave to the system's cache is not in it. The bare index and the scan keep nothing but the texts on disk.\n\n", peerChunk)
+	r.printf(
+		"The peers take turns every %d queries; who is slow answers the first ones only (n), and × compares with "+
+			"seed over the same queries. CPU is that of the whole process. Open is a process of its own: opening for "+
+			"one answer, to that answer, with the files in the system's cache. RAM is what stands for no file once "+
+			"it is open for many: what others leave to the system's cache is not in it. The bare index and the scan "+
+			"keep nothing but the texts on disk.\n\n",
+		peerChunk,
+	)
 	for _, n := range r.sizes {
 		if err := r.size(ctx, n, pieces); err != nil {
 			return fmt.Errorf("measuring peers at %d: %w", n, err)
@@ -162,10 +182,18 @@ func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err err
 	}
 	r.printf("### %s texts\n\n", count(n))
 	if again {
-		r.printf("There are %s such texts; so each of these is put together from sentences of all, drawn at random (seed %d). ", count(len(pieces)), r.seed)
+		r.printf(
+			"There are %s such texts; so each of these is put together from sentences of all, drawn at random (seed "+
+				"%d). ",
+			count(len(pieces)),
+			r.seed,
+		)
 	}
-	r.printf("%d bytes each on average. The first %d hits of oxbow, and of its bare index, are those of exhaustive scoring for all of %d queries tried.\n\n",
-		bytes/n, peerLimit, min(peerChecked, len(queries)))
+	r.printf(
+		"%d bytes each on average. The first %d hits of oxbow, and of its bare index, are those of exhaustive "+
+			"scoring for all of %d queries tried.\n\n",
+		bytes/n, peerLimit, min(peerChecked, len(queries)),
+	)
 	r.table(cs, n)
 	return nil
 }
@@ -346,7 +374,23 @@ func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duratio
 // table prints the measurements.
 func (r *peersRun) table(cs []*contestant, n int) {
 	seed := cs[slices.IndexFunc(cs, func(c *contestant) bool { return c.name == "seed" })]
-	t := newTable(count(n)+" texts", "n", "p50", "p95", "p99", "CPU p50", "CPU × seed", "wall × seed", "q/s 1 core", "q/s 2 cores", "texts built/s", "RAM B/text", "disk B/text", "open", "all words in 10")
+	t := newTable(
+		count(n)+" texts",
+		"n",
+		"p50",
+		"p95",
+		"p99",
+		"CPU p50",
+		"CPU × seed",
+		"wall × seed",
+		"q/s 1 core",
+		"q/s 2 cores",
+		"texts built/s",
+		"RAM B/text",
+		"disk B/text",
+		"open",
+		"all words in 10",
+	)
 	for _, c := range cs {
 		high := func(q float64, least int) string {
 			if len(c.wall) < least {
@@ -375,7 +419,8 @@ func (r *peersRun) table(cs []*contestant, n int) {
 		}
 		t.row(c.title, count(len(c.wall)), span(c.wall.p50()), high(.95, 40), high(.99, 200), cpu, timesCPU,
 			ratio(c.wall.p50(), seed.wall[:min(len(c.wall), len(seed.wall))].p50()), rates[1], rates[2], built, anon,
-			digits(float64(c.disk)/float64(n)), span(c.cost.First), fmt.Sprintf("%.3f", float64(c.found)/float64(max(len(c.wall), 1))))
+			digits(float64(c.disk)/float64(n)), span(c.cost.First),
+			fmt.Sprintf("%.3f", float64(c.found)/float64(max(len(c.wall), 1))))
 	}
 	r.emit(t)
 }

@@ -149,9 +149,15 @@ func TestCheckPeerSeesWhatIsMissed(t *testing.T) {
 
 func TestPeersCommand(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"peers", "--text", textDir(t), "--sizes", "3,200", "--queries", "60", "--budget", "1m", "--rate", "1ms", "--dir", dir}
+	args := []string{"peers", "--text", textDir(t), "--sizes", "3,200", "--queries", "60", "--budget", "1m",
+		"--rate", "1ms", "--dir", dir}
 	out := runBench(t, args...)
-	for _, want := range []string{"### 3 texts", "### 200 texts", "those of exhaustive scoring for all of 60 queries tried", "put together from sentences of all, drawn at random (seed 1)"} {
+	for _, want := range []string{
+		"### 3 texts",
+		"### 200 texts",
+		"those of exhaustive scoring for all of 60 queries tried",
+		"put together from sentences of all, drawn at random (seed 1)",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("output without %q:\n%s", want, out)
 		}
@@ -170,11 +176,35 @@ func TestPeersCommand(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	// Only some, and without stop words.
-	out = runBench(t, "peers", "--text", textDir(t), "--sizes", "20", "--queries", "20", "--rate", "1ms", "--engines", "scan", "--drop-stop-words", "--dir", dir)
-	if strings.Contains(out, "bleve") || !strings.Contains(out, "| plain scan") || !strings.Contains(out, "left out of the queries of all") {
+	out = runBench(
+		t,
+		"peers",
+		"--text",
+		textDir(t),
+		"--sizes",
+		"20",
+		"--queries",
+		"20",
+		"--rate",
+		"1ms",
+		"--engines",
+		"scan",
+		"--drop-stop-words",
+		"--dir",
+		dir,
+	)
+	if strings.Contains(out, "bleve") || !strings.Contains(out, "| plain scan") ||
+		!strings.Contains(out, "left out of the queries of all") {
 		t.Errorf("output\n%s", out)
 	}
-	for _, bad := range [][]string{{"--sizes", "10,x"}, {"--sizes", "0"}, {"--engines", "lucene"}, {"--queries", "0"}, {"--budget", "0s"}, {"--text", filepath.Join(dir, "no")}} {
+	for _, bad := range [][]string{
+		{"--sizes", "10,x"},
+		{"--sizes", "0"},
+		{"--engines", "lucene"},
+		{"--queries", "0"},
+		{"--budget", "0s"},
+		{"--text", filepath.Join(dir, "no")},
+	} {
 		var out, log bytes.Buffer
 		if err := run(t.Context(), append([]string{"peers"}, bad...), &out, &log); err == nil {
 			t.Errorf("run(%q) ended well", bad)
@@ -183,7 +213,10 @@ func TestPeersCommand(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
-	pieces := []oxbow.Add{{Content: "One is here. Two is there; three is not!\nFour"}, {Content: strings.Repeat("long ", 200)}}
+	pieces := []oxbow.Add{
+		{Content: "One is here. Two is there; three is not!\nFour"},
+		{Content: strings.Repeat("long ", 200)},
+	}
 	if got, again := sample(pieces, 1, 1); again || !slices.Equal(got, []string{pieces[0].Content}) {
 		t.Errorf("sample of one = %q, %v", got, again)
 	}

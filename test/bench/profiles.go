@@ -45,7 +45,9 @@ var mixedSets = []struct {
 	name, what string
 	read       func(data fs.FS) (mixed, error)
 }{
-	{"LoCoMo sessions", "5 pairs of people, one entry a session", func(d fs.FS) (mixed, error) { return mixTalks(d, false) }},
+	{"LoCoMo sessions", "5 pairs of people, one entry a session", func(d fs.FS) (mixed, error) {
+		return mixTalks(d, false)
+	}},
 	{"LoCoMo turns", "5 pairs of people, one entry a turn", func(d fs.FS) (mixed, error) { return mixTalks(d, true) }},
 	{"LongMemEval", "the histories of 50 people, one entry a session", mixHistories},
 }
@@ -71,8 +73,22 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return errors.New("measuring profiles: say where the sets are with --data DIR")
 		}
 		b.title("profiles", os.TempDir())
-		b.printf("Protocol: all projects of a set in one memory, each entry labelled with its project and written at its date. For each question, what would stand before the model within the budget is made: by default of all the memory, or by a profile of one line, the project of the question; without the question (the newest first), or with it as the message. No documents.\n\n")
-		t := newTable("set", "budget", "injection", "entries in", "foreign tokens", "foreign entries", "right ones in", "any right one in")
+		b.printf(
+			"Protocol: all projects of a set in one memory, each entry labelled with its project and written at its " +
+				"date. For each question, what would stand before the model within the budget is made: by default of " +
+				"all the memory, or by a profile of one line, the project of the question; without the question (the " +
+				"newest first), or with it as the message. No documents.\n\n",
+		)
+		t := newTable(
+			"set",
+			"budget",
+			"injection",
+			"entries in",
+			"foreign tokens",
+			"foreign entries",
+			"right ones in",
+			"any right one in",
+		)
 		for _, s := range mixedSets {
 			if !strings.HasPrefix(s.name, *only) {
 				continue
@@ -91,7 +107,11 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 		}
 		b.emit(t)
-		b.printf("Foreign is the mean share, over the questions, of another project in the tokens or the entries that are in. Right ones in is the mean share of the entries that answer a question that are in whole; any right one in is the share of the questions with at least one.\n")
+		b.printf(
+			"Foreign is the mean share, over the questions, of another project in the tokens or the entries that are " +
+				"in. Right ones in is the mean share of the entries that answer a question that are in whole; any " +
+				"right one in is the share of the questions with at least one.\n",
+		)
 		return nil
 	}
 }
@@ -106,7 +126,8 @@ type injected struct {
 
 func (j *injected) cells() []string {
 	n := float64(max(j.n, 1))
-	return []string{fmt.Sprintf("%.1f", float64(j.in)/n), fmt.Sprintf("%.3f", j.foreignTokens/n), fmt.Sprintf("%.3f", j.foreignEntries/n),
+	return []string{fmt.Sprintf("%.1f", float64(j.in)/n), fmt.Sprintf("%.3f", j.foreignTokens/n),
+		fmt.Sprintf("%.3f", j.foreignEntries/n),
 		fmt.Sprintf("%.3f", j.rightShare/n), fmt.Sprintf("%.3f", j.anyRight/n)}
 }
 
@@ -168,7 +189,14 @@ func (x *mixed) measure(ctx context.Context, done func(budget int, way string, j
 }
 
 // inject makes what stands before the model for each question.
-func (x *mixed) inject(ctx context.Context, m *oxbow.Memory, byName map[string]int, set *profile.Set, budget int, bound, message bool) (j injected, err error) {
+func (x *mixed) inject(
+	ctx context.Context,
+	m *oxbow.Memory,
+	byName map[string]int,
+	set *profile.Set,
+	budget int,
+	bound, message bool,
+) (j injected, err error) {
 	same := map[string]*profile.Selection{} // without a message, all questions of a project get the same
 	for _, a := range x.asks {
 		if err := ctx.Err(); err != nil {
@@ -227,7 +255,8 @@ func (x *mixed) profiles() (*profile.Set, error) {
 		return nil, err
 	}
 	for _, p := range x.projects {
-		if err := vfs.WriteFile(fsys, "profiles/"+p+".yaml", []byte("include:\n  projects: ["+p+"]\n"), 0o600); err != nil {
+		if err := vfs.WriteFile(fsys, "profiles/"+p+
+			".yaml", []byte("include:\n  projects: ["+p+"]\n"), 0o600); err != nil {
 			return nil, err
 		}
 	}

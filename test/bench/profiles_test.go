@@ -14,8 +14,20 @@ import (
 func TestProfiles(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 0, 0, 0, 0, time.UTC) }
 	x := mixed{budgets: []int{90, 2000}}
-	x.add("ann", []quality.Entry{{ID: "A1", Text: "Ann keeps bees on the roof.", Date: day(1)}, {ID: "A2", Text: "Ann sold the red bicycle.", Date: day(2)}})
-	x.add("bob", []quality.Entry{{ID: "B1", Text: "Bob plays the tuba at night.", Date: day(3)}, {ID: "B2", Text: "Bob wrote about bees.", Date: day(4)}})
+	x.add(
+		"ann",
+		[]quality.Entry{
+			{ID: "A1", Text: "Ann keeps bees on the roof.", Date: day(1)},
+			{ID: "A2", Text: "Ann sold the red bicycle.", Date: day(2)},
+		},
+	)
+	x.add(
+		"bob",
+		[]quality.Entry{
+			{ID: "B1", Text: "Bob plays the tuba at night.", Date: day(3)},
+			{ID: "B2", Text: "Bob wrote about bees.", Date: day(4)},
+		},
+	)
 	x.asks = []ask{{"ann", "what does she keep on the roof", map[string]bool{"A1": true}},
 		{"ann", "what was sold, and what is kept", map[string]bool{"A1": true, "A2": true}}}
 	x.finish()
@@ -47,7 +59,8 @@ func TestProfiles(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	words := func(s string) (int, error) { return len(strings.Fields(s)), nil }
 	e, err := estimates(t.Context(), []string{"", "one two", "one"}, words)
-	if err != nil || e.guess != 4 || e.truth != 3 || !slices.Equal(e.cells(), []string{"1.00", "1.00", "1.50", "1.50", "1.50", "1.33"}) {
+	if err != nil || e.guess != 4 || e.truth != 3 ||
+		!slices.Equal(e.cells(), []string{"1.00", "1.00", "1.50", "1.50", "1.50", "1.33"}) {
 		t.Errorf("estimates() = %+v, %v", e.cells(), err)
 	}
 	if _, err := estimates(t.Context(), nil, words); err == nil {

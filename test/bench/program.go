@@ -118,7 +118,18 @@ func peerServer(ctx context.Context, dir, pkg string) (p program, name string, e
 	if err != nil {
 		return p, "", fmt.Errorf("finding npm: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, npm, "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", pkg)
+	cmd := exec.CommandContext(
+		ctx,
+		npm,
+		"install",
+		"--prefix",
+		dir,
+		"--no-audit",
+		"--no-fund",
+		"--ignore-scripts",
+		"--loglevel=error",
+		pkg,
+	)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return p, "", fmt.Errorf("installing %s: %w: %s", pkg, err, firstLine(string(bytes.TrimSpace(out))))
 	}

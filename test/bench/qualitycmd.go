@@ -47,17 +47,33 @@ type qualityFlags struct {
 
 func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	var f qualityFlags
-	fl.StringVar(&f.data, "data", "", "`DIR` that holds the sets, each in a directory of its own, packed by gzip or not")
+	fl.StringVar(
+		&f.data,
+		"data",
+		"",
+		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
+	)
 	fl.StringVar(&f.set, "set", "", "only these `SETS`, with commas between: "+strings.Join(quality.SetNames(), ", "))
 	fl.BoolVar(&f.groups, "groups", false, "show each kind of question by itself, too")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.StringVar(&f.embed, "embed", "", "send the texts to the endpoint at `URL` (POST /v1/embeddings, as OpenAI's; its key in $"+embedKey+") and measure its vectors, too")
+	fl.StringVar(
+		&f.embed,
+		"embed",
+		"",
+		"send the texts to the endpoint at `URL` (POST /v1/embeddings, as OpenAI's; its key in $"+embedKey+
+			") and measure its vectors, too",
+	)
 	fl.StringVar(&f.model, "embed-model", "", "the `NAME` of the model there")
 	fl.IntVar(&f.batch, "embed-batch", 64, "texts of one request")
 	fl.IntVar(&f.maxLen, "embed-bytes", 8000, "cut longer texts off for the model")
 	fl.StringVar(&f.cache, "cache", "", "keep vectors in `DIR`, and use what it holds")
 	fl.StringVar(&f.scores, "scores", "", "write how each question was answered to `FILE`, as lines of JSON")
-	fl.StringVar(&f.against, "against", "", "show the difference to what --scores wrote into `FILE`, question by question, with its 95 % interval")
+	fl.StringVar(
+		&f.against,
+		"against",
+		"",
+		"show the difference to what --scores wrote into `FILE`, question by question, with its 95 % interval",
+	)
 	return func(ctx context.Context) error { return b.quality(ctx, &f) }
 }
 
@@ -121,7 +137,10 @@ func (b *bench) show(f *qualityFlags, r *quality.Report) error {
 	}
 	b.title("quality", os.TempDir())
 	if f.data == "" {
-		b.printf("The set is the tiny one that is built in: it shows that the measurement works and says nothing about quality. Give --data DIR for real sets.\n\n")
+		b.printf(
+			"The set is the tiny one that is built in: it shows that the measurement works and says nothing about " +
+				"quality. Give --data DIR for real sets.\n\n",
+		)
 	}
 	b.report(r, f.groups)
 	return nil
@@ -178,7 +197,11 @@ func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error)
 	case f.model == "":
 		return nil, none, errors.New("--embed needs the name of the model: add --embed-model NAME")
 	case f.batch < 1 || f.maxLen < 1:
-		return nil, none, fmt.Errorf("--embed-batch and --embed-bytes are %d and %d: give numbers above 0", f.batch, f.maxLen)
+		return nil, none, fmt.Errorf(
+			"--embed-batch and --embed-bytes are %d and %d: give numbers above 0",
+			f.batch,
+			f.maxLen,
+		)
 	}
 	e, err = vectors.NewClient(f.embed, f.model)
 	if err != nil {
@@ -214,32 +237,80 @@ func (b *bench) report(r *quality.Report, groups bool) {
 	case p.Proved:
 		b.printf("The scorer is proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s, as published.\n\n", share(p.NDCG))
 	case p.NDCG > 0:
-		b.printf("The scorer is not proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s; published is %s: %s.\n\n", share(p.NDCG), share(p.Published), p.Why)
+		b.printf(
+			"The scorer is not proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s; published is %s: %s.\n\n",
+			share(p.NDCG),
+			share(p.Published),
+			p.Why,
+		)
 	default:
 		b.printf("The scorer is not proved: %s.\n\n", p.Why)
 	}
-	t := newTable("set", "ranking", "n", "any@1", "any@5", "shown@5", "any@10", "all@5", "R@5", "R@10", "nDCG@10", "retrieved", "LongMemEval's", "MRR")
+	t := newTable(
+		"set",
+		"ranking",
+		"n",
+		"any@1",
+		"any@5",
+		"shown@5",
+		"any@10",
+		"all@5",
+		"R@5",
+		"R@10",
+		"nDCG@10",
+		"retrieved",
+		"LongMemEval's",
+		"MRR",
+	)
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
 			if row.Group != "" && !groups {
 				continue
 			}
 			name := strings.TrimSuffix(res.Title+" "+res.Unit+", "+row.Group, ", ")
-			t.row(name, row.Ranking, count(row.N), share(row.Any1), share(row.Any5), share(row.Shown5), share(row.Any10), share(row.All5),
-				share(row.Recall5), share(row.Recall10), share(row.NDCG), share(row.NDCGRetrieved), share(row.NDCGLongMemEval), share(row.MRR))
+			t.row(
+				name,
+				row.Ranking,
+				count(row.N),
+				share(row.Any1),
+				share(row.Any5),
+				share(row.Shown5),
+				share(row.Any10),
+				share(row.All5),
+				share(row.Recall5), share(row.Recall10), share(row.NDCG), share(row.NDCGRetrieved),
+				share(row.NDCGLongMemEval), share(row.MRR),
+			)
 		}
 	}
 	b.emit(t)
 	for _, res := range r.Results {
-		b.printf("%s %s: %s entries in %s memories, from %s. %s\n\n", res.Title, res.Unit, count(res.Entries), count(res.Memories), strings.Join(res.Files, ", "), res.Protocol)
+		b.printf(
+			"%s %s: %s entries in %s memories, from %s. %s\n\n",
+			res.Title,
+			res.Unit,
+			count(res.Entries),
+			count(res.Memories),
+			strings.Join(res.Files, ", "),
+			res.Protocol,
+		)
 		for _, n := range res.Notes {
 			b.printf("In the data, %s.\n\n", n)
 		}
 	}
-	b.printf("any@k: questions with a right entry among the first k; shown@5: or within two turns of one in a talk; all@5: with all right ones among the first 5; R@k: the share of them; nDCG@10, as trec_eval has it, and MRR: how near to the top they are. Two other nDCG@10 are in use, and not to be compared with it: divided by the ideal of what was retrieved, and LongMemEval's own, which does not discount the second. In all sets, names tell nothing, an entry is as old as what it holds, 10 hits are looked at, and MRR counts none after them.\n\n")
+	b.printf(
+		"any@k: questions with a right entry among the first k; shown@5: or within two turns of one in a talk; " +
+			"all@5: with all right ones among the first 5; R@k: the share of them; nDCG@10, as trec_eval has it, and " +
+			"MRR: how near to the top they are. Two other nDCG@10 are in use, and not to be compared with it: " +
+			"divided by the ideal of what was retrieved, and LongMemEval's own, which does not discount the second. " +
+			"In all sets, names tell nothing, an entry is as old as what it holds, 10 hits are looked at, and MRR " +
+			"counts none after them.\n\n",
+	)
 	if e := r.Embed; e != nil {
-		b.printf("Vectors: %s at %s, %d numbers; %d made in %d requests, %d from the cache; %d texts cut off at %d bytes. Fused: the first 100 of oxbow and of vectors, by the sum of 1/(60 + rank).\n\n",
-			e.Model, e.Endpoint, e.Length, e.Made, e.Requests, e.Cached, e.Cut, e.MaxBytes)
+		b.printf(
+			"Vectors: %s at %s, %d numbers; %d made in %d requests, %d from the cache; %d texts cut off at %d bytes. "+
+				"Fused: the first 100 of oxbow and of vectors, by the sum of 1/(60 + rank).\n\n",
+			e.Model, e.Endpoint, e.Length, e.Made, e.Requests, e.Cached, e.Cut, e.MaxBytes,
+		)
 	}
 	for _, m := range r.Missing {
 		b.printf("Not there: %s: %s, from %s\n\n", m.Title, m.Expect, m.From)
@@ -290,7 +361,15 @@ func (b *bench) compared(cs []quality.Compared) {
 	t := newTable("difference", "ranking", "n", "nDCG@10", "95 %", "any@5", "95 %")
 	for _, c := range cs {
 		interval := func(d quality.Difference) string { return fmt.Sprintf("%+.4f to %+.4f", d.Low, d.High) }
-		t.row(c.Set+" "+c.Unit, c.Ranking, count(c.N), fmt.Sprintf("%+.4f", c.NDCG.Mean), interval(c.NDCG), fmt.Sprintf("%+.4f", c.Any5.Mean), interval(c.Any5))
+		t.row(
+			c.Set+" "+c.Unit,
+			c.Ranking,
+			count(c.N),
+			fmt.Sprintf("%+.4f", c.NDCG.Mean),
+			interval(c.NDCG),
+			fmt.Sprintf("%+.4f", c.Any5.Mean),
+			interval(c.Any5),
+		)
 	}
 	b.emit(t)
 }

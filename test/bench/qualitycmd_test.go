@@ -28,7 +28,11 @@ func TestQualityTiny(t *testing.T) {
 			t.Errorf("%s does not find all first:\n%s", ranking, out)
 		}
 	}
-	if got, want := cells(t, out, "LongMemEval sessions, two sessions")[2:4], []string{"1", "1.0000"}; !slices.Equal(got, want) {
+	if got, want := cells(
+		t,
+		out,
+		"LongMemEval sessions, two sessions",
+	)[2:4], []string{"1", "1.0000"}; !slices.Equal(got, want) {
 		t.Errorf("questions with two sessions: %v, want %v", got, want)
 	}
 	// All but the first line, which tells the load of the moment.
@@ -60,11 +64,17 @@ func TestQualityData(t *testing.T) {
 	if !strings.Contains(out, "| longmemeval sessions |   oxbow |   3 | +0.0000 | +0.0000 to +0.0000 |") {
 		t.Errorf("compared with itself:\n%s", out)
 	}
-	if err := run(t.Context(), []string{"quality", "--data", dir, "--against", filepath.Join(dir, "questions.jsonl")}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "is no line of --scores") {
+	if err := run(
+		t.Context(),
+		[]string{"quality", "--data", dir, "--against", filepath.Join(dir, "questions.jsonl")},
+		io.Discard,
+		io.Discard,
+	); err == nil || !strings.Contains(err.Error(), "is no line of --scores") {
 		t.Errorf("a file of something else is compared with: %v", err)
 	}
 	// The table of common words comes from them.
-	if out := runBench(t, "words", "--data", dir); !strings.HasPrefix(out, "the 571\na 500\non 357\n") { // of 14 turns: 8, 7, 5
+	// of 14 turns: 8, 7, 5
+	if out := runBench(t, "words", "--data", dir); !strings.HasPrefix(out, "the 571\na 500\non 357\n") {
 		t.Errorf("words gives %q", out)
 	}
 	// Its sessions serve as texts of other measurements.
@@ -94,18 +104,25 @@ func TestQualitySets(t *testing.T) {
 			t.Errorf("output without %q:\n%s", want, out)
 		}
 	}
-	if got, want := cells(t, out, "QMSum turns")[1:], []string{"seed", "1", ".0000", "1.0000", "1.0000", "1.0000", "1.0000", "1.0000", "1.0000", ".6309", ".6309", "1.0000", ".5000"}; !slices.Equal(got[:13], want) {
+	if got, want := cells(t, out, "QMSum turns")[1:], []string{"seed", "1", ".0000", "1.0000", "1.0000", "1.0000",
+		"1.0000", "1.0000", "1.0000", ".6309", ".6309", "1.0000", ".5000"}; !slices.Equal(got[:13], want) {
 		t.Errorf("QMSum turns: %q, want %q", got, want)
 	}
 	if strings.Contains(out, ", plain") {
 		t.Errorf("without --groups it shows a group:\n%s", out)
 	}
 	out = runBench(t, "quality", "--data", qualitySets, "--set", "longmemeval", "--groups")
-	if !strings.Contains(out, "sessions, plain") || strings.Contains(out, "QMSum") || strings.Contains(out, "Not there") {
+	if !strings.Contains(out, "sessions, plain") || strings.Contains(out, "QMSum") ||
+		strings.Contains(out, "Not there") {
 		t.Errorf("one set by groups:\n%s", out)
 	}
 	out = runBench(t, "quality", "--data", qualitySets, "--json")
-	for _, want := range []string{`"recall_any@1":1,`, `"files":["longmemeval/longmemeval_s.json"]`, `"missing":[{"set":"locomo"`, `"proved":false`} {
+	for _, want := range []string{
+		`"recall_any@1":1,`,
+		`"files":["longmemeval/longmemeval_s.json"]`,
+		`"missing":[{"set":"locomo"`,
+		`"proved":false`,
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("JSON without %q:\n%s", want, out)
 		}
@@ -123,19 +140,29 @@ func TestQualityErrors(t *testing.T) {
 		want []string
 	}{
 		{with("--set", "squad"), []string{"there are longmemeval, locomo, beam, qmsum, scifact"}},
-		{[]string{"--data", "nowhere"}, []string{"nowhere is not a directory", "from https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned"}},
+		{
+			[]string{"--data", "nowhere"},
+			[]string{
+				"nowhere is not a directory",
+				"from https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned",
+			},
+		},
 		{[]string{"--data", t.TempDir()}, []string{"holds none of the sets", "LoCoMo: locomo10.json"}},
 		{[]string{"--data", "testdata/quality/damaged"}, []string{
 			"measuring LongMemEval: reading longmemeval_s.json: object 1: it ends too early: it was cut off",
 			"get longmemeval_s.json again from https://huggingface.co/"}},
 		{[]string{"--data", "testdata/quality/broken"}, []string{"reading longmemeval_s.json: object 1: ",
-			"reading qmsum/val.jsonl: meeting 1: has no meeting_transcripts", "get val.jsonl again from https://github.com/Yale-LILY/QMSum"}},
+			"reading qmsum/val.jsonl: meeting 1: has no meeting_transcripts",
+			"get val.jsonl again from https://github.com/Yale-LILY/QMSum"}},
 		{with(local...), []string{"add --embed-model NAME"}},
 		{with("--embed-model", "m"), []string{"add --embed URL"}},
 		{with("--embed", "127.0.0.1:1", "--embed-model", "m"), []string{"for example --embed http://"}},
 		{with("--embed", "http://192.0.2.1", "--embed-model", "m"), []string{"without encryption: use https"}},
 		{with(append(local, "--embed-model", "m", "--embed-batch", "0")...), []string{"give numbers above 0"}},
-		{with(append(local, "--embed-model", "m", "--cache", "testdata/quality/damaged/longmemeval_s.json")...), []string{"making the cache"}},
+		{
+			with(append(local, "--embed-model", "m", "--cache", "testdata/quality/damaged/longmemeval_s.json")...),
+			[]string{"making the cache"},
+		},
 	} {
 		var out, log bytes.Buffer
 		err := run(t.Context(), append([]string{"quality"}, tt.args...), &out, &log)
@@ -193,10 +220,12 @@ func TestQualityEmbedding(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(sets, "longmemeval_s.json"), []byte(set), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"quality", "--data", sets, "--set", "longmemeval", "--embed", server.URL, "--embed-model", "letters", "--cache", t.TempDir()}
+	args := []string{"quality", "--data", sets, "--set", "longmemeval", "--embed", server.URL, "--embed-model",
+		"letters", "--cache", t.TempDir()}
 	out := runBench(t, args...)
 	for _, want := range []string{
-		"|    seed |   1 |  .0000 |", "|   oxbow |   1 | 1.0000 |", "| vectors |   1 | 1.0000 |", "|   fused |   1 | 1.0000 |",
+		"|    seed |   1 |  .0000 |", "|   oxbow |   1 | 1.0000 |", "| vectors |   1 | 1.0000 |",
+		"|   fused |   1 | 1.0000 |",
 		"Vectors: letters at " + server.URL + "/v1/embeddings, 26 numbers; 3 made in 2 requests",
 	} {
 		if !strings.Contains(out, want) {
@@ -215,8 +244,14 @@ func TestQualityEmbedding(t *testing.T) {
 	notFound := httptest.NewServer(http.NotFoundHandler())
 	defer notFound.Close()
 	var buf bytes.Buffer
-	err := run(t.Context(), []string{"quality", "--data", sets, "--embed", notFound.URL, "--embed-model", "m"}, &buf, &buf)
-	if err == nil || !strings.Contains(err.Error(), "404 page not found") || !strings.Contains(err.Error(), "does it have the model?") {
+	err := run(
+		t.Context(),
+		[]string{"quality", "--data", sets, "--embed", notFound.URL, "--embed-model", "m"},
+		&buf,
+		&buf,
+	)
+	if err == nil || !strings.Contains(err.Error(), "404 page not found") ||
+		!strings.Contains(err.Error(), "does it have the model?") {
 		t.Errorf("an endpoint without the model: %v", err)
 	}
 	// Without --cache, what was made goes with the run.

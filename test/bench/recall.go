@@ -70,8 +70,11 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 		bytes += len(e.Content)
 	}
 	r.title("recall", dir)
-	r.printf("%s entries from %s, %.0f bytes each on average; %s queries, stretches of 2 to 8 words from the entries (seed %d), 10 hits; store on disk. ",
-		count(len(r.entries)), r.from, float64(bytes)/float64(len(r.entries)), count(r.queries), r.seed)
+	r.printf(
+		"%s entries from %s, %.0f bytes each on average; %s queries, stretches of 2 to 8 words from the entries "+
+			"(seed %d), 10 hits; store on disk. ",
+		count(len(r.entries)), r.from, float64(bytes)/float64(len(r.entries)), count(r.queries), r.seed,
+	)
 	if len(r.entries) < r.n {
 		r.printf("There were no more than these of the %s asked for. ", count(r.n))
 	}
@@ -115,10 +118,16 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 			return err
 		}
 		var m *oxbow.Memory
-		if err := open.add(func() (err error) { m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank}); return err }); err != nil {
+		if err := open.add(func() (err error) {
+			m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank})
+			return err
+		}); err != nil {
 			return err
 		}
-		err := first.add(func() error { _, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10}); return err })
+		err := first.add(func() error {
+			_, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10})
+			return err
+		})
 		if err := errors.Join(err, m.Close()); err != nil {
 			return err
 		}
@@ -207,12 +216,18 @@ func (r *recallRun) latency(ctx context.Context) error {
 		var terms []string
 		parts := []func() error{
 			func() error {
-				return whole.add(func() (err error) { got, err = r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); return err })
+				return whole.add(func() (err error) {
+					got, err = r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10})
+					return err
+				})
 			},
 			func() error { return fresh.add(func() error { return watcher.Refresh(ctx) }) },
 			func() error {
 				_ = cutting.add(func() error { terms = text.Crabtalk(p); return nil })
-				return search.add(func() error { x.Searcher().Search(index.Query{Terms: index.Any(terms), Limit: 10}); return nil })
+				return search.add(func() error {
+					x.Searcher().Search(index.Query{Terms: index.Any(terms), Limit: 10})
+					return nil
+				})
 			},
 		}
 		for j := range parts {
@@ -234,7 +249,14 @@ func (r *recallRun) latency(ctx context.Context) error {
 	}
 	t := newTable("one query", "p50", "p95", "p99", "p50 × bare search", "phrase in 10 hits")
 	line := func(name string, ts timings, found string) {
-		t.row(name, span(ts.p50()), span(ts.quantile(.95)), span(ts.quantile(.99)), ratio(ts.p50(), search.p50()), found)
+		t.row(
+			name,
+			span(ts.p50()),
+			span(ts.quantile(.95)),
+			span(ts.quantile(.99)),
+			ratio(ts.p50(), search.p50()),
+			found,
+		)
 	}
 	percent := func(a, b int) string { return fmt.Sprintf("%.1f %%", 100*float64(a)/float64(b)) }
 	line("Memory.Recall, the whole call", whole, percent(hits, len(whole)))
@@ -243,8 +265,13 @@ func (r *recallRun) latency(ctx context.Context) error {
 	line("bare search of the index", search, "")
 	line("plain scan of lower-cased texts", scan, percent(scanHits, scans))
 	r.emit(t)
-	r.printf("The plain scan looks for each word of the query in each text (strings.Contains), counts, and keeps the ten best; it is timed for one query in %d. The bare search has the same terms and documents, without the store. \"Phrase in 10 hits\" says how often one of the hits holds the very phrase; a scan for words with their punctuation comes nearer to that than ranking by terms. Recall ÷ scan: %s.\n\n",
-		scanEvery, ratio(scan.p50(), whole.p50()))
+	r.printf(
+		"The plain scan looks for each word of the query in each text (strings.Contains), counts, and keeps the ten "+
+			"best; it is timed for one query in %d. The bare search has the same terms and documents, without the "+
+			"store. \"Phrase in 10 hits\" says how often one of the hits holds the very phrase; a scan for words "+
+			"with their punctuation comes nearer to that than ranking by terms. Recall ÷ scan: %s.\n\n",
+		scanEvery, ratio(scan.p50(), whole.p50()),
+	)
 	return nil
 }
 

@@ -140,7 +140,9 @@ var apart = map[string]string{"facebook-access-token": "1200..8192", "sourcegrap
 // writeRules writes rules in the format of internal/screening/secret.
 func writeRules(w io.Writer, rules []peerRule) error {
 	var b strings.Builder
-	b.WriteString("# The rules of gitleaks (" + gitleaks + "), made by: cd test/bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in compile_test.go.\n")
+	b.WriteString("# The rules of gitleaks (" + gitleaks +
+		"), made by: cd test/bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in " +
+		"compile_test.go.\n")
 	slices.SortFunc(rules, func(a, b peerRule) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range rules {
 		if r.Regex == "" {
@@ -153,8 +155,12 @@ func writeRules(w io.Writer, rules []peerRule) error {
 		short := namedGroup.ReplaceAllString(shorter.Replace(r.Regex), "(?:")
 		first, second, two := strings.Cut(short, `%{end}|\b`)
 		if two {
-			token := slices.DeleteFunc(slices.Clone(r.Keywords), func(k string) bool { return !strings.Contains(strings.ToLower(second), strings.ToLower(k)) })
-			names := slices.DeleteFunc(slices.Clone(r.Keywords), func(k string) bool { return slices.Contains(token, k) })
+			token := slices.DeleteFunc(slices.Clone(r.Keywords), func(k string) bool {
+				return !strings.Contains(strings.ToLower(second), strings.ToLower(k))
+			})
+			names := slices.DeleteFunc(slices.Clone(r.Keywords), func(k string) bool {
+				return slices.Contains(token, k)
+			})
 			short, second = first+`%{end}`, `\b`+second
 			writeRule(&b, r, names, short)
 			writeRule(&b, r, token, second)
@@ -198,7 +204,10 @@ const farBefore = 512
 // placeOf returns where matches begin: how many bytes before a keyword at most, or =
 // with it and before what assigns.
 func placeOf(short string, keywords []string) string {
-	re, err := syntax.Parse(strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(short), syntax.Perl)
+	re, err := syntax.Parse(
+		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(short),
+		syntax.Perl,
+	)
 	if err != nil {
 		return err.Error()
 	}
@@ -230,7 +239,8 @@ func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	case syntax.InstRune, syntax.InstRune1:
 		for c := rune(0); c < 0x80; c++ {
 			lower := unicode.ToLower(c)
-			if in.MatchRune(c) && (c == lower || !in.MatchRune(lower)) && !beginsWith(p, int(in.Out), begun+string(lower), keywords) {
+			if in.MatchRune(c) && (c == lower || !in.MatchRune(lower)) &&
+				!beginsWith(p, int(in.Out), begun+string(lower), keywords) {
 				return false
 			}
 		}

@@ -17,7 +17,12 @@ import (
 func secretsCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	dump := fs.String("find", "", "print what is found in the files of `DIR`, and measure nothing")
 	runs := fs.Int("runs", 5, "how often gitleaks makes samples")
-	rules := fs.Bool("rules", false, "write the rules of gitleaks into internal/screening/secret, which go test -run TestTable -update then compiles, and measure nothing")
+	rules := fs.Bool(
+		"rules",
+		false,
+		"write the rules of gitleaks into internal/screening/secret, which go test -run TestTable -update then "+
+			"compiles, and measure nothing",
+	)
 	return func(ctx context.Context) error {
 		if *rules {
 			return b.writeSecretRules(ctx)
@@ -90,11 +95,24 @@ func findIn(b *bench, dir string) error {
 		for _, f := range found {
 			hits++
 			byRule[f.Rule]++
-			b.printf("%s\t%s\t%q\t%q\n", f.Rule, strings.TrimPrefix(p, dir), text[max(0, f.Start-40):f.Start], text[f.Start:min(f.End, f.Start+120)])
+			b.printf(
+				"%s\t%s\t%q\t%q\n",
+				f.Rule,
+				strings.TrimPrefix(p, dir),
+				text[max(0, f.Start-40):f.Start],
+				text[f.Start:min(f.End, f.Start+120)],
+			)
 		}
 		return nil
 	})
-	b.logf("%d bytes, %d hits, %.1f MB/s, %.2f hits/MB %v", total, hits, float64(total)/1e6/took.Seconds(), float64(hits)/float64(total)*1e6, byRule)
+	b.logf(
+		"%d bytes, %d hits, %.1f MB/s, %.2f hits/MB %v",
+		total,
+		hits,
+		float64(total)/1e6/took.Seconds(),
+		float64(hits)/float64(total)*1e6,
+		byRule,
+	)
 	return err
 }
 

@@ -32,14 +32,26 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.printf("%s transcripts of five clients, %s MB, the longest %s; %s turns.\n\n", count(w.files), count(int(w.bytes>>20)), count(int(*big)), count(w.turns))
+		b.printf(
+			"%s transcripts of five clients, %s MB, the longest %s; %s turns.\n\n",
+			count(w.files),
+			count(int(w.bytes>>20)),
+			count(int(*big)),
+			count(w.turns),
+		)
 		return r.measure(ctx, dir, w, *kills)
 	})
 }
 
 // importOf builds oxbow, and writes the transcripts of a user from the texts of n
 // entries, which it returns.
-func (b *bench) importOf(ctx context.Context, dir string, src source, n int, megabytes, big int64) (r importRun, w *writtenSessions, es []oxbow.Add, err error) {
+func (b *bench) importOf(
+	ctx context.Context,
+	dir string,
+	src source,
+	n int,
+	megabytes, big int64,
+) (r importRun, w *writtenSessions, es []oxbow.Add, err error) {
 	r = importRun{bench: b, user: filepath.Join(dir, "user")}
 	r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
 	if err != nil {
@@ -121,8 +133,15 @@ func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, 
 			return err
 		}
 		row(what, c)
-		if want := w.turns; (what == "the first" && c.turns != want) || (what == "the second" && c.turns+c.changed > 0) {
-			return fmt.Errorf("%s import has %d new turns and %d changed ones; there are %d", what, c.turns, c.changed, want)
+		if want := w.turns; (what == "the first" && c.turns != want) ||
+			(what == "the second" && c.turns+c.changed > 0) {
+			return fmt.Errorf(
+				"%s import has %d new turns and %d changed ones; there are %d",
+				what,
+				c.turns,
+				c.changed,
+				want,
+			)
 		}
 	}
 	want, err := archiveSum(ctx, home)

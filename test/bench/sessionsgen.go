@@ -57,7 +57,12 @@ func (w *writtenSessions) write(total, big int64) error {
 // session writes a session of some turns, and of so many bytes at least.
 func (w *writtenSessions) session(client string, n int, least int64) error {
 	w.clock = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
-	t := &talk{writtenSessions: w, client: client, id: fmt.Sprintf("%08x-5bad-4000-8000-%012x", n+1, n+1), dir: fmt.Sprintf("/home/dev/project%d", n%12)}
+	t := &talk{
+		writtenSessions: w,
+		client:          client,
+		id:              fmt.Sprintf("%08x-5bad-4000-8000-%012x", n+1, n+1),
+		dir:             fmt.Sprintf("/home/dev/project%d", n%12),
+	}
 	path := t.path()
 	var kept bytes.Buffer // what a fork begins with
 	if err := t.file(path, func() {
@@ -168,11 +173,21 @@ func (t *talk) line(o object) {
 func (t *talk) head() {
 	switch t.client {
 	case "codex":
-		t.line(object{"type": "session_meta", "payload": object{"id": t.id, "cwd": t.dir, "git": object{"branch": "main"}}})
+		t.line(object{
+			"type":    "session_meta",
+			"payload": object{"id": t.id, "cwd": t.dir, "git": object{"branch": "main"}},
+		})
 	case "gemini":
 		t.line(object{"sessionId": t.id, "startTime": t.clock, "kind": "main"})
 	case "copilot":
-		t.line(object{"type": "session.start", "data": object{"sessionId": t.id, "producer": "copilot-agent", "context": object{"cwd": t.dir, "branch": "main"}}})
+		t.line(object{
+			"type": "session.start",
+			"data": object{
+				"sessionId": t.id,
+				"producer":  "copilot-agent",
+				"context":   object{"cwd": t.dir, "branch": "main"},
+			},
+		})
 	}
 }
 
@@ -208,7 +223,12 @@ func (t *talk) turn() {
 		if t.rng.IntN(8) == 0 {
 			exit = 1
 		}
-		t.call(fmt.Sprintf("%s-c%d", t.id, t.calls), fmt.Sprintf("go test ./part%d -run Test%d", t.rng.IntN(40), t.rng.IntN(200)), t.text(t.outputSize()), exit)
+		t.call(
+			fmt.Sprintf("%s-c%d", t.id, t.calls),
+			fmt.Sprintf("go test ./part%d -run Test%d", t.rng.IntN(40), t.rng.IntN(200)),
+			t.text(t.outputSize()),
+			exit,
+		)
 	}
 	t.say(t.text(300 + t.rng.IntN(1_500)))
 }
@@ -216,18 +236,37 @@ func (t *talk) turn() {
 func (t *talk) ask(text string) {
 	switch t.client {
 	case "claude":
-		t.line(object{"type": "user", "promptId": t.prompt, "turnPosition": object{"turnIndex": t.n}, "message": object{"role": "user", "content": text}})
+		t.line(object{
+			"type":         "user",
+			"promptId":     t.prompt,
+			"turnPosition": object{"turnIndex": t.n},
+			"message":      object{"role": "user", "content": text},
+		})
 	case "codex":
 		t.line(object{"type": "event_msg", "payload": object{"type": "task_started", "turn_id": t.prompt}})
 		t.line(object{"type": "turn_context", "payload": object{"turn_id": t.prompt, "cwd": t.dir, "model": "gpt-5.5"}})
-		t.line(object{"type": "event_msg", "payload": object{"type": "user_message", "turn_id": t.prompt, "message": text}})
+		t.line(object{
+			"type":    "event_msg",
+			"payload": object{"type": "user_message", "turn_id": t.prompt, "message": text},
+		})
 	case "gemini":
 		t.line(object{"id": t.prompt, "type": "user", "content": []any{object{"text": text}}})
 	case "copilot":
-		t.line(object{"type": "user.message", "data": object{"content": text, "interactionId": t.prompt, "messageId": t.prompt}})
+		t.line(object{
+			"type": "user.message",
+			"data": object{"content": text, "interactionId": t.prompt, "messageId": t.prompt},
+		})
 	case "qwen":
-		t.line(object{"type": "user", "provenance": "real_user", "message": object{"role": "user", "parts": []any{object{"text": text}}}})
-		t.line(object{"type": "system", "subtype": "ui_telemetry", "systemPayload": object{"uiEvent": object{"prompt_id": t.prompt, "response_text": t.text(200)}}})
+		t.line(object{
+			"type":       "user",
+			"provenance": "real_user",
+			"message":    object{"role": "user", "parts": []any{object{"text": text}}},
+		})
+		t.line(object{
+			"type":          "system",
+			"subtype":       "ui_telemetry",
+			"systemPayload": object{"uiEvent": object{"prompt_id": t.prompt, "response_text": t.text(200)}},
+		})
 	}
 }
 
@@ -235,51 +274,156 @@ func (t *talk) say(text string) {
 	id := fmt.Sprintf("%s-m%d", t.id, t.n)
 	switch t.client {
 	case "claude":
-		t.line(object{"type": "assistant", "message": object{"id": id, "model": "claude-sonnet-4-5", "role": "assistant", "content": []any{object{"type": "text", "text": text}}}})
+		t.line(object{
+			"type": "assistant",
+			"message": object{
+				"id":      id,
+				"model":   "claude-sonnet-4-5",
+				"role":    "assistant",
+				"content": []any{object{"type": "text", "text": text}},
+			},
+		})
 	case "codex":
-		t.line(object{"type": "response_item", "payload": object{"type": "reasoning", "summary": []any{}, "encrypted_content": t.text(600)}})
-		t.line(object{"type": "response_item", "payload": object{"type": "message", "id": id, "role": "assistant", "content": []any{object{"type": "output_text", "text": text}}}})
+		t.line(object{
+			"type":    "response_item",
+			"payload": object{"type": "reasoning", "summary": []any{}, "encrypted_content": t.text(600)},
+		})
+		t.line(object{
+			"type": "response_item",
+			"payload": object{
+				"type":    "message",
+				"id":      id,
+				"role":    "assistant",
+				"content": []any{object{"type": "output_text", "text": text}},
+			},
+		})
 	case "gemini":
 		t.line(object{"id": id, "type": "gemini", "content": text, "model": "gemini-2.5-pro"})
 		t.line(object{"$set": object{"lastUpdated": t.clock}})
 	case "copilot":
-		t.line(object{"type": "assistant.message", "data": object{"messageId": id, "model": "gpt-4.1", "content": text}})
+		t.line(object{
+			"type": "assistant.message",
+			"data": object{"messageId": id, "model": "gpt-4.1", "content": text},
+		})
 	case "qwen":
-		t.line(object{"type": "assistant", "model": "qwen3-coder", "message": object{"role": "model", "parts": []any{object{"text": text}}}})
+		t.line(object{
+			"type":    "assistant",
+			"model":   "qwen3-coder",
+			"message": object{"role": "model", "parts": []any{object{"text": text}}},
+		})
 	}
 }
 
 func (t *talk) call(id, command, output string, exit int) {
 	switch t.client {
 	case "claude":
-		t.line(object{"type": "assistant", "message": object{"model": "claude-sonnet-4-5", "role": "assistant", "content": []any{object{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": command}}}}})
-		result, shown := object{"type": "tool_result", "tool_use_id": id, "content": output}, any(object{"stdout": output, "stderr": "", "interrupted": false})
+		t.line(object{
+			"type": "assistant",
+			"message": object{
+				"model": "claude-sonnet-4-5",
+				"role":  "assistant",
+				"content": []any{
+					object{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": command}},
+				},
+			},
+		})
+		result, shown := object{
+			"type":        "tool_result",
+			"tool_use_id": id,
+			"content":     output,
+		}, any(object{"stdout": output, "stderr": "", "interrupted": false})
 		if exit != 0 {
 			result["content"] = "Exit code 1\n" + output
 			result["is_error"] = true
 			shown = "Error: Exit code 1\n" + output
 		}
-		t.line(object{"type": "user", "promptId": t.prompt, "message": object{"role": "user", "content": []any{result}}, "toolUseResult": shown})
+		t.line(object{
+			"type":          "user",
+			"promptId":      t.prompt,
+			"message":       object{"role": "user", "content": []any{result}},
+			"toolUseResult": shown,
+		})
 	case "codex":
 		args, _ := json.Marshal(object{"cmd": command}) // a text
-		t.line(object{"type": "response_item", "payload": object{"type": "function_call", "name": "exec_command", "call_id": id, "arguments": string(args)}})
-		t.line(object{"type": "event_msg", "payload": object{"type": "item_completed", "item": object{"type": "CommandExecution", "id": id, "status": "completed", "exit_code": exit, "aggregated_output": output}}})
-		t.line(object{"type": "response_item", "payload": object{"type": "function_call_output", "call_id": id, "output": fmt.Sprintf("Chunk ID: 1\nProcess exited with code %d\nOutput:\n%s", exit, output)}})
+		t.line(object{
+			"type": "response_item",
+			"payload": object{
+				"type":      "function_call",
+				"name":      "exec_command",
+				"call_id":   id,
+				"arguments": string(args),
+			},
+		})
+		t.line(object{
+			"type": "event_msg",
+			"payload": object{
+				"type": "item_completed",
+				"item": object{"type": "CommandExecution", "id": id, "status": "completed", "exit_code": exit,
+					"aggregated_output": output},
+			},
+		})
+		t.line(object{
+			"type": "response_item",
+			"payload": object{
+				"type":    "function_call_output",
+				"call_id": id,
+				"output":  fmt.Sprintf("Chunk ID: 1\nProcess exited with code %d\nOutput:\n%s", exit, output),
+			},
+		})
 	case "gemini":
 		if exit != 0 {
 			output += "\nExit Code: 1"
 		}
 		answer := []any{object{"functionResponse": object{"id": id, "response": object{"output": "Output: " + output}}}}
-		t.line(object{"id": id + "-m", "type": "gemini", "content": "", "model": "gemini-2.5-pro", "toolCalls": []any{object{"id": id, "name": "run_shell_command",
-			"args": object{"command": command}, "status": "success", "timestamp": t.clock, "result": answer}}})
+		t.line(
+			object{"id": id + "-m", "type": "gemini", "content": "", "model": "gemini-2.5-pro",
+				"toolCalls": []any{object{"id": id, "name": "run_shell_command",
+					"args": object{"command": command}, "status": "success", "timestamp": t.clock, "result": answer}}},
+		)
 		t.line(object{"id": id + "-r", "type": "user", "content": answer})
 	case "copilot":
-		t.line(object{"type": "tool.execution_start", "data": object{"toolCallId": id, "toolName": "bash", "arguments": object{"command": command}}})
-		t.line(object{"type": "tool.execution_complete", "data": object{"toolCallId": id, "success": true, "shellExecution": object{"exitCode": exit}, "result": object{"content": output, "detailedContent": output}}})
+		t.line(object{
+			"type": "tool.execution_start",
+			"data": object{"toolCallId": id, "toolName": "bash", "arguments": object{"command": command}},
+		})
+		t.line(object{
+			"type": "tool.execution_complete",
+			"data": object{
+				"toolCallId":     id,
+				"success":        true,
+				"shellExecution": object{"exitCode": exit},
+				"result":         object{"content": output, "detailedContent": output},
+			},
+		})
 	case "qwen":
-		t.line(object{"type": "assistant", "model": "qwen3-coder", "message": object{"parts": []any{object{"functionCall": object{"id": id, "name": "run_shell_command", "args": object{"command": command}}}}}})
-		t.line(object{"type": "tool_result", "message": object{"parts": []any{object{"functionResponse": object{"id": id, "response": object{"output": output}}}}},
-			"toolCallResult": object{"callId": id, "status": "success", "resultDisplay": object{"exitCode": exit, "output": output}}})
+		t.line(object{
+			"type":  "assistant",
+			"model": "qwen3-coder",
+			"message": object{
+				"parts": []any{
+					object{
+						"functionCall": object{
+							"id":   id,
+							"name": "run_shell_command",
+							"args": object{"command": command},
+						},
+					},
+				},
+			},
+		})
+		t.line(
+			object{
+				"type": "tool_result",
+				"message": object{
+					"parts": []any{object{"functionResponse": object{"id": id, "response": object{"output": output}}}},
+				},
+				"toolCallResult": object{
+					"callId":        id,
+					"status":        "success",
+					"resultDisplay": object{"exitCode": exit, "output": output},
+				},
+			},
+		)
 	}
 }
 
@@ -289,10 +433,16 @@ func (t *talk) compact() {
 		t.line(object{"type": "user", "isCompactSummary": true, "promptId": t.prompt, "message": object{"role": "user",
 			"content": "This session is being continued from a previous conversation\nSummary:\n" + t.text(3_000)}})
 	case "codex":
-		t.line(object{"type": "compacted", "payload": object{"message": t.text(3_000), "replacement_history": []any{object{"text": t.text(20_000)}}}})
+		t.line(object{
+			"type":    "compacted",
+			"payload": object{"message": t.text(3_000), "replacement_history": []any{object{"text": t.text(20_000)}}},
+		})
 	case "qwen":
 		t.line(object{"type": "system", "subtype": "chat_compression", "systemPayload": object{"info": object{}}})
 	case "copilot":
-		t.line(object{"type": "session.compaction_complete", "data": object{"success": true, "summaryContent": t.text(3_000)}})
+		t.line(object{
+			"type": "session.compaction_complete",
+			"data": object{"success": true, "summaryContent": t.text(3_000)},
+		})
 	}
 }

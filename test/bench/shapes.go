@@ -52,7 +52,11 @@ func (b *bench) shapes(ctx context.Context, f *shapeFlags) error {
 		dirs []string
 		read func(path string) ([]string, error)
 	}{
-		{"Go: doc comments and pages of the installation", []string{filepath.Join(f.goroot, "src"), filepath.Join(f.goroot, "doc")}, goSections},
+		{
+			"Go: doc comments and pages of the installation",
+			[]string{filepath.Join(f.goroot, "src"), filepath.Join(f.goroot, "doc")},
+			goSections,
+		},
 		{"Debian: manual pages", []string{filepath.Join(f.data, "man")}, manSections},
 		{"Debian: documents of packages", []string{filepath.Join(f.data, "doc")}, docSections},
 	} {
@@ -76,7 +80,13 @@ func (b *bench) shapes(ctx context.Context, f *shapeFlags) error {
 			}
 		}
 		b.logf("%s: %d sections, of which %d were chosen", source.name, len(all), len(chosen))
-		t.row(source.name, fmt.Sprint(len(chosen)), fmt.Sprint(bytes), fmt.Sprint(marked), fmt.Sprintf("%.3f %%", 100*float64(marked)/float64(max(1, len(chosen)))))
+		t.row(
+			source.name,
+			fmt.Sprint(len(chosen)),
+			fmt.Sprint(bytes),
+			fmt.Sprint(marked),
+			fmt.Sprintf("%.3f %%", 100*float64(marked)/float64(max(1, len(chosen)))),
+		)
 	}
 	b.emit(t)
 	return nil
@@ -110,7 +120,11 @@ const (
 
 // sectionsBelow returns the sections of all files of directories. A file that cannot be
 // read as what it claims to be is skipped.
-func sectionsBelow(ctx context.Context, dirs []string, read func(path string) ([]string, error)) (all []string, err error) {
+func sectionsBelow(
+	ctx context.Context,
+	dirs []string,
+	read func(path string) ([]string, error),
+) (all []string, err error) {
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !d.Type().IsRegular() {
@@ -223,7 +237,8 @@ func manSections(path string) ([]string, error) {
 			rest = strings.TrimRight(line, "\n")
 		}
 		rest = roffMarks.ReplaceAllString(rest, "")
-		section.WriteString(strings.NewReplacer(`\-`, "-", `\(bu`, "•", `\(aq`, "'", `\e`, `\`, `"`, "").Replace(rest) + "\n")
+		section.WriteString(strings.NewReplacer(`\-`, "-", `\(bu`, "•", `\(aq`, "'", `\e`, `\`, `"`, "").Replace(rest) +
+			"\n")
 	}
 	return append(all, section.String()), nil
 }
@@ -242,7 +257,8 @@ func docSections(path string) ([]string, error) {
 	base := strings.ToLower(filepath.Base(path))
 	name := strings.TrimSuffix(base, ".gz")
 	ext := filepath.Ext(name)
-	for _, other := range []string{"copyright", "changelog", "changes", "news", "license", "copying", "authors", "thanks"} {
+	for _, other := range []string{"copyright", "changelog", "changes", "news", "license", "copying", "authors",
+		"thanks"} {
 		if strings.HasPrefix(name, other) {
 			return nil, errNoDocument
 		}
@@ -263,7 +279,18 @@ func docSections(path string) ([]string, error) {
 	all = append(all, text[from:])
 	if ext == ".html" {
 		for i := range all {
-			all[i] = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "&nbsp;", " ", "&quot;", `"`).Replace(htmlTags.ReplaceAllString(all[i], " "))
+			all[i] = strings.NewReplacer(
+				"&lt;",
+				"<",
+				"&gt;",
+				">",
+				"&amp;",
+				"&",
+				"&nbsp;",
+				" ",
+				"&quot;",
+				`"`,
+			).Replace(htmlTags.ReplaceAllString(all[i], " "))
 		}
 	}
 	return all, nil

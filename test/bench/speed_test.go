@@ -21,7 +21,8 @@ func walks() string {
 	var b strings.Builder
 	for _, w := range strings.Fields("river lake meadow bridge ferry otter heron willow") {
 		for _, v := range strings.Fields("quiet early distant muddy frozen narrow") {
-			b.WriteString("Beside the " + v + " " + w + " somebody saw " + w + " and " + v + " stones, and wrote them down for the people of " + w + "ham.\n")
+			b.WriteString("Beside the " + v + " " + w + " somebody saw " + w + " and " + v +
+				" stones, and wrote them down for the people of " + w + "ham.\n")
 		}
 	}
 	return b.String()
@@ -42,7 +43,8 @@ func TestRecallCommand(t *testing.T) {
 	if !strings.Contains(out, "no more than these of the 100 asked for") {
 		t.Errorf("output does not say that there were fewer entries:\n%s", out)
 	}
-	for _, name := range []string{"Open", "first Recall", "index", "Memory.Recall, the whole call", "bare search", "plain scan", "2 goroutines",
+	for _, name := range []string{"Open", "first Recall", "index", "Memory.Recall, the whole call", "bare search",
+		"plain scan", "2 goroutines",
 		"put one by one", "each put again", "all at once"} {
 		if row := cells(t, out, name); row[1] == "" || strings.HasPrefix(row[1], "0 ") {
 			t.Errorf("row %q = %v, want a figure", name, row)
@@ -60,7 +62,8 @@ func TestBareCommand(t *testing.T) {
 		t.Skip("the processor time of a thread is read on Linux only")
 	}
 	var out, log bytes.Buffer
-	args := []string{"bare", "--text", textDir(t), "--sizes", "200", "--queries", "50", "--rounds", "1", "--ways", "all", "--before", "../.."}
+	args := []string{"bare", "--text", textDir(t), "--sizes", "200", "--queries", "50", "--rounds", "1", "--ways",
+		"all", "--before", "../.."}
 	if err := run(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("run(%q): %v\n%s", args, err, log.String())
 	}
@@ -70,8 +73,15 @@ func TestBareCommand(t *testing.T) {
 			t.Errorf("row %q = %v, want figures and the same hits", way, row)
 		}
 	}
-	for _, bad := range [][]string{{"--sizes", "x"}, {"--ways", "up"}, {"--rounds", "0"}, {"--before", t.TempDir()}, {"--prototype", t.TempDir()}} {
-		if err := run(t.Context(), append([]string{"bare", "--text", textDir(t)}, bad...), &out, &log); err == nil || errors.Is(err, errMisuse) {
+	for _, bad := range [][]string{
+		{"--sizes", "x"},
+		{"--ways", "up"},
+		{"--rounds", "0"},
+		{"--before", t.TempDir()},
+		{"--prototype", t.TempDir()},
+	} {
+		if err := run(t.Context(), append([]string{"bare", "--text", textDir(t)}, bad...), &out, &log); err == nil ||
+			errors.Is(err, errMisuse) {
 			t.Errorf("bare %q = %v, want an error that says why", bad, err)
 		}
 	}
@@ -98,8 +108,9 @@ func TestWriteCommand(t *testing.T) {
 
 func TestBesideCommand(t *testing.T) {
 	out := runBench(t, "beside", "--text", textDir(t), "--n", "20", "--time", "20ms", "--rounds", "2")
-	for name, columns := range map[string][]int{"a reader": {1}, "two readers": {1}, "a writer": {3, 5}, "a reader beside the writer": {1, 3, 5, 6},
-		"a reader beside a writer": {1, 3, 5, 6}, "a reader beside bare": {1, 3, 5}} {
+	for name, columns := range map[string][]int{"a reader": {1}, "two readers": {1}, "a writer": {3, 5},
+		"a reader beside the writer": {1, 3, 5, 6},
+		"a reader beside a writer":   {1, 3, 5, 6}, "a reader beside bare": {1, 3, 5}} {
 		row := cells(t, out, name)
 		for _, i := range columns {
 			if row[i] == "" || row[i] == "–" || strings.HasPrefix(row[i], "0.00") {
@@ -120,8 +131,22 @@ func TestShareCommand(t *testing.T) {
 
 // The log of the measurement is compacted: it is larger at times than at the end.
 func TestChurnCommand(t *testing.T) {
-	out := runBench(t, "churn", "--text", textDir(t), "--entries", "20", "--updates", "30000", "--each", "100", "--keep", "5")
-	for _, name := range []string{"the entries and the last changes", "the log at its largest", "times that it was compacted", "a change, longest", "Open and the first recall"} {
+	out := runBench(
+		t,
+		"churn",
+		"--text",
+		textDir(t),
+		"--entries",
+		"20",
+		"--updates",
+		"30000",
+		"--each",
+		"100",
+		"--keep",
+		"5",
+	)
+	for _, name := range []string{"the entries and the last changes", "the log at its largest",
+		"times that it was compacted", "a change, longest", "Open and the first recall"} {
 		if row := cells(t, out, name); row[1] == "" || strings.HasPrefix(row[1], "0.00") || row[1] == "0" {
 			t.Errorf("row %q = %v, want a figure", name, row)
 		}
@@ -181,7 +206,11 @@ func TestSQLite(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, args := range [][]string{{"quality"}, {"recall", "--text", textDir(t), "--n", "2"}, {"write", "--text", textDir(t), "--n", "1"}} {
+	for _, args := range [][]string{
+		{"quality"},
+		{"recall", "--text", textDir(t), "--n", "2"},
+		{"write", "--text", textDir(t), "--n", "1"},
+	} {
 		var out, log bytes.Buffer
 		if err := run(ctx, args, &out, &log); err == nil {
 			t.Errorf("run(%q) went on after it was cancelled", args)

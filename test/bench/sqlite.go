@@ -25,7 +25,11 @@ type sqlite struct {
 // openSQLite makes the database with the entries in it. The write-ahead log is
 // folded back before it returns.
 func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqlite, error) {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "_pragma=journal_mode(wal)&_pragma=synchronous(full)"}
+	u := url.URL{
+		Scheme:   "file",
+		Path:     filepath.ToSlash(path),
+		RawQuery: "_pragma=journal_mode(wal)&_pragma=synchronous(full)",
+	}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
 		return nil, err
@@ -39,7 +43,10 @@ func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqlite, erro
 }
 
 func (s *sqlite) prepare(ctx context.Context, es []oxbow.Add) error {
-	if _, err := s.db.ExecContext(ctx, "CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, content TEXT NOT NULL)"); err != nil {
+	if _, err := s.db.ExecContext(
+		ctx,
+		"CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, content TEXT NOT NULL)",
+	); err != nil {
 		return err
 	}
 	// What a figure rests on is asked back: a misspelt pragma is no error.

@@ -65,7 +65,11 @@ func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // sizes prints the sizes of the programs.
 func (b *bench) sizes(plain, small, hello string) error {
 	t := newTable("program", "MB")
-	for _, p := range [][2]string{{"oxbow, go build", plain}, {"oxbow, -trimpath -ldflags '-s -w'", small}, {"a Go program that does nothing, likewise", hello}} {
+	for _, p := range [][2]string{
+		{"oxbow, go build", plain},
+		{"oxbow, -trimpath -ldflags '-s -w'", small},
+		{"a Go program that does nothing, likewise", hello},
+	} {
 		info, err := os.Stat(p[1])
 		if err != nil {
 			return err
@@ -101,7 +105,9 @@ func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, 
 		times timings
 	}
 	ways := []*way{
-		{name: "bare Go program: start to end", base: 0, once: func() (time.Duration, error) { return runOnce(ctx, program{path: hello, env: env}) }},
+		{name: "bare Go program: start to end", base: 0, once: func() (time.Duration, error) {
+			return runOnce(ctx, program{path: hello, env: env})
+		}},
 		{name: "oxbow version: start to end", base: 0, once: func() (time.Duration, error) {
 			return runOnce(ctx, program{path: oxbowPath, args: []string{"version"}, env: env})
 		}},
@@ -111,7 +117,9 @@ func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, 
 	}
 	serve := func(name, home string, more func(*client) error) {
 		p := server.with("OXBOW_HOME=" + home)
-		ways = append(ways, &way{name: name, base: 2, once: func() (time.Duration, error) { return serveOnce(ctx, p, more) }})
+		ways = append(ways, &way{name: name, base: 2, once: func() (time.Duration, error) {
+			return serveOnce(ctx, p, more)
+		}})
 	}
 	recallOne := func(c *client) error {
 		return (<-c.callTool("recall", map[string]any{"query": "what does it return"})).toolError()

@@ -94,7 +94,8 @@ func TestMachine(t *testing.T) {
 		return nil, errors.New("no such file")
 	}
 	got := machine("linux", read, dir)
-	for _, want := range []string{"core", "Quill 3 @ 1.0GHz", "linux/", " 6.1.2", "go1.", "file system ext4", "load 0.42 before"} {
+	for _, want := range []string{"core", "Quill 3 @ 1.0GHz", "linux/", " 6.1.2", "go1.", "file system ext4",
+		"load 0.42 before"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("machine = %q, without %q", got, want)
 		}

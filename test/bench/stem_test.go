@@ -21,14 +21,17 @@ import (
 func TestStemAgreesWithSnowball(t *testing.T) {
 	words := map[string]bool{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || (!strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".jsonl")) {
+		if err != nil || d.IsDir() || (!strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".go") &&
+			!strings.HasSuffix(path, ".jsonl")) {
 			return err
 		}
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		for w := range strings.FieldsFuncSeq(strings.ToLower(string(b)), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for w := range strings.FieldsFuncSeq(strings.ToLower(string(b)), func(r rune) bool {
+			return r < 'a' || r > 'z'
+		}) {
 			if len(w) < 25 {
 				words[w] = true
 			}
@@ -41,7 +44,8 @@ func TestStemAgreesWithSnowball(t *testing.T) {
 	if len(words) < 3000 {
 		t.Fatalf("found only %d words", len(words))
 	}
-	endings := []string{"", "s", "ed", "ing", "ly", "'s", "ies", "ation", "ness", "ational", "fulness", "ement", "logies", "eed", "edly", "ably", "er", "izer", "iveness", "y", "ying"}
+	endings := []string{"", "s", "ed", "ing", "ly", "'s", "ies", "ation", "ness", "ational", "fulness", "ement",
+		"logies", "eed", "edly", "ably", "er", "izer", "iveness", "y", "ying"}
 	n := 0
 	for w := range words {
 		for _, e := range endings {

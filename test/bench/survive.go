@@ -180,7 +180,10 @@ func (b *bench) survival(ctx context.Context, dir string, subjects []subject, ls
 		}
 	}
 	b.emit(t)
-	b.printf("All processes of a row share one store. Acknowledged: the call was answered, and not with an error. Kept: found in the store after all processes had ended. Refused: the caller was told that the call failed.\n\n")
+	b.printf(
+		"All processes of a row share one store. Acknowledged: the call was answered, and not with an error. Kept: " +
+			"found in the store after all processes had ended. Refused: the caller was told that the call failed.\n\n",
+	)
 	for _, r := range slices.Sorted(maps.Keys(refusals)) {
 		b.printf("- refused by %s\n", r)
 	}

@@ -20,7 +20,8 @@ func fake(t *testing.T, mode string) subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return graphSubject(mode, program{path: self, env: append(bareEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+mode)})
+	return graphSubject(mode, program{path: self, env: append(bareEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+
+		mode)})
 }
 
 func TestSuffer(t *testing.T) {
@@ -65,7 +66,10 @@ func TestLoadString(t *testing.T) {
 	}{
 		{load{processes: 1, calls: 100, parallel: true}, "1 process × 100 calls in parallel"},
 		{load{processes: 8, calls: 50}, "8 processes × 50 calls, one after another"},
-		{load{processes: 2, calls: 9, killAfter: 5}, "2 processes × 9 calls, one after another, kill -9 after 5 answers"},
+		{
+			load{processes: 2, calls: 9, killAfter: 5},
+			"2 processes × 9 calls, one after another, kill -9 after 5 answers",
+		},
 	} {
 		if got := tt.l.String(); got != tt.want {
 			t.Errorf("%+v = %q, want %q", tt.l, got, tt.want)
@@ -112,7 +116,8 @@ func TestNPMProgram(t *testing.T) {
 // A peer that cannot be had is left out with a reason, and is no failure.
 func TestPeerMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, _, err := peerServer(t.Context(), t.TempDir(), peerPackage); err == nil || !strings.Contains(err.Error(), "node") {
+	if _, _, err := peerServer(t.Context(), t.TempDir(), peerPackage); err == nil ||
+		!strings.Contains(err.Error(), "node") {
 		t.Errorf("peerServer without node = %v, want an error that names node", err)
 	}
 }
@@ -146,7 +151,8 @@ func TestRealProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range ls {
-		if got, want := cells(t, out.String(), l.String())[1:], []string{"oxbow", "10", "10", "0", "0"}; !slices.Equal(got, want) {
+		if got, want := cells(t, out.String(), l.String())[1:], []string{"oxbow", "10", "10", "0",
+			"0"}; !slices.Equal(got, want) {
 			t.Errorf("%s = %v, want %v", l, got, want)
 		}
 	}
@@ -167,7 +173,12 @@ func TestRealProgram(t *testing.T) {
 	if err := b.starts(t.Context(), dir, path, hello, full, len(es), 1, from); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"bare Go program: start to end", "oxbow version", "oxbow mcp: start to initialize", "oxbow mcp: start to first recall"} {
+	for _, name := range []string{
+		"bare Go program: start to end",
+		"oxbow version",
+		"oxbow mcp: start to initialize",
+		"oxbow mcp: start to first recall",
+	} {
 		if row := cells(t, out.String(), name); row[1] == "" || row[1] == "0 ns" {
 			t.Errorf("row %q = %v, want a figure", name, row)
 		}

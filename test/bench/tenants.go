@@ -100,14 +100,23 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	}
 	full := r.rss()
 	r.title("tenants", dir)
-	r.printf("%s tenants of %s entries each, of texts from %s; %s clients recall %.0f and write %.0f times a second together, each at times of its own. A call counts from when it was due.\n\n",
-		count(r.tenants), count(r.n), from, count(r.clients), r.rate, r.writes)
+	r.printf(
+		"%s tenants of %s entries each, of texts from %s; %s clients recall %.0f and write %.0f times a second "+
+			"together, each at times of its own. A call counts from when it was due.\n\n",
+		count(r.tenants), count(r.n), from, count(r.clients), r.rate, r.writes,
+	)
 	t := newTable("call", "p50", "p99", "most", "calls")
 	for _, row := range []struct {
 		what string
 		took timings
 	}{{"start to the first recall", first}, {"recall", recalls}, {"write, acknowledged", writes}} {
-		t.row(row.what, span(row.took.quantile(.5)), span(row.took.quantile(.99)), span(row.took.quantile(1)), count(len(row.took)))
+		t.row(
+			row.what,
+			span(row.took.quantile(.5)),
+			span(row.took.quantile(.99)),
+			span(row.took.quantile(1)),
+			count(len(row.took)),
+		)
 	}
 	r.emit(t)
 	mem := newTable("memory of the server", "MB", "MB a tenant")
@@ -119,7 +128,11 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 			mem.row(row.what, fmt.Sprintf("%.0f", float64(row.rss)/1e6), fmt.Sprintf("%.0f", float64(row.rss)/1e6))
 			continue
 		}
-		mem.row(row.what, fmt.Sprintf("%.0f", float64(row.rss)/1e6), fmt.Sprintf("%.0f", float64(row.rss)/1e6/float64(r.tenants)))
+		mem.row(
+			row.what,
+			fmt.Sprintf("%.0f", float64(row.rss)/1e6),
+			fmt.Sprintf("%.0f", float64(row.rss)/1e6/float64(r.tenants)),
+		)
 	}
 	r.emit(mem)
 	return r.killed(ctx)
@@ -147,7 +160,11 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 		return "", err
 	}
 	// The second recall of a home makes the index.
-	for _, args := range [][]string{{"remember", "an index", "Written to have an index made."}, {"recall", "index"}, {"recall", "index"}} {
+	for _, args := range [][]string{
+		{"remember", "an index", "Written to have an index made."},
+		{"recall", "index"},
+		{"recall", "index"},
+	} {
 		cmd := exec.CommandContext(ctx, r.program, append([]string{"--home", model}, args...)...)
 		cmd.Env = bareEnv(os.Getenv, model)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -190,7 +207,17 @@ var serving = regexp.MustCompile(`API\s+(http://[^/]+)/api`)
 
 // start starts the server, and waits until it listens.
 func (r *tenantsRun) start(ctx context.Context) error {
-	r.cmd = exec.CommandContext(ctx, r.program, "serve", "--home", r.home, "--tokens", r.tokens, "--http", "127.0.0.1:0")
+	r.cmd = exec.CommandContext(
+		ctx,
+		r.program,
+		"serve",
+		"--home",
+		r.home,
+		"--tokens",
+		r.tokens,
+		"--http",
+		"127.0.0.1:0",
+	)
 	r.cmd.Env = bareEnv(os.Getenv, r.home)
 	out, err := r.cmd.StderrPipe()
 	if err != nil {
@@ -263,11 +290,13 @@ func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int
 }
 
 func (r *tenantsRun) recall(ctx context.Context, tenant int, phrase string) error {
-	return r.call(ctx, http.MethodGet, "/api/v1/recall?"+url.Values{"query": {phrase}}.Encode(), tenant, nil, http.StatusOK)
+	return r.call(ctx, http.MethodGet, "/api/v1/recall?"+
+		url.Values{"query": {phrase}}.Encode(), tenant, nil, http.StatusOK)
 }
 
 func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
-	body, err := json.Marshal(map[string]string{"name": name, "content": "What " + name + " is about, in a sentence of some length that says what it is about."})
+	body, err := json.Marshal(map[string]string{"name": name, "content": "What " + name +
+		" is about, in a sentence of some length that says what it is about."})
 	if err != nil {
 		return err
 	}
@@ -281,7 +310,11 @@ func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
 }
 
 // measure times calls of all clients, each at times that depend on nothing that happens.
-func (r *tenantsRun) measure(ctx context.Context, wait time.Duration, name string) (recalls, writes timings, err error) {
+func (r *tenantsRun) measure(
+	ctx context.Context,
+	wait time.Duration,
+	name string,
+) (recalls, writes timings, err error) {
 	end := time.Now().Add(wait)
 	var wg sync.WaitGroup
 	took := make([]timings, r.clients)
@@ -303,7 +336,10 @@ func (r *tenantsRun) measure(ctx context.Context, wait time.Duration, name strin
 					errs[i] = errors.Join(errs[i], r.recall(ctx, i%r.tenants, r.phrases[rnd.IntN(len(r.phrases))]))
 					took[i] = append(took[i], time.Since(due))
 				} else {
-					errs[i] = errors.Join(errs[i], r.write(ctx, i%r.tenants, fmt.Sprintf("%s %d of %d", name, len(wrote[i]), i)))
+					errs[i] = errors.Join(
+						errs[i],
+						r.write(ctx, i%r.tenants, fmt.Sprintf("%s %d of %d", name, len(wrote[i]), i)),
+					)
 					wrote[i] = append(wrote[i], time.Since(due))
 				}
 			}
@@ -353,7 +389,8 @@ func (r *tenantsRun) killed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.call(ctx, http.MethodGet, "/api/v1/entries/"+url.PathEscape(name), i, nil, http.StatusOK); err != nil {
+		if err := r.call(ctx, http.MethodGet, "/api/v1/entries/"+
+			url.PathEscape(name), i, nil, http.StatusOK); err != nil {
 			r.logf("%s of %s is lost: %v", name, tenant, err)
 			lost++
 		}

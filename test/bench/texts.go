@@ -191,7 +191,12 @@ func comments(src []byte) string {
 }
 
 func isLicence(line string) bool {
-	for _, s := range []string{"Copyright ", "Use of this source code", "license that can be found", "Code generated "} {
+	for _, s := range []string{
+		"Copyright ",
+		"Use of this source code",
+		"license that can be found",
+		"Code generated ",
+	} {
 		if strings.HasPrefix(line, s) {
 			return true
 		}

@@ -86,7 +86,10 @@ func TestWalks(t *testing.T) {
 func TestPhrases(t *testing.T) {
 	var es []oxbow.Add
 	for i := range 20 {
-		es = append(es, oxbow.Add{Name: fmt.Sprint(i), Content: strings.Repeat(fmt.Sprintf("river%d\n lake%d the ", i, i), 10)})
+		es = append(
+			es,
+			oxbow.Add{Name: fmt.Sprint(i), Content: strings.Repeat(fmt.Sprintf("river%d\n lake%d the ", i, i), 10)},
+		)
 	}
 	ps, err := phrases(es, 50, 7)
 	if err != nil {

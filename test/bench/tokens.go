@@ -46,7 +46,9 @@ var tokenSets = []struct {
 	{"made up: base64 of random bytes", func(fs.FS) ([]string, error) {
 		return madeUp("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76, "\n"), nil
 	}},
-	{"made up: words of random letters", func(fs.FS) ([]string, error) { return madeUp("abcdefghijklmnopqrstuvwxyz", 6, " "), nil }},
+	{"made up: words of random letters", func(fs.FS) ([]string, error) {
+		return madeUp("abcdefghijklmnopqrstuvwxyz", 6, " "), nil
+	}},
 }
 
 // madeUp returns texts of random words of that many letters: what no tokenizer
@@ -99,8 +101,12 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return errors.New("measuring tokens: say where the sets are with --data DIR")
 		}
 		b.title("tokens", os.TempDir())
-		b.printf("Protocol: up to %d pieces of about %d bytes of each set, spread over all of it; prompt.Tokens divided by the count of the tokenizer. Below 1 the estimate is too low; a budget of prompt.Pack allows for %.3f.\n\n",
-			tokenPieces, tokenPiece, 100/float64(prompt.Margin))
+		b.printf(
+			"Protocol: up to %d pieces of about %d bytes of each set, spread over all of it; prompt.Tokens divided "+
+				"by the count of the tokenizer. Below 1 the estimate is too low; a budget of prompt.Pack allows for "+
+				"%.3f.\n\n",
+			tokenPieces, tokenPiece, 100/float64(prompt.Margin),
+		)
 		t := newTable("texts", "pieces", "of", "lowest", "p5", "median", "p95", "highest", "all together")
 		for _, name := range []tokenizer.Encoding{tokenizer.Cl100kBase, tokenizer.O200kBase} {
 			codec, err := tokenizer.Get(name)

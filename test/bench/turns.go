@@ -71,8 +71,10 @@ func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err
 		}
 	}
 	b.title("turns", os.TempDir())
-	b.printf("%s turns of LoCoMo in one memory, its %s questions, each %d times, 10 hits, the rankings in turns of %d.\n\n",
-		count(len(ops)), count(len(asks)), rounds, batch)
+	b.printf(
+		"%s turns of LoCoMo in one memory, its %s questions, each %d times, 10 hits, the rankings in turns of %d.\n\n",
+		count(len(ops)), count(len(asks)), rounds, batch,
+	)
 	t := newTable("ranking", "p50", "p95", "p99", "p50 ÷ seed", "processor time", "÷ seed")
 	for i, rank := range rankings {
 		mean := func(i int) time.Duration { return spentOn[i] / time.Duration(len(took[i])) }
@@ -99,7 +101,14 @@ func talks(data string, copies int) (ops []oxbow.Op, asks []string, err error) {
 			}
 			n++
 			for _, e := range talk.Turns {
-				ops = append(ops, oxbow.Add{Name: fmt.Sprintf("talk %d.%d %s", n, copied+1, e.Name), Content: e.Text, Created: e.Date})
+				ops = append(
+					ops,
+					oxbow.Add{
+						Name:    fmt.Sprintf("talk %d.%d %s", n, copied+1, e.Name),
+						Content: e.Text,
+						Created: e.Date,
+					},
+				)
 			}
 			for _, q := range talk.Asks {
 				if copied == 0 {

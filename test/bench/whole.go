@@ -118,7 +118,12 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 		{"recall, no index file: scans the entries", true, noIndex, []string{"recall", "what does it return"}},
 		{"recall after it: makes the index file", true, nil, []string{"recall", "what does it return"}},
 		{"export", true, nil, []string{"export"}},
-		{"import of that, into an empty home", true, nil, []string{"--home", filepath.Join(w.dir, "new"), "import", lines}},
+		{
+			"import of that, into an empty home",
+			true,
+			nil,
+			[]string{"--home", filepath.Join(w.dir, "new"), "import", lines},
+		},
 		{"dump, the first", true, nil, []string{"dump", filepath.Join(w.dir, "tree")}},
 		{"check", true, nil, []string{"check"}},
 	}
@@ -153,7 +158,11 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 }
 
 // once runs one command. What export prints goes to the file lines.
-func (w wholeRun) once(ctx context.Context, home, lines string, args []string) (clock time.Duration, state *os.ProcessState, err error) {
+func (w wholeRun) once(
+	ctx context.Context,
+	home, lines string,
+	args []string,
+) (clock time.Duration, state *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.oxbow, args...)
 	cmd.Env = append(bareEnv(os.Getenv, w.dir), "OXBOW_HOME="+home)
 	var out io.WriteCloser

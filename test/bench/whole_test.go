@@ -20,7 +20,20 @@ func TestWhole(t *testing.T) {
 			t.Errorf("row of %s = %q, want two sizes with two times and a peak each", name, row)
 		}
 	}
-	out = runBench(t, "whole", "--dir", dir, "--text", textDir(t), "--n", "3", "--rounds", "1", "--only", "^(get|stats)$")
+	out = runBench(
+		t,
+		"whole",
+		"--dir",
+		dir,
+		"--text",
+		textDir(t),
+		"--n",
+		"3",
+		"--rounds",
+		"1",
+		"--only",
+		"^(get|stats)$",
+	)
 	if row := cells(t, out, "get"); len(row) != 4 || strings.Contains(out, "| list") {
 		t.Errorf("of chosen commands: %q", out)
 	}

@@ -61,9 +61,13 @@ func (b *bench) shares(ctx context.Context, texts func(func(string) bool), n int
 		}
 	}
 	perMille := func(t string) int { return int(math.Round(1000 * float64(df[t]) / float64(n))) }
-	terms := slices.SortedFunc(maps.Keys(df), func(a, b string) int { return cmp.Or(perMille(b)-perMille(a), cmp.Compare(a, b)) })
+	terms := slices.SortedFunc(maps.Keys(df), func(a, b string) int {
+		return cmp.Or(perMille(b)-perMille(a), cmp.Compare(a, b))
+	})
 	for _, t := range terms {
-		if s := perMille(t); s >= leastShare && strings.IndexFunc(t, func(r rune) bool { return !unicode.IsLetter(r) }) < 0 {
+		if s := perMille(t); s >= leastShare && strings.IndexFunc(t, func(r rune) bool {
+			return !unicode.IsLetter(r)
+		}) < 0 {
 			b.printf("%s %d\n", t, s)
 		}
 	}

@@ -19,7 +19,11 @@ import (
 func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "100,100000", "entries in the store before, `N,N…`")
 	rounds := fl.Int("rounds", 500, "writes to time")
-	delay := fl.Duration("sync-delay", time.Millisecond, "measure groups also on a disk whose sync takes `D` more; 0: do not")
+	delay := fl.Duration(
+		"sync-delay",
+		time.Millisecond,
+		"measure groups also on a disk whose sync takes `D` more; 0: do not",
+	)
 	sqlite := fl.Bool("sqlite", true, "measure SQLite too")
 	var src source
 	src.flags(fl)
@@ -46,7 +50,11 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		b.title("write", dir)
-		b.printf("Texts are from %s. One round does each row once, in an order that turns from round to round; every row has made its bytes durable when its time ends.\n\n", from)
+		b.printf(
+			"Texts are from %s. One round does each row once, in an order that turns from round to round; every row "+
+				"has made its bytes durable when its time ends.\n\n",
+			from,
+		)
 		for i, n := range ns {
 			w := &writeRun{bench: b, n: n, rounds: *rounds, texts: es, dir: filepath.Join(dir, strconv.Itoa(i))}
 			if err := w.run(ctx, *sqlite); err != nil {
@@ -172,7 +180,12 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 			return err
 		default:
 			defer func() { err = errors.Join(err, db.close()) }()
-			rows = append(rows, &writer{name: "SQLite, WAL, synchronous=FULL, no text index", write: func(e oxbow.Add) error { return db.add(ctx, e) }})
+			rows = append(
+				rows,
+				&writer{name: "SQLite, WAL, synchronous=FULL, no text index", write: func(e oxbow.Add) error {
+					return db.add(ctx, e)
+				}},
+			)
 		}
 	}
 	w.logf("write: timing")
@@ -220,11 +233,21 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 		return err
 	}
 	w.printf("### One durable write beside %s entries\n\n", count(w.n))
-	t := newTable(fmt.Sprintf("%s writes of %s bytes on average", count(w.rounds), count(int(end-start)/w.rounds)), "p10", "p50", "p90", "p99", "p10 × append", "p50 × append", "p50 × overwrite")
+	t := newTable(
+		fmt.Sprintf("%s writes of %s bytes on average", count(w.rounds), count(int(end-start)/w.rounds)),
+		"p10",
+		"p50",
+		"p90",
+		"p99",
+		"p10 × append",
+		"p50 × append",
+		"p50 × overwrite",
+	)
 	for _, r := range rows {
 		p10, p50 := r.times.quantile(.1), r.times.p50()
 		t.row(r.name, span(p10), span(p50), span(r.times.quantile(.9)), span(r.times.quantile(.99)),
-			ratio(p10, bare.app.times.quantile(.1)), ratio(p50, bare.app.times.p50()), ratio(p50, bare.over.times.p50()))
+			ratio(p10, bare.app.times.quantile(.1)), ratio(p50, bare.app.times.p50()),
+			ratio(p50, bare.over.times.p50()))
 	}
 	w.emit(t)
 	return nil
@@ -271,8 +294,12 @@ func bareWriters(dir string, rounds int, size *int) (*bare, error) {
 		*at += int64(len(p))
 		return f.Sync()
 	}
-	b.app = &writer{name: "bare append and fsync of as many bytes: the file grows", write: func(oxbow.Add) error { return put(b.appended, &b.appendAt) }}
-	b.over = &writer{name: "bare overwrite of zeros and fsync: it has its size", write: func(oxbow.Add) error { return put(b.zeros, &b.zerosAt) }}
+	b.app = &writer{name: "bare append and fsync of as many bytes: the file grows", write: func(oxbow.Add) error {
+		return put(b.appended, &b.appendAt)
+	}}
+	b.over = &writer{name: "bare overwrite of zeros and fsync: it has its size", write: func(oxbow.Add) error {
+		return put(b.zeros, &b.zerosAt)
+	}}
 	return b, nil
 }
 

@@ -110,7 +110,17 @@ func TestChunks(t *testing.T) {
 			n, err := f.ReadAt(p, at)
 			wn, werr := m.ReadAt(want, at)
 			if n != wn || err != werr || string(p[:n]) != string(want[:n]) {
-				t.Fatalf("step %d: ReadAt(%d bytes, %d) = %d, %v, want %d, %v; the same bytes: %v", step, len(p), at, n, err, wn, werr, string(p[:n]) == string(want[:n]))
+				t.Fatalf(
+					"step %d: ReadAt(%d bytes, %d) = %d, %v, want %d, %v; the same bytes: %v",
+					step,
+					len(p),
+					at,
+					n,
+					err,
+					wn,
+					werr,
+					string(p[:n]) == string(want[:n]),
+				)
 			}
 		}
 	}
@@ -236,8 +246,10 @@ func TestClosed(t *testing.T) {
 	_, statErr := a.Stat("f")
 	_, writeErr := f.WriteAt([]byte("x"), 0)
 	_, lockErr := a.OpenLock("lock")
-	for what, err := range map[string]error{"OpenFile": openErr, "Stat": statErr, "WriteAt": writeErr, "OpenLock": lockErr,
-		"Sync": f.Sync(), "SyncDir": a.SyncDir("."), "Rename": a.Rename("f", "g"), "Remove": a.Remove("f"), "MkdirAll": a.MkdirAll("d", 0o700)} {
+	for what, err := range map[string]error{"OpenFile": openErr, "Stat": statErr, "WriteAt": writeErr,
+		"OpenLock": lockErr,
+		"Sync":     f.Sync(), "SyncDir": a.SyncDir("."), "Rename": a.Rename("f", "g"), "Remove": a.Remove("f"),
+		"MkdirAll": a.MkdirAll("d", 0o700)} {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("%s after Close() = %v, want %v", what, err, fs.ErrClosed)
 		}
@@ -318,7 +330,8 @@ func TestForeign(t *testing.T) {
 		t.Errorf("Open of another program's database = %v, want %v", err, fs.ErrExist)
 	}
 	foreign(t, "newer", 7)
-	if _, err := Open(t.Context(), "newer", nil); !errors.Is(err, vfs.ErrUnsupported) || !strings.Contains(err.Error(), "newer") {
+	if _, err := Open(t.Context(), "newer", nil); !errors.Is(err, vfs.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "newer") {
 		t.Errorf("Open of a newer database = %v, want %v", err, vfs.ErrUnsupported)
 	}
 	if _, err := Open(t.Context(), "", nil); !errors.Is(err, fs.ErrInvalid) {
@@ -359,10 +372,12 @@ func TestErrors(t *testing.T) {
 	if err := failure(js.Null()); err != errNoReason {
 		t.Errorf("failure(null) = %v, want %v", err, errNoReason)
 	}
-	if err := failure(js.ValueOf(map[string]any{"name": "AbortError", "message": 7})); err.Error() != "AbortError" || vfs.IsFull(err) {
+	if err := failure(js.ValueOf(map[string]any{"name": "AbortError", "message": 7})); err.Error() != "AbortError" ||
+		vfs.IsFull(err) {
 		t.Errorf("failure(AbortError) = %v", err)
 	}
-	if _, err := call(js.Global(), "decodeURIComponent", "%"); err == nil || !strings.Contains(err.Error(), "URIError") {
+	if _, err := call(js.Global(), "decodeURIComponent", "%"); err == nil ||
+		!strings.Contains(err.Error(), "URIError") {
 		t.Errorf("call of what throws = %v, want its error", err)
 	}
 }

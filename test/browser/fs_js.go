@@ -116,7 +116,10 @@ func (f *FS) open(ctx context.Context) error {
 		f.locks = navigator.Get("locks")
 	}
 	if !f.locks.Truthy() {
-		return fmt.Errorf("%w: there are no Web Locks here; a page has them when it came by https or from localhost", vfs.ErrUnsupported)
+		return fmt.Errorf(
+			"%w: there are no Web Locks here; a page has them when it came by https or from localhost",
+			vfs.ErrUnsupported,
+		)
 	}
 	f.ranges = global.Get("IDBKeyRange")
 	f.stores = js.ValueOf([]any{nodeStore, chunkStore})
@@ -163,7 +166,12 @@ func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 		case made != nil:
 			return js.Undefined(), made
 		case errors.As(a.err, &e) && e.Name == "VersionError":
-			return js.Undefined(), fmt.Errorf("%w: the database is of a newer version than %d: %w", vfs.ErrUnsupported, version, a.err)
+			return js.Undefined(), fmt.Errorf(
+				"%w: the database is of a newer version than %d: %w",
+				vfs.ErrUnsupported,
+				version,
+				a.err,
+			)
 		case a.err != nil:
 			return js.Undefined(), a.err
 		}

@@ -27,7 +27,14 @@ import (
 func startPage(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "page")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/oxbow-memory/oxbow/test/browser/page")
+	build := exec.CommandContext(
+		t.Context(),
+		"go",
+		"build",
+		"-o",
+		program,
+		"github.com/oxbow-memory/oxbow/test/browser/page",
+	)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -56,14 +63,26 @@ func startPage(t *testing.T) string {
 // until waits until the page says a text.
 func until(t *testing.T, tab context.Context, text string) {
 	t.Helper()
-	chromiumtest.Do(t, tab, fmt.Sprintf("waiting for %q", text), func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
-		_, err := chromedp.Poll[bool](fmt.Sprintf("document.querySelector('#status').textContent === %q", text),
-			chromedp.WithPollingTimeout(chromiumtest.Patience), chromedp.WithPollingInterval(pollEvery))(ctx, target)
-		if err != nil {
-			return chromedp.Void{}, fmt.Errorf("%w; it says %q", err, chromiumtest.Eval[string](t, tab, "document.querySelector('#status').textContent"))
-		}
-		return chromedp.Void{}, nil
-	})
+	chromiumtest.Do(
+		t,
+		tab,
+		fmt.Sprintf("waiting for %q", text),
+		func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+			_, err := chromedp.Poll[bool](fmt.Sprintf("document.querySelector('#status').textContent === %q", text),
+				chromedp.WithPollingTimeout(chromiumtest.Patience), chromedp.WithPollingInterval(pollEvery))(
+				ctx,
+				target,
+			)
+			if err != nil {
+				return chromedp.Void{}, fmt.Errorf(
+					"%w; it says %q",
+					err,
+					chromiumtest.Eval[string](t, tab, "document.querySelector('#status').textContent"),
+				)
+			}
+			return chromedp.Void{}, nil
+		},
+	)
 }
 
 // visit opens the page and waits for its memory.
@@ -184,7 +203,11 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 		acknowledged = append(acknowledged, chromiumtest.Eval[string](t, tab,
 			fmt.Sprintf(`memory.then(m => m.remember("entry %d", "x")).then(e => e.name)`, i)))
 	}
-	chromiumtest.Eval[int](t, tab, `memory.then(m => { for (let i = 0; i < 20; i++) m.remember("under way " + i, "x"); return 0 })`)
+	chromiumtest.Eval[int](
+		t,
+		tab,
+		`memory.then(m => { for (let i = 0; i < 20; i++) m.remember("under way " + i, "x"); return 0 })`,
+	)
 	chromiumtest.Kill(t, tab)
 	again := chromiumtest.Start(t, kept)
 	visit(t, again, address)
@@ -207,11 +230,16 @@ func TestPageWithoutRoom(t *testing.T) {
 	page := chromiumtest.Start(t, chromiumtest.Profile(t))
 	quota := func(bytes *float64) {
 		t.Helper()
-		chromiumtest.Do(t, page, "setting the quota", func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
-			_, err := cdp.Call(ctx, target, storage.OverrideQuotaForOrigin,
-				storage.OverrideQuotaForOriginParams{Origin: strings.TrimSuffix(address, "/"), QuotaSize: bytes})
-			return chromedp.Void{}, err
-		})
+		chromiumtest.Do(
+			t,
+			page,
+			"setting the quota",
+			func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+				_, err := cdp.Call(ctx, target, storage.OverrideQuotaForOrigin,
+					storage.OverrideQuotaForOriginParams{Origin: strings.TrimSuffix(address, "/"), QuotaSize: bytes})
+				return chromedp.Void{}, err
+			},
+		)
 	}
 	little := 4e6
 	quota(&little)
@@ -220,7 +248,14 @@ func TestPageWithoutRoom(t *testing.T) {
 	want := []string{"deploy"}
 	for i := 0; ; i++ {
 		name := fmt.Sprint("big ", i)
-		wrong := chromiumtest.Eval[string](t, page, fmt.Sprintf(`memory.then(m => m.remember(%q, "x".repeat(900000))).then(() => "", err => err.message)`, name))
+		wrong := chromiumtest.Eval[string](
+			t,
+			page,
+			fmt.Sprintf(
+				`memory.then(m => m.remember(%q, "x".repeat(900000))).then(() => "", err => err.message)`,
+				name,
+			),
+		)
 		if wrong != "" {
 			if !strings.Contains(wrong, "no room for the change") || !strings.Contains(wrong, "nothing was written") {
 				t.Errorf("without room, remember says %q, want that there is none and that nothing was written", wrong)

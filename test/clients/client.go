@@ -48,11 +48,18 @@ func prefixed(prefix string) func(string, map[string]any) call {
 const task = "From which pier does the ferry to Bornholm leave at dawn? Look for the timetable."
 
 var clients = []client{
-	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixed("mcp__oxbow__"), func(home, url string) ([]string, error) {
-		return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=test", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
-			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, writeJSON(filepath.Join(home, ".claude.json"), object{"hasCompletedOnboarding": true})
-	}, []string{"--model", "claude-sonnet-4-5", "--output-format", "stream-json", "--verbose", "-p"},
-		[]string{"--continue"}, shellTool("Bash", object{"description": "look"}), []string{"--allowedTools=Bash"}, call{}, call{}},
+	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixed("mcp__oxbow__"),
+		func(home, url string) ([]string, error) {
+			return []string{"ANTHROPIC_BASE_URL=" +
+					url, "ANTHROPIC_API_KEY=test", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
+					"DISABLE_ERROR_REPORTING=1",
+					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, writeJSON(
+					filepath.Join(home, ".claude.json"),
+					object{"hasCompletedOnboarding": true},
+				)
+		}, []string{"--model", "claude-sonnet-4-5", "--output-format", "stream-json", "--verbose", "-p"},
+		[]string{"--continue"}, shellTool("Bash", object{"description": "look"}), []string{"--allowedTools=Bash"},
+		call{}, call{}},
 
 	{"codex", "@openai/codex@0.169.0", "", func(tool string, input map[string]any) call {
 		return call{Namespace: "mcp__oxbow", Name: tool, Input: input}
@@ -70,37 +77,71 @@ wire_api = "responses"
 enabled = false
 `)
 	}, []string{"exec", "--json", "--skip-git-repo-check"},
-		[]string{"resume", "--last"}, func(command string) call { return call{Name: "exec_command", Input: object{"cmd": command}} }, []string{"--dangerously-bypass-approvals-and-sandbox"}, call{}, call{}},
+		[]string{"resume", "--last"}, func(command string) call {
+			return call{Name: "exec_command", Input: object{"cmd": command}}
+		}, []string{"--dangerously-bypass-approvals-and-sandbox"}, call{}, call{}},
 
-	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixed("mcp_oxbow_"), func(home, url string) ([]string, error) {
-		return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "GEMINI_CLI_TRUST_WORKSPACE=true"},
-			writeJSON(filepath.Join(home, ".gemini", "settings.json"), object{"security": object{"auth": object{"selectedType": "gemini-api-key"}},
-				"privacy": object{"usageStatisticsEnabled": false}, "general": object{"enableAutoUpdate": false}})
-	}, []string{"-m", "gemini-2.5-flash", "--skip-trust", "-o", "stream-json", "-p"},
+	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixed("mcp_oxbow_"),
+		func(home, url string) ([]string, error) {
+			return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+				writeJSON(
+					filepath.Join(home, ".gemini", "settings.json"),
+					object{"security": object{"auth": object{"selectedType": "gemini-api-key"}},
+						"privacy": object{"usageStatisticsEnabled": false},
+						"general": object{"enableAutoUpdate": false}},
+				)
+		}, []string{"-m", "gemini-2.5-flash", "--skip-trust", "-o", "stream-json", "-p"},
 		[]string{"--resume", "latest"}, shellTool("run_shell_command", nil), []string{"--approval-mode", "yolo"},
-		call{Name: "invoke_agent", Input: object{"agent_name": "generalist", "prompt": task}}, call{Name: "complete_task", Input: object{"result": object{"response": "Pier nine."}}}},
+		call{Name: "invoke_agent", Input: object{"agent_name": "generalist", "prompt": task}},
+		call{Name: "complete_task", Input: object{"result": object{"response": "Pier nine."}}}},
 
-	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixed("oxbow_"), func(home, url string) ([]string, error) {
-		return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1"},
-			writeJSON(filepath.Join(home, ".config", "opencode", "opencode.json"), object{"model": "scripted/m", "small_model": "scripted/m", "autoupdate": false,
-				"provider": object{"scripted": object{"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": url + "/v1", "apiKey": "test"},
-					"models": object{"m": object{"name": "m", "tool_call": true, "limit": object{"context": 200000, "output": 8000}}}}}})
-	}, []string{"run", "--format", "json"},
+	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixed("oxbow_"),
+		func(home, url string) ([]string, error) {
+			return []string{
+					"OPENCODE_DISABLE_AUTOUPDATE=1",
+					"OPENCODE_DISABLE_MODELS_FETCH=1",
+					"OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+					"OPENCODE_DISABLE_SHARE=1",
+				},
+				writeJSON(
+					filepath.Join(home, ".config", "opencode", "opencode.json"),
+					object{"model": "scripted/m", "small_model": "scripted/m", "autoupdate": false,
+						"provider": object{
+							"scripted": object{"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": url +
+								"/v1", "apiKey": "test"},
+								"models": object{
+									"m": object{
+										"name":      "m",
+										"tool_call": true,
+										"limit":     object{"context": 200000, "output": 8000},
+									},
+								}},
+						}},
+				)
+		}, []string{"run", "--format", "json"},
 		[]string{"--continue"}, shellTool("bash", object{"description": "look"}), nil, call{}, call{}},
 
 	{"copilot", "@github/copilot@1.0.102", "", prefixed("oxbow-"), func(home, url string) ([]string, error) {
-		return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=gpt-4.1"}, nil
+		return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url +
+			"/v1", "COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=gpt-4.1"}, nil
 	}, []string{"--no-auto-update", "--allow-tool=oxbow", "--output-format", "json", "-p"},
-		[]string{"--continue"}, shellTool("bash", object{"description": "look"}), []string{"--allow-all-tools", "--allow-all-paths"}, call{}, call{}},
+		[]string{"--continue"}, shellTool("bash", object{"description": "look"}),
+		[]string{"--allow-all-tools", "--allow-all-paths"}, call{}, call{}},
 
-	{"qwen", "@qwen-code/qwen-code@0.24.4", "@qwen-code/qwen-code/cli-entry.js", func(tool string, input map[string]any) call {
-		return call{Name: "tool_call", Input: object{"name": "mcp__oxbow__" + tool, "arguments": input}}
-	}, func(home, url string) ([]string, error) {
-		return []string{"OPENAI_API_KEY=test", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted"},
-			writeJSON(filepath.Join(home, ".qwen", "settings.json"), object{"security": object{"auth": object{"selectedType": "openai"}},
-				"privacy": object{"usageStatisticsEnabled": false}, "general": object{"disableAutoUpdate": true}})
-	}, []string{"--auth-type", "openai", "-o", "stream-json", "-p"},
-		[]string{"--continue"}, shellTool("run_shell_command", object{"is_background": false}), []string{"--approval-mode", "yolo"}, call{}, call{}},
+	{"qwen", "@qwen-code/qwen-code@0.24.4", "@qwen-code/qwen-code/cli-entry.js",
+		func(tool string, input map[string]any) call {
+			return call{Name: "tool_call", Input: object{"name": "mcp__oxbow__" + tool, "arguments": input}}
+		}, func(home, url string) ([]string, error) {
+			return []string{"OPENAI_API_KEY=test", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted"},
+				writeJSON(
+					filepath.Join(home, ".qwen", "settings.json"),
+					object{"security": object{"auth": object{"selectedType": "openai"}},
+						"privacy": object{"usageStatisticsEnabled": false},
+						"general": object{"disableAutoUpdate": true}},
+				)
+		}, []string{"--auth-type", "openai", "-o", "stream-json", "-p"},
+		[]string{"--continue"}, shellTool("run_shell_command", object{"is_background": false}),
+		[]string{"--approval-mode", "yolo"}, call{}, call{}},
 }
 
 // arguments returns the arguments for a run with a prompt. If resumes is set, the run
@@ -142,7 +183,8 @@ func (c *client) hint(dir string) string {
 	if dir == "" {
 		dir = "$" + clientsEnv
 	}
-	return "npm install --prefix " + dir + "/" + c.name + " " + c.install + " (Node 22), with " + clientsEnv + " set to that directory"
+	return "npm install --prefix " + dir + "/" + c.name + " " + c.install + " (Node 22), with " + clientsEnv +
+		" set to that directory"
 }
 
 // clientsEnv is the environment variable with the directory of the installed clients.

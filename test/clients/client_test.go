@@ -63,7 +63,8 @@ func newPerson(t *testing.T, c *client, program, modules, url string) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.env = append([]string{"HOME=" + p.home, "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}, more...)
+	p.env = append([]string{"HOME=" + p.home, "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) +
+		os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}, more...)
 	if c.name == "opencode" { // it would ask npm for its own plug-in package
 		if err := os.Symlink(modules, filepath.Join(p.home, ".config", "opencode", "node_modules")); err != nil {
 			t.Fatal(err)
@@ -134,7 +135,8 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 		}
 	}
 	out := p.run(program, "session", "list", "--json")
-	if err := json.Unmarshal([]byte(out), &archive); err != nil || len(archive.Sessions) != 1 || archive.Sessions[0].Client != c.name || archive.Sessions[0].Turns != 1 {
+	if err := json.Unmarshal([]byte(out), &archive); err != nil || len(archive.Sessions) != 1 ||
+		archive.Sessions[0].Client != c.name || archive.Sessions[0].Turns != 1 {
 		t.Fatalf("%v; want one turn of one session of %s: %s", err, c.name, out)
 	}
 	kept := p.run(program, "session", "show", archive.Sessions[0].Session, "--json")

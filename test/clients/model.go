@@ -169,19 +169,43 @@ func anthropic(w io.Writer, n int, text string, c *call) {
 		more["type"] = kind
 		event(w, kind, more)
 	}
-	send("message_start", object{"message": object{"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": "scripted",
-		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": object{"input_tokens": 10, "output_tokens": 1}}})
+	send(
+		"message_start",
+		object{
+			"message": object{"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant",
+				"model":   "scripted",
+				"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
+				"usage": object{"input_tokens": 10, "output_tokens": 1}},
+		},
+	)
 	send("content_block_start", object{"index": 0, "content_block": object{"type": "text", "text": ""}})
 	send("content_block_delta", object{"index": 0, "delta": object{"type": "text_delta", "text": text}})
 	send("content_block_stop", object{"index": 0})
 	stop := "end_turn"
 	if c != nil {
 		stop = "tool_use"
-		send("content_block_start", object{"index": 1, "content_block": object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", n), "name": c.Name, "input": object{}}})
-		send("content_block_delta", object{"index": 1, "delta": object{"type": "input_json_delta", "partial_json": raw(c.Input)}})
+		send(
+			"content_block_start",
+			object{
+				"index": 1,
+				"content_block": object{
+					"type":  "tool_use",
+					"id":    fmt.Sprintf("toolu_%d", n),
+					"name":  c.Name,
+					"input": object{},
+				},
+			},
+		)
+		send(
+			"content_block_delta",
+			object{"index": 1, "delta": object{"type": "input_json_delta", "partial_json": raw(c.Input)}},
+		)
 		send("content_block_stop", object{"index": 1})
 	}
-	send("message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 5}})
+	send(
+		"message_delta",
+		object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 5}},
+	)
 	send("message_stop", object{})
 }
 
@@ -192,29 +216,64 @@ func responses(w io.Writer, n int, text string, c *call) {
 		event(w, kind, more)
 	}
 	send("response.created", object{"response": object{"id": id}})
-	send("response.output_item.done", object{"output_index": 0, "item": object{"type": "message", "id": fmt.Sprintf("m_%d", n), "role": "assistant", "status": "completed",
-		"content": []any{object{"type": "output_text", "text": text, "annotations": []any{}}}}})
+	send(
+		"response.output_item.done",
+		object{
+			"output_index": 0,
+			"item": object{"type": "message", "id": fmt.Sprintf("m_%d", n), "role": "assistant", "status": "completed",
+				"content": []any{object{"type": "output_text", "text": text, "annotations": []any{}}}},
+		},
+	)
 	if c != nil {
-		item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d", n), "call_id": fmt.Sprintf("call_%d", n), "name": c.Name, "arguments": raw(c.Input), "status": "completed"}
+		item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d", n), "call_id": fmt.Sprintf("call_%d", n),
+			"name": c.Name, "arguments": raw(c.Input), "status": "completed"}
 		if c.Namespace != "" {
 			item["namespace"] = c.Namespace
 		}
 		send("response.output_item.done", object{"output_index": 1, "item": item})
 	}
-	send("response.completed", object{"response": object{"id": id, "status": "completed", "usage": object{"input_tokens": 10, "output_tokens": 5, "total_tokens": 15,
-		"input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0}}}})
+	send(
+		"response.completed",
+		object{
+			"response": object{
+				"id":     id,
+				"status": "completed",
+				"usage": object{"input_tokens": 10, "output_tokens": 5, "total_tokens": 15,
+					"input_tokens_details":  object{"cached_tokens": 0},
+					"output_tokens_details": object{"reasoning_tokens": 0}},
+			},
+		},
+	)
 }
 
 func completions(w io.Writer, n int, text string, c *call) {
 	chunk := func(delta object, finish any, usage any) {
-		event(w, "", object{"id": fmt.Sprintf("chatcmpl-%d", n), "object": "chat.completion.chunk", "created": 1, "model": "scripted",
-			"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}, "usage": usage})
+		event(
+			w,
+			"",
+			object{"id": fmt.Sprintf("chatcmpl-%d", n), "object": "chat.completion.chunk", "created": 1,
+				"model":   "scripted",
+				"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}, "usage": usage},
+		)
 	}
 	chunk(object{"role": "assistant", "content": text}, nil, nil)
 	finish := "stop"
 	if c != nil {
 		finish = "tool_calls"
-		chunk(object{"tool_calls": []any{object{"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": object{"name": c.Name, "arguments": raw(c.Input)}}}}, nil, nil)
+		chunk(
+			object{
+				"tool_calls": []any{
+					object{
+						"index":    0,
+						"id":       fmt.Sprintf("call_%d", n),
+						"type":     "function",
+						"function": object{"name": c.Name, "arguments": raw(c.Input)},
+					},
+				},
+			},
+			nil,
+			nil,
+		)
 	}
 	chunk(object{}, finish, object{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15})
 	fmt.Fprint(w, "data: [DONE]\n\n")
@@ -225,6 +284,14 @@ func gemini(w io.Writer, _ int, text string, c *call) {
 	if c != nil {
 		parts = append(parts, object{"functionCall": object{"name": c.Name, "args": c.Input}})
 	}
-	event(w, "", object{"candidates": []any{object{"index": 0, "content": object{"role": "model", "parts": parts}, "finishReason": "STOP"}},
-		"usageMetadata": object{"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}})
+	event(
+		w,
+		"",
+		object{
+			"candidates": []any{
+				object{"index": 0, "content": object{"role": "model", "parts": parts}, "finishReason": "STOP"},
+			},
+			"usageMetadata": object{"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+		},
+	)
 }

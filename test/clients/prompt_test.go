@@ -18,7 +18,8 @@ const (
 )
 
 // subjects are those of notes that have nothing to do with the question.
-var subjects = []string{"kitchen", "queue", "crane", "invoice", "garden", "parser", "camera", "bicycle", "piano", "winter", "library", "harvest", "compass", "printer", "marathon",
+var subjects = []string{"kitchen", "queue", "crane", "invoice", "garden", "parser", "camera", "bicycle", "piano",
+	"winter", "library", "harvest", "compass", "printer", "marathon",
 	"wardrobe", "telescope", "bakery", "passport", "aquarium"}
 
 func TestPrompts(t *testing.T) { eachClient(t, prompts) }
@@ -48,7 +49,13 @@ func prompts(t *testing.T, c *client, argv []string, program, modules string) {
 			most = max(most, strings.Count(body, "pier nine, at dawn"))
 		}
 		if most != want || len(m.requests) == 0 {
-			t.Errorf("in %d requests after %q the sentence stands up to %d times, want %d", len(m.requests), prompt, most, want)
+			t.Errorf(
+				"in %d requests after %q the sentence stands up to %d times, want %d",
+				len(m.requests),
+				prompt,
+				most,
+				want,
+			)
 		}
 	}
 	if out := p.run(program, "injected", "--json", "--place", "prompt"); strings.Count(out, `"place":"prompt"`) != 1 {

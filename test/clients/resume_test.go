@@ -21,7 +21,12 @@ const look = "sleep 1; cat gone.txt"
 func TestResume(t *testing.T) { eachClient(t, resumes) }
 
 func resumes(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, shell: c.shell, marker: marker, steps: []step{{shell: look}, {shell: "echo here > gone.txt"}, {shell: look}}}
+	m := &model{
+		name:   c.tool,
+		shell:  c.shell,
+		marker: marker,
+		steps:  []step{{shell: look}, {shell: "echo here > gone.txt"}, {shell: look}},
+	}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
@@ -96,7 +101,8 @@ func (p *person) checkArchive(program string, prompts []string) {
 		}
 	}
 	out := p.run(program, "session", "list", "--json")
-	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Sessions) != 1 || list.Sessions[0].Turns != turns {
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Sessions) != 1 ||
+		list.Sessions[0].Turns != turns {
 		t.Fatalf("%v; want %d turns of one session: %s", err, turns, out)
 	}
 	id := list.Sessions[0].Session

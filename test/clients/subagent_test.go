@@ -40,7 +40,12 @@ func subagents(t *testing.T, c *client, argv []string, program, modules string) 
 		t.Errorf("no sub-agent has asked the model; requests beside: %d", len(m.beside))
 	}
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")
-	for want, times := range map[string]int{`"kind":"prompt"`: 1, `"kind":"call"`: 1, `"agent":"generalist"`: 1, `"text":"Pier nine."`: 1} {
+	for want, times := range map[string]int{
+		`"kind":"prompt"`:      1,
+		`"kind":"call"`:        1,
+		`"agent":"generalist"`: 1,
+		`"text":"Pier nine."`:  1,
+	} {
 		if got := strings.Count(kept, want); got != times {
 			t.Errorf("the archive has %s %d times, want %d: %s", want, got, times, tail([]byte(kept)))
 		}

@@ -32,12 +32,18 @@ export const text: Note = { if_version: "three" };
 
 func TestTypeScript(t *testing.T) {
 	dir := filepath.Join(os.Getenv(clientsEnv), "typescript", "node_modules")
-	generator, compiler := filepath.Join(dir, "openapi-typescript", "bin", "cli.js"), filepath.Join(dir, "typescript", "bin", "tsc")
+	generator, compiler := filepath.Join(
+		dir,
+		"openapi-typescript",
+		"bin",
+		"cli.js",
+	), filepath.Join(dir, "typescript", "bin", "tsc")
 	for _, file := range []string{generator, compiler} {
 		if _, err := os.Stat(file); err == nil && os.Getenv(clientsEnv) != "" {
 			continue
 		}
-		hint := "npm install --prefix $" + clientsEnv + "/typescript openapi-typescript@7 typescript@5, with " + clientsEnv + " set to that directory"
+		hint := "npm install --prefix $" + clientsEnv + "/typescript openapi-typescript@7 typescript@5, with " +
+			clientsEnv + " set to that directory"
 		if required("typescript") {
 			t.Fatal("OXBOW_REQUIRE names it: " + hint)
 		}
@@ -63,5 +69,17 @@ func TestTypeScript(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(at, "program.ts"), []byte(typedProgram), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run(compiler, "--strict", "--noEmit", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler", "program.ts", "api.ts")
+	run(
+		compiler,
+		"--strict",
+		"--noEmit",
+		"--target",
+		"es2022",
+		"--module",
+		"esnext",
+		"--moduleResolution",
+		"bundler",
+		"program.ts",
+		"api.ts",
+	)
 }

@@ -32,7 +32,14 @@ func TestSumOfASketch(t *testing.T) {
 		img := im.Mem()
 		all, some := Sum(img, nil), Sum(img, skip)
 		if all != im.Sum(nil) || some != im.Sum(skip) {
-			t.Errorf("%s: Sum() = %x and %x, the sketch says %x and %x", im.Label(), all, some, im.Sum(nil), im.Sum(skip))
+			t.Errorf(
+				"%s: Sum() = %x and %x, the sketch says %x and %x",
+				im.Label(),
+				all,
+				some,
+				im.Sum(nil),
+				im.Sum(skip),
+			)
 		}
 		if alls[all] {
 			t.Errorf("%s: an image came twice", im.Label())

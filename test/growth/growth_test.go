@@ -54,15 +54,23 @@ const (
 // shapes are what texts of many scripts, and hostile ones, repeat. %d is a number
 // that counts up.
 var shapes = map[string]string{
-	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ", "Hebrew": "נמל ",
-	"Devanagari": "बंदरगाह ", "Thai": "ท่าเรือและประภาคาร", "Han": "漢字東京港", "kana": "みなとカタカナ", "Hangul": "항구등대", "Georgian": "ნავსადგური ", "Armenian": "նավահանգիստ ",
-	"one long word": "a", "combining marks": "\u0301", "punctuation": ".,;:!", "alternating": "a漢", "joined emoji": "👩\u200d",
-	"URL": "/path%%20a?b=c&d", "base64": "aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQ", "bad bytes": "\xff\xe9",
-	"filter terms": "tag:a%d ", "misspelt filter terms": "projct:a%d ", "one filter term": "a%d,", "unknown words": "zq%dx ", "letters": "zqx%[1]dq%[1]c ",
-	"numbers": "%d ", "negations": "not never ", "dates": "last 3 days ago ", "quotes": `"`, "quoted": `"a" `, "escaped quotes": `\" `, "quotes that open": `-"\`,
-	"brackets": "[", "braces": `{"a":`, "parentheses": "(", "equal lines": "a\n", "two lines": "a\nb\n", "lines": "line %d\n", "empty lines": "\n",
-	"headings": "# a\n", "deep headings": "## a%d\n\ntext\n\n", "list": "- a\n", "nested list": "  ", "fences": "```\n", "tags": "#a ", "code": "`",
-	"keys": "key%d: value\n", "anchors": "a: &a [*a]\n", "stars": "*a", "telephone": "+49 ", "area codes": "0170 ", "cards": "4111 ", "accounts": "DE89 ", "addresses": "a@b.", "signs": "@", "local parts": "a.",
+	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ",
+	"Hebrew":     "נמל ",
+	"Devanagari": "बंदरगाह ", "Thai": "ท่าเรือและประภาคาร", "Han": "漢字東京港", "kana": "みなとカタカナ", "Hangul": "항구등대",
+	"Georgian": "ნავსადგური ", "Armenian": "նավահանգիստ ",
+	"one long word": "a", "combining marks": "\u0301", "punctuation": ".,;:!", "alternating": "a漢",
+	"joined emoji": "👩\u200d",
+	"URL":          "/path%%20a?b=c&d", "base64": "aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQ", "bad bytes": "\xff\xe9",
+	"filter terms": "tag:a%d ", "misspelt filter terms": "projct:a%d ", "one filter term": "a%d,",
+	"unknown words": "zq%dx ", "letters": "zqx%[1]dq%[1]c ",
+	"numbers": "%d ", "negations": "not never ", "dates": "last 3 days ago ", "quotes": `"`, "quoted": `"a" `,
+	"escaped quotes": `\" `, "quotes that open": `-"\`,
+	"brackets": "[", "braces": `{"a":`, "parentheses": "(", "equal lines": "a\n", "two lines": "a\nb\n",
+	"lines": "line %d\n", "empty lines": "\n",
+	"headings": "# a\n", "deep headings": "## a%d\n\ntext\n\n", "list": "- a\n", "nested list": "  ",
+	"fences": "```\n", "tags": "#a ", "code": "`",
+	"keys": "key%d: value\n", "anchors": "a: &a [*a]\n", "stars": "*a", "telephone": "+49 ", "area codes": "0170 ",
+	"cards": "4111 ", "accounts": "DE89 ", "addresses": "a@b.", "signs": "@", "local parts": "a.",
 	"JSON keys": `"a%d":1,`, "escapes": `\u00e9`,
 }
 
@@ -144,7 +152,14 @@ var memory = sync.OnceValue(func() *oxbow.Memory {
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	for i := range 20 {
 		if err == nil {
-			_, err = m.Remember(context.Background(), oxbow.Entry{Name: fmt.Sprint("entry ", i), Content: "the harbor master of the lighthouse", Labels: []oxbow.Label{{Key: "tag", Value: fmt.Sprint("a", i)}}})
+			_, err = m.Remember(
+				context.Background(),
+				oxbow.Entry{
+					Name:    fmt.Sprint("entry ", i),
+					Content: "the harbor master of the lighthouse",
+					Labels:  []oxbow.Label{{Key: "tag", Value: fmt.Sprint("a", i)}},
+				},
+			)
 		}
 	}
 	if err != nil {
@@ -184,7 +199,8 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"correction": func(_ context.Context, s string) { analysis.Correct(s, func(string) int { return 0 }) },
 	"near-duplicates": func(ctx context.Context, s string) {
-		_, _ = analysis.NearDuplicates(ctx, []analysis.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " + s}}, nil)
+		_, _ = analysis.NearDuplicates(ctx, []analysis.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " +
+			s}}, nil)
 	},
 	"near-duplicates of lines": func(ctx context.Context, s string) {
 		var ps []analysis.Passage
@@ -210,19 +226,28 @@ var works = map[string]func(ctx context.Context, s string){
 		frontmatter.Cut("---\n" + s + "\n---\n")
 		r := frontmatter.Reader{File: "x"}
 		if n := r.Read(s); n != nil {
-			frontmatter.Edit(s, "\n", n, []string{"a"}, func(string, *yaml.Node) (string, bool) { return "a: b\n", true })
+			frontmatter.Edit(s, "\n", n, []string{"a"}, func(string, *yaml.Node) (string, bool) {
+				return "a: b\n", true
+			})
 		}
 	},
 	"Markdown": func(_ context.Context, s string) {
-		for range exchange.ReadMarkdown(strings.NewReader(s), "x.md", &exchange.ReadOptions{Format: exchange.Obsidian}) {
+		for range exchange.ReadMarkdown(
+			strings.NewReader(s),
+			"x.md",
+			&exchange.ReadOptions{Format: exchange.Obsidian},
+		) {
 		}
 	},
 	"arguments": func(ctx context.Context, s string) {
-		w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrClosed }}
+		w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+			return nil, oxbow.ErrClosed
+		}}
 		quoted, _ := json.Marshal(s)
 		for _, t := range verb.Table() {
 			if t.Name == "recall" || t.Name == "list" {
-				for _, args := range []string{s, "{" + s + `"z":1}`, `{"tags":` + s, `{"query":` + string(quoted) + `}`, `{"tags":` + string(quoted) + `}`} {
+				for _, args := range []string{s, "{" + s + `"z":1}`, `{"tags":` + s, `{"query":` + string(quoted) +
+					`}`, `{"tags":` + string(quoted) + `}`} {
 					_, _ = t.Call(ctx, w, json.RawMessage(args))
 				}
 			}

@@ -35,7 +35,13 @@ func (h *house) typeCheck(dir string) *typed {
 	if c := h.checked[dir]; c != nil {
 		return c
 	}
-	c := &typed{Info: types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}}
+	c := &typed{
+		Info: types.Info{
+			Uses:       map[*ast.Ident]types.Object{},
+			Defs:       map[*ast.Ident]types.Object{},
+			Selections: map[*ast.SelectorExpr]*types.Selection{},
+		},
+	}
 	h.checked[dir] = c
 	conf := types.Config{Importer: h.imports, Error: func(error) {}, FakeImportC: true}
 	var asts []*ast.File
@@ -77,7 +83,8 @@ func (h *house) uses(dir string) map[string]map[string]bool {
 		}
 		field, _ := obj.(*types.Var)
 		method, _ := obj.(*types.Func)
-		if obj.Parent() != obj.Pkg().Scope() && (field == nil || !field.IsField()) && (method == nil || method.Signature().Recv() == nil) {
+		if obj.Parent() != obj.Pkg().Scope() && (field == nil || !field.IsField()) &&
+			(method == nil || method.Signature().Recv() == nil) {
 			continue
 		}
 		from, to := h.fset.File(id.Pos()).Name(), h.fset.File(obj.Pos()).Name()
@@ -120,7 +127,16 @@ func filesHaveFloors(h *house) (wrong []string) {
 			most = 0
 		}
 		if c := inCircle(h.uses(dir)); len(c) > most {
-			wrong = append(wrong, fmt.Sprintf("%s: %d files stand in circles, the most is %d: %s", dir, len(c), most, strings.Join(c, " ")))
+			wrong = append(
+				wrong,
+				fmt.Sprintf(
+					"%s: %d files stand in circles, the most is %d: %s",
+					dir,
+					len(c),
+					most,
+					strings.Join(c, " "),
+				),
+			)
 		}
 	}
 	return wrong
@@ -202,7 +218,12 @@ func (m *imports) list() error {
 }
 
 var circleRules = []rule{
-	{"FilesHaveFloors", filesHaveFloors, knotted, []string{".: 3 files stand in circles, the most is 0: a.go b.go c.go"}},
+	{
+		"FilesHaveFloors",
+		filesHaveFloors,
+		knotted,
+		[]string{".: 3 files stand in circles, the most is 0: a.go b.go c.go"},
+	},
 }
 
 // A chain of files is no circle; methods, fields and types count, locals do not.

@@ -41,26 +41,59 @@ var floors = []struct {
 	{"internal/agent/prompt", []string{"internal/base/*"}},
 	{"internal/agent/clientline", []string{"vfs", "internal/base/*"}},
 	{"internal/agent/gate", []string{"internal/base/*", "internal/search/*"}},
-	{"profile", []string{".", "vfs", "store/heads", "scope", "query", "internal/base/*", "internal/screening/*", "internal/agent/prompt"}},
-	{"internal/agent/*", []string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*", "internal/search/*", "internal/code/*", "internal/agent/*", "internal/care/*"}},
+	{
+		"profile",
+		[]string{".", "vfs", "store/heads", "scope", "query", "internal/base/*", "internal/screening/*",
+			"internal/agent/prompt"},
+	},
+	{
+		"internal/agent/*",
+		[]string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*",
+			"internal/search/*", "internal/code/*", "internal/agent/*", "internal/care/*"},
+	},
 	{"internal/setup", []string{"vfs", "internal/base/*", "internal/agent/clientline"}},
 	{"internal/share/auth/oidc", []string{"internal/share/auth"}},
-	{"internal/share/*", []string{".", "vfs", "store/heads", "scope", "profile", "internal/base/*", "internal/screening/*", "internal/log/*", "internal/code/git", "internal/tree/mdtree", "internal/share/*"}},
+	{
+		"internal/share/*",
+		[]string{".", "vfs", "store/heads", "scope", "profile", "internal/base/*", "internal/screening/*",
+			"internal/log/*", "internal/code/git", "internal/tree/mdtree", "internal/share/*"},
+	},
 
 	// Verbs, and the layouts, which offer verbs.
 	{"internal/verb", belowVerbs},
 	{"internal/verb/*", append(belowVerbs, "internal/verb")},
-	{"layout", []string{".", "vfs", "internal/base/*", "internal/screening/*", "internal/tree/mdtree", "internal/agent/prompt", "internal/verb"}},
+	{
+		"layout",
+		[]string{".", "vfs", "internal/base/*", "internal/screening/*", "internal/tree/mdtree",
+			"internal/agent/prompt", "internal/verb"},
+	},
 	{"layout/internal/*", []string{".", "vfs", "layout/*", "internal/verb"}},
-	{"layout/*", []string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*", "internal/search/*", "internal/tree/*", "internal/agent/*", "internal/verb", "layout", "layout/internal/*"}},
+	{
+		"layout/*",
+		[]string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*",
+			"internal/search/*", "internal/tree/*", "internal/agent/*", "internal/verb", "layout",
+			"layout/internal/*"},
+	},
 
 	// Interfaces decode a call, make it, and encode the answer. They work by verbs.
 	{"internal/hook", []string{"internal/base/*", "internal/agent/*"}},
-	{"internal/mcpserver", []string{".", "vfs", "scope", "profile", "internal/base/*", "internal/agent/*", "internal/share/auth", "internal/verb/*", "layout"}},
-	{"internal/httpapi", []string{".", "vfs", "scope", "profile", "internal/base/*", "internal/agent/session", "internal/share/auth", "internal/share/remote", "internal/verb/*"}},
+	{
+		"internal/mcpserver",
+		[]string{".", "vfs", "scope", "profile", "internal/base/*", "internal/agent/*", "internal/share/auth",
+			"internal/verb/*", "layout"},
+	},
+	{
+		"internal/httpapi",
+		[]string{".", "vfs", "scope", "profile", "internal/base/*", "internal/agent/session", "internal/share/auth",
+			"internal/share/remote", "internal/verb/*"},
+	},
 	{"internal/web/tag", nil},
 	{"internal/web/page", []string{".", "internal/base/*", "internal/verb", "internal/web/tag"}},
-	{"internal/web", []string{".", "vfs", "internal/base/*", "internal/agent/session", "internal/share/auth", "internal/verb/*", "internal/web/*"}},
+	{
+		"internal/web",
+		[]string{".", "vfs", "internal/base/*", "internal/agent/session", "internal/share/auth", "internal/verb/*",
+			"internal/web/*"},
+	},
 	{"internal/cli/*", []string{"*"}},
 	{"cmd/*", []string{"internal/cli"}},
 	{"internal/deploy/*", nil},
@@ -71,12 +104,15 @@ var floors = []struct {
 }
 
 // belowVerbs is what a verb may import.
-var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile", "internal/base/*", "internal/screening/*", "internal/search/*", "internal/log/*",
-	"internal/tree/*", "internal/code/*", "internal/care/*", "internal/vectors", "internal/agent/*", "internal/setup", "internal/share/*"}
+var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile", "internal/base/*",
+	"internal/screening/*", "internal/search/*", "internal/log/*",
+	"internal/tree/*", "internal/code/*", "internal/care/*", "internal/vectors", "internal/agent/*", "internal/setup",
+	"internal/share/*"}
 
 // testSupport are the packages made for tests: they may import testing, and
 // only tests may import them.
-var testSupport = []string{"store/storetest", "layout/internal/layouttest", "vfs/vfstest", "test/crashfs", "test/testenv", "test/vectorstest"}
+var testSupport = []string{"store/storetest", "layout/internal/layouttest", "vfs/vfstest", "test/crashfs",
+	"test/testenv", "test/vectorstest"}
 
 // importsPointDown holds the floors.
 func importsPointDown(h *house) (wrong []string) {
@@ -97,7 +133,10 @@ func importsPointDown(h *house) (wrong []string) {
 		}
 		for _, imp := range f.imports() {
 			if dir, ok := inner(imp); ok && !matches(dir, floors[i].uses) {
-				wrong = append(wrong, fmt.Sprintf("%s: %s may not import %s, only %q", f.path, f.dir, dir, floors[i].uses))
+				wrong = append(
+					wrong,
+					fmt.Sprintf("%s: %s may not import %s, only %q", f.path, f.dir, dir, floors[i].uses),
+				)
 			}
 		}
 	}
@@ -126,7 +165,10 @@ func libraryIsLight(h *house) (wrong []string) {
 				case slices.Contains([]string{"net", "net/http", "os/exec"}, imp):
 					wrong = append(wrong, fmt.Sprintf("%s: the library imports %s", f.path, imp))
 				case dir == "." && strings.Contains(first, "."):
-					wrong = append(wrong, fmt.Sprintf("%s: the root package imports %s, of another module", f.path, imp))
+					wrong = append(
+						wrong,
+						fmt.Sprintf("%s: the root package imports %s, of another module", f.path, imp),
+					)
 				}
 			}
 		}
@@ -152,28 +194,41 @@ func productionIsUntested(h *house) (wrong []string) {
 
 var importRules = []rule{
 	{"ImportsPointDown", importsPointDown, map[string]string{
-		"a.go":                         `package oxbow; import _ "` + module + `/internal/tree/mdtree"`,
-		"store_test.go":                `package oxbow_test; import _ "` + module + `/internal/verb"`,
-		"vfs/a.go":                     `package vfs; import _ "` + module + `"`,
-		"internal/log/wal/a.go":        `package wal; import (_ "` + module + `/internal/base/text"; _ "` + module + `")`,
-		"internal/cli/a.go":            `package cli; import (_ "` + module + `/test/crashfs"; _ "` + module + `/internal/mcpserver")`,
-		"internal/base/y/a.go":         `package y; import _ "` + module + `/internal/verb"`,
-		"internal/tree/exchange/a.go":  `package exchange; import (_ "` + module + `/internal/base/text"; _ "` + module + `/internal/log/wal")`,
+		"a.go":          `package oxbow; import _ "` + module + `/internal/tree/mdtree"`,
+		"store_test.go": `package oxbow_test; import _ "` + module + `/internal/verb"`,
+		"vfs/a.go":      `package vfs; import _ "` + module + `"`,
+		"internal/log/wal/a.go": `package wal; import (_ "` + module + `/internal/base/text"; _ "` + module +
+			`")`,
+		"internal/cli/a.go": `package cli; import (_ "` + module + `/test/crashfs"; _ "` + module +
+			`/internal/mcpserver")`,
+		"internal/base/y/a.go": `package y; import _ "` + module + `/internal/verb"`,
+		"internal/tree/exchange/a.go": `package exchange; import (_ "` + module + `/internal/base/text"; _ "` +
+			module + `/internal/log/wal")`,
 		"internal/mcpserver/a_wasm.go": `package mcpserver; import _ "` + module + `/internal/tree/exchange"`,
 		"internal/verb/a.go":           `package verb; import _ "` + module + `/internal/verb/view"`,
 		"internal/verb/view/a.go":      `package view; import (_ "` + module + `/internal/verb"; _ "` + module + `")`,
 		"helpers/a.go":                 `package helpers`,
 	}, []string{
-		"a.go: . may not import internal/tree/mdtree", "internal/tree/exchange/a.go: internal/tree/exchange may not import internal/log/wal", "helpers/a.go: package helpers has no row",
-		"internal/log/wal/a.go: internal/log/wal may not import .,", "internal/base/y/a.go: internal/base/y may not import internal/verb",
-		"internal/mcpserver/a_wasm.go: internal/mcpserver may not import internal/tree/exchange", "internal/verb/a.go: internal/verb may not import internal/verb/view", "vfs/a.go: vfs may not import .,",
+		"a.go: . may not import internal/tree/mdtree",
+		"internal/tree/exchange/a.go: internal/tree/exchange may not import internal/log/wal",
+		"helpers/a.go: package helpers has no row",
+		"internal/log/wal/a.go: internal/log/wal may not import .,",
+		"internal/base/y/a.go: internal/base/y may not import internal/verb",
+		"internal/mcpserver/a_wasm.go: internal/mcpserver may not import internal/tree/exchange",
+		"internal/verb/a.go: internal/verb may not import internal/verb/view", "vfs/a.go: vfs may not import .,",
 	}}, {"LibraryIsLight", libraryIsLight, map[string]string{
-		"a.go":                    `package oxbow; import (_ "io/fs"; _ "` + module + `/vfs"; _ "golang.org/x/sys/unix"; _ "net/http")`,
-		"a_test.go":               `package oxbow; import (_ "net"; _ "example.com/x")`,
-		"vfs/a.go":                `package vfs; import (_ "golang.org/x/sys/unix"; _ "` + module + `/internal/base/text")`,
+		"a.go": `package oxbow; import (_ "io/fs"; _ "` + module +
+			`/vfs"; _ "golang.org/x/sys/unix"; _ "net/http")`,
+		"a_test.go": `package oxbow; import (_ "net"; _ "example.com/x")`,
+		"vfs/a.go": `package vfs; import (_ "golang.org/x/sys/unix"; _ "` + module +
+			`/internal/base/text")`,
 		"internal/base/text/a.go": `package text; import (_ "net"; _ "net/url")`,
 		"internal/code/git/a.go":  `package git; import _ "os/exec"`, // nothing that the library imports
-	}, []string{"a.go: the root package imports golang.org/x/sys/unix", "a.go: the library imports net/http", "internal/base/text/a.go: the library imports net"}},
+	}, []string{
+		"a.go: the root package imports golang.org/x/sys/unix",
+		"a.go: the library imports net/http",
+		"internal/base/text/a.go: the library imports net",
+	}},
 	{"ProductionIsUntested", productionIsUntested, map[string]string{
 		"a.go":                  `package oxbow; import _ "testing"`,
 		"a_test.go":             `package oxbow; import _ "testing"`,
@@ -182,6 +237,10 @@ var importRules = []rule{
 		"test/testenv/need.go":  `package testenv; import _ "testing"`,
 		"internal/log/wal/a.go": `package wal; import _ "` + module + `/test/testenv"`,
 		"internal/verb/a.go":    `package verb; import _ "` + module + `/test/crashfs"`,
-	}, []string{"a.go: production code imports testing", "b.go: production code imports testing/fstest", "internal/log/wal/a.go: production code imports " + module + "/test/testenv",
-		"internal/verb/a.go: production code imports " + module + "/test/crashfs"}},
+	}, []string{
+		"a.go: production code imports testing",
+		"b.go: production code imports testing/fstest",
+		"internal/log/wal/a.go: production code imports " + module + "/test/testenv",
+		"internal/verb/a.go: production code imports " + module + "/test/crashfs",
+	}},
 }

@@ -128,7 +128,10 @@ func commentsBeginWithTheName(h *house) (wrong []string) {
 			words = words[1:]
 		}
 		if first := strings.TrimRight(words[0], ",:"); first != "" && first != id.Name {
-			wrong = append(wrong, fmt.Sprintf("%s: the comment of %s begins with %q", h.fset.Position(id.Pos()), id.Name, first))
+			wrong = append(
+				wrong,
+				fmt.Sprintf("%s: the comment of %s begins with %q", h.fset.Position(id.Pos()), id.Name, first),
+			)
 		}
 	}
 	for _, f := range slices.Concat(h.files, h.outside) {
@@ -151,10 +154,12 @@ func commentsBeginWithTheName(h *house) (wrong []string) {
 
 var nameRules = []rule{
 	{"CommentsBeginWithTheName", commentsBeginWithTheName, map[string]string{
-		"a.go": "package oxbow\n\n// F does.\nfunc F() {}\n\n// old does.\nfunc (T) New() {}\n\n// A T is.\ntype T int\n\n// W is.\ntype V int\n\ntype (\n\t// no\n\tX int\n)\n\nfunc y() {}",
+		"a.go": "package oxbow\n\n// F does.\nfunc F() {}\n\n// old does.\nfunc (T) New() {}\n\n// A T is.\ntype T " +
+			"int\n\n// W is.\ntype V int\n\ntype (\n\t// no\n\tX int\n)\n\nfunc y() {}",
 	}, []string{`a.go:7:10: the comment of New begins with "old"`, `a.go:13:6: the comment of V begins with "W"`}},
 	{"ExportedNamesAreUsed", exportedNamesAreUsed, map[string]string{
-		"a.go":           "package oxbow\nfunc A() {}\nfunc B() {}\ntype T struct{}\nfunc (T) M() {}\nvar x, Y = 1, 2\ntype U struct{ r R }\ntype V []W\ntype W int\ntype R int\nfunc (*T) N() *U { return nil }",
+		"a.go": "package oxbow\nfunc A() {}\nfunc B() {}\ntype T struct{}\nfunc (T) M() {}\nvar x, Y = 1, " +
+			"2\ntype U struct{ r R }\ntype V []W\ntype W int\ntype R int\nfunc (*T) N() *U { return nil }",
 		"tool/a.go":      "package tool; import o \"" + module + "\"\nvar _ = o.A",
 		"tool/a_test.go": "package tool; import \"" + module + "\"\nvar _ oxbow.T",
 		"a_test.go":      "package oxbow_test; import \"" + module + "\"\nvar _ = oxbow.B",

@@ -38,7 +38,13 @@ func onlyListedIsPublic(h *house) (wrong []string) {
 	}
 	for _, dir := range slices.Sorted(maps.Keys(found)) {
 		if !slices.Contains(public, dir) {
-			wrong = append(wrong, fmt.Sprintf("package %s is public and not listed: put it below internal, or list it and write an example", dir))
+			wrong = append(
+				wrong,
+				fmt.Sprintf(
+					"package %s is public and not listed: put it below internal, or list it and write an example",
+					dir,
+				),
+			)
 		}
 	}
 	return wrong
@@ -69,7 +75,16 @@ func publicTypesHaveNames(h *house) (wrong []string) {
 			if obj := c.Scope().Lookup(name); obj.Exported() && !slices.Contains(forLayouts, dir+"."+name) {
 				for _, t := range hidden(obj, dir) {
 					if !named[t] {
-						wrong = append(wrong, fmt.Sprintf("%s: %s needs %s.%s, which no public package names", dir, name, t.Pkg().Path(), t.Name()))
+						wrong = append(
+							wrong,
+							fmt.Sprintf(
+								"%s: %s needs %s.%s, which no public package names",
+								dir,
+								name,
+								t.Pkg().Path(),
+								t.Name(),
+							),
+						)
 					}
 				}
 			}
@@ -142,7 +157,10 @@ var publicRules = []rule{
 	}, []string{"package helpers is public and not listed"}},
 	{"PublicTypesHaveNames", publicTypesHaveNames, map[string]string{
 		"internal/x/a.go": "package x\ntype A struct{}\ntype B struct{}\ntype C struct{}",
-		"a.go":            "package oxbow\nimport \"" + module + "/internal/x\"\ntype B = x.B\nfunc F() (x.A, error) { return x.A{}, nil }\nfunc G(*x.B) {}\ntype T struct{ c x.C }",
-		"scope/a.go":      "package scope\nimport \"" + module + "/internal/x\"\ntype S struct{ L []x.C }\nfunc h(x.A) {}",
+		"a.go": "package oxbow\nimport \"" + module +
+			"/internal/x\"\ntype B = x.B\nfunc F() (x.A, error) { return x.A{}, nil }\nfunc G(*x.B) {}\ntype T " +
+			"struct{ c x.C }",
+		"scope/a.go": "package scope\nimport \"" + module +
+			"/internal/x\"\ntype S struct{ L []x.C }\nfunc h(x.A) {}",
 	}, []string{".: F needs internal/x.A", "scope: S needs internal/x.C"}},
 }

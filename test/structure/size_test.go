@@ -65,10 +65,28 @@ func functionsAreShort(h *house) (wrong []string) {
 		}
 	}
 	if len(branchy) > h.limits.branchy {
-		wrong = append(wrong, fmt.Sprintf("%d functions have more than %d paths, %d may:\n\t%s", len(branchy), maxPaths, h.limits.branchy, strings.Join(branchy, "\n\t")))
+		wrong = append(
+			wrong,
+			fmt.Sprintf(
+				"%d functions have more than %d paths, %d may:\n\t%s",
+				len(branchy),
+				maxPaths,
+				h.limits.branchy,
+				strings.Join(branchy, "\n\t"),
+			),
+		)
 	}
 	if len(long) > h.limits.long {
-		wrong = append(wrong, fmt.Sprintf("%d functions have more than %d lines, %d may:\n\t%s", len(long), maxLong, h.limits.long, strings.Join(long, "\n\t")))
+		wrong = append(
+			wrong,
+			fmt.Sprintf(
+				"%d functions have more than %d lines, %d may:\n\t%s",
+				len(long),
+				maxLong,
+				h.limits.long,
+				strings.Join(long, "\n\t"),
+			),
+		)
 	}
 	return wrong
 }
@@ -79,5 +97,8 @@ var sizeRules = []rule{
 		"b.go": "package oxbow\nfunc b(n int) int {" + strings.Repeat("if n > 0 && n < 9 { n++ };", 8) + "return n }",
 		"c.go": "package oxbow\nfunc c() {" + strings.Repeat("\n", 80) + "}",
 		"d.go": "package oxbow\nfunc d() {" + strings.Repeat("\n", 79) + "}",
-	}, []string{"1 functions have more than 15 paths, 0 may:\n\tb.go: b has 17 paths", "1 functions have more than 80 lines, 0 may:\n\tc.go: c has 81 lines"}},
+	}, []string{
+		"1 functions have more than 15 paths, 0 may:\n\tb.go: b has 17 paths",
+		"1 functions have more than 80 lines, 0 may:\n\tc.go: c has 81 lines",
+	}},
 }

@@ -107,7 +107,10 @@ func newHouse(fsys fs.FS) (*house, error) {
 		if err != nil {
 			return err
 		}
-		h.files = append(h.files, &goFile{path: p, dir: path.Dir(p), test: strings.HasSuffix(p, "_test.go"), text: string(b), ast: f})
+		h.files = append(
+			h.files,
+			&goFile{path: p, dir: path.Dir(p), test: strings.HasSuffix(p, "_test.go"), text: string(b), ast: f},
+		)
 		return nil
 	})
 	return h, err
@@ -184,7 +187,17 @@ type rule struct {
 	want   []string
 }
 
-var rules = slices.Concat(importRules, publicRules, textRules, sizeRules, circleRules, nameRules, styleRules, testRules, linkRules)
+var rules = slices.Concat(
+	importRules,
+	publicRules,
+	textRules,
+	sizeRules,
+	circleRules,
+	nameRules,
+	styleRules,
+	testRules,
+	linkRules,
+)
 
 // Each rule finds what breaks it, and nothing else.
 func TestRules(t *testing.T) {
@@ -198,9 +211,14 @@ func TestRules(t *testing.T) {
 		})
 	}
 	t.Run("Tools", func(t *testing.T) {
-		fsys := brokenHouse(map[string]string{"internal/verb/get.md": "Gets.", "internal/verb/list.md": " \n", "internal/verb/old.md": "Is gone."})
+		fsys := brokenHouse(map[string]string{
+			"internal/verb/get.md":  "Gets.",
+			"internal/verb/list.md": " \n",
+			"internal/verb/old.md":  "Is gone.",
+		})
 		compareProblems(t, toolsAreDescribed(fsys, []string{"get", "list", "undo"}), []string{
-			"the verb list has no description", "the verb undo has no description", "internal/verb/old.md: there is no verb old"})
+			"the verb list has no description", "the verb undo has no description",
+			"internal/verb/old.md: there is no verb old"})
 	})
 	t.Run("Syntax", func(t *testing.T) {
 		if _, err := newHouse(brokenHouse(map[string]string{"a.go": "pakcage oxbow"})); err == nil {

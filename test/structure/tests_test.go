@@ -108,15 +108,23 @@ var testRules = []rule{
 		"b_test.go":            "package oxbow\nimport \"time\"\nvar wait = time.Sleep",
 		"c_test.go":            `package oxbow; import ("testing";"testing/synctest";"time"); func TestX(t *testing.T) { synctest.Test(t, func(*testing.T) { time.Sleep(1) }) }`,
 		"store/storetest/a.go": "package storetest\nimport \"time\"\nfunc a() { time.Sleep(1) }",
-	}, []string{"a_test.go:3:12: a test sleeps", "b_test.go:3:12: a test sleeps", "store/storetest/a.go:3:12: a test sleeps"}},
+	}, []string{
+		"a_test.go:3:12: a test sleeps",
+		"b_test.go:3:12: a test sleeps",
+		"store/storetest/a.go:3:12: a test sleeps",
+	}},
 	{"DataIsThere", dataIsThere, map[string]string{
-		"a_test.go":                  "package oxbow\nimport \"path/filepath\"\nfunc FuzzA() { filepath.Glob(\"testdata/*.txt\") }\nfunc b() { filepath.Glob(\"testdata/*.json\") }",
+		"a_test.go": "package oxbow\nimport \"path/filepath\"\nfunc FuzzA() { " +
+			"filepath.Glob(\"testdata/*.txt\") }\nfunc b() { filepath.Glob(\"testdata/*.json\") }",
 		"testdata/a.txt":             "x",
 		"testdata/fuzz/FuzzA/1":      "go test fuzz v1\n",
 		"testdata/fuzz/FuzzGone/1":   "go test fuzz v1\n",
 		"vfs/a_test.go":              `package vfs`,
 		"vfs/testdata/empty/":        "",
 		"vfs/testdata/fuzz/FuzzA/12": "go test fuzz v1\n", // the target is in another package
-	}, []string{"a_test.go:4:12: the glob \"testdata/*.json\" finds nothing", "testdata/fuzz/FuzzGone: there is no fuzz target",
-		"vfs/testdata/empty: is empty", "vfs/testdata/fuzz/FuzzA: there is no fuzz target"}},
+	}, []string{
+		"a_test.go:4:12: the glob \"testdata/*.json\" finds nothing",
+		"testdata/fuzz/FuzzGone: there is no fuzz target",
+		"vfs/testdata/empty: is empty", "vfs/testdata/fuzz/FuzzA: there is no fuzz target",
+	}},
 }

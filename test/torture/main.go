@@ -65,14 +65,22 @@ type flags struct {
 }
 
 var campaigns = []campaign{
-	{"crash", []string{"distinct images", "generated", "deep", "points", "kills", "scripts", "opened by a snapshot", "mixed snapshots"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := faults.Crash(seed, faults.CrashOptions{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short})
-		n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts, t.Based, t.Mixed}
-		if v != nil {
-			return n, v
-		}
-		return n, nil
-	}},
+	{
+		"crash",
+		[]string{"distinct images", "generated", "deep", "points", "kills", "scripts", "opened by a snapshot",
+			"mixed snapshots"},
+		func(seed uint64, f flags) ([]int, error) {
+			t, v := faults.Crash(
+				seed,
+				faults.CrashOptions{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short},
+			)
+			n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts, t.Based, t.Mixed}
+			if v != nil {
+				return n, v
+			}
+			return n, nil
+		},
+	},
 	{"flip", []string{"files", "harmless", "refused", "torn", "traceless"}, func(seed uint64, f flags) ([]int, error) {
 		t, v := faults.Flip(seed, f.setup)
 		n := []int{t.Files, t.Harmless, t.Refused, t.Torn, t.Traceless}
@@ -81,18 +89,26 @@ var campaigns = []campaign{
 		}
 		return n, nil
 	}},
-	{"linear", []string{"histories", "calls", "pending", "busy", "opened by a snapshot"}, func(seed uint64, f flags) ([]int, error) {
-		t, err := faults.Linear(seed, f.setup)
-		return []int{t.Histories, t.Calls, t.Pending, t.Busy, t.Based}, err
-	}},
-	{"ioerr", []string{"faults", "images", "distinct", "rescued", "unknown", "scripts", "opened by a snapshot"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := faults.Errors(seed, faults.ErrorOptions{Setup: f.setup})
-		n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts, t.Based}
-		if v != nil {
-			return n, v
-		}
-		return n, nil
-	}},
+	{
+		"linear",
+		[]string{"histories", "calls", "pending", "busy", "opened by a snapshot"},
+		func(seed uint64, f flags) ([]int, error) {
+			t, err := faults.Linear(seed, f.setup)
+			return []int{t.Histories, t.Calls, t.Pending, t.Busy, t.Based}, err
+		},
+	},
+	{
+		"ioerr",
+		[]string{"faults", "images", "distinct", "rescued", "unknown", "scripts", "opened by a snapshot"},
+		func(seed uint64, f flags) ([]int, error) {
+			t, v := faults.Errors(seed, faults.ErrorOptions{Setup: f.setup})
+			n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts, t.Based}
+			if v != nil {
+				return n, v
+			}
+			return n, nil
+		},
+	},
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -133,8 +149,14 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	fl.IntVar(&f.procs, "procs", 2, "processes of a script, 1 or 2")
 	fl.IntVar(&f.deep, "deep", 0, "of so many images one is crashed again; 0: the default")
 	fl.BoolVar(&f.plain, "plain", false, "free space as in real use in all scripts (slower)")
-	fl.BoolVar(&f.short, "short", false, "crash: small free space and texts of at most 300 bytes in all scripts (faster)")
-	disk := fl.String("disk", "", "break a promise of the disk on purpose: "+strings.Join(workload.DiskFaultNames[1:], " | "))
+	fl.BoolVar(
+		&f.short,
+		"short",
+		false,
+		"crash: small free space and texts of at most 300 bytes in all scripts (faster)",
+	)
+	disk := fl.String("disk", "", "break a promise of the disk on purpose: "+
+		strings.Join(workload.DiskFaultNames[1:], " | "))
 	limit := fl.Int("violations", 20, "stop after so many violations")
 	if err := fl.Parse(args); err != nil {
 		return 2
@@ -163,7 +185,8 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 				mu.Lock()
 				s := next
 				next++
-				over := (*count > 0 && s-*seed >= uint64(*count)) || (*count == 0 && p.sums[0] >= *most) || bad >= *limit || ctx.Err() != nil
+				over := (*count > 0 && s-*seed >= uint64(*count)) || (*count == 0 && p.sums[0] >= *most) ||
+					bad >= *limit || ctx.Err() != nil
 				mu.Unlock()
 				if over {
 					return
@@ -173,8 +196,12 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 				p.add(n)
 				if err != nil {
 					bad++
-					fmt.Fprintf(stdout, "VIOLATION: %v\n  repeat: cd test/torture && go run . %s --seed %d --count 1 --procs %d --deep %d --plain=%v --short=%v --disk=%s\n",
-						err, c.name, s, f.procs, f.deep, f.plain, f.short, *disk)
+					fmt.Fprintf(
+						stdout,
+						"VIOLATION: %v\n  repeat: cd test/torture && go run . %s --seed %d --count 1 --procs %d "+
+							"--deep %d --plain=%v --short=%v --disk=%s\n",
+						err, c.name, s, f.procs, f.deep, f.plain, f.short, *disk,
+					)
 				}
 				mu.Unlock()
 			}

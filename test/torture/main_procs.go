@@ -55,8 +55,12 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 		rep, err := procs.Run(ctx, o, stderr)
 		fmt.Fprintf(stdout, "procs: seed %d: %v\n", o.Seed, rep)
 		if len(rep.Violations) > 0 {
-			fmt.Fprintf(stdout, "  repeat: cd test/torture && go run . procs --seed %d --duration %v --writers %d --readers %d --lanes %d --every %v --compact-every %v --fault=%s\n",
-				o.Seed, o.Duration, o.Writers, o.Readers, o.Lanes, o.Every, o.CompactEvery, o.Fault)
+			fmt.Fprintf(
+				stdout,
+				"  repeat: cd test/torture && go run . procs --seed %d --duration %v --writers %d --readers %d "+
+					"--lanes %d --every %v --compact-every %v --fault=%s\n",
+				o.Seed, o.Duration, o.Writers, o.Readers, o.Lanes, o.Every, o.CompactEvery, o.Fault,
+			)
 		}
 		return len(rep.Violations) == 0, err
 	})

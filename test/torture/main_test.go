@@ -24,7 +24,8 @@ func TestCommand(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		status := run(strings.Fields(tt.args), &stdout, &stderr)
-		if status != tt.status || !strings.Contains(stdout.String(), tt.stdout) || !strings.Contains(stderr.String(), tt.stderr) {
+		if status != tt.status || !strings.Contains(stdout.String(), tt.stdout) ||
+			!strings.Contains(stderr.String(), tt.stderr) {
 			t.Errorf("torture %s: status %d\nstdout %s\nstderr %s\nwant %d, %q and %q",
 				tt.args, status, stdout.String(), stderr.String(), tt.status, tt.stdout, tt.stderr)
 		}
@@ -43,7 +44,12 @@ func TestViolationIsPrinted(t *testing.T) {
 	}}
 	var stdout, stderr bytes.Buffer
 	status := c.run([]string{"--count", "4", "--procs", "1"}, &stdout, &stderr)
-	for _, want := range []string{"VIOLATION: it broke", "cd test/torture && go run . broken --seed 3 --count 1 --procs 1", "4 tries", "1 violations"} {
+	for _, want := range []string{
+		"VIOLATION: it broke",
+		"cd test/torture && go run . broken --seed 3 --count 1 --procs 1",
+		"4 tries",
+		"1 violations",
+	} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("stdout lacks %q: %s", want, stdout.String())
 		}

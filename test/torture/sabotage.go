@@ -83,9 +83,16 @@ var sabotages = []sabotage{
 	{"a snapshot's page not verified", "", "snapshot-page-not-verified", ofStore + "TestSnapshotDamaged"},
 	{"removed names not in a snapshot", "", "snapshot-without-removed", ofStore + "TestSnapshotIsTheLog"},
 	{"a snapshot left by a redaction", "", "snapshot-left-by-redaction", ofStore + "TestSnapshotAfterRedaction"},
-	{"a redaction by another process taken for a compaction", "", "redaction-taken-for-compaction", ". TestRedactedUnderAnIndex"},
-	{"versions of before in the snapshot of a compaction", "", "compaction-lists-old-versions", ofStore + "TestCompactsItself"},
-	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", ofStore + "TestSnapshotOfUnsyncedRecords"},
+	{
+		"a redaction by another process taken for a compaction",
+		"",
+		"redaction-taken-for-compaction",
+		". TestRedactedUnderAnIndex",
+	},
+	{"versions of before in the snapshot of a compaction", "", "compaction-lists-old-versions", ofStore +
+		"TestCompactsItself"},
+	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", ofStore +
+		"TestSnapshotOfUnsyncedRecords"},
 
 	{"damage taken for an older copy", "", "damage-taken-for-an-older-copy", recoveryCampaign},
 	{"what was made of a damaged log left by its recovery", "", "recovery-leaves-derived-files", recoveryCampaign},
@@ -111,7 +118,11 @@ var sabotages = []sabotage{
 func runMutants(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	fl.SetOutput(stderr)
-	short := fl.Bool("short", false, "without procs, the long form of crash, and the library's own tests, which are built for each")
+	short := fl.Bool(
+		"short",
+		false,
+		"without procs, the long form of crash, and the library's own tests, which are built for each",
+	)
 	only := fl.String("run", "", "only sabotages whose name or campaign matches the `regexp`")
 	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "campaigns at the same time, but for procs")
 	if err := fl.Parse(args); err != nil {
@@ -136,7 +147,13 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 		}
 		start, all := time.Now(), len(r.todo)
 		r.run(ctx, *workers)
-		fmt.Fprintf(stdout, "mutants: %d sabotages, %d not noticed, %s\n", all, r.missed, time.Since(start).Round(time.Second))
+		fmt.Fprintf(
+			stdout,
+			"mutants: %d sabotages, %d not noticed, %s\n",
+			all,
+			r.missed,
+			time.Since(start).Round(time.Second),
+		)
 		return true, r.verdict(ctx)
 	})
 }
@@ -151,7 +168,8 @@ const ofStore = "./internal/log/logstore "
 func planned(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
-		if short && (s.hunt == "procs" || strings.HasPrefix(s.hunt, ". ") || s.hunt == recoveryCampaign || strings.HasPrefix(s.hunt, ofStore)) {
+		if short && (s.hunt == "procs" || strings.HasPrefix(s.hunt, ". ") || s.hunt == recoveryCampaign ||
+			strings.HasPrefix(s.hunt, ofStore)) {
 			continue
 		}
 		if s.hunt != "crash" || !short {

@@ -15,7 +15,8 @@ func testNames(t *testing.T, fsys vfs.FS) {
 	Must(t, fsys.MkdirAll("d", 0o700))
 	Put(t, fsys, "d/ok", "")
 	Put(t, fsys, "a", "")
-	for _, bad := range []string{"", "..", "../a", "d/../../a", "d/../a", "/a", "/etc/passwd", "./a", "a/", "d//ok", "a\x00b"} {
+	for _, bad := range []string{"", "..", "../a", "d/../../a", "d/../a", "/a", "/etc/passwd", "./a", "a/", "d//ok",
+		"a\x00b"} {
 		_, openErr := fsys.OpenFile(bad, os.O_RDWR|os.O_CREATE, 0o600)
 		_, statErr := fsys.Stat(bad)
 		_, dirErr := fsys.ReadDir(bad)

@@ -54,7 +54,8 @@ func Find(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file != nil && (found.Seq >= f.old.Seq+saveAfter || found.Seq < f.old.Seq || !slices.Equal(found.Names, f.old.Names)) {
+	if file != nil && (found.Seq >= f.old.Seq+saveAfter || found.Seq < f.old.Seq ||
+		!slices.Equal(found.Names, f.old.Names)) {
 		file.Write(ctx, found.encode())
 	}
 	return found.Names, nil

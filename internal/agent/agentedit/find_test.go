@@ -15,10 +15,15 @@ import (
 )
 
 var sources = map[string]oxbow.Source{
-	"person":  {Door: "cli", Actor: oxbow.Person},
-	"agent":   {Door: "mcp", Actor: oxbow.Agent},
-	"import":  {Door: "cli", Actor: oxbow.Imported, Ref: "notes.md"},
-	"bulk":    {Door: "cli", Actor: oxbow.Imported, Ref: "session:claude/s1 notes.md", Claimed: oxbow.Claim{Agent: "claude"}},
+	"person": {Door: "cli", Actor: oxbow.Person},
+	"agent":  {Door: "mcp", Actor: oxbow.Agent},
+	"import": {Door: "cli", Actor: oxbow.Imported, Ref: "notes.md"},
+	"bulk": {
+		Door:    "cli",
+		Actor:   oxbow.Imported,
+		Ref:     "session:claude/s1 notes.md",
+		Claimed: oxbow.Claim{Agent: "claude"},
+	},
 	"program": {Door: "cli", Actor: oxbow.Program},
 }
 
@@ -115,15 +120,27 @@ func TestFind(t *testing.T) {
 		{"a person writes the same text", "person write a one; agent write a two; person write a two", ""},
 		{"a person undoes it", "person write a one; agent write a two; person undo", ""},
 		{"a person undoes the undo", "person write a one; agent write a two; person undo; person redo", "a"},
-		{"a person undoes the writing", "person write a one; agent write a two; person write a three; person undo", "a"},
+		{
+			"a person undoes the writing",
+			"person write a one; agent write a two; person write a three; person undo",
+			"a",
+		},
 		{"an agent undoes a person's change", "person write a one; person write a two; agent undo", "a"},
 		{"an agent undoes its own", "person write a one; agent write a two; agent undo", ""},
-		{"a person restores the agent's text", "person write a one; agent write a two; person write a three; person restore a 2", ""},
+		{
+			"a person restores the agent's text",
+			"person write a one; agent write a two; person write a three; person restore a 2",
+			"",
+		},
 		{"a person's import", "person write a one; import write a two", ""},
 		{"an agent's import", "person write a one; bulk write a two", "a"},
 		{"a program's change", "person write a one; program write a two", ""},
 		{"a program's change after an agent's", "person write a one; agent write a two; program write a three", "a"},
-		{"an agent again after the person", "person write a one; agent write a two; person write a two; agent write a three", "a"},
+		{
+			"an agent again after the person",
+			"person write a one; agent write a two; person write a two; agent write a three",
+			"a",
+		},
 		{"two", "person write a one; person write b two; agent write b three; agent write a four", "a b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,7 +160,8 @@ func TestFind(t *testing.T) {
 				}
 				for _, name := range found {
 					e, isOpen, err := Describe(t.Context(), m, name)
-					if err != nil || !isOpen || e.Own.Seq == 0 || e.Last.Seq == 0 || e.First.Seq == 0 || e.Back == 0 || e.Back >= e.First.Seq {
+					if err != nil || !isOpen || e.Own.Seq == 0 || e.Last.Seq == 0 || e.First.Seq == 0 || e.Back == 0 ||
+						e.Back >= e.First.Seq {
 						t.Errorf("%s: Describe(%q) = %+v, %v, %v", how, name, e, isOpen, err)
 					}
 				}
@@ -156,7 +174,8 @@ func TestDescribeRenamed(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	act(t, m, "person write a one")
 	act(t, m, "agent rename a b")
-	if e, isOpen, err := Describe(t.Context(), m, "a"); err != nil || !isOpen || e.Now != nil || e.Renamed != "b" || e.Back != 1 {
+	if e, isOpen, err := Describe(t.Context(), m, "a"); err != nil || !isOpen || e.Now != nil || e.Renamed != "b" ||
+		e.Back != 1 {
 		t.Errorf("Describe = %+v, %v, %v; want it to be renamed to b", e, isOpen, err)
 	}
 }
@@ -180,7 +199,8 @@ func TestState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range [][]byte{nil, []byte("{"), data[:len(data)-3], append([]byte("x"), data...), []byte(strings.Replace(string(data), `"a"`, `"b"`, 1))} {
+	for _, bad := range [][]byte{nil, []byte("{"), data[:len(data)-3], append([]byte("x"), data...),
+		[]byte(strings.Replace(string(data), `"a"`, `"b"`, 1))} {
 		if err := vfs.WriteDerived(fsys, name, 0o600, bad); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +217,9 @@ func TestState(t *testing.T) {
 	}
 	act(t, m, "agent write b other")
 	find("a", "b")
-	if _, err := m.Store().(oxbow.Redactor).RedactVersions(t.Context(), func(e oxbow.Entry, _ bool) bool { return e.Name == "a" }, false); err != nil {
+	if _, err := m.Store().(oxbow.Redactor).RedactVersions(t.Context(), func(e oxbow.Entry, _ bool) bool {
+		return e.Name == "a"
+	}, false); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := vfs.ReadFile(fsys, name, -1); err == nil {

@@ -41,7 +41,8 @@ func imageOf(v *oxbow.Version) image {
 
 // equal reports whether both versions are the same in all that is compared.
 func (i image) equal(o image) bool {
-	return i.removed == o.removed && i.content == o.content && slices.Equal(i.aliases, o.aliases) && slices.Equal(i.labels, o.labels)
+	return i.removed == o.removed && i.content == o.content && slices.Equal(i.aliases, o.aliases) &&
+		slices.Equal(i.labels, o.labels)
 }
 
 // byAgent reports whether an agent made a change: by MCP or HTTP, in its shell, or through

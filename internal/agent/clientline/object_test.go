@@ -25,7 +25,8 @@ type sample struct {
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"text":"a\u00e9\ud83d\ude00\ud83d \u001b[1m\"\\\/","on":true,"exit":-3,"raw":[1,{"x":"]"}],"blocks":[{"type":"text","text":"t"},{"id":"\n"}],"part":{"text":"p"}}`,
-		`{"text":null,"on":null,"exit":null,"blocks":null,"part":null}`, `{"text":7,"exit":"x","blocks":{},"part":[]}`, ` { "text" : "a" , "exit" : 1e2 } `,
+		`{"text":null,"on":null,"exit":null,"blocks":null,"part":null}`, `{"text":7,"exit":"x","blocks":{},"part":[]}`,
+		` { "text" : "a" , "exit" : 1e2 } `,
 		`{"text":"\q"}`, `{"text":"\u12"}`, `{"text":"a`, `{"blocks":[{"type":"a"},`, "{\"text\":\"\xff\"}", `[]`, ``,
 	} {
 		f.Add([]byte(s))
@@ -33,7 +34,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, want sample
 		Decode(b, &got)
-		all, known := map[string]json.RawMessage{}, map[string]json.RawMessage{} // each key once; encoding/json takes those of another case
+		// each key once; encoding/json takes those of another case
+		all, known := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 		if !utf8.Valid(b) || !bytes.Equal(b, bytes.ToLower(b)) || json.Unmarshal(b, &all) != nil {
 			return
 		}
@@ -67,7 +69,8 @@ func mustJSON(t *testing.T, v any) []byte {
 
 func TestSpace(t *testing.T) {
 	var got sample
-	if !Decode([]byte("{\n \"on\" : true , \"exit\": -3\n, \"part\": { \"text\":\"a\" } }"), &got) || !got.On || got.Exit == nil || *got.Exit != -3 || got.Part == nil || got.Part.Text != "a" {
+	if !Decode([]byte("{\n \"on\" : true , \"exit\": -3\n, \"part\": { \"text\":\"a\" } }"), &got) || !got.On ||
+		got.Exit == nil || *got.Exit != -3 || got.Part == nil || got.Part.Text != "a" {
 		t.Errorf("with space between it is %+v", got)
 	}
 }

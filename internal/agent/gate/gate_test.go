@@ -12,9 +12,14 @@ func term(text string, idf, score float64) Term {
 }
 
 func TestStrengthOf(t *testing.T) {
-	s := StrengthOf([]Term{term("kayak", 5, 8), term("price", 3, 4), {Text: "bornholm", Most: 13.2, IDF: 6, Absent: true}})
+	s := StrengthOf([]Term{
+		term("kayak", 5, 8),
+		term("price", 3, 4),
+		{Text: "bornholm", Most: 13.2, IDF: 6, Absent: true},
+	})
 	// share = 12 / (2.2·(5+3+6)), g = share·√12
-	if want := 12 / 30.8 * math.Sqrt(12); math.Abs(s.G-want) > 1e-9 || s.Matched != 2 || s.Subject != 2 || math.Abs(s.Unknown-6./14) > 1e-9 {
+	if want := 12 / 30.8 * math.Sqrt(12); math.Abs(s.G-want) > 1e-9 || s.Matched != 2 || s.Subject != 2 ||
+		math.Abs(s.Unknown-6./14) > 1e-9 {
 		t.Errorf("StrengthOf = %+v, want g %v, 2 terms, unknown 6/14", s, want)
 	}
 	if s := StrengthOf([]Term{term("kayak", 5, 8)}); s.G != 0 || s.Matched != 1 {
@@ -39,12 +44,52 @@ func TestIdentifiers(t *testing.T) {
 		matched int
 		unknown float64
 	}{
-		{"a product", []Term{part("TypeScript", "type", 3, 4), part("TypeScript", "script", 4, 4), part("TypeScript", "typescript", 5, 8)}, 1, 0},
-		{"a file", []Term{part("main.go", "main", 3, 4), part("main.go", "go", 4, 4), part("main.go", "main.go", 5, 8)}, 1, 0},
+		{
+			"a product",
+			[]Term{
+				part("TypeScript", "type", 3, 4),
+				part("TypeScript", "script", 4, 4),
+				part("TypeScript", "typescript", 5, 8),
+			},
+			1,
+			0,
+		},
+		{
+			"a file",
+			[]Term{part("main.go", "main", 3, 4), part("main.go", "go", 4, 4), part("main.go", "main.go", 5, 8)},
+			1,
+			0,
+		},
 		{"with an underscore", []Term{part("queue_depth", "queue", 3, 4), part("queue_depth", "depth", 4, 4)}, 2, 0},
-		{"with three parts", []Term{part("getUserName", "get", 3, 4), part("getUserName", "user", 4, 4), part("getUserName", "name", 4, 4), part("getUserName", "getusername", 5, 8)}, 2, 0},
-		{"one that no unit has", []Term{term("drop", 5, 5), term("column", 5, 5), part("legacy_sku", "legacy", 6, 0), part("legacy_sku", "sku", 6, 0), part("legacy_sku", "legacy_sku", 6, 0)}, 2, 6. / 16},
-		{"a part that a unit has", []Term{term("drop", 5, 5), part("old_sku", "old_sku", 6, 0), part("old_sku", "sku", 5, 5), part("old_sku", "old", 6, 0)}, 3, 0},
+		{
+			"with three parts",
+			[]Term{
+				part("getUserName", "get", 3, 4),
+				part("getUserName", "user", 4, 4),
+				part("getUserName", "name", 4, 4),
+				part("getUserName", "getusername", 5, 8),
+			},
+			2,
+			0,
+		},
+		{
+			"one that no unit has",
+			[]Term{term("drop", 5, 5), term("column", 5, 5), part("legacy_sku", "legacy", 6, 0),
+				part("legacy_sku", "sku", 6, 0), part("legacy_sku", "legacy_sku", 6, 0)},
+			2,
+			6. / 16,
+		},
+		{
+			"a part that a unit has",
+			[]Term{
+				term("drop", 5, 5),
+				part("old_sku", "old_sku", 6, 0),
+				part("old_sku", "sku", 5, 5),
+				part("old_sku", "old", 6, 0),
+			},
+			3,
+			0,
+		},
 	} {
 		if s := StrengthOf(c.terms); s.Matched != c.matched || math.Abs(s.Unknown-c.unknown) > 1e-9 {
 			t.Errorf("%s: %d words, unknown %v; want %d and %v", c.name, s.Matched, s.Unknown, c.matched, c.unknown)
@@ -53,7 +98,12 @@ func TestIdentifiers(t *testing.T) {
 }
 
 func TestSteeringWords(t *testing.T) {
-	s := StrengthOf([]Term{term("look", 2, 3), term("good", 2, 3), term("test", 3, 4), {Text: "commit", IDF: 5, Absent: true}})
+	s := StrengthOf([]Term{
+		term("look", 2, 3),
+		term("good", 2, 3),
+		term("test", 3, 4),
+		{Text: "commit", IDF: 5, Absent: true},
+	})
 	if s.Subject != 0 || s.Unknown != 0 || s.Matched != 3 {
 		t.Errorf("of steering words: %+v", s)
 	}

@@ -190,9 +190,17 @@ func (t Task) check() error {
 		field string
 		words []string
 		most  int
-	}{{"memory_profile", nonEmpty(t.Profile), 1}, {"skills", t.Skills, maxSkills}, {"files_to_read", t.Files, maxFiles}} {
+	}{
+		{"memory_profile", nonEmpty(t.Profile), 1},
+		{"skills", t.Skills, maxSkills},
+		{"files_to_read", t.Files, maxFiles},
+	} {
 		if len(l.words) > l.most {
-			return &oxbow.InvalidError{Field: l.field, Value: fmt.Sprint(len(l.words)), Reason: fmt.Sprintf("are more than the %d that one handoff may name", l.most)}
+			return &oxbow.InvalidError{
+				Field:  l.field,
+				Value:  fmt.Sprint(len(l.words)),
+				Reason: fmt.Sprintf("are more than the %d that one handoff may name", l.most),
+			}
 		}
 		for i, w := range l.words {
 			if err := oxbow.CheckName(w); err != nil { // the same rules: a short line of text
@@ -222,7 +230,8 @@ func of(ctx context.Context, e oxbow.Entry) Handoff {
 	if e.Withheld(ctx) {
 		e.Content = ""
 	}
-	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source, Offered: e.Volunteered(), Trust: e.Trust()}
+	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated,
+		Source: e.Source, Offered: e.Volunteered(), Trust: e.Trust()}
 	h.Project, _ = e.Label(oxbow.LabelProject)
 	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
 	return h

@@ -21,7 +21,8 @@ type Loader struct {
 	Profiles *profile.Set
 	Skills   *skill.Set
 	Bound    *profile.Resolved // that the session is bound to; nil for none
-	Default  *profile.Resolved // selects when the handoff names no profile, or one that cannot be loaded; nil for nothing
+	// selects when the handoff names no profile, or one that cannot be loaded; nil for nothing
+	Default *profile.Resolved
 }
 
 // Opening is what stands before a session that takes a handoff.
@@ -42,7 +43,8 @@ type LoadedSkill struct {
 
 // Load loads what the handoff names. The handoff may be taken by now, so that
 // nothing is an error: what cannot be loaded says why. A session that is bound
-// to a profile loads no other. What the profile redacts stands in none of the texts. The budget, the request's or else the profile's, is
+// to a profile loads no other. What the profile redacts stands in none of the texts. The budget, the request's or else
+// the profile's, is
 // for the handoff and its skills too: the selection gets what they leave.
 func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []File, req profile.Request) Opening {
 	o := Opening{Handoff: h, Files: files}
@@ -72,7 +74,10 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 	used := (prompt.Tokens(o.Text())*prompt.Margin + 99) / 100
 	req.Budget = cmp.Or(req.Budget, r.MaxTokens) - used
 	if req.Budget < 1 {
-		o.Wrong = cmp.Or(o.Wrong, fmt.Sprintf("the handoff and its skills alone take about %d tokens, and no budget is left", used))
+		o.Wrong = cmp.Or(
+			o.Wrong,
+			fmt.Sprintf("the handoff and its skills alone take about %d tokens, and no budget is left", used),
+		)
 		return o
 	}
 	sel, err := l.Profiles.Select(ctx, m, r, req)
@@ -93,7 +98,11 @@ func (l *Loader) profile(name string) (*profile.Resolved, error) {
 	case l.Bound != nil && l.Bound.Name == name:
 		return l.Bound, nil
 	case l.Bound != nil:
-		return l.Default, fmt.Errorf("this session is bound to the profile %q and sees nothing else; a session with OXBOW_PROFILE=%s loads it", l.Bound.Name, name)
+		return l.Default, fmt.Errorf(
+			"this session is bound to the profile %q and sees nothing else; a session with OXBOW_PROFILE=%s loads it",
+			l.Bound.Name,
+			name,
+		)
 	}
 	r, err := l.Profiles.Resolve(name)
 	if err != nil {

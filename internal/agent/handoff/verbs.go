@@ -146,7 +146,11 @@ func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 func shown(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := get(ctx, s, name)
 	if err == nil && e.Withheld(ctx) {
-		err = &oxbow.InvalidError{Field: "handoff", Value: e.Name, Reason: "is in quarantine: only a person sees it, and lets it be shown with oxbow approve"}
+		err = &oxbow.InvalidError{
+			Field:  "handoff",
+			Value:  e.Name,
+			Reason: "is in quarantine: only a person sees it, and lets it be shown with oxbow approve",
+		}
 	}
 	return e, err
 }
@@ -154,7 +158,8 @@ func shown(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error)
 func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil && e.Kind != oxbow.Handoff {
-		err = &oxbow.InvalidError{Field: "entry", Value: name, Reason: "is of kind " + e.Kind.String() + ", not a handoff"}
+		err = &oxbow.InvalidError{Field: "entry", Value: name, Reason: "is of kind " + e.Kind.String() +
+			", not a handoff"}
 	}
 	return e, err
 }
@@ -175,7 +180,11 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 		}
 		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == labelState })
 		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelState, Value: StateTaken}))
-		made, err := oxbow.Commit(oxbow.WithNote(ctx, "handoff taken"), s, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
+		made, err := oxbow.Commit(
+			oxbow.WithNote(ctx, "handoff taken"),
+			s,
+			oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version},
+		)
 		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
 			continue // another writer was first
 		}

@@ -40,7 +40,8 @@ func TestAskedBefore(t *testing.T) {
 		add(fmt.Sprint("asked-", i), "text", "Since the Hamburg migration the staging proxy listens on port 9000.")
 	}
 	b := ask(t, Prompt{}, note, talks)
-	if strings.Contains(b.Text, "Which") || strings.Count(b.Text, "port 9000") != 1 || !strings.Contains(b.Text, "port 8443") {
+	if strings.Contains(b.Text, "Which") || strings.Count(b.Text, "port 9000") != 1 ||
+		!strings.Contains(b.Text, "port 8443") {
 		t.Errorf("with a note and two equal answers: %q", b.Text)
 	}
 	storetest.Close(t, m)

@@ -47,7 +47,8 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 	maps.Copy(prints, p.State.Prints)
 	for i := range units {
 		u := &units[i]
-		if len(shown) == mostUnits || u.Why != "" || !u.Floor.Joins(u.Strength) || u.margin() < leastCompanion*strongest {
+		if len(shown) == mostUnits || u.Why != "" || !u.Floor.Joins(u.Strength) ||
+			u.margin() < leastCompanion*strongest {
 			continue
 		}
 		most := moreSentences
@@ -99,7 +100,9 @@ func written(shown []quote) (b Block) {
 	var s strings.Builder
 	s.WriteString(payloadHead)
 	for i, q := range byTime {
-		earlier := slices.ContainsFunc(byTime[i+1:], func(later quote) bool { return later.time().After(q.time()) && later.sameSubject(q) })
+		earlier := slices.ContainsFunc(byTime[i+1:], func(later quote) bool {
+			return later.time().After(q.time()) && later.sameSubject(q)
+		})
 		s.WriteString("- " + q.origin(earlier) + ": " + strings.Join(q.sentences, " ") + "\n")
 		b.Shown = append(b.Shown, q.Shown)
 		for _, one := range q.sentences {
@@ -151,7 +154,8 @@ type quote struct {
 
 // time returns when it was said.
 func (q quote) time() time.Time {
-	if e := q.entry; q.In == InNotes && e.Kind != oxbow.Archive && e.Kind != oxbow.Journal && e.Kind != oxbow.History && e.Source.Actor != oxbow.Imported {
+	if e := q.entry; q.In == InNotes && e.Kind != oxbow.Archive && e.Kind != oxbow.Journal && e.Kind != oxbow.History &&
+		e.Source.Actor != oxbow.Imported {
 		return e.Updated
 	}
 	return q.entry.Created
@@ -201,7 +205,10 @@ func OneLine(s string) string {
 func (p *Prompt) rare(ctx context.Context, shown []quote) (rare []string) {
 	var terms []oxbow.ParsedTerm
 	for _, q := range shown {
-		read, err := q.src.Memory.ParseQuery(ctx, oxbow.Query{Text: strings.Join(q.sentences, " "), Rank: oxbow.RankOxbow})
+		read, err := q.src.Memory.ParseQuery(
+			ctx,
+			oxbow.Query{Text: strings.Join(q.sentences, " "), Rank: oxbow.RankOxbow},
+		)
 		if err != nil {
 			return nil
 		}

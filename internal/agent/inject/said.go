@@ -50,7 +50,13 @@ func (u *unit) dropPrinted() {
 		}
 	}
 	said := map[string]bool{}
-	analysis.NewFinder(analysis.NewChoice(terms, nil)).Occurrences(context.Background(), u.said(), func(term string, _ int) { said[term] = true })
+	analysis.NewFinder(analysis.NewChoice(terms, nil)).Occurrences(
+		context.Background(),
+		u.said(),
+		func(term string, _ int) {
+			said[term] = true
+		},
+	)
 	lost := false
 	for i := range u.terms {
 		if t := &u.terms[i]; t.Held && !said[t.Text] {

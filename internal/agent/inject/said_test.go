@@ -25,7 +25,8 @@ func TestOnlyPrinted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: c.prompt, Time: start}
+		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: c.prompt,
+			Time: start}
 		call := e
 		call.Kind = session.Called
 		call.ID = "c1"
@@ -35,7 +36,8 @@ func TestOnlyPrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := ask(t, Prompt{}, Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5})
-		if (b.Text == "") != (c.want == "") || !strings.Contains(b.Text, c.want) || strings.Contains(b.Text, "timeout") {
+		if (b.Text == "") != (c.want == "") || !strings.Contains(b.Text, c.want) ||
+			strings.Contains(b.Text, "timeout") {
 			t.Errorf("%s: %q, want %q", c.name, b.Text, c.want)
 		}
 		storetest.Close(t, m)

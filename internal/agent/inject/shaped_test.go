@@ -39,12 +39,16 @@ func TestShapedTurns(t *testing.T) {
 		}
 	}
 	// A turn that cannot be parsed is examined as a whole.
-	u := unit{Account: Account{Shown: session.Shown{In: InSessions}}, entry: oxbow.Entry{Content: "no turn\n" + testenv.Order}}
+	u := unit{Account: Account{Shown: session.Shown{In: InSessions}}, entry: oxbow.Entry{Content: "no turn\n" +
+		testenv.Order}}
 	if !u.isShaped() {
 		t.Error("a damaged turn is not examined")
 	}
 	// A note is examined again when it is about to be shown.
-	u = unit{Account: Account{Shown: session.Shown{In: InNotes}}, entry: oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}}}
+	u = unit{
+		Account: Account{Shown: session.Shown{In: InNotes}},
+		entry:   oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}},
+	}
 	if !u.isShaped() {
 		t.Error("a note without labels is not examined")
 	}

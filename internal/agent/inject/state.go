@@ -87,7 +87,9 @@ func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s S
 // [State.HasStart] says whether the client has it already.
 func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	err = f.change(ctx, func(s State, _ []stateLine) *stateLine {
-		fresh = b.Place == AtStart || len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool { return !s.Prints[p] })
+		fresh = b.Place == AtStart || len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool {
+			return !s.Prints[p]
+		})
 		if !fresh {
 			return nil
 		}

@@ -19,7 +19,12 @@ import (
 )
 
 func stateFile(t *testing.T) StateFile {
-	return StateFile{Dir: filepath.Join(t.TempDir(), "shown"), Client: "claude", Session: "s1", Now: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)}
+	return StateFile{
+		Dir:     filepath.Join(t.TempDir(), "shown"),
+		Client:  "claude",
+		Session: "s1",
+		Now:     time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC),
+	}
 }
 
 // block is one that shows a note by a sentence.
@@ -56,7 +61,9 @@ func TestState(t *testing.T) {
 	f.mustBegin(t, AtPrompt, "1", true, false)
 	f.mustBegin(t, AtPrompt, "2", true, true)
 	f.mustAdd(t, block("ship", "tuesdays"), true)
-	if s := f.State(); s.Prompt != 2 || s.Tokens != 20 || !maps.Equal(s.Shown, map[string]int{"notes style": 1, "notes ship": 2}) || !s.Prints["tabs"] || !s.Prints["tuesdays"] {
+	if s := f.State(); s.Prompt != 2 || s.Tokens != 20 ||
+		!maps.Equal(s.Shown, map[string]int{"notes style": 1, "notes ship": 2}) || !s.Prints["tabs"] ||
+		!s.Prints["tuesdays"] {
 		t.Errorf("the state is %+v", s)
 	}
 	other := f
@@ -177,13 +184,15 @@ func TestStateIsBounded(t *testing.T) {
 	f := stateFile(t)
 	f.mustBegin(t, AtPrompt, "0", true, true)
 	name := filepath.Join(f.Dir, f.name())
-	if err := os.WriteFile(name, []byte(strings.Repeat(`{"event":"prompt","key":"x","prompt":7,"tokens":5}`+"\n", maxState/50)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(strings.Repeat(`{"event":"prompt","key":"x","prompt":7,"tokens":5}`+
+		"\n", maxState/50)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
 	f.mustBegin(t, AtPrompt, "1", true, true)
 	fi, err := os.Stat(name)
-	if s := f.State(); err != nil || fi.Size() > maxState || s.Prompt != 8 || s.Tokens != 15 || s.Shown["notes style"] != 7 {
+	if s := f.State(); err != nil || fi.Size() > maxState || s.Prompt != 8 || s.Tokens != 15 ||
+		s.Shown["notes style"] != 7 {
 		t.Errorf("the file has %d bytes, the state is %+v; %v", fi.Size(), s, err)
 	}
 	for _, age := range []time.Duration{stateKept - time.Hour, stateKept + time.Hour} {
@@ -205,7 +214,10 @@ func FuzzParseState(f *testing.F) {
 	f.Add([]byte("\n\n{}\nnull\n7\n{\"event\":\"shown\",\"prompt\":-1,\"shown\":[\"a\"]}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parseState(b)
-		s, lines := parseState(slices.Concat(b, []byte("\n{\"event\":\"shown\",\"prompt\":3,\"tokens\":4,\"shown\":[\"notes a\"],\"prints\":[\"p\"]}\n")))
+		s, lines := parseState(slices.Concat(
+			b,
+			[]byte("\n{\"event\":\"shown\",\"prompt\":3,\"tokens\":4,\"shown\":[\"notes a\"],\"prints\":[\"p\"]}\n"),
+		))
 		if len(lines) == 0 || s.Prompt != 3 || s.Tokens != 4 || s.Shown["notes a"] != 3 || !s.Prints["p"] {
 			t.Errorf("%q: the state is %+v", b, s)
 		}

@@ -89,8 +89,12 @@ func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.
 		return nil
 	}
 	for _, t := range x.Terms {
-		terms = append(terms, gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF > 0, Absent: t.DF == 0,
-			Of: identifiers[t.Term]})
+		terms = append(
+			terms,
+			gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF > 0,
+				Absent: t.DF == 0,
+				Of:     identifiers[t.Term]},
+		)
 	}
 	return terms
 }

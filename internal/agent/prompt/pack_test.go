@@ -27,7 +27,14 @@ func TestParagraphs(t *testing.T) {
 	for _, tt := range []struct {
 		most int
 		want string
-	}{{100, "one two\nthree\n\n\nfour"}, {20, "one two\nthree\n\n\nfour"}, {19, "one two\nthree"}, {13, "one two\nthree"}, {12, ""}, {0, ""}} {
+	}{
+		{100, "one two\nthree\n\n\nfour"},
+		{20, "one two\nthree\n\n\nfour"},
+		{19, "one two\nthree"},
+		{13, "one two\nthree"},
+		{12, ""},
+		{0, ""},
+	} {
 		if got := Paragraphs(text, func(s string) bool { return len(s) <= tt.most }); got != tt.want {
 			t.Errorf("Paragraphs(%d) = %q, want %q", tt.most, got, tt.want)
 		}
@@ -46,10 +53,20 @@ func TestPack(t *testing.T) {
 		want, cut string
 	}{
 		{"all fit", []Part{{Name: "a", Text: words(10)}, {Name: "b", Text: words(10)}}, 100, "a b", ""},
-		{"whole ones first", []Part{{Name: "a", Text: words(90), Short: half}, {Name: "b", Text: words(10)}, {Name: "c", Text: words(10)}}, 100, "a b c", "a"},
-		{"one is made shorter", []Part{{Name: "a", Text: words(500), Short: half}, {Name: "b", Text: words(500), Short: half}}, 100, "a", "a b"},
-		{"pinned first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(50), Pinned: true}}, 100, "b", "a"},
-		{"even pinned are not above", []Part{{Name: "a", Text: words(500), Pinned: true}, {Name: "b", Text: "x"}}, 100, "b", "a"},
+		{"whole ones first",
+			[]Part{
+				{Name: "a", Text: words(90), Short: half},
+				{Name: "b", Text: words(10)},
+				{Name: "c", Text: words(10)},
+			},
+			100, "a b c", "a"},
+		{"one is made shorter",
+			[]Part{{Name: "a", Text: words(500), Short: half}, {Name: "b", Text: words(500), Short: half}}, 100, "a",
+			"a b"},
+		{"pinned first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(50), Pinned: true}}, 100, "b",
+			"a"},
+		{"even pinned are not above", []Part{{Name: "a", Text: words(500), Pinned: true}, {Name: "b", Text: "x"}},
+			100, "b", "a"},
 		{"pinned are made shorter", []Part{{Name: "a", Text: words(500), Pinned: true, Short: half}}, 100, "a", "a"},
 		{"no room at all", []Part{{Name: "a", Text: "x"}}, 1, "", "a"},
 	} {

@@ -20,9 +20,13 @@ func TestFit(t *testing.T) {
 	}{
 		{"no bound", []Part{{Name: "a", Text: words(100)}, {Name: "b", Text: words(900)}}, 0, "a b", ""},
 		{"all fit", []Part{{Name: "a", Text: words(10)}, {Name: "b", Text: words(10)}}, 100, "a b", ""},
-		{"a later one still fits", []Part{{Name: "a", Text: words(90)}, {Name: "b", Text: words(50)}, {Name: "c", Text: words(5)}}, 105, "a c", "b"},
-		{"pinned count first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(60), Pinned: true}}, 100, "b", "a"},
-		{"pinned stay above", []Part{{Name: "a", Text: words(500), Pinned: true}, {Name: "b", Text: "x"}}, 100, "a", "b"},
+		{"a later one still fits",
+			[]Part{{Name: "a", Text: words(90)}, {Name: "b", Text: words(50)}, {Name: "c", Text: words(5)}}, 105,
+			"a c", "b"},
+		{"pinned count first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(60), Pinned: true}}, 100,
+			"b", "a"},
+		{"pinned stay above", []Part{{Name: "a", Text: words(500), Pinned: true}, {Name: "b", Text: "x"}}, 100, "a",
+			"b"},
 		{"made shorter", []Part{{Name: "a", Text: words(500), Short: half}}, 100, "a", "a"},
 		{"nothing is empty", []Part{{Name: "a"}, {Name: "b", Text: "x"}}, 100, "b", ""},
 	} {
@@ -38,7 +42,14 @@ func TestFit(t *testing.T) {
 				pinned += p.Tokens
 			}
 			if p.Tokens != Tokens(p.Text) || p.Role != System {
-				t.Errorf("%s: part %s has %d tokens and role %q, want %d and system", tt.name, p.Name, p.Tokens, p.Role, Tokens(p.Text))
+				t.Errorf(
+					"%s: part %s has %d tokens and role %q, want %d and system",
+					tt.name,
+					p.Name,
+					p.Tokens,
+					p.Role,
+					Tokens(p.Text),
+				)
 			}
 		}
 		for _, k := range c.Cut {

@@ -23,9 +23,14 @@ func TestTextWithin(t *testing.T) {
 		not   string
 	}{
 		{"all fits", []Part{large, small}, 5000, []string{large.Text, small.Text}, "Cut to fit"},
-		{"small parts are whole", []Part{large, small}, 1000, []string{"<memory>\nOne fact", "[… cut here]</memory>", small.Text, `(Cut to fit: "MEMORY.md". ` + rest + ")"}, "none"},
-		{"large parts share", []Part{large, other}, 3000, []string{"<memory>\nOne", "<other>\nOne", `"MEMORY.md", "OTHER.md"`}, "none"},
-		{"pinned parts come first", []Part{log, small}, 500, []string{small.Text, "log\n[… cut here]", `"log"`}, "none"},
+		{"small parts are whole", []Part{large, small}, 1000,
+			[]string{"<memory>\nOne fact", "[… cut here]</memory>", small.Text, `(Cut to fit: "MEMORY.md". ` + rest +
+				")"},
+			"none"},
+		{"large parts share", []Part{large, other}, 3000,
+			[]string{"<memory>\nOne", "<other>\nOne", `"MEMORY.md", "OTHER.md"`}, "none"},
+		{"pinned parts come first", []Part{log, small}, 500, []string{small.Text, "log\n[… cut here]", `"log"`},
+			"none"},
 	} {
 		var c Context
 		c.Add(tt.parts...)

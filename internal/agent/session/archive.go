@@ -77,7 +77,9 @@ func (r *Report) add(o Report) {
 	r.Turns = r.Turns + o.Turns
 	r.Changed = r.Changed + o.Changed
 	for _, t := range o.Sessions {
-		i := slices.IndexFunc(r.Sessions, func(u Touched) bool { return u.Client == t.Client && u.Session == t.Session })
+		i := slices.IndexFunc(r.Sessions, func(u Touched) bool {
+			return u.Client == t.Client && u.Session == t.Session
+		})
 		if i < 0 {
 			r.Sessions = append(r.Sessions, t)
 			continue
@@ -137,7 +139,9 @@ func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op
 		t := talk{e.Client, e.Session}
 		add.events[t] = append(add.events[t], e)
 	}
-	for _, t := range slices.SortedFunc(maps.Keys(add.events), func(a, b talk) int { return strings.Compare(a.name(), b.name()) }) {
+	for _, t := range slices.SortedFunc(maps.Keys(add.events), func(a, b talk) int {
+		return strings.Compare(a.name(), b.name())
+	}) {
 		if err := add.session(ctx, t); err != nil {
 			return add.done, err
 		}
@@ -331,7 +335,11 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 		switch {
 		case old.Version == 0:
 			r.Turns++
-			ops = append(ops, oxbow.Add{Name: k.talk.turn(t.N), Kind: oxbow.History, Content: content, Labels: labels, Created: t.Start})
+			ops = append(
+				ops,
+				oxbow.Add{Name: k.talk.turn(t.N), Kind: oxbow.History, Content: content, Labels: labels,
+					Created: t.Start},
+			)
 		case old.Created.Sub(t.Start).Abs() > moved && !t.Start.IsZero():
 			r.Changed++
 			ops = append(ops, oxbow.Remove{Name: old.Name, If: old.Version},
@@ -373,7 +381,10 @@ func (k *kept) headOps(s Summary, turns []Turn) []oxbow.Op {
 	ops := k.pageOps(turns, labels)
 	labels = appendLabel(labels, summaryLabel, fmt.Sprint(s.Turns))
 	if k.head.Version == 0 {
-		return append(ops, oxbow.Add{Name: k.talk.name(), Kind: oxbow.History, Content: string(b), Labels: labels, Created: s.Start})
+		return append(
+			ops,
+			oxbow.Add{Name: k.talk.name(), Kind: oxbow.History, Content: string(b), Labels: labels, Created: s.Start},
+		)
 	}
 	return append(ops, oxbow.Update{Name: k.talk.name(), Content: string(b), Labels: labels, If: k.head.Version})
 }

@@ -56,13 +56,24 @@ func TestArchive(t *testing.T) {
 	}
 	add(t, a, "1 new, 0 changed", prompt, test)
 	add(t, a, "0 new, 0 changed", test, prompt)
-	add(t, a, "1 new, 1 changed", edit, noted, event(session.Text, "p1", "m1", 7, "The root cause was a rounding error."), event(session.Prompt, "p2", "", 60, "thanks"))
+	add(
+		t,
+		a,
+		"1 new, 1 changed",
+		edit,
+		noted,
+		event(session.Text, "p1", "m1", 7, "The root cause was a rounding error."),
+		event(session.Prompt, "p2", "", 60, "thanks"),
+	)
 
 	e, err := a.Memory.Get(t.Context(), "claude/s/0001")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := session.Readable(e.Content), "user: why does the build fail\n\nassistant: The root cause was a rounding error.\n\n--- FAIL: TestPay (0.03s)\nFAIL"; got != want {
+	if got, want := session.Readable(
+		e.Content,
+	), "user: why does the build fail\n\nassistant: The root cause was a rounding error.\n\n--- FAIL: TestPay "+
+		"(0.03s)\nFAIL"; got != want {
 		t.Errorf("content = %q, want %q", got, want)
 	}
 	want := `branch:main call:c3 client:claude cmd:"go test ./..." commit:"3f2a of /src/shop" commit:7s error:"--- FAIL: TestPay (N)" exit:1 file:/etc/hosts file:pay/pay.go project:shop session:s taint:"Edit /etc/hosts" test:fail tool:Bash tool:Edit tool:mcp__oxbow__remember turn:1`
@@ -78,7 +89,8 @@ func TestArchive(t *testing.T) {
 		t.Errorf("the turn is %v terms long", n)
 	}
 	all, err := a.Sessions(t.Context(), oxbow.Filter{}, time.Time{}, 10)
-	if err != nil || len(all) != 1 || all[0].Turns != 2 || all[0].Prompt != "why does the build fail" || all[0].Project != "shop" || !all[0].Last.Equal(at(60)) {
+	if err != nil || len(all) != 1 || all[0].Turns != 2 || all[0].Prompt != "why does the build fail" ||
+		all[0].Project != "shop" || !all[0].Last.Equal(at(60)) {
 		t.Errorf("Sessions = %+v, %v", all, err)
 	}
 	if some, err := a.Sessions(t.Context(), oxbow.Filter{}, at(61), 10); err != nil || len(some) != 0 {
@@ -169,9 +181,22 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 			}
 		}
 		if r.IntN(3) == 0 {
-			all = append(all, put(turn, fmt.Sprint("i", i), now+1, "Done, in the end.", session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote}}))
+			all = append(
+				all,
+				put(
+					turn,
+					fmt.Sprint("i", i),
+					now+1,
+					"Done, in the end.",
+					session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote}},
+				),
+			)
 		}
-		all = append(all, event(session.Text, turn, fmt.Sprint("m", i), now+9, pick("Done.", "The end.")), event(session.Stop, turn, "", now+10, ""))
+		all = append(
+			all,
+			event(session.Text, turn, fmt.Sprint("m", i), now+9, pick("Done.", "The end.")),
+			event(session.Stop, turn, "", now+10, ""),
+		)
 	}
 	at := func(e session.Event) time.Duration { return e.Time.Sub(day) + time.Duration(r.IntN(90))*time.Second }
 	come := map[int]time.Duration{}
@@ -229,7 +254,11 @@ func lines(n *int) session.Reader {
 		from, _ := strconv.Atoi(cursor)
 		to := min(from+3, *n)
 		for i := from; i < to; i++ {
-			events = append(events, session.Event{Client: client, Session: "s", Kind: session.Prompt, Turn: fmt.Sprint("t", i), ID: fmt.Sprint("u", i), Time: at(float64(i)), Text: fmt.Sprint("prompt ", i)})
+			events = append(
+				events,
+				session.Event{Client: client, Session: "s", Kind: session.Prompt, Turn: fmt.Sprint("t", i),
+					ID: fmt.Sprint("u", i), Time: at(float64(i)), Text: fmt.Sprint("prompt ", i)},
+			)
 		}
 		return events, strconv.Itoa(to), nil
 	}
@@ -248,7 +277,8 @@ func TestDrain(t *testing.T) {
 		}
 	}
 	drain("0 new, 0 changed") // no spool yet
-	hook := session.Event{Client: "gemini", Session: "s", Kind: session.Prompt, Text: "prompt 0", Time: at(0.1), Transcript: "/t.jsonl"}
+	hook := session.Event{Client: "gemini", Session: "s", Kind: session.Prompt, Text: "prompt 0", Time: at(0.1),
+		Transcript: "/t.jsonl"}
 	for range 2 {
 		if err := spool.Append(hook); err != nil {
 			t.Fatal(err)
@@ -292,7 +322,8 @@ func TestMain(m *testing.M) {
 	case "hook": // appends events, and says which were acknowledged
 		first, _ := strconv.Atoi(from)
 		for i := first; i < first+10_000; i++ {
-			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.Prompt, Turn: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
+			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.Prompt,
+				Turn: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
 			in := e
 			in.Kind = session.Injected
 			in.ID = fmt.Sprint("i", i)
@@ -330,7 +361,8 @@ func TestKilled(t *testing.T) {
 		var done sync.WaitGroup
 		for i, role := range []string{"hook", "hook", "drain", "drain"} {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "OXBOW_TEST_HOME="+home, fmt.Sprintf("%s=%s %d", roleVariable, role, 100_000*(2*round+i)))
+			cmd.Env = append(os.Environ(), "OXBOW_TEST_HOME="+
+				home, fmt.Sprintf("%s=%s %d", roleVariable, role, 100_000*(2*round+i)))
 			cmd.Stderr = os.Stderr
 			out, err := cmd.StdoutPipe()
 			if err != nil {
@@ -340,7 +372,9 @@ func TestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			done.Go(func() {
-				kill := time.AfterFunc(time.Duration(60+37*((round*4+i)%5))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+				kill := time.AfterFunc(time.Duration(60+37*((round*4+i)%5))*time.Millisecond, func() {
+					_ = cmd.Process.Kill()
+				})
 				defer kill.Stop()
 				buf := make([]byte, 0, 1<<20)
 				for len(buf) < cap(buf) {
@@ -384,7 +418,12 @@ func TestKilled(t *testing.T) {
 	}
 	for id := range acknowledged {
 		if seen[id] != 1 || seen["injection "+id] != 1 {
-			t.Errorf("turn %s was acknowledged, and is there %d times, its injection %d", id, seen[id], seen["injection "+id])
+			t.Errorf(
+				"turn %s was acknowledged, and is there %d times, its injection %d",
+				id,
+				seen[id],
+				seen["injection "+id],
+			)
 		}
 	}
 	for id, n := range seen {

@@ -27,13 +27,19 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 	for n := 0; n < turns; n += 1000 {
 		var events []session.Event
 		for i := n; i < n+1000; i++ {
-			e := session.Event{Client: "claude", Session: fmt.Sprintf("178e33fd-%06d", i/20), Turn: fmt.Sprint("p", i), Kind: session.Prompt, Time: at(float64(60 * i)),
-				Dir: fmt.Sprint("/src/project", i/20%7), Text: fmt.Sprintf("why does build %d of module %d fail since the change of the parser?", i, i%97)}
+			e := session.Event{Client: "claude", Session: fmt.Sprintf("178e33fd-%06d", i/20),
+				Turn: fmt.Sprint("p", i), Kind: session.Prompt, Time: at(float64(60 * i)),
+				Dir:  fmt.Sprint("/src/project", i/20%7),
+				Text: fmt.Sprintf("why does build %d of module %d fail since the change of the parser?", i, i%97)}
 			text, run := e, e
 			text.Kind = session.Text
 			text.ID = fmt.Sprint("m", i)
 			text.Time = at(float64(60*i + 9))
-			text.Text = fmt.Sprintf("The root cause of failure %d was a rounding error in file%d.go; the fix keeps cents as integers.", i, i%1009)
+			text.Text = fmt.Sprintf(
+				"The root cause of failure %d was a rounding error in file%d.go; the fix keeps cents as integers.",
+				i,
+				i%1009,
+			)
 			run.Kind = session.Called
 			run.ID = fmt.Sprint("toolu_", i)
 			run.Text = ""
@@ -56,10 +62,21 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 func longSession(tb testing.TB, a *session.Archive, turns int) (turn func(i int) []session.Event) {
 	turn = func(i int) []session.Event {
 		name, from := fmt.Sprint("p", i), float64(60*i)
-		all := []session.Event{event(session.Prompt, name, "", from, fmt.Sprintf("why does build %d of module %d fail?", i, i%97)),
-			event(session.Text, name, fmt.Sprint("m", i), from+9, fmt.Sprintf("The root cause of failure %d was a rounding error in file%d.go", i, i%1009))}
+		all := []session.Event{
+			event(session.Prompt, name, "", from, fmt.Sprintf("why does build %d of module %d fail?", i, i%97)),
+			event(
+				session.Text,
+				name,
+				fmt.Sprint("m", i),
+				from+9,
+				fmt.Sprintf("The root cause of failure %d was a rounding error in file%d.go", i, i%1009),
+			),
+		}
 		for j := range 8 {
-			all = append(all, call(name, fmt.Sprint("toolu_", i, "_", j), from+float64(1+j), fmt.Sprintf("go test ./pkg%d", j)))
+			all = append(
+				all,
+				call(name, fmt.Sprint("toolu_", i, "_", j), from+float64(1+j), fmt.Sprintf("go test ./pkg%d", j)),
+			)
 		}
 		return all
 	}
@@ -129,7 +146,9 @@ func BenchmarkStart(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	grown(b, &session.Archive{Memory: m}, 100_000, func(n int, took time.Duration) { b.Logf("to %d turns: %v", n, took) })
+	grown(b, &session.Archive{Memory: m}, 100_000, func(n int, took time.Duration) {
+		b.Logf("to %d turns: %v", n, took)
+	})
 	if _, err := m.Recall(b.Context(), oxbow.Query{Text: "rounding"}); err != nil {
 		b.Fatal(err)
 	}
@@ -139,7 +158,12 @@ func BenchmarkStart(b *testing.B) {
 	var all []time.Duration
 	for b.Loop() {
 		i := len(all)
-		if err := spool.Append(session.Event{Client: "claude", Session: fmt.Sprintf("178e33fd-%06d", i%5000), Kind: session.Stop, Time: at(7e6 + float64(i))}); err != nil {
+		if err := spool.Append(session.Event{
+			Client:  "claude",
+			Session: fmt.Sprintf("178e33fd-%06d", i%5000),
+			Kind:    session.Stop,
+			Time:    at(7e6 + float64(i)),
+		}); err != nil {
 			b.Fatal(err)
 		}
 		began := time.Now()

@@ -177,8 +177,15 @@ func (e Event) merge(o Event) Event {
 	if e.Time.IsZero() || (!o.Time.IsZero() && o.Time.Before(e.Time)) {
 		e.Time = o.Time
 	}
-	for _, p := range [][2]*string{{&e.Turn, &o.Turn}, {&e.ID, &o.ID}, {&e.Dir, &o.Dir}, {&e.Branch, &o.Branch}, {&e.Agent, &o.Agent}, {&e.Model, &o.Model},
-		{&e.Transcript, &o.Transcript}, {&e.Text, &o.Text}} {
+	for _, p := range [][2]*string{
+		{&e.Turn, &o.Turn},
+		{&e.ID, &o.ID},
+		{&e.Dir, &o.Dir},
+		{&e.Branch, &o.Branch},
+		{&e.Agent, &o.Agent},
+		{&e.Model, &o.Model},
+		{&e.Transcript, &o.Transcript}, {&e.Text, &o.Text},
+	} {
 		*p[0] = fuller(*p[0], *p[1])
 	}
 	switch {

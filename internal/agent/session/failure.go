@@ -17,7 +17,9 @@ const maxSignature = 160
 
 // errorLine finds a line that names an error.
 var errorLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(error|fail(ed|ure)?|fatal|panic|exception|traceback|cannot|can't|could not|no such|not found|undefined|unresolved|denied|refused|invalid|unexpected|timed? ?out|segmentation|assert\w*|E\d{3,4})\b|^\s*[\w.]*(Error|Exception)\b|✗|✕|^---? FAIL`)
+	return regexp.MustCompile(
+		`(?i)\b(error|fail(ed|ure)?|fatal|panic|exception|traceback|cannot|can't|could not|no such|not found|undefined|unresolved|denied|refused|invalid|unexpected|timed? ?out|segmentation|assert\w*|E\d{3,4})\b|^\s*[\w.]*(Error|Exception)\b|✗|✕|^---? FAIL`,
+	)
 })
 
 // placedError finds a line that compilers and linters print: FILE:LINE:COLUMN: text, with
@@ -32,13 +34,16 @@ func namesError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false
 	}
-	return (mayNameError(line) && errorLine().MatchString(line)) || (strings.Contains(line, ":") && placedError().MatchString(line))
+	return (mayNameError(line) && errorLine().MatchString(line)) ||
+		(strings.Contains(line, ":") && placedError().MatchString(line))
 }
 
 // errorWords are the beginnings of what errorLine finds, by their first letter.
 var errorWords = map[byte][]string{
-	'a': {"assert"}, 'c': {"cannot", "can't", "could not"}, 'd': {"denied"}, 'f': {"fail", "fatal"}, 'i': {"invalid"}, 'n': {"no such", "not found"},
-	'e': {"error", "exception", "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9"}, 'p': {"panic"}, 'r': {"refused"}, 's': {"segmentation"},
+	'a': {"assert"}, 'c': {"cannot", "can't", "could not"}, 'd': {"denied"}, 'f': {"fail", "fatal"}, 'i': {"invalid"},
+	'n': {"no such", "not found"},
+	'e': {"error", "exception", "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9"}, 'p': {"panic"},
+	'r': {"refused"}, 's': {"segmentation"},
 	't': {"traceback", "timeout", "time out", "timed"}, 'u': {"undefined", "unresolved", "unexpected"},
 }
 
@@ -84,10 +89,26 @@ func isWordByte(c byte) bool {
 var variable = sync.OnceValue(func() []variablePart {
 	return []variablePart{
 		{"\x1b", regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`), ""},
-		{digits, regexp.MustCompile(`\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d:\d\d([.,]\d+)?`), "T"},
+		{
+			digits,
+			regexp.MustCompile(
+				`\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d:\d\d([.,]\d+)?`,
+			),
+			"T",
+		},
 		{":", regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s"'<>)]+`), "URL"},
-		{`/.\`, regexp.MustCompile(`(?:\b[A-Za-z]:)?(?:[\w.@~+-]*[\\/])+[\w.@~+-]*|\b[\w-]+\.(?:go|py|rs|ts|tsx|js|jsx|mjs|java|kt|c|cc|cpp|h|hpp|rb|php|cs|swift|sh|json|toml|ya?ml)\b`), "PATH"},
-		{digits + "-", regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\b[0-9a-fA-F]*\d[0-9a-fA-F]{6,}\b|\b[0-9a-f]{8}-[0-9a-f-]{27}\b`), "HEX"},
+		{
+			`/.\`,
+			regexp.MustCompile(
+				`(?:\b[A-Za-z]:)?(?:[\w.@~+-]*[\\/])+[\w.@~+-]*|\b[\w-]+\.(?:go|py|rs|ts|tsx|js|jsx|mjs|java|kt|c|cc|cpp|h|hpp|rb|php|cs|swift|sh|json|toml|ya?ml)\b`,
+			),
+			"PATH",
+		},
+		{
+			digits + "-",
+			regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\b[0-9a-fA-F]*\d[0-9a-fA-F]{6,}\b|\b[0-9a-f]{8}-[0-9a-f-]{27}\b`),
+			"HEX",
+		},
 		{digits, regexp.MustCompile(`\d+(?:[.,]\d+)*(?:\s?(?:ns|µs|ms|s|m|h|[KMG]i?B|%))?\b`), "N"},
 		{":", regexp.MustCompile(`(PATH)(?::N)+`), "PATH"},
 		{"\t\n\f\r ", regexp.MustCompile(`\s+`), " "},

@@ -8,8 +8,10 @@ import (
 )
 
 func FuzzFailureSigns(f *testing.F) {
-	for _, s := range []string{"x: Error: it failed", "--- FAIL: TestPay (0.03s)", "my.KeyError.x", "fooException(1)", "ReadTimed out", "timed  out", "a E1234 b", "aſſert", "✗ pay",
-		"could not", "can't", "cannotx", "_error", "error_", "at /src/a.go:12:3", `C:\x\y`, "a\tb  c", "abcdefab-abcdefabcdefabcdefabcdefabc", "\x1b[31mred\x1b[0m", "PATH:N:N", "plain words"} {
+	for _, s := range []string{"x: Error: it failed", "--- FAIL: TestPay (0.03s)", "my.KeyError.x",
+		"fooException(1)", "ReadTimed out", "timed  out", "a E1234 b", "aſſert", "✗ pay",
+		"could not", "can't", "cannotx", "_error", "error_", "at /src/a.go:12:3", `C:\x\y`, "a\tb  c",
+		"abcdefab-abcdefabcdefabcdefabcdefabc", "\x1b[31mred\x1b[0m", "PATH:N:N", "plain words"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

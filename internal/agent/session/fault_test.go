@@ -25,7 +25,10 @@ func TestDrainFull(t *testing.T) {
 		disk, spool := crashfs.New(nil), session.Spool{Dir: filepath.Join(t.TempDir(), session.SpoolDir)}
 		disk.Inject(crashfs.Fault{At: at, Kinds: crashfs.Write, Err: syscall.ENOSPC, Short: at % 7, Forever: true})
 		for i := range 3 {
-			if err := spool.Append(event(session.Prompt, fmt.Sprint("p", i), "", float64(i), "go on"), call(fmt.Sprint("p", i), "c", float64(i), "ls")); err != nil {
+			if err := spool.Append(
+				event(session.Prompt, fmt.Sprint("p", i), "", float64(i), "go on"),
+				call(fmt.Sprint("p", i), "c", float64(i), "ls"),
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,7 +112,8 @@ func TestDrainOthers(t *testing.T) {
 	home := t.TempDir()
 	a, spool := open(t, home), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
 	for _, id := range []string{"a", "b", "c"} {
-		if err := spool.Append(session.Event{Client: "claude", Session: id, Kind: session.Prompt, Text: "go on", Time: day}); err != nil {
+		if err := spool.Append(session.Event{Client: "claude", Session: id, Kind: session.Prompt, Text: "go on",
+			Time: day}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +124,8 @@ func TestDrainOthers(t *testing.T) {
 	if err == nil || r.Turns != 2 {
 		t.Errorf("Drain = %+v, %v", r, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.jsonl")); len(left) != 1 || left[0] != spool.File("claude", "b") {
+	if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.jsonl")); len(left) != 1 ||
+		left[0] != spool.File("claude", "b") {
 		t.Errorf("the spool holds %q", left)
 	}
 }

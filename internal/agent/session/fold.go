@@ -132,7 +132,9 @@ func (gs *groups) add(e Event) {
 	case e.ID != "":
 		gs.in("\x00"+e.ID, e)
 	default:
-		if i := slices.IndexFunc(gs.anonymous, func(g *group) bool { return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear }); i >= 0 {
+		if i := slices.IndexFunc(gs.anonymous, func(g *group) bool {
+			return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear
+		}); i >= 0 {
 			gs.anonymous[i].add(e)
 			return
 		}
@@ -164,7 +166,12 @@ func groupsOf(reports []Event) (all []*group, early bool) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *group) int {
-		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.turn, b.turn), cmp.Compare(a.id, b.id), cmp.Compare(a.text, b.text))
+		return cmp.Or(
+			a.start.Compare(b.start),
+			cmp.Compare(a.turn, b.turn),
+			cmp.Compare(a.id, b.id),
+			cmp.Compare(a.text, b.text),
+		)
 	})
 	return place(all, gs.rest)
 }
@@ -283,7 +290,9 @@ func (g *group) asTurn(client, session string, n int) Turn {
 
 // derive sets what follows from the reports.
 func (t *Turn) derive() {
-	t.Events, t.Cut = view(t.reports, t.ID), slices.ContainsFunc(t.reports, func(e Event) bool { return e.Kind == cutKind })
+	t.Events, t.Cut = view(t.reports, t.ID), slices.ContainsFunc(t.reports, func(e Event) bool {
+		return e.Kind == cutKind
+	})
 	for _, e := range t.Events {
 		if e.Time.After(t.End) {
 			t.End = e.Time
@@ -330,7 +339,10 @@ func (g *group) bound() (kept []Event) {
 		if len(kept) > 0 {
 			last = slices.MaxFunc(kept, compare)
 		}
-		kept = append(kept, Event{Client: last.Client, Session: last.Session, Turn: g.turn, Kind: cutKind, Time: last.Time})
+		kept = append(
+			kept,
+			Event{Client: last.Client, Session: last.Session, Turn: g.turn, Kind: cutKind, Time: last.Time},
+		)
 	}
 	slices.SortFunc(kept, compare)
 	return kept

@@ -75,7 +75,11 @@ func exited(e session.Event, status int) session.Event {
 
 // The words of clients, such as resume, are no text of a turn, and come back with it.
 func TestClientWords(t *testing.T) {
-	turns := session.Fold([]session.Event{event(session.Start, "", "", 0, "resume"), event(session.Prompt, "p1", "", 1, "go"), event(session.End, "", "", 9, "other")})
+	turns := session.Fold([]session.Event{
+		event(session.Start, "", "", 0, "resume"),
+		event(session.Prompt, "p1", "", 1, "go"),
+		event(session.End, "", "", 9, "other"),
+	})
 	if len(turns) != 1 {
 		t.Fatalf("there are %d turns", len(turns))
 	}
@@ -96,46 +100,83 @@ func TestFold(t *testing.T) {
 		want   string
 	}{
 		{"a hook and the transcript report one prompt",
-			[]session.Event{event(session.Prompt, "p1", "", 0, "fix it"), event(session.Prompt, "p1", "u1", 0.2, "fix it"), event(session.Text, "p1", "m1", 1, "Fixed.")},
+			[]session.Event{
+				event(session.Prompt, "p1", "", 0, "fix it"),
+				event(session.Prompt, "p1", "u1", 0.2, "fix it"),
+				event(session.Text, "p1", "m1", 1, "Fixed."),
+			},
 			`1[p1]"fix it" text:"Fixed."`},
 		{"a hook without identifiers joins the transcript's prompt",
-			[]session.Event{event(session.Prompt, "", "", 0, "fix it"), event(session.Prompt, "", "u1", 0.4, "fix it"), event(session.Text, "", "m1", 1, "Fixed.")},
+			[]session.Event{
+				event(session.Prompt, "", "", 0, "fix it"),
+				event(session.Prompt, "", "u1", 0.4, "fix it"),
+				event(session.Text, "", "m1", 1, "Fixed."),
+			},
 			`1[u1]"fix it" text:"Fixed."`},
 		{"and a transcript's that has a turn",
-			[]session.Event{event(session.Prompt, "", "", 0, "fix it"), event(session.Prompt, "p1", "u1", 0.4, "fix it"), event(session.Text, "", "", 1, "Fixed.")},
+			[]session.Event{
+				event(session.Prompt, "", "", 0, "fix it"),
+				event(session.Prompt, "p1", "u1", 0.4, "fix it"),
+				event(session.Text, "", "", 1, "Fixed."),
+			},
 			`1[p1]"fix it" text:"Fixed."`},
 		{"the same prompt typed twice is two turns",
 			[]session.Event{event(session.Prompt, "", "", 0, "continue"), event(session.Prompt, "", "", 30, "continue"),
 				event(session.Prompt, "", "u1", 0.5, "continue"), event(session.Prompt, "", "u2", 30.5, "continue")},
 			"1[u1]\"continue\"\n2[u2]\"continue\""},
 		{"also where only hooks report it",
-			[]session.Event{event(session.Prompt, "", "", 0, "continue"), event(session.Prompt, "", "", 30, "continue")},
+			[]session.Event{
+				event(session.Prompt, "", "", 0, "continue"),
+				event(session.Prompt, "", "", 30, "continue"),
+			},
 			"1[]\"continue\"\n2[]\"continue\""},
 		{"a hook that is installed twice reports one prompt",
-			[]session.Event{event(session.Prompt, "", "", 0, "continue"), event(session.Prompt, "", "", 0.1, "continue"), call("", "", 1, "ls"), call("", "", 1.1, "ls")},
+			[]session.Event{
+				event(session.Prompt, "", "", 0, "continue"),
+				event(session.Prompt, "", "", 0.1, "continue"),
+				call("", "", 1, "ls"),
+				call("", "", 1.1, "ls"),
+			},
 			`1[]"continue" Bash(ls)`},
 		{"a call is one by its identifier, and knows what either report knows",
-			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), call("p1", "toolu_1", 2, "go test"), exited(call("", "toolu_1", 3, "go test"), 1)},
+			[]session.Event{
+				event(session.Prompt, "p1", "", 0, "go"),
+				call("p1", "toolu_1", 2, "go test"),
+				exited(call("", "toolu_1", 3, "go test"), 1),
+			},
 			`1[p1]"go" Bash(go test)=1`},
 		{"calls without identifier join those of equal input that began before",
-			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), call("", "", 5, "ls"), call("", "", 20, "ls"), call("", "c1", 4, "ls"), exited(call("", "c2", 21, "ls"), 0), call("", "c3", 60, "pwd")},
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), call("", "", 5, "ls"), call("", "", 20, "ls"),
+				call("", "c1", 4, "ls"), exited(call("", "c2", 21, "ls"), 0), call("", "c3", 60, "pwd")},
 			`1[u1]"go" Bash(ls) Bash(ls)=0 Bash(pwd)`},
 		{"a report is of the earliest call that began before it, however long that took",
-			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), exited(call("", "c1", 1, "go vet"), 1), exited(call("", "c2", 9, "go vet"), 0),
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), exited(call("", "c1", 1, "go vet"), 1),
+				exited(call("", "c2", 9, "go vet"), 0),
 				exited(call("", "", 8, "go vet"), 1), exited(call("", "", 12, "go vet"), 0)},
 			`1[u1]"go" Bash(go vet)=1 Bash(go vet)=0`},
 		{"a report that is missing takes no other with it",
-			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), exited(call("", "c1", 1, "go vet"), 1), exited(call("", "c2", 9, "go vet"), 0), exited(call("", "", 12, "go vet"), 0)},
+			[]session.Event{
+				event(session.Prompt, "", "u1", 0, "go"),
+				exited(call("", "c1", 1, "go vet"), 1),
+				exited(call("", "c2", 9, "go vet"), 0),
+				exited(call("", "", 12, "go vet"), 0),
+			},
 			`1[u1]"go" Bash(go vet)=1 Bash(go vet)=0`},
 		{"a command that fails and passes at once is no hook that is installed twice",
-			[]session.Event{event(session.Prompt, "", "", 0, "go"), exited(call("", "", 1, "go vet"), 1), exited(call("", "", 2, "go vet"), 0)},
+			[]session.Event{
+				event(session.Prompt, "", "", 0, "go"),
+				exited(call("", "", 1, "go vet"), 1),
+				exited(call("", "", 2, "go vet"), 0),
+			},
 			`1[]"go" Bash(go vet)=1 Bash(go vet)=0`},
 		{"a command that runs twice is two calls",
 			[]session.Event{event(session.Prompt, "", "", 0, "go"), call("", "", 5, "ls"), call("", "", 20, "ls")},
 			`1[]"go" Bash(ls) Bash(ls)`},
 		{"an answer at the end of a turn is that of the messages",
-			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), event(session.Text, "", "m1", 1, "First."), event(session.Text, "", "m2", 2, "Second."),
-				event(session.Text, "", "", 3, "First.\n\nSecond."), event(session.Text, "", "", 3, "Second."), event(session.Text, "", "", 4, "Third.")},
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), event(session.Text, "", "m1", 1, "First."),
+				event(session.Text, "", "m2", 2, "Second."),
+				event(session.Text, "", "", 3, "First.\n\nSecond."), event(session.Text, "", "", 3, "Second."),
+				event(session.Text, "", "", 4, "Third.")},
 			`1[u1]"go" text:"First." text:"Second." text:"Third."`},
 		{"what comes before the first prompt belongs to it",
 			[]session.Event{event(session.Start, "", "", 0, "startup"), event(session.Prompt, "p1", "", 2, "go")},
@@ -144,10 +185,15 @@ func TestFold(t *testing.T) {
 			[]session.Event{event(session.Start, "", "", 0, "startup"), event(session.Text, "", "m1", 2, "hello")},
 			`1[]"" start:"startup" text:"hello"`},
 		{"a call that ends after the next prompt stays in its turn",
-			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), call("p1", "c1", 1, "sleep"), event(session.Prompt, "p2", "", 5, "and"), exited(call("", "c1", 9, "sleep"), 0), call("", "c2", 10, "ls")},
+			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), call("p1", "c1", 1, "sleep"),
+				event(session.Prompt, "p2", "", 5, "and"), exited(call("", "c1", 9, "sleep"), 0),
+				call("", "c2", 10, "ls")},
 			"1[p1]\"go\" Bash(sleep)=0\n2[p2]\"and\" Bash(ls)"},
 		{"a sub-agent's prompt is no turn",
-			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), {Client: "claude", Session: "s", Kind: session.Prompt, Agent: "helper", Text: "look", Time: at(1)}},
+			[]session.Event{
+				event(session.Prompt, "p1", "", 0, "go"),
+				{Client: "claude", Session: "s", Kind: session.Prompt, Agent: "helper", Text: "look", Time: at(1)},
+			},
 			`1[p1]"go"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -165,18 +211,34 @@ func randomEvents(r *rand.Rand) []session.Event {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	var all []session.Event
 	for range 1 + r.IntN(40) {
-		e := session.Event{Client: pick("claude", "gemini"), Session: pick("s1", "s1", "s2"), Time: at(float64(r.IntN(600)) / 2),
+		e := session.Event{Client: pick("claude", "gemini"), Session: pick("s1", "s1", "s2"),
+			Time: at(float64(r.IntN(600)) / 2),
 			Turn: pick("", "", "p1", "p2", "p3"), ID: pick("", "", "a", "b", "c", "d"),
-			Kind: session.Kind(pick("prompt", "prompt", "text", "text", "call", "call", "call", "stop", "start", "plan", "injected")),
-			Text: pick("continue", "continue", "fix it", "Done.", "a", "ab", "b", ""), Dir: pick("", "/p", "/q"), Agent: pick("", "", "", "helper")}
+			Kind: session.Kind(pick(
+				"prompt",
+				"prompt",
+				"text",
+				"text",
+				"call",
+				"call",
+				"call",
+				"stop",
+				"start",
+				"plan",
+				"injected",
+			)),
+			Text: pick("continue", "continue", "fix it", "Done.", "a", "ab", "b", ""), Dir: pick("", "/p", "/q"),
+			Agent: pick("", "", "", "helper")}
 		if e.Kind == session.Called {
-			e.Text, e.Call = "", &session.Call{Tool: pick("Bash", "Edit"), Command: pick("ls", "go test"), Failed: r.IntN(2) == 0, Output: pick("", "x\ny", "boom"), Wrote: []string{pick("a.go", "b.go")}}
+			e.Text, e.Call = "", &session.Call{Tool: pick("Bash", "Edit"), Command: pick("ls", "go test"),
+				Failed: r.IntN(2) == 0, Output: pick("", "x\ny", "boom"), Wrote: []string{pick("a.go", "b.go")}}
 			if n := r.IntN(3); n < 2 {
 				e.Call.Exit = &n
 			}
 		}
 		if e.Kind == session.Injected {
-			e.Injection = &session.Injection{Place: pick("start", "prompt"), Tokens: r.IntN(3), G: float64(r.IntN(3)), Rare: []string{"a", "b", "done"},
+			e.Injection = &session.Injection{Place: pick("start", "prompt"), Tokens: r.IntN(3),
+				G: float64(r.IntN(3)), Rare: []string{"a", "b", "done"},
 				Shown: []session.Shown{{In: "notes", Name: pick("style", "harbor"), Version: uint64(r.IntN(3))}}}
 		}
 		all = append(all, e)
@@ -230,7 +292,13 @@ func TestFoldBounds(t *testing.T) {
 	}
 	turns = session.Fold(events)
 	if len(turns) != 1 || !turns[0].Cut || len(turns[0].Events) < 1000 || len(turns[0].Content()) > 1<<20 {
-		t.Fatalf("5,000 calls: %d turns, cut %v, %d events, %d bytes", len(turns), turns[0].Cut, len(turns[0].Events), len(turns[0].Content()))
+		t.Fatalf(
+			"5,000 calls: %d turns, cut %v, %d events, %d bytes",
+			len(turns),
+			turns[0].Cut,
+			len(turns[0].Events),
+			len(turns[0].Content()),
+		)
 	}
 	want := turns[0].Content()
 	slices.Reverse(events)
@@ -249,7 +317,8 @@ func TestStartOfAResumedSession(t *testing.T) {
 		e.Injection = &session.Injection{Place: "start"}
 		return e
 	}
-	before := []session.Event{event(session.Start, "", "", 0, "startup"), block(1, "first"), event(session.Prompt, "p1", "", 2, "one"),
+	before := []session.Event{event(session.Start, "", "", 0, "startup"), block(1, "first"),
+		event(session.Prompt, "p1", "", 2, "one"),
 		event(session.Start, "", "", 100, "resume"), block(101, "second")}
 	after := []session.Event{event(session.Prompt, "p2", "", 102, "two"), block(103, "late")}
 	want := `1[p1]"one" start:"startup" injected:"first"

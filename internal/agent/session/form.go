@@ -148,7 +148,8 @@ func Parse(content string) (Turn, error) {
 	all := []string{""}
 	for _, n := range m.Texts {
 		head, size := n[0], n[1]
-		if head < 0 || size < 0 || head > len(texts) || size > len(texts)-head || !strings.HasPrefix(texts[head+size:], sep) {
+		if head < 0 || size < 0 || head > len(texts) || size > len(texts)-head ||
+			!strings.HasPrefix(texts[head+size:], sep) {
 			return Turn{}, fmt.Errorf("%w: it was edited", errForm)
 		}
 		all = append(all, texts[head:head+size])

@@ -13,7 +13,8 @@ import (
 )
 
 // refusedIDs become options or hide text when they are printed in a command.
-var refusedIDs = []string{"", " a", "-", "--dangerously-skip-permissions", "a\nb", "a\x1b[0m", "a\u202eb", "a\u200bb", "\xff"}
+var refusedIDs = []string{"", " a", "-", "--dangerously-skip-permissions", "a\nb", "a\x1b[0m", "a\u202eb",
+	"a\u200bb", "\xff"}
 
 func TestValidID(t *testing.T) {
 	for _, id := range refusedIDs {
@@ -21,7 +22,8 @@ func TestValidID(t *testing.T) {
 			t.Errorf("ValidID(%q) = true", id)
 		}
 	}
-	for _, id := range []string{"178e33fd-9063-4a0b-8d3c-000000000000", "ses_1", "a b", "it's", "日本", strings.Repeat("x", 300)} {
+	for _, id := range []string{"178e33fd-9063-4a0b-8d3c-000000000000", "ses_1", "a b", "it's", "日本",
+		strings.Repeat("x", 300)} {
 		if !session.ValidID(id) {
 			t.Errorf("ValidID(%q) = false", id)
 		}

@@ -31,7 +31,13 @@ func TestInjectionKept(t *testing.T) {
 	text := "cents rounding@3: Balances use bankers quantization."
 	in := put("p1", "i1", 1, text, session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, G: 3.2, Floor: 2,
 		Shown: []session.Shown{roundingNote}, Rare: []string{"banker", "quantiz", "balanc"}})
-	prompt, said := event(session.Prompt, "p1", "u1", 0, "why does it fail"), event(session.Text, "p1", "m1", 9, "A bug in a loop.")
+	prompt, said := event(
+		session.Prompt,
+		"p1",
+		"u1",
+		0,
+		"why does it fail",
+	), event(session.Text, "p1", "m1", 9, "A bug in a loop.")
 	add(t, a, "1 new, 0 changed", prompt, in, said)
 	add(t, a, "0 new, 0 changed", in)
 	e, err := a.Memory.Get(t.Context(), "claude/s/0001")
@@ -41,7 +47,9 @@ func TestInjectionKept(t *testing.T) {
 	if got, want := session.Readable(e.Content), "user: why does it fail\n\nassistant: A bug in a loop."; got != want {
 		t.Errorf("content = %q, want %q", got, want)
 	}
-	if got, want := fmt.Sprint(e.Labels), `[client:claude injected:prompt session:s shown:"cents rounding" turn:1]`; got != want {
+	if got, want := fmt.Sprint(
+		e.Labels,
+	), `[client:claude injected:prompt session:s shown:"cents rounding" turn:1]`; got != want {
 		t.Errorf("labels = %s, want %s", got, want)
 	}
 	for _, q := range []string{"quantization", "rounding", "cents", "bankers"} {
@@ -66,7 +74,11 @@ func TestInjectionKept(t *testing.T) {
 // the same.
 func TestInjectionSaidAgain(t *testing.T) {
 	in := put("p1", "i1", 1, "A rounding error.", session.Injection{Place: "prompt"})
-	turns := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "why"), in, event(session.Text, "p1", "m1", 2, "A rounding error.")})
+	turns := session.Fold([]session.Event{
+		event(session.Prompt, "p1", "", 0, "why"),
+		in,
+		event(session.Text, "p1", "m1", 2, "A rounding error."),
+	})
 	back, err := session.Parse(turns[0].Content())
 	if err != nil || back.Said() != "A rounding error." || back.Injections()[0].Text != back.Said() {
 		t.Errorf("parsed back: %+v, %v", back.Events, err)
@@ -75,7 +87,8 @@ func TestInjectionSaidAgain(t *testing.T) {
 
 // A turn of an archive from before there were injections keeps its bytes.
 func TestOldTurn(t *testing.T) {
-	const old = "user: why does it fail\n\nassistant: A rounding error.\n\n--- FAIL: TestPay\n\n<!--1 ==(?__[$'!)),,]=`^|/%_={|,)&>|;-,@+\\<]*+?)+|+>{)%])$\":>`='*[]$+^\"(';^`~``]'!:!-,_:=};;.)#\"+\"!-?%\"(;;<;-*)({).)\"\\~[]':\\\\\\{`*`^#^<-,'\"/#!+[&`#!(='[,'-*\"{<@<?{}=(;#!|{(<:![.\".!!&}_^):&`.$=|^\\{%(})*:'>^{=*`.(-):^*??#~|#{[=.[&<&|=><=`<#`)/[//-=$*/%<!~#-}[`?_=_+_-.:/?`[|+@}|/?\\@`@?\"{'\\/#^?&!.{(]@_:~@+\"}{`)+,\\\\$`}~&`<~%(;!!(~~{-->"
+	const old = "user: why does it fail\n\nassistant: A rounding error.\n\n--- FAIL: TestPay\n\n<!--1 " +
+		"==(?__[$'!)),,]=`^|/%_={|,)&>|;-,@+\\<]*+?)+|+>{)%])$\":>`='*[]$+^\"(';^`~``]'!:!-,_:=};;.)#\"+\"!-?%\"(;;<;-*)({).)\"\\~[]':\\\\\\{`*`^#^<-,'\"/#!+[&`#!(='[,'-*\"{<@<?{}=(;#!|{(<:![.\".!!&}_^):&`.$=|^\\{%(})*:'>^{=*`.(-):^*??#~|#{[=.[&<&|=><=`<#`)/[//-=$*/%<!~#-}[`?_=_+_-.:/?`[|+@}|/?\\@`@?\"{'\\/#^?&!.{(]@_:~@+\"}{`)+,\\\\$`}~&`<~%(;!!(~~{-->"
 	turn, err := session.Parse(old)
 	if err != nil {
 		t.Fatal(err)
@@ -89,22 +102,43 @@ func TestOldTurn(t *testing.T) {
 func TestInjectionRedacted(t *testing.T) {
 	a := open(t, t.TempDir())
 	a.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }
-	in := put("p1", "i1", 1, "<oxbow-memory>the password is hunter2 of harbor</oxbow-memory>", session.Injection{Place: "start", Shown: []session.Shown{{In: "notes", Name: "hunter2"}}, Rare: []string{"hunter2", "harbor"}})
+	in := put(
+		"p1",
+		"i1",
+		1,
+		"<oxbow-memory>the password is hunter2 of harbor</oxbow-memory>",
+		session.Injection{
+			Place: "start",
+			Shown: []session.Shown{{In: "notes", Name: "hunter2"}},
+			Rare:  []string{"hunter2", "harbor"},
+		},
+	)
 	add(t, a, "1 new, 0 changed", event(session.Prompt, "p1", "", 0, "go"), in)
 	turns, err := a.Turns(t.Context(), "claude", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(turns[0].Injections()[0].Text, turns[0].Injections()[0].Injection.Shown, turns[0].Injections()[0].Injection.Rare), "<oxbow-memory>the password is [redacted] of harbor</oxbow-memory>[{notes [redacted] 0}] [harbor]"; got != want {
+	if got, want := fmt.Sprint(
+		turns[0].Injections()[0].Text,
+		turns[0].Injections()[0].Injection.Shown,
+		turns[0].Injections()[0].Injection.Rare,
+	), "<oxbow-memory>the password is [redacted] of harbor</oxbow-memory>[{notes [redacted] 0}] [harbor]"; got != want {
 		t.Errorf("kept is %q, want %q", got, want)
 	}
 }
 
 func TestUsed(t *testing.T) {
 	ferry := session.Shown{In: "sessions", Name: "claude/s0/0004", Version: 9}
-	text := "2026-10-02, cents rounding@3:\nBalances use bankers quantization in ledger.\nclaude/s0/0004@9:\nThe ferry of the pilot went aground."
+	text := "2026-10-02, cents rounding@3:\nBalances use bankers quantization in ledger.\nclaude/s0/0004@9:\nThe " +
+		"ferry of the pilot went aground."
 	rare := []string{"banker", "quantiz", "ledger", "ferri", "pilot", "aground"}
-	in := put("p1", "i1", 5, text, session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote, ferry}, Rare: rare})
+	in := put(
+		"p1",
+		"i1",
+		5,
+		text,
+		session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote, ferry}, Rare: rare},
+	)
 	said := func(seconds float64, s string) session.Event {
 		return event(session.Text, "p1", fmt.Sprint("m", seconds), seconds, s)
 	}
@@ -117,15 +151,34 @@ func TestUsed(t *testing.T) {
 	}{
 		{"nothing was written", nil, nil},
 		{"two terms are chance", []session.Event{said(6, "The bankers quantized it.")}, nil},
-		{"three of one entry", []session.Event{said(6, "The bankers quantized it."), said(8, "See the ledger.")}, []session.Shown{roundingNote}},
+		{
+			"three of one entry",
+			[]session.Event{said(6, "The bankers quantized it."), said(8, "See the ledger.")},
+			[]session.Shown{roundingNote},
+		},
 		{"three of two entries are of none", []session.Event{said(6, "The bankers quantized the ferry.")}, nil},
-		{"both", []session.Event{said(6, "Bankers quantization in ledgers; a ferry, aground, its pilot.")}, []session.Shown{roundingNote, ferry}},
+		{
+			"both",
+			[]session.Event{said(6, "Bankers quantization in ledgers; a ferry, aground, its pilot.")},
+			[]session.Shown{roundingNote, ferry},
+		},
 		{"commands and files count", []session.Event{edit}, []session.Shown{roundingNote}},
-		{"what was written before does not", []session.Event{said(2, "The bankers use a ledger."), said(6, "The bankers quantized the ledger.")}, nil},
-		{"nor what the person says", []session.Event{event(session.Prompt, "p1", "u2", 6, "bankers quantization in ledger")}, nil},
+		{
+			"what was written before does not",
+			[]session.Event{said(2, "The bankers use a ledger."), said(6, "The bankers quantized the ledger.")},
+			nil,
+		},
+		{
+			"nor what the person says",
+			[]session.Event{event(session.Prompt, "p1", "u2", 6, "bankers quantization in ledger")},
+			nil,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			turns := session.Fold(slices.Concat([]session.Event{event(session.Prompt, "p1", "u1", 0, "go"), in}, tc.events))
+			turns := session.Fold(slices.Concat(
+				[]session.Event{event(session.Prompt, "p1", "u1", 0, "go"), in},
+				tc.events,
+			))
 			if got := turns[0].Used(); !slices.Equal(got, tc.want) {
 				t.Errorf("Used = %v, want %v", got, tc.want)
 			}
@@ -133,7 +186,11 @@ func TestUsed(t *testing.T) {
 	}
 	// A text that marks no entries is of all of them.
 	in.Text = strings.ReplaceAll(text, "@", " ")
-	if got := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "go"), in, said(6, "bankers quantization in ledger")})[0].Used(); len(got) != 2 {
+	if got := session.Fold([]session.Event{
+		event(session.Prompt, "p1", "", 0, "go"),
+		in,
+		said(6, "bankers quantization in ledger"),
+	})[0].Used(); len(got) != 2 {
 		t.Errorf("without marks, Used = %v", got)
 	}
 }
@@ -142,7 +199,10 @@ func TestUsed(t *testing.T) {
 func TestInjectionBounds(t *testing.T) {
 	in := session.Injection{Place: "prompt\n", Tokens: -1, G: 1 / zero, Floor: zero / zero}
 	for i := range 10_000 {
-		in.Shown, in.Rare = append(in.Shown, session.Shown{Name: strings.Repeat(fmt.Sprint(i), 1000)}), append(in.Rare, fmt.Sprint("w", i))
+		in.Shown, in.Rare = append(
+			in.Shown,
+			session.Shown{Name: strings.Repeat(fmt.Sprint(i), 1000)},
+		), append(in.Rare, fmt.Sprint("w", i))
 	}
 	odd := put("p1", "i1", 1, "x", in)
 	none := odd
@@ -153,7 +213,8 @@ func TestInjectionBounds(t *testing.T) {
 		t.Fatalf("parsed back: %+v, %v", back.Events, err)
 	}
 	got := back.Injections()[0].Injection
-	if got.G != 0 || got.Floor != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.Shown) > 40 || len(got.Rare) > 100 || len(turns[0].Content()) > 16<<10 {
+	if got.G != 0 || got.Floor != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.Shown) > 40 ||
+		len(got.Rare) > 100 || len(turns[0].Content()) > 16<<10 {
 		t.Errorf("kept is %.200v, in %d bytes", got, len(turns[0].Content()))
 	}
 	a := open(t, t.TempDir())
@@ -169,7 +230,17 @@ func TestShown(t *testing.T) {
 		for i := range n {
 			turn, from := fmt.Sprint("p", i), float64(60*i)
 			events = append(events, event(session.Prompt, turn, "", from, fmt.Sprint("step ", i)),
-				put(turn, fmt.Sprint("i", i), from+1, "The bankers quantize a ledger.", session.Injection{Place: "prompt", Shown: []session.Shown{roundingNote}, Rare: []string{"banker", "quantiz", "ledger"}}))
+				put(
+					turn,
+					fmt.Sprint("i", i),
+					from+1,
+					"The bankers quantize a ledger.",
+					session.Injection{
+						Place: "prompt",
+						Shown: []session.Shown{roundingNote},
+						Rare:  []string{"banker", "quantiz", "ledger"},
+					},
+				))
 			if i < used {
 				events = append(events, event(session.Text, turn, "", from+2, "A ledger that bankers quantized."))
 			}
@@ -215,11 +286,17 @@ func TestShown(t *testing.T) {
 func TestRedactedTurn(t *testing.T) {
 	asked := call("p1", "c1", 3, "")
 	asked.Call.Asked = "https://a.example/?key=hunter2"
-	turn := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "hunter2 fails"), put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", Rare: []string{"hunter2"}}), asked})[0]
+	turn := session.Fold([]session.Event{
+		event(session.Prompt, "p1", "", 0, "hunter2 fails"),
+		put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", Rare: []string{"hunter2"}}),
+		asked,
+	})[0]
 	if got := session.Packed(turn.Content()); fmt.Sprint(got) != "[It was hunter2. https://a.example/?key=hunter2]" {
 		t.Errorf("Packed = %q", got)
 	}
-	content, ok := session.Redacted(turn.Content(), func(s string) string { return strings.ReplaceAll(s, "hunter2", "[x]") })
+	content, ok := session.Redacted(turn.Content(), func(s string) string {
+		return strings.ReplaceAll(s, "hunter2", "[x]")
+	})
 	back, err := session.Parse(content)
 	if !ok || err != nil {
 		t.Fatalf("Redacted: %v, %v", ok, err)
@@ -230,7 +307,8 @@ func TestRedactedTurn(t *testing.T) {
 	if again := session.Fold(back.Reports()); again[0].Content() != content {
 		t.Error("it folds to another turn")
 	}
-	if got, ok := session.Redacted("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" || session.Packed(got) != nil {
+	if got, ok := session.Redacted("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" ||
+		session.Packed(got) != nil {
 		t.Errorf("of a note: %q, %v", got, ok)
 	}
 }
@@ -247,7 +325,11 @@ func TestInjectionGrowth(t *testing.T) {
 				s := session.Shown{In: "notes", Name: fmt.Sprint("note ", i, ".", j), Version: 1}
 				in.Shown, text = append(in.Shown, s), text+s.Name+"@1: The bankers quantize a ledger.\n"
 			}
-			events = append(events, put("p1", fmt.Sprint("i", i), float64(i), text, in), event(session.Text, "p1", fmt.Sprint("m", i), float64(i), "A ledger that bankers quantized."))
+			events = append(
+				events,
+				put("p1", fmt.Sprint("i", i), float64(i), text, in),
+				event(session.Text, "p1", fmt.Sprint("m", i), float64(i), "A ledger that bankers quantized."),
+			)
 		}
 		var before, after runtime.MemStats
 		runtime.GC()

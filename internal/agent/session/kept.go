@@ -130,7 +130,8 @@ func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, 
 // loadLead reads the turns before the first that is read from which the session has
 // its summary. It reports whether they can be read.
 func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
-	for n, s := 1, (Summary{}); n < k.first && ((s.Prompt == "" && k.sum.Prompt != "") || (s.Dir == "" && k.sum.Dir != "")); n++ {
+	for n, s := 1, (Summary{}); n < k.first &&
+		((s.Prompt == "" && k.sum.Prompt != "") || (s.Dir == "" && k.sum.Dir != "")); n++ {
 		e, err := a.get(ctx, k.talk.turn(n))
 		turn, ok := k.talk.parse(e, n)
 		if err != nil || !ok {

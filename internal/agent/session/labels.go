@@ -33,8 +33,19 @@ var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{
 var most = []struct {
 	key string
 	n   int
-}{{"client", 1}, {"session", 1}, {turnLabel, 1}, {oxbow.LabelProject, 1}, {"branch", 1}, {"agent", 10}, {"test", 2}, {"exit", 8}, {"error", 10},
-	{oxbow.LabelTaint, 10}, {oxbow.LabelUnvouched, 4}, {"commit", 8}, {"call", 10}, {LabelInjected, 3}, {LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
+}{
+	{"client", 1},
+	{"session", 1},
+	{turnLabel, 1},
+	{oxbow.LabelProject, 1},
+	{"branch", 1},
+	{"agent", 10},
+	{"test", 2},
+	{"exit", 8},
+	{"error", 10},
+	{oxbow.LabelTaint, 10}, {oxbow.LabelUnvouched, 4}, {"commit", 8}, {"call", 10}, {LabelInjected, 3},
+	{LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
+}
 
 // maxMade is the most labels that are made of a turn's events, and maxForeign the
 // most that others have given, or that [Archive.Label] gives.
@@ -46,7 +57,8 @@ const (
 // labels returns the labels of a turn. Of those that its entry has, the ones of
 // other keys are kept.
 func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
-	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)}, "branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.Unvouched()}
+	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
+		"branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.Unvouched()}
 	project, root := a.project(t.Dir(), old)
 	given[oxbow.LabelProject] = []string{project}
 	given["commit"] = valuesOf(old, "commit")
@@ -165,8 +177,10 @@ func relative(p, dir, root string) string {
 
 // isTest matches commands that run tests.
 var isTest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[;&|(]\s*|\s)(?:go test|go vet|cargo (?:test|nextest)|pytest|python3? -m (?:pytest|unittest)|tox|nox|` +
-		`(?:npm|pnpm|yarn|bun)(?: run)? test\S*|npx (?:jest|vitest|mocha|playwright)|jest|vitest|mocha|deno test|node --test|` +
-		`mvn\s.*\btest|(?:\./)?gradlew?\s.*\b(?:test|check)|dotnet test|swift test|mix test|rspec|bundle exec r(?:spec|ake)|rake test|phpunit|` +
-		`make (?:test|check)\S*|ctest|bazel test|just test|zig build test)(?:\s|$|[;&|)])`)
+	return regexp.MustCompile(
+		`(?:^|[;&|(]\s*|\s)(?:go test|go vet|cargo (?:test|nextest)|pytest|python3? -m (?:pytest|unittest)|tox|nox|` +
+			`(?:npm|pnpm|yarn|bun)(?: run)? test\S*|npx (?:jest|vitest|mocha|playwright)|jest|vitest|mocha|deno test|node --test|` +
+			`mvn\s.*\btest|(?:\./)?gradlew?\s.*\b(?:test|check)|dotnet test|swift test|mix test|rspec|bundle exec r(?:spec|ake)|rake test|phpunit|` +
+			`make (?:test|check)\S*|ctest|bazel test|just test|zig build test)(?:\s|$|[;&|)])`,
+	)
 })

@@ -9,7 +9,10 @@ func TestProofOf(t *testing.T) {
 	passed := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "go test ./...", Exit: &zero}}
 	failed := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "go test ./pay", Exit: &one}}
 	wrote := Event{Kind: Called, Call: &Call{Tool: "Edit", Wrote: []string{"pay.go"}}}
-	commit := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: `git add -A && git -C . commit -m "pay: it adds up"`}}
+	commit := Event{
+		Kind: Called,
+		Call: &Call{Tool: "Bash", Command: `git add -A && git -C . commit -m "pay: it adds up"`},
+	}
 	refused := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "git commit -m x", Failed: true}}
 	said := Event{Kind: Text, Text: "go test ./... passes"}
 	const test, made = "go test ./...", `git add -A && git -C . commit -m "pay: it adds up"`

@@ -59,7 +59,12 @@ type ShownText struct {
 // that runs in the caller's directory, if that is known, and what stood before one of
 // them counts. Open returns the archive, in which is what was drained of them
 // meanwhile; it is called when the spool has no prompt of the session.
-func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context) (*Archive, error), now time.Time) (x Exposure, err error) {
+func (s Spool) Exposure(
+	ctx context.Context,
+	c Caller,
+	open func(context.Context) (*Archive, error),
+	now time.Time,
+) (x Exposure, err error) {
 	all := s.running(now) // before the archive takes it
 	chosen := c.named(all)
 	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isPrompt) {
@@ -130,7 +135,8 @@ func (a *Archive) choose(ctx context.Context, c Caller, all []running, now time.
 		return chosen, nil
 	}
 	return only(all, func(r *running) bool {
-		return (c.Client == "" || r.client == c.Client) && (r.dir == "" || isInside(c.Dir, r.dir) || isInside(r.dir, c.Dir))
+		return (c.Client == "" || r.client == c.Client) &&
+			(r.dir == "" || isInside(c.Dir, r.dir) || isInside(r.dir, c.Dir))
 	}), nil
 }
 
@@ -217,7 +223,8 @@ func (r *running) has(call string) bool {
 	if len(call) < 6 { // too short to be an identifier
 		return false
 	}
-	return bytes.Contains(r.bytes, []byte(call)) || (r.transcript != "" && bytes.Contains(tailOf(r.transcript, tailOfTalk), []byte(call)))
+	return bytes.Contains(r.bytes, []byte(call)) ||
+		(r.transcript != "" && bytes.Contains(tailOf(r.transcript, tailOfTalk), []byte(call)))
 }
 
 // running returns the sessions that reported lately, the last first. One whose
@@ -234,14 +241,19 @@ func (s Spool) running(now time.Time) (all []running) {
 	var names []recent
 	for _, f := range files {
 		fi, err := f.Info()
-		if err == nil && fi.Mode().IsRegular() && strings.HasSuffix(f.Name(), spoolSuffix) && now.Sub(fi.ModTime()) < runningFor {
+		if err == nil && fi.Mode().IsRegular() && strings.HasSuffix(f.Name(), spoolSuffix) &&
+			now.Sub(fi.ModTime()) < runningFor {
 			names = append(names, recent{f.Name(), fi.ModTime()})
 		}
 	}
-	slices.SortFunc(names, func(a, b recent) int { return cmp.Or(b.time.Compare(a.time), strings.Compare(a.name, b.name)) })
+	slices.SortFunc(names, func(a, b recent) int {
+		return cmp.Or(b.time.Compare(a.time), strings.Compare(a.name, b.name))
+	})
 	for _, n := range names[:min(len(names), maxRunning)] {
 		name := filepath.Join(s.Dir, n.name)
-		r := running{bytes: slices.Concat(tailOf(name+takenSuffix, tailOfSpool), []byte{'\n'}, tailOf(name, tailOfSpool))}
+		r := running{
+			bytes: slices.Concat(tailOf(name+takenSuffix, tailOfSpool), []byte{'\n'}, tailOf(name, tailOfSpool)),
+		}
 		r.events, _ = readEvents(r.bytes)
 		r.bytes = withoutInjections(r.bytes)
 		for _, e := range r.events {
@@ -316,7 +328,15 @@ func isInside(dir, other string) bool {
 // Protocol: its name, and the meta of the request.
 func CallerOf(clientName string, meta map[string]any) Caller {
 	var c Caller
-	for _, k := range []struct{ prefix, client string }{{"claude", "claude"}, {"codex", "codex"}, {"gemini", "gemini"}, {"opencode", "opencode"}, {"github-copilot", "copilot"}, {"copilot", "copilot"}, {"qwen", "qwen"}} {
+	for _, k := range []struct{ prefix, client string }{
+		{"claude", "claude"},
+		{"codex", "codex"},
+		{"gemini", "gemini"},
+		{"opencode", "opencode"},
+		{"github-copilot", "copilot"},
+		{"copilot", "copilot"},
+		{"qwen", "qwen"},
+	} {
 		if strings.HasPrefix(strings.ToLower(clientName), k.prefix) {
 			c.Client = k.client
 			break

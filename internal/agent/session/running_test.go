@@ -40,7 +40,14 @@ func TestSpoolTaints(t *testing.T) {
 	web := func(q string) Event {
 		return Event{Kind: Called, ID: "toolu_" + q, Call: &Call{Tool: "WebSearch", Asked: q}}
 	}
-	put("a", "/p", Event{Kind: Prompt, Text: "x"}, web("old"), Event{Kind: Prompt, Text: "y"}, Event{Kind: Text, Text: "z"})
+	put(
+		"a",
+		"/p",
+		Event{Kind: Prompt, Text: "x"},
+		web("old"),
+		Event{Kind: Prompt, Text: "y"},
+		Event{Kind: Text, Text: "z"},
+	)
 	put("b", "/p/sub", Event{Kind: Prompt, Text: "x"}, web("new"))
 	put("c", "/q", Event{Kind: Prompt, Text: "x"}, web("other"))
 	m := storetest.Open(t, filepath.Join(t.TempDir(), StoreFile), nil)
@@ -68,11 +75,13 @@ func TestSpoolTaints(t *testing.T) {
 		{"elsewhere", Caller{Client: "claude", Dir: "/s"}, nil},
 		{"the prompt is in the archive", Caller{Session: "d"}, []string{"WebSearch early", "WebSearch late"}},
 	} {
-		if got, err := s.Exposure(t.Context(), c.caller, archive, now); err != nil || !slices.Equal(got.Taints, c.want) {
+		if got, err := s.Exposure(t.Context(), c.caller, archive, now); err != nil ||
+			!slices.Equal(got.Taints, c.want) {
 			t.Errorf("%s: %q, %v; want %q", c.name, got.Taints, err, c.want)
 		}
 	}
-	if got, err := s.Exposure(t.Context(), Caller{Session: "c"}, archive, now.Add(2*runningFor)); got.Taints != nil || err != nil {
+	if got, err := s.Exposure(t.Context(), Caller{Session: "c"}, archive, now.Add(2*runningFor)); got.Taints != nil ||
+		err != nil {
 		t.Errorf("of a session that ended long ago: %q, %v", got.Taints, err)
 	}
 }
@@ -83,9 +92,21 @@ func TestCallerOf(t *testing.T) {
 		meta   map[string]any
 		want   Caller
 	}{
-		{"claude-code", map[string]any{"claudecode/toolUseId": "toolu_1", "progressToken": 1.0}, Caller{Client: "claude", Call: "toolu_1"}},
-		{"codex-mcp-client", map[string]any{"callId": "call_1", "sessionId": "s"}, Caller{Client: "codex", Session: "s", Call: "call_1"}},
-		{"codex-mcp-client", map[string]any{"x-codex-turn-metadata": `{"session_id":"s"}`}, Caller{Client: "codex", Session: "s"}},
+		{
+			"claude-code",
+			map[string]any{"claudecode/toolUseId": "toolu_1", "progressToken": 1.0},
+			Caller{Client: "claude", Call: "toolu_1"},
+		},
+		{
+			"codex-mcp-client",
+			map[string]any{"callId": "call_1", "sessionId": "s"},
+			Caller{Client: "codex", Session: "s", Call: "call_1"},
+		},
+		{
+			"codex-mcp-client",
+			map[string]any{"x-codex-turn-metadata": `{"session_id":"s"}`},
+			Caller{Client: "codex", Session: "s"},
+		},
 		{"gemini-cli-mcp-client", nil, Caller{Client: "gemini"}},
 		{"somebody", map[string]any{"sessionId": 7}, Caller{}},
 	} {
@@ -108,7 +129,14 @@ func TestFailure(t *testing.T) {
 		found bool
 	}{
 		{"just now", nil, true},
-		{"then read", []Event{call(Call{Tool: "Read", Read: []string{"a.go"}}), call(Call{Tool: "Bash", Command: "ls", Exit: &zero})}, true},
+		{
+			"then read",
+			[]Event{
+				call(Call{Tool: "Read", Read: []string{"a.go"}}),
+				call(Call{Tool: "Bash", Command: "ls", Exit: &zero}),
+			},
+			true,
+		},
 		{"passed", []Event{call(Call{Tool: "Bash", Command: "go test", Exit: &zero})}, false},
 		{"written", []Event{call(Call{Tool: "Edit", Wrote: []string{"a.go"}})}, false},
 		{"another prompt", []Event{{Client: "claude", Session: "s", Kind: Prompt, Text: "stop"}}, false},

@@ -52,6 +52,8 @@ func (a *Archive) Unused(ctx context.Context) ([]Count, error) {
 	}
 	counts, err := a.Shown(ctx, slices.Collect(maps.Keys(shown))...)
 	counts = slices.DeleteFunc(counts, func(c Count) bool { return !c.Unused() })
-	slices.SortFunc(counts, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Shown, a.Shown), strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Shown, a.Shown), strings.Compare(a.Name, b.Name))
+	})
 	return counts, err
 }

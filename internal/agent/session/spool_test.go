@@ -24,7 +24,10 @@ func TestSpoolAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if err := s.Append(Event{Client: "claude", Session: "a/b:c", Kind: Stop}, Event{Client: "claude", Session: "a/b:c", Kind: End}); err != nil {
+	if err := s.Append(
+		Event{Client: "claude", Session: "a/b:c", Kind: Stop},
+		Event{Client: "claude", Session: "a/b:c", Kind: End},
+	); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(name)
@@ -32,7 +35,8 @@ func TestSpoolAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	events, bad := readEvents(b)
-	if len(events) != 3 || bad != 1 || events[0].Text != first.Text || !events[0].Time.Equal(first.Time) || events[1].Time.IsZero() {
+	if len(events) != 3 || bad != 1 || events[0].Text != first.Text || !events[0].Time.Equal(first.Time) ||
+		events[1].Time.IsZero() {
 		t.Errorf("read %d events and %d bad lines: %+v", len(events), bad, events)
 	}
 }

@@ -18,7 +18,8 @@ var fences = []string{
 	Fence,
 	"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder", "local-command-caveat",
 	"deja-recall", "hindsight_memories", "hindsight-memories", "claude-mem-context", "claude-mem", "private-memory",
-	"supermemory-context", "memory_context", "relevant-memories", "relevant_memories", "engram-context", "mem0-memories", "recalled-memories",
+	"supermemory-context", "memory_context", "relevant-memories", "relevant_memories", "engram-context",
+	"mem0-memories", "recalled-memories",
 }
 
 // fenceTag matches the tags of fences. Our own is found in an escaped form, too, in which
@@ -26,7 +27,8 @@ var fences = []string{
 var fenceTag = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
-	return regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>|` + open + `(\\*/?)(` + Fence + `)` + end)
+	return regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>|` + open + `(\\*/?)(` +
+		Fence + `)` + end)
 })
 
 // Strip returns a text without the fences of what hooks put into it, those of

@@ -21,14 +21,17 @@ func TestStrip(t *testing.T) {
 		"<hindsight_memories>[{\"x\":\"<b>\"}]</hindsight_memories>yes":                   "yes",
 		"<claude-mem-context> never closed":                                               "",
 		"a stray </system-reminder> end":                                                  "a stray  end",
-		"<b>bold</b> if a < b && c > d":                                                   "<b>bold</b> if a < b && c > d",
-		"<deja-recall>one</deja-recall><system-reminder>two</system-reminder>":            "",
-		"<System_Reminder>x</system_reminder>go":                                          "go",
+		"<b>bold</b> if a < b && c > " +
+			"d": "<b>bold</b> if a < b && c > d",
+		"<deja-recall>one</deja-recall><system-reminder>two</system-reminder>": "",
+		"<System_Reminder>x</system_reminder>go":                               "go",
 
 		"Why?<qwen:user-prompt-submit-context>\n&lt;oxbow-memory&gt;\na\n&lt;/oxbow-memory&gt;\n</qwen:user-prompt-submit-context>": "Why?",
-		"Why? &lt;oxbow-memory&gt; a &lt;/oxbow-memory&gt; So?":                                                                     "Why?  So?",
-		`Why? \u003coxbow-memory\u003e\na\n\u003c/oxbow-memory\u003e`:                                                               "Why?",
-		"what is &lt;system-reminder&gt;, and a &lt; b?":                                                                            "what is &lt;system-reminder&gt;, and a &lt; b?",
+		"Why? &lt;oxbow-memory&gt; a &lt;/oxbow-memory&gt; " +
+			"So?": "Why?  So?",
+		`Why? \u003coxbow-memory\u003e\na\n\u003c/oxbow-memory\u003e`: "Why?",
+		"what is &lt;system-reminder&gt;, and a &lt; " +
+			"b?": "what is &lt;system-reminder&gt;, and a &lt; b?",
 	} {
 		if got := session.Strip(in); got != want {
 			t.Errorf("Strip(%q) = %q, want %q", in, got, want)
@@ -50,7 +53,8 @@ func TestStripWrapped(t *testing.T) {
 	elements := []string{"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		block := escapes[rng.IntN(len(escapes))]("<" + session.Fence + ">\nPerhaps useful: a < b & \"c\"\n</" + session.Fence + ">")
+		block := escapes[rng.IntN(len(escapes))]("<" + session.Fence + ">\nPerhaps useful: a < b & \"c\"\n</" +
+			session.Fence + ">")
 		for range rng.IntN(3) {
 			e := elements[rng.IntN(len(elements))]
 			block = "<" + e + ">\n" + block + "\n</" + e + ">"
@@ -87,11 +91,35 @@ func TestSignature(t *testing.T) {
 		want    string
 		outputs []string
 	}{
-		{"PATH: undefined: Frob", []string{"# example.com/x\n./a/b.go:12:3: undefined: Frob\n", "ok\n/home/me/x/b.go:7:30: undefined: Frob\nFAIL"}},
-		{"--- FAIL: TestPay (N)", []string{"=== RUN TestPay\n--- FAIL: TestPay (0.03s)\n", "--- FAIL: TestPay (12.5s)"}},
-		{"T dial tcp N:N: connection refused", []string{"2026-11-20T10:00:01Z dial tcp 127.0.0.1:5432: connection refused", "2025-01-02 03:04:05 dial tcp 10.0.0.1:80: connection refused"}},
-		{`vet: PATH: "fmt" imported and not used`, []string{"# hello\n# [hello]\nvet: ./hello.go:3:8: \"fmt\" imported and not used"}},
-		{"PATH: declared and not used: count", []string{"# hello\n./hello.go:7:2: declared and not used: count\n", "# other\nmain.go:1:2: declared and not used: count\n"}},
+		{
+			"PATH: undefined: Frob",
+			[]string{
+				"# example.com/x\n./a/b.go:12:3: undefined: Frob\n",
+				"ok\n/home/me/x/b.go:7:30: undefined: Frob\nFAIL",
+			},
+		},
+		{
+			"--- FAIL: TestPay (N)",
+			[]string{"=== RUN TestPay\n--- FAIL: TestPay (0.03s)\n", "--- FAIL: TestPay (12.5s)"},
+		},
+		{
+			"T dial tcp N:N: connection refused",
+			[]string{
+				"2026-11-20T10:00:01Z dial tcp 127.0.0.1:5432: connection refused",
+				"2025-01-02 03:04:05 dial tcp 10.0.0.1:80: connection refused",
+			},
+		},
+		{
+			`vet: PATH: "fmt" imported and not used`,
+			[]string{"# hello\n# [hello]\nvet: ./hello.go:3:8: \"fmt\" imported and not used"},
+		},
+		{
+			"PATH: declared and not used: count",
+			[]string{
+				"# hello\n./hello.go:7:2: declared and not used: count\n",
+				"# other\nmain.go:1:2: declared and not used: count\n",
+			},
+		},
 		{"no package", []string{"# hello\nno package"}},
 		{"panic: bad block HEX", []string{"panic: bad block 0xdeadbeef", "panic: bad block 0x1"}},
 		{"no tests", []string{"\n  no tests  \nmore"}},
@@ -113,9 +141,21 @@ func FuzzForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prompt, text, command, output, turn, id string) {
 		c := call(turn, id, 3, command)
 		c.Call.Output, c.Call.Failed = output, true
-		in := put(turn, id, 1, output, session.Injection{Place: command, Shown: []session.Shown{{In: id, Name: prompt}}, Rare: strings.Fields(text)})
-		turns := session.Fold([]session.Event{event(session.Prompt, turn, "", 0, prompt), event(session.Prompt, turn, id, 1, prompt), in,
-			event(session.Text, turn, id, 2, text), c})
+		in := put(
+			turn,
+			id,
+			1,
+			output,
+			session.Injection{
+				Place: command,
+				Shown: []session.Shown{{In: id, Name: prompt}},
+				Rare:  strings.Fields(text),
+			},
+		)
+		turns := session.Fold(
+			[]session.Event{event(session.Prompt, turn, "", 0, prompt), event(session.Prompt, turn, id, 1, prompt), in,
+				event(session.Text, turn, id, 2, text), c},
+		)
 		for _, one := range turns {
 			back, err := session.Parse(one.Content())
 			if err != nil {

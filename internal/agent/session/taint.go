@@ -43,7 +43,8 @@ var openTools = map[string][]string{
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
 // foreignDirs are directories of a working tree that hold what others wrote.
-var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages", "vendor", "third_party",
+var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
+	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
 // Taints returns what the turn repeats of others: the calls whose results its texts and
@@ -224,10 +225,12 @@ func (c *Call) readsForeign(dir string, wrote []string) string {
 // fetchers are programs that read what an address leads to; readers print files.
 // Of gh and glab, which have other uses, only what shows texts of others.
 var (
-	fetchers = []string{"curl", "wget", "http", "https", "xh", "lynx", "w3m", "links", "aria2c", "Invoke-WebRequest", "iwr", "Invoke-RestMethod", "irm"}
+	fetchers = []string{"curl", "wget", "http", "https", "xh", "lynx", "w3m", "links", "aria2c", "Invoke-WebRequest",
+		"iwr", "Invoke-RestMethod", "irm"}
 	hubs     = []string{"gh", "glab"}
 	hubReads = []string{"view", "api", "list", "diff", "search", "status", "comment", "checks"}
-	readers  = []string{"cat", "bat", "head", "tail", "less", "more", "sed", "awk", "grep", "egrep", "rg", "ag", "jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
+	readers  = []string{"cat", "bat", "head", "tail", "less", "more", "sed", "awk", "grep", "egrep", "rg", "ag",
+		"jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
 )
 
 // commandReads returns the part of a command line that reads an address or a path
@@ -241,7 +244,9 @@ func commandReads(command, dir string, wrote []string) string {
 		for i, w := range words {
 			words[i] = strings.Trim(w, `"'<`)
 		}
-		if len(words) > 0 && readsOthers(words, func(p string) bool { return isForeign(p, dir) && !slices.Contains(wrote, p) }) {
+		if len(words) > 0 && readsOthers(words, func(p string) bool {
+			return isForeign(p, dir) && !slices.Contains(wrote, p)
+		}) {
 			return strings.TrimSpace(part)
 		}
 	}
@@ -258,10 +263,12 @@ func readsOthers(words []string, foreign func(path string) bool) bool {
 	case slices.Contains(fetchers, program):
 		return slices.ContainsFunc(args, isRemote)
 	case slices.Contains(hubs, program):
-		return len(args) > 0 && (args[0] == "api" || args[0] == "search" || (len(args) > 1 && slices.Contains(hubReads, args[1])))
+		return len(args) > 0 && (args[0] == "api" || args[0] == "search" ||
+			(len(args) > 1 && slices.Contains(hubReads, args[1])))
 	case slices.Contains(readers, program):
 		return slices.ContainsFunc(args, func(w string) bool {
-			return !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) && foreign(w)
+			return !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) &&
+				foreign(w)
 		})
 	}
 	return false
@@ -281,7 +288,8 @@ func isRemote(w string) bool {
 		return false
 	}
 	host, _, _ = strings.Cut(host, ":")
-	return (ok || strings.Contains(host, ".")) && host != "localhost" && host != "0.0.0.0" && !strings.HasPrefix(host, "127.")
+	return (ok || strings.Contains(host, ".")) && host != "localhost" && host != "0.0.0.0" &&
+		!strings.HasPrefix(host, "127.")
 }
 
 // isForeign reports whether a path leads out of the working directory or into a
@@ -331,5 +339,6 @@ func unixPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // isAbs reports whether a path with slashes is absolute on any system.
 func isAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || (len(p) > 2 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z')
+	return strings.HasPrefix(p, "/") || (len(p) > 2 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' &&
+		(p[0]|0x20) <= 'z')
 }

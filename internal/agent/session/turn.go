@@ -78,8 +78,10 @@ var kindOrder = []Kind{Start, Prompt, Injected, Plan, Text, Called, Compact, Sto
 func compare(a, b Event) int {
 	return cmp.Or(a.Time.Compare(b.Time),
 		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(a.Kind, b.Kind),
-		cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Text, b.Text),
-		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Transcript, b.Transcript),
+		cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent),
+		cmp.Compare(a.Text, b.Text),
+		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Model, b.Model),
+		cmp.Compare(a.Transcript, b.Transcript),
 		compareCalls(a.Call, b.Call), cmp.Compare(a.Repeats.words(), b.Repeats.words()))
 }
 
@@ -87,13 +89,24 @@ func compareCalls(a, b *Call) int {
 	if a == nil || b == nil {
 		return cmp.Compare(present(a), present(b))
 	}
-	return cmp.Or(cmp.Compare(a.input(), b.input()), cmp.Compare(exitOf(a), exitOf(b)), cmp.Compare(a.Output, b.Output), cmp.Compare(a.Was+a.Became, b.Was+b.Became), cmp.Compare(a.Before+a.After, b.Before+b.After), cmp.Compare(word(a.Failed), word(b.Failed)), cmp.Compare(a.Reading.rank(), b.Reading.rank()))
+	return cmp.Or(
+		cmp.Compare(a.input(), b.input()),
+		cmp.Compare(exitOf(a), exitOf(b)),
+		cmp.Compare(a.Output, b.Output),
+		cmp.Compare(a.Was+a.Became, b.Was+b.Became),
+		cmp.Compare(a.Before+a.After, b.Before+b.After),
+		cmp.Compare(word(a.Failed), word(b.Failed)),
+		cmp.Compare(a.Reading.rank(), b.Reading.rank()),
+	)
 }
 
 // input is what a call was given: what tells it from another where the client
 // gives no identifier.
 func (c *Call) input() string {
-	return strings.Join(slices.Concat([]string{c.Tool, c.Command, c.Asked, "w"}, c.Wrote, []string{"r"}, c.Read), "\x00")
+	return strings.Join(
+		slices.Concat([]string{c.Tool, c.Command, c.Asked, "w"}, c.Wrote, []string{"r"}, c.Read),
+		"\x00",
+	)
 }
 
 func present(c *Call) int { return len(word(c != nil)) }

@@ -14,7 +14,9 @@ import (
 
 // Injections returns the events that hold what hooks put before the model.
 func (t *Turn) Injections() []Event {
-	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != Injected || e.Injection == nil })
+	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool {
+		return e.Kind != Injected || e.Injection == nil
+	})
 }
 
 // leastRare is how many rare terms of what was shown of an entry an agent writes

@@ -125,7 +125,9 @@ func joinTexts(all, texts []Event) []Event {
 				named = append(named, letters(o.Text))
 			}
 		}
-		same := slices.IndexFunc(all, func(o Event) bool { return o.Kind == Text && o.ID == "" && o.Agent == e.Agent && o.Text == e.Text })
+		same := slices.IndexFunc(all, func(o Event) bool {
+			return o.Kind == Text && o.ID == "" && o.Agent == e.Agent && o.Text == e.Text
+		})
 		switch {
 		case same >= 0:
 			all[same] = all[same].merge(e)
@@ -212,7 +214,9 @@ func joinInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compare(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
 	for _, r := range reports {
-		i := slices.IndexFunc(calls, func(c *Event) bool { return !c.Time.After(r.Time.Add(clockSlack)) && !c.Call.contradicts(r.Call) })
+		i := slices.IndexFunc(calls, func(c *Event) bool {
+			return !c.Time.After(r.Time.Add(clockSlack)) && !c.Call.contradicts(r.Call)
+		})
 		if i < 0 {
 			continue
 		}
@@ -230,7 +234,8 @@ func (c *Call) contradicts(o *Call) bool {
 	}
 	passed := func(c *Call) bool { return !c.Failed && c.Exit != nil && *c.Exit == 0 }
 	failed := func(c *Call) bool { return c.Failed || (c.Exit != nil && *c.Exit != 0) }
-	return (passed(c) && failed(o)) || (failed(c) && passed(o)) || (c.Exit != nil && o.Exit != nil && *c.Exit != *o.Exit)
+	return (passed(c) && failed(o)) || (failed(c) && passed(o)) ||
+		(c.Exit != nil && o.Exit != nil && *c.Exit != *o.Exit)
 }
 
 // or returns the call, or c for none.

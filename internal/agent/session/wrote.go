@@ -18,8 +18,16 @@ const reportNear = time.Minute
 // time: it was reported at most doubleNear before that, or reportNear after. Taints are
 // what the turns of the calls that wrote the file since another time had read of others
 // before; own files do not count.
-func (a *Archive) Wrote(ctx context.Context, client, file string, since, changed time.Time, own []string) (taints []string, wrote bool, err error) {
-	f := TurnFilter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "client", Values: []string{client}}}, After: since.Add(-runningFor)})
+func (a *Archive) Wrote(
+	ctx context.Context,
+	client, file string,
+	since, changed time.Time,
+	own []string,
+) (taints []string, wrote bool, err error) {
+	f := TurnFilter.And(oxbow.Filter{
+		Terms: []oxbow.Term{{Key: "client", Values: []string{client}}},
+		After: since.Add(-runningFor),
+	})
 	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: f})
 	for _, h := range hits {
 		t, err := Parse(h.Entry.Content)

@@ -21,13 +21,16 @@ func TestWrote(t *testing.T) {
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
 	say := func(second int, turn string, k Kind, c *Call) Event {
-		return Event{Client: "claude", Session: "a", Turn: turn, Kind: k, ID: turn + string(k) + at(second).String(), Text: map[bool]string{true: turn}[k == Prompt], Dir: "/p", Time: at(second), Call: c}
+		return Event{Client: "claude", Session: "a", Turn: turn, Kind: k, ID: turn + string(k) + at(second).String(),
+			Text: map[bool]string{true: turn}[k == Prompt], Dir: "/p", Time: at(second), Call: c}
 	}
 	const clean, mixed, rel = "/home/u/m/CLEAN.md", "/home/u/m/MIXED.md", "/p/notes/REL.md"
 	if _, err := a.Add(t.Context(), []Event{
 		say(0, "p1", Prompt, nil), say(1, "p1", Called, &Call{Tool: "Read", Read: []string{clean}}),
-		say(10, "p1", Called, &Call{Tool: "Write", Wrote: []string{clean}}), say(11, "p1", Called, &Call{Tool: "Write", Wrote: []string{"notes/REL.md"}}),
-		say(12, "p1", Called, &Call{Tool: "WebSearch", Asked: "x"}), say(20, "p1", Called, &Call{Tool: "Edit", Wrote: []string{mixed}}),
+		say(10, "p1", Called, &Call{Tool: "Write", Wrote: []string{clean}}),
+		say(11, "p1", Called, &Call{Tool: "Write", Wrote: []string{"notes/REL.md"}}),
+		say(12, "p1", Called, &Call{Tool: "WebSearch", Asked: "x"}),
+		say(20, "p1", Called, &Call{Tool: "Edit", Wrote: []string{mixed}}),
 		say(30, "p2", Prompt, nil), say(40, "p2", Called, &Call{Tool: "Edit", Wrote: []string{mixed}}),
 	}); err != nil {
 		t.Fatal(err)

@@ -24,7 +24,8 @@ import (
 // The directories that are searched, in this order: first relative to the user's home directory,
 // then relative to the project. The first skill with a name counts.
 var (
-	UserDirs = []string{".claude/skills", ".agents/skills", ".codex/skills", ".config/opencode/skills", ".gemini/skills",
+	UserDirs = []string{".claude/skills", ".agents/skills", ".codex/skills", ".config/opencode/skills",
+		".gemini/skills",
 		".copilot/skills", ".cursor/skills", ".openclaw/skills"}
 	ProjectDirs = []string{".oxbow/skills", ".claude/skills", ".agents/skills", ".codex/skills", ".opencode/skills",
 		".gemini/skills", ".github/skills", ".cursor/skills"}
@@ -91,7 +92,8 @@ func checkName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0])) && !strings.HasSuffix(name, ".")
 	for i := range len(name) {
 		c := name[i]
-		ok = ok && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strings.IndexByte("._-", c) >= 0)
+		ok = ok && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			strings.IndexByte("._-", c) >= 0)
 	}
 	if ok {
 		return nil
@@ -124,7 +126,8 @@ func (s *Set) Find(name string) (Skill, error) {
 				if _, rest, ok := frontmatter.Cut(body); ok {
 					body = strings.TrimLeft(rest, "\r\n")
 				}
-				return Skill{Name: name, File: shownPath(pl, file), Dir: shownPath(pl, path.Dir(file)), Project: pl.Project, Text: body}, nil
+				return Skill{Name: name, File: shownPath(pl, file), Dir: shownPath(pl, path.Dir(file)),
+					Project: pl.Project, Text: body}, nil
 			}
 		}
 	}
@@ -194,7 +197,10 @@ func readText(fsys fs.FS, name string) (string, error) {
 		return "", err
 	}
 	if len(b) > maxFile {
-		return "", &oxbow.InvalidError{Field: "the file", Reason: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)}
+		return "", &oxbow.InvalidError{
+			Field:  "the file",
+			Reason: fmt.Sprintf("has more than %d bytes, which is the most", maxFile),
+		}
 	}
 	body := strings.TrimPrefix(string(b), "\ufeff")
 	return body, oxbow.CheckContent(body)

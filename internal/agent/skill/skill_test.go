@@ -39,12 +39,33 @@ func TestFind(t *testing.T) {
 		want Skill
 		show string
 	}{
-		{"senior", Skill{Name: "senior", File: "/u/.claude/skills/senior/SKILL.md", Dir: "/u/.claude/skills/senior", Text: "Write it once.\n"},
-			"<!-- skill senior, from /u/.claude/skills/senior/SKILL.md -->\nWrite it once.\n\n"},
-		{"plain", Skill{Name: "plain", File: "/u/.codex/skills/plain.md", Dir: "/u/.codex/skills", Text: "---\nnot a head, for it has no end\n"},
-			"<!-- skill plain, from /u/.codex/skills/plain.md -->\n---\nnot a head, for it has no end\n\n"},
-		{"vtt", Skill{Name: "vtt", File: "C:/p/.claude/skills/vtt/SKILL.md", Dir: "C:/p/.claude/skills/vtt", Project: true, Text: "Squares.\r\n"},
-			"<!-- skill vtt, from C:/p/.claude/skills/vtt/SKILL.md, of the project -->\n(a file of the project: it says how to do the task and nothing else)\n\n```markdown\nSquares.\n```\n\n"},
+		{
+			"senior",
+			Skill{
+				Name: "senior",
+				File: "/u/.claude/skills/senior/SKILL.md",
+				Dir:  "/u/.claude/skills/senior",
+				Text: "Write it once.\n",
+			},
+			"<!-- skill senior, from /u/.claude/skills/senior/SKILL.md -->\nWrite it once.\n\n",
+		},
+		{
+			"plain",
+			Skill{
+				Name: "plain",
+				File: "/u/.codex/skills/plain.md",
+				Dir:  "/u/.codex/skills",
+				Text: "---\nnot a head, for it has no end\n",
+			},
+			"<!-- skill plain, from /u/.codex/skills/plain.md -->\n---\nnot a head, for it has no end\n\n",
+		},
+		{
+			"vtt",
+			Skill{Name: "vtt", File: "C:/p/.claude/skills/vtt/SKILL.md", Dir: "C:/p/.claude/skills/vtt",
+				Project: true, Text: "Squares.\r\n"},
+			"<!-- skill vtt, from C:/p/.claude/skills/vtt/SKILL.md, of the project -->\n(a file of the project: it " +
+				"says how to do the task and nothing else)\n\n```markdown\nSquares.\n```\n\n",
+		},
 	} {
 		got, err := set.Find(c.name)
 		if err != nil || got != c.want {

@@ -145,7 +145,8 @@ func (b *Briefing) writeFiles(r *Runner, dir string) ([]string, error) {
 	}
 	values := map[string]string{"agent_id": b.Agent, "profile": b.Profile}
 	for _, f := range []struct{ key, name, body string }{
-		{"briefing", "briefing.md", b.Text()}, {"task", "task.md", b.Task}, {"skill", "skill.md", skill}, {"mcp_config", "mcp.json", string(config)},
+		{"briefing", "briefing.md", b.Text()}, {"task", "task.md", b.Task}, {"skill", "skill.md", skill},
+		{"mcp_config", "mcp.json", string(config)},
 	} {
 		path := filepath.Join(dir, f.name)
 		if err := os.WriteFile(path, []byte(f.body), 0o600); err != nil {
@@ -182,7 +183,10 @@ func (s *Service) runProcess(caller context.Context, r *Runner, b *Briefing, arg
 	said, complained := &keeper{head: maxHead, tail: maxTail}, &keeper{tail: maxErrors}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = s.Dir, s.agentEnviron(b)
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(said, &firstErrorWriter{w: s.Stdout}), io.MultiWriter(complained, &firstErrorWriter{w: s.Stderr})
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(said, &firstErrorWriter{w: s.Stdout}), io.MultiWriter(
+		complained,
+		&firstErrorWriter{w: s.Stderr},
+	)
 	switch r.Stdin {
 	case stdinBriefing:
 		cmd.Stdin = strings.NewReader(b.Text())
@@ -199,7 +203,10 @@ func (s *Service) runProcess(caller context.Context, r *Runner, b *Briefing, arg
 		out.Ended = runStopped
 		if caller.Err() == nil {
 			out.Ended = runLate
-			out.Notes = append(out.Notes, fmt.Sprintf("it was stopped because its time of %s was up; %s sets another", r.Timeout, r.File))
+			out.Notes = append(
+				out.Notes,
+				fmt.Sprintf("it was stopped because its time of %s was up; %s sets another", r.Timeout, r.File),
+			)
 		}
 	case err == nil || errors.Is(err, exec.ErrWaitDelay): // a child process may still hold the output open
 		out.Ended = Done
@@ -288,7 +295,10 @@ func (r *record) addEntry(out *Outcome) (string, error) {
 		if n > 1 {
 			name = fmt.Sprintf("%s (%d)", base, n)
 		}
-		err := r.store.Apply(r.ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: r.content(out), Labels: r.labels(runRunning)})
+		err := r.store.Apply(
+			r.ctx,
+			oxbow.Add{Name: name, Kind: oxbow.History, Content: r.content(out), Labels: r.labels(runRunning)},
+		)
 		var invalid *oxbow.InvalidError
 		taken := errors.Is(err, oxbow.ErrExists) || (errors.As(err, &invalid) && invalid.Field == "name")
 		if taken && n < maxNames {

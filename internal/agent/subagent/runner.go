@@ -166,7 +166,11 @@ func (p *settings) runner(n *yaml.Node) *Runner {
 
 func (p *settings) command(v *yaml.Node) []string {
 	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 || len(v.Content) > maxArgs {
-		p.add(v, "command is not a list of the program and its arguments, such as [agent, --prompt-file, \"{briefing}\"]; no shell reads it")
+		p.add(
+			v,
+			"command is not a list of the program and its arguments, such as [agent, --prompt-file, \"{briefing}\"]; "+
+				"no shell reads it",
+		)
 		return nil
 	}
 	var argv []string
@@ -180,7 +184,12 @@ func (p *settings) command(v *yaml.Node) []string {
 		}
 		for _, m := range placeholder().FindAllStringSubmatch(a.Value, -1) {
 			if !slices.Contains(placeholders, m[1]) {
-				p.add(a, "there is no placeholder {%s}; there are {%s}", text.Clip(m[1], 64), strings.Join(placeholders, "}, {"))
+				p.add(
+					a,
+					"there is no placeholder {%s}; there are {%s}",
+					text.Clip(m[1], 64),
+					strings.Join(placeholders, "}, {"),
+				)
 			}
 		}
 		argv = append(argv, a.Value)
@@ -189,8 +198,13 @@ func (p *settings) command(v *yaml.Node) []string {
 		return nil
 	}
 	// Refuse a relative path, because a project could provide the program.
-	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) || (strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog)) {
-		p.add(v.Content[0], "the program %q is neither a name that is found in PATH nor a whole path", text.Clip(prog, 64))
+	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) ||
+		(strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog)) {
+		p.add(
+			v.Content[0],
+			"the program %q is neither a name that is found in PATH nor a whole path",
+			text.Clip(prog, 64),
+		)
 	}
 	return argv
 }

@@ -14,7 +14,8 @@ import (
 )
 
 func TestParseRunner(t *testing.T) {
-	full := "# mine\nrunner:\n  command: [claude, --print, \"--mcp-config={mcp_config}\", '{\"a\": 1}', \"\"]\n  stdin: task\n  timeout: 90s\n"
+	full := "# mine\nrunner:\n  command: [claude, --print, \"--mcp-config={mcp_config}\", '{\"a\": 1}', \"\"]\n  " +
+		"stdin: task\n  timeout: 90s\n"
 	r, err := ParseRunner("s.yaml", []byte(full))
 	if err != nil || r.Stdin != stdinTask || r.Timeout != 90*time.Second || r.File != "s.yaml" ||
 		!slices.Equal(r.Command, []string{"claude", "--print", "--mcp-config={mcp_config}", `{"a": 1}`, ""}) {
@@ -34,24 +35,26 @@ func TestParseRunner(t *testing.T) {
 		}
 	}
 	for bad, want := range map[string]string{
-		"runner: [agent]":                                         "s.yaml:1:9: runner is not a mapping",
-		"runner:\n  stdin: task":                                  "s.yaml:2:3: runner has no command",
-		"runner:\n  command: agent --fast":                        "s.yaml:2:12: command is not a list",
-		"runner:\n  command: []":                                  "command is not a list",
-		"runner:\n  command: [[a]]":                               "command holds what is no word",
-		"runner:\n  command: [./agent]":                           `the program "./agent" is neither`,
-		"runner:\n  command: [bin/agent]":                         "is neither",
-		"runner:\n  command: ['bin\\agent']":                      "is neither",
-		"runner:\n  command: ['']":                                "is neither",
-		"runner:\n  command: ['{agent_id}']":                      "is neither",
-		"runner:\n  command: [a, '{prompt}']":                     "there is no placeholder {prompt}; there are {briefing}",
-		"runner:\n  command: [a, \"b\\0\"]":                       "holds a NUL",
-		"runner:\n  command: [a]\n  stdin: all":                   `s.yaml:3:10: stdin is "all"`,
-		"runner:\n  command: [a]\n  timeout: 5":                   "timeout is",
-		"runner:\n  command: [a]\n  timeout: 48h":                 "timeout is",
-		"runner:\n  command: [a]\n  command: [b]":                 "s.yaml:3:3: command is given twice",
-		"runer:\n  command: [a]":                                  `unknown key "runer" in settings; did you mean runner?`,
-		"runner:\n  command: [a]\nshell: true":                    `s.yaml:3:1: unknown key "shell" in settings; there are runner`,
+		"runner: [agent]":                    "s.yaml:1:9: runner is not a mapping",
+		"runner:\n  stdin: task":             "s.yaml:2:3: runner has no command",
+		"runner:\n  command: agent --fast":   "s.yaml:2:12: command is not a list",
+		"runner:\n  command: []":             "command is not a list",
+		"runner:\n  command: [[a]]":          "command holds what is no word",
+		"runner:\n  command: [./agent]":      `the program "./agent" is neither`,
+		"runner:\n  command: [bin/agent]":    "is neither",
+		"runner:\n  command: ['bin\\agent']": "is neither",
+		"runner:\n  command: ['']":           "is neither",
+		"runner:\n  command: ['{agent_id}']": "is neither",
+		"runner:\n  command: [a, '{prompt}']": "there is no placeholder {prompt}; there are " +
+			"{briefing}",
+		"runner:\n  command: [a, \"b\\0\"]":       "holds a NUL",
+		"runner:\n  command: [a]\n  stdin: all":   `s.yaml:3:10: stdin is "all"`,
+		"runner:\n  command: [a]\n  timeout: 5":   "timeout is",
+		"runner:\n  command: [a]\n  timeout: 48h": "timeout is",
+		"runner:\n  command: [a]\n  command: [b]": "s.yaml:3:3: command is given twice",
+		"runer:\n  command: [a]":                  `unknown key "runer" in settings; did you mean runner?`,
+		"runner:\n  command: [a]\nshell: " +
+			"true": `s.yaml:3:1: unknown key "shell" in settings; there are runner`,
 		"x: &x [a]\nrunner:\n  command: *x":                       "no plain key and value",
 		"runner:\n  command: [a]\n---\nrunner:\n  command: [b]\n": "more than one document",
 		"runner: {":                        "is not YAML",
@@ -59,7 +62,8 @@ func TestParseRunner(t *testing.T) {
 		strings.Repeat("#", MaxSettings+1): "has more than 65536 bytes",
 		"runner:\n  command: [" + strings.Repeat("a,", 257) + "]": "command is not a list",
 	} {
-		if r, err := ParseRunner("s.yaml", []byte(bad)); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+		if r, err := ParseRunner("s.yaml", []byte(bad)); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("ParseRunner(%.60q) = %+v, %v, want %q", bad, r, err, want)
 		}
 	}

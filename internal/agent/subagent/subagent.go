@@ -114,7 +114,8 @@ func (b *Briefing) Text() string { return b.text }
 func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Briefing, error) {
 	if err := profile.CheckName(req.Agent); err != nil {
 		return nil, &oxbow.InvalidError{Field: "agent_id", Value: text.Clip(req.Agent, 64),
-			Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}
+			Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit " +
+				"first)"}
 	}
 	switch {
 	case strings.TrimSpace(req.Task) == "":
@@ -140,7 +141,12 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 		}
 		b.Skill = &k
 	}
-	b.Selection, err = s.Profiles.Select(ctx, m, &b.resolved, profile.Request{Query: req.Task, Budget: req.Budget, AsOf: req.AsOf})
+	b.Selection, err = s.Profiles.Select(
+		ctx,
+		m,
+		&b.resolved,
+		profile.Request{Query: req.Task, Budget: req.Budget, AsOf: req.AsOf},
+	)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the memory of %s: %w", req.Agent, err)
 	}
@@ -156,7 +162,10 @@ func (s *Service) profile(name string) (profile.Resolved, error) {
 	switch {
 	case s.Bound != nil && name != "" && name != s.Bound.Name:
 		return profile.Resolved{}, &oxbow.InvalidError{Field: "memory_profile", Value: text.Clip(name, 64),
-			Reason: fmt.Sprintf("is not the profile %q that this session is bound to, and its sub-agents with it", s.Bound.Name)}
+			Reason: fmt.Sprintf(
+				"is not the profile %q that this session is bound to, and its sub-agents with it",
+				s.Bound.Name,
+			)}
 	case s.Bound != nil:
 		return *s.Bound, nil
 	case name == "":
@@ -195,7 +204,8 @@ func (r *Reach) CommandLine() string {
 // quote quotes a word for a POSIX shell.
 func quote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || strings.ContainsRune("-_./:@%+,=", r))
+		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
+			strings.ContainsRune("-_./:@%+,=", r))
 	}) {
 		return s
 	}
@@ -206,21 +216,48 @@ func quote(s string) string {
 // is not put into a code block, because it is an instruction of the caller.
 func (b *Briefing) writeBriefing() string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "# You are the sub-agent %s\n\nYou were started for one task, which stands at the end. Whoever started you reads what you answer last, and nothing else of what you do.\n\n", b.Agent)
+	fmt.Fprintf(
+		&w,
+		"# You are the sub-agent %s\n\nYou were started for one task, which stands at the end. Whoever started you "+
+			"reads what you answer last, and nothing else of what you do.\n\n",
+		b.Agent,
+	)
 	w.WriteString(b.Selection.Text())
 	if b.Skill != nil {
-		fmt.Fprintf(&w, "# Skill: %s\n\nDo the task as it says. Files that it names are in %s.\n\n", b.Skill.Name, strconv.Quote(b.Skill.Dir))
+		fmt.Fprintf(
+			&w,
+			"# Skill: %s\n\nDo the task as it says. Files that it names are in %s.\n\n",
+			b.Skill.Name,
+			strconv.Quote(b.Skill.Dir),
+		)
 		w.WriteString(b.Skill.Show())
 	}
 	w.WriteString("# Your memory\n\n")
 	if b.Profile != "" {
-		fmt.Fprintf(&w, "It is bound to the profile %s: you see what the profile includes and nothing else, and what you remember belongs to it.", b.Profile)
+		fmt.Fprintf(
+			&w,
+			"It is bound to the profile %s: you see what the profile includes and nothing else, and what you "+
+				"remember belongs to it.",
+			b.Profile,
+		)
 	} else {
 		w.WriteString("It is all of the memory: no profile was named.")
 	}
-	w.WriteString(" If you have no memory tools yet, this starts the server of them (Model Context Protocol, standard streams):\n\n" + prompt.Fence("sh", b.Reach.CommandLine()) + "\n")
+	w.WriteString(
+		" If you have no memory tools yet, this starts the server of them (Model Context Protocol, standard " +
+			"streams):\n\n" + prompt.Fence(
+			"sh",
+			b.Reach.CommandLine(),
+		) + "\n",
+	)
 	if n := b.Selection.AsOf; n != 0 {
-		fmt.Fprintf(&w, "The entries above are from the past: as the memory stood after change %d. The tools answer from the memory as it is now; recall answers from the past with as_of \"%d\".\n\n", n, n)
+		fmt.Fprintf(
+			&w,
+			"The entries above are from the past: as the memory stood after change %d. The tools answer from the "+
+				"memory as it is now; recall answers from the past with as_of \"%d\".\n\n",
+			n,
+			n,
+		)
 	}
 	w.WriteString("# Task\n\n" + strings.TrimSpace(b.Task) + "\n")
 	return w.String()
@@ -242,9 +279,18 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 	case s.closed:
 		return ctx, nil, fmt.Errorf("starting a sub-agent: %w", context.Canceled)
 	case s.Depth >= maxDepth:
-		return ctx, nil, &oxbow.InvalidError{Field: "sub-agent", Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", maxDepth)}
+		return ctx, nil, &oxbow.InvalidError{
+			Field:  "sub-agent",
+			Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", maxDepth),
+		}
 	case s.running >= maxRunning:
-		return ctx, nil, &oxbow.InvalidError{Field: "sub-agent", Reason: fmt.Sprintf("cannot be started: %d run already, which is the most; wait until one has ended", maxRunning)}
+		return ctx, nil, &oxbow.InvalidError{
+			Field: "sub-agent",
+			Reason: fmt.Sprintf(
+				"cannot be started: %d run already, which is the most; wait until one has ended",
+				maxRunning,
+			),
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	if s.stop == nil {

@@ -73,7 +73,12 @@ func agent(t *testing.T, args ...string) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Runner{Command: append([]string{program, "agent"}, args...), Stdin: stdinNone, Timeout: time.Minute, File: "settings.yaml"}
+	return &Runner{
+		Command: append([]string{program, "agent"}, args...),
+		Stdin:   stdinNone,
+		Timeout: time.Minute,
+		File:    "settings.yaml",
+	}
 }
 
 // begun waits until n processes have connected, and returns their connections.
@@ -108,9 +113,18 @@ func listen(t *testing.T) net.Listener {
 func world(t *testing.T) (*oxbow.Memory, *Service) {
 	t.Helper()
 	fsys := vfs.NewMem()
-	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Clock: func() time.Time { return time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC) }})
-	for _, e := range []struct{ name, text, project string }{{"grid", "Squares of 5 feet.", "vtt"}, {"plot", "The zeppelin sails.", "novel"}, {"grid", "Hexagons.", "vtt"}} {
-		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: e.name, Content: e.text, Labels: []oxbow.Label{{Key: "project", Value: e.project}}}); err != nil {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Clock: func() time.Time {
+		return time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
+	}})
+	for _, e := range []struct{ name, text, project string }{
+		{"grid", "Squares of 5 feet.", "vtt"},
+		{"plot", "The zeppelin sails.", "novel"},
+		{"grid", "Hexagons.", "vtt"},
+	} {
+		if _, err := m.Remember(
+			t.Context(),
+			oxbow.Entry{Name: e.name, Content: e.text, Labels: []oxbow.Label{{Key: "project", Value: e.project}}},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,10 +143,15 @@ func world(t *testing.T) (*oxbow.Memory, *Service) {
 	}
 	return m, &Service{
 		Profiles: &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}},
-		Skills: &skill.Set{Places: []skill.Place{{FS: fstest.MapFS{"skills/core/SKILL.md": {Data: []byte("Count squares.")}},
-			Path: "/home/me", Dirs: skill.HomeDirs}}},
-		Program: "/bin/ox bow", Args: []string{"--home", "/h"}, Env: map[string]string{EnvHome: "/h", EnvSettings: NoSettings},
-		Dir: t.TempDir(), Environ: os.Environ, Now: func() time.Time { return time.Date(2026, 4, 18, 10, 0, 0, 0, time.UTC) },
+		Skills: &skill.Set{
+			Places: []skill.Place{{FS: fstest.MapFS{"skills/core/SKILL.md": {Data: []byte("Count squares.")}},
+				Path: "/home/me", Dirs: skill.HomeDirs}},
+		},
+		Program: "/bin/ox bow", Args: []string{"--home", "/h"},
+		Env: map[string]string{EnvHome: "/h", EnvSettings: NoSettings},
+		Dir: t.TempDir(), Environ: os.Environ, Now: func() time.Time {
+			return time.Date(2026, 4, 18, 10, 0, 0, 0, time.UTC)
+		},
 		Grace: 100 * time.Millisecond,
 	}
 }
@@ -149,11 +168,16 @@ func brief(t *testing.T, s *Service, m *oxbow.Memory, r Request) *Briefing {
 func TestBriefing(t *testing.T) {
 	m, s := world(t)
 	b := brief(t, s, m, Request{Agent: "refactor", Task: "  Make it 3D.\n", Profile: "dev", Skill: "core"})
-	want := "# You are the sub-agent refactor\n\nYou were started for one task, which stands at the end. Whoever started you reads what you answer last, and nothing else of what you do.\n\n" +
+	want := "# You are the sub-agent refactor\n\nYou were started for one task, which stands at the end. Whoever " +
+		"started you reads what you answer last, and nothing else of what you do.\n\n" +
 		b.Selection.Text() +
-		"# Skill: core\n\nDo the task as it says. Files that it names are in \"/home/me/skills/core\".\n\n<!-- skill core, from /home/me/skills/core/SKILL.md -->\nCount squares.\n\n" +
-		"# Your memory\n\nIt is bound to the profile dev: you see what the profile includes and nothing else, and what you remember belongs to it. If you have no memory tools yet, this starts the server of them (Model Context Protocol, standard streams):\n\n" +
-		"```sh\nOXBOW_AGENT=refactor OXBOW_HOME=/h OXBOW_PROFILE=dev OXBOW_SETTINGS=none OXBOW_SPAWN_DEPTH=1 '/bin/ox bow' --home /h mcp --profile dev\n```\n\n# Task\n\nMake it 3D.\n"
+		"# Skill: core\n\nDo the task as it says. Files that it names are in \"/home/me/skills/core\".\n\n<!-- skill " +
+		"core, from /home/me/skills/core/SKILL.md -->\nCount squares.\n\n" +
+		"# Your memory\n\nIt is bound to the profile dev: you see what the profile includes and nothing else, and " +
+		"what you remember belongs to it. If you have no memory tools yet, this starts the server of them (Model " +
+		"Context Protocol, standard streams):\n\n" +
+		"```sh\nOXBOW_AGENT=refactor OXBOW_HOME=/h OXBOW_PROFILE=dev OXBOW_SETTINGS=none OXBOW_SPAWN_DEPTH=1 " +
+		"'/bin/ox bow' --home /h mcp --profile dev\n```\n\n# Task\n\nMake it 3D.\n"
 	if b.Text() != want {
 		t.Errorf("Text() = %s\nwant %s", b.Text(), want)
 	}
@@ -165,7 +189,8 @@ func TestBriefing(t *testing.T) {
 	}
 	// The past, within a budget.
 	b = brief(t, s, m, Request{Agent: "author", Task: "Why?", Profile: "dev", AsOf: 1, Budget: 500})
-	if text := b.Text(); !strings.Contains(text, "Squares of 5 feet.") || strings.Contains(text, "Hexagons.") || !strings.Contains(text, `recall answers from the past with as_of "1"`) {
+	if text := b.Text(); !strings.Contains(text, "Squares of 5 feet.") || strings.Contains(text, "Hexagons.") ||
+		!strings.Contains(text, `recall answers from the past with as_of "1"`) {
 		t.Errorf("as of change 1: %s", text)
 	}
 	if b.Selection.Context.Budget != 500 {
@@ -186,7 +211,11 @@ func TestBriefing(t *testing.T) {
 	if b.Profile != "dev" || strings.Contains(b.Text(), "zeppelin") {
 		t.Errorf("of a bound caller: %q", b.Profile)
 	}
-	if _, err := s.Brief(t.Context(), inside, Request{Agent: "spy", Task: "x", Profile: "novel"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), `bound to`) {
+	if _, err := s.Brief(
+		t.Context(),
+		inside,
+		Request{Agent: "spy", Task: "x", Profile: "novel"},
+	); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), `bound to`) {
 		t.Errorf("through another profile: %v", err)
 	}
 }
@@ -203,13 +232,20 @@ func TestBriefingRefuses(t *testing.T) {
 		"no task":            {Request{Agent: "a", Task: " \n"}, "task is empty"},
 		"a long task":        {Request{Agent: "a", Task: strings.Repeat("x", maxTask+1)}, "task"},
 		"a binary task":      {Request{Agent: "a", Task: "a\x00b"}, "task"},
-		"no such profile":    {Request{Agent: "a", Task: "x", Profile: "dve"}, `there is no profile "dve"; did you mean dev?`},
-		"a hostile profile":  {Request{Agent: "a", Task: "x", Profile: "../dev"}, "profile name"},
-		"no such skill":      {Request{Agent: "a", Task: "x", Skill: "cor"}, `there is no skill "cor"; did you mean core?`},
-		"a hostile skill":    {Request{Agent: "a", Task: "x", Skill: "../core"}, "skill name"},
-		"a budget below 0":   {Request{Agent: "a", Task: "x", Budget: -1}, "max_tokens"},
+		"no such profile": {
+			Request{Agent: "a", Task: "x", Profile: "dve"},
+			`there is no profile "dve"; did you mean dev?`,
+		},
+		"a hostile profile": {Request{Agent: "a", Task: "x", Profile: "../dev"}, "profile name"},
+		"no such skill": {
+			Request{Agent: "a", Task: "x", Skill: "cor"},
+			`there is no skill "cor"; did you mean core?`,
+		},
+		"a hostile skill":  {Request{Agent: "a", Task: "x", Skill: "../core"}, "skill name"},
+		"a budget below 0": {Request{Agent: "a", Task: "x", Budget: -1}, "max_tokens"},
 	} {
-		if b, err := s.Brief(t.Context(), m, c.req); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+		if b, err := s.Brief(t.Context(), m, c.req); !errors.Is(err, oxbow.ErrInvalid) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: Brief() = %v, %v, want an error with %q", name, b, err, c.want)
 		}
 	}
@@ -227,10 +263,16 @@ func TestRun(t *testing.T) {
 		t.Fatalf("Run() = %+v, %v; shown %q", out, err, shown.String())
 	}
 	e, err := m.Get(t.Context(), out.Entry)
-	if err != nil || e.Kind != oxbow.History || fmt.Sprint(e.Labels) != "[agent:refactor profile:dev project:vtt run:done]" || e.Source.Profile != "dev" || e.Source.Actor != oxbow.Program {
+	if err != nil || e.Kind != oxbow.History ||
+		fmt.Sprint(e.Labels) != "[agent:refactor profile:dev project:vtt run:done]" || e.Source.Profile != "dev" ||
+		e.Source.Actor != oxbow.Program {
 		t.Errorf("recorded as %v %v of %+v, %v", e.Kind, e.Labels, e.Source, err)
 	}
-	for _, want := range []string{"Sub-agent refactor, profile dev. Started 2026-04-18 10:00:00 UTC; done after 0s, exit status 0.", "## Task\n\n```markdown\nMake it 3D.\n```", "## Result\n\n````text\n# You are"} {
+	for _, want := range []string{
+		"Sub-agent refactor, profile dev. Started 2026-04-18 10:00:00 UTC; done after 0s, exit status 0.",
+		"## Task\n\n```markdown\nMake it 3D.\n```",
+		"## Result\n\n````text\n# You are",
+	} {
 		if !strings.Contains(e.Content, want) {
 			t.Errorf("the record has no %q:\n%s", want, e.Content)
 		}
@@ -238,14 +280,22 @@ func TestRun(t *testing.T) {
 	// The same moment again is another entry; files are found by their
 	// placeholders, whatever is in them, and gone afterwards.
 	b = brief(t, s, m, Request{Agent: "refactor", Task: "`rm -rf` $HOME; \"'\nx", Profile: "dev", Skill: "core"})
-	for what, want := range map[string]string{"{task}": b.Task, "{skill}": "Count squares.", "{briefing}": b.Text(), "{mcp_config}": "\"OXBOW_PROFILE\": \"dev\""} {
+	for what, want := range map[string]string{
+		"{task}":       b.Task,
+		"{skill}":      "Count squares.",
+		"{briefing}":   b.Text(),
+		"{mcp_config}": "\"OXBOW_PROFILE\": \"dev\"",
+	} {
 		out, err := s.Run(t.Context(), m, agent(t, "show", what), b)
 		if err != nil || !strings.HasPrefix(out.Result, "2 arguments, <nil>\n") || !strings.Contains(out.Result, want) {
 			t.Errorf("%s gave %q, %v", what, out.Result, err)
 		}
 	}
 	n := 0
-	for e, err := range m.Entries(t.Context(), oxbow.Filter{Terms: []oxbow.Term{{Key: labelRun, Values: []string{Done}}}}) {
+	for e, err := range m.Entries(
+		t.Context(),
+		oxbow.Filter{Terms: []oxbow.Term{{Key: labelRun, Values: []string{Done}}}},
+	) {
 		if err != nil || !strings.HasPrefix(e.Name, "run: refactor 2026-04-18 10:00:00") {
 			t.Errorf("%q, %v", e.Name, err)
 		}
@@ -262,7 +312,8 @@ func TestRunUnrecorded(t *testing.T) {
 	m, s := world(t)
 	b := brief(t, s, m, Request{Agent: "a", Task: "x", Profile: "strict"})
 	out, err := s.Run(t.Context(), m, agent(t, "cat"), b)
-	if err != nil || out.Ended != Done || out.Entry != "" || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "not recorded") {
+	if err != nil || out.Ended != Done || out.Entry != "" || len(out.Notes) != 1 ||
+		!strings.Contains(out.Notes[0], "not recorded") {
 		t.Errorf("Run() = %+v, %v, want a note that it is not recorded", out, err)
 	}
 	r := agent(t, "cat")
@@ -309,7 +360,8 @@ func TestStop(t *testing.T) {
 		conns := begun(t, l, n)
 		cancel()
 		out := <-ended
-		if e, err := m.Get(t.Context(), out.Entry); out.Ended != runStopped || err != nil || !strings.Contains(e.Content, "stopped after") {
+		if e, err := m.Get(t.Context(), out.Entry); out.Ended != runStopped || err != nil ||
+			!strings.Contains(e.Content, "stopped after") {
 			t.Errorf("%s: %+v, recorded as %q, %v", mode, out, e.Content, err)
 		}
 		for _, c := range conns {
@@ -320,7 +372,8 @@ func TestStop(t *testing.T) {
 	}
 	late := agent(t, "wait", listen(t).Addr().String())
 	late.Timeout = 50 * time.Millisecond
-	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.Ended != runLate || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "its time of 50ms was up") {
+	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.Ended != runLate || len(out.Notes) != 1 ||
+		!strings.Contains(out.Notes[0], "its time of 50ms was up") {
 		t.Errorf("Run() = %+v, %v, want %s", out, err, runLate)
 	}
 
@@ -337,7 +390,8 @@ func TestStop(t *testing.T) {
 		}()
 	}
 	begun(t, l, maxRunning)
-	if _, err := s.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "4 run already") {
+	if _, err := s.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "4 run already") {
 		t.Errorf("one more: %v", err)
 	}
 	if err := s.Close(); err != nil {

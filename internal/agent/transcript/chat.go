@@ -38,7 +38,8 @@ type chatCall struct {
 }
 
 func newChat(t *Transcript) *chat {
-	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{}, done: map[int][]Edit{}}
+	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{},
+		done: map[int][]Edit{}}
 }
 
 // reasoningFor returns the reasoning of a sub-agent so far.
@@ -63,7 +64,8 @@ func (c *chat) recordRequest(sub, text string) {
 
 // fileTools lists the editing tools by name in lower case. Tools that take a patch have the patch
 // instead of a file argument.
-var fileTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true, "multiedit": true, "insert": true,
+var fileTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true,
+	"multiedit": true, "insert": true,
 	"str_replace": true, "str_replace_editor": true, "apply_patch": true, "patch": true}
 
 // toolArgs contains the arguments of editing tools under the names used by all clients.
@@ -121,7 +123,10 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 			call.todo = append(call.todo, claudeEdit{Old: cmp.Or(e.Old, e.OldC), New: cmp.Or(e.New, e.NewC)})
 		}
 	} else if call.whole == nil && call.patch == "" {
-		call.todo = []claudeEdit{{cmp.Or(a.Old, a.OldC, a.OldStr), cmp.Or(a.New, a.NewC, a.NewStr, a.InsertText), a.All || a.AllC || a.Multiple}}
+		call.todo = []claudeEdit{
+			{cmp.Or(a.Old, a.OldC, a.OldStr), cmp.Or(a.New, a.NewC, a.NewStr, a.InsertText), a.All || a.AllC ||
+				a.Multiple},
+		}
 	}
 	return call
 }

@@ -35,7 +35,8 @@ func isClaude(b []byte) bool {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
 	}
-	return json.Unmarshal(b, &l) == nil && l.Type != "" && (l.Leaf != "" || ((l.Session != "" || l.Parent != nil) && l.Message.Content != nil))
+	return json.Unmarshal(b, &l) == nil && l.Type != "" &&
+		(l.Leaf != "" || ((l.Session != "" || l.Parent != nil) && l.Message.Content != nil))
 }
 
 type claude struct {
@@ -111,7 +112,12 @@ func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
 			}
 			c.seen[b.ID] = true
 			c.t.Calls++
-			call := &claudeCall{at: c.n, name: b.Name, edit: Edit{Call: b.ID, Dir: l.Dir, Why: r.why(), Time: l.Time, Session: l.Session, Model: l.Message.Model, tabs: true}}
+			call := &claudeCall{
+				at:   c.n,
+				name: b.Name,
+				edit: Edit{Call: b.ID, Dir: l.Dir, Why: r.why(), Time: l.Time, Session: l.Session,
+					Model: l.Message.Model, tabs: true},
+			}
 			c.n++
 			if l.Sidechain {
 				call.edit.Sub = l.Agent
@@ -174,8 +180,11 @@ func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
 
 // isInjected reports whether a text in the user's name was inserted by the program.
 func isInjected(t string) bool {
-	return slices.ContainsFunc([]string{"<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: The messages below", "[Request interrupted"},
-		func(p string) bool { return strings.HasPrefix(t, p) })
+	return slices.ContainsFunc(
+		[]string{"<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: The messages below",
+			"[Request interrupted"},
+		func(p string) bool { return strings.HasPrefix(t, p) },
+	)
 }
 
 // finish records the edits of a successful call.

@@ -186,7 +186,10 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numberedLine) []Edit {
 		if !ok {
 			s.part = t.New
 			if head+foot < len(t.New) {
-				s.same[0], s.same[1] = strings.Count(t.New[:head], "\n"), strings.Count(strings.TrimSuffix(t.New[len(t.New)-foot:], "\n"), "\n")
+				s.same[0], s.same[1] = strings.Count(t.New[:head], "\n"), strings.Count(
+					strings.TrimSuffix(t.New[len(t.New)-foot:], "\n"),
+					"\n",
+				)
 			}
 			out = append(out, s)
 			continue
@@ -298,7 +301,8 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 			}
 			head, foot := commonLines(old, t.New)
 			p := place{from: i + head, to: i + len(t.New) - foot}
-			p.gone = p.from == p.to && (p.from == 0 || text[p.from-1] == '\n') && strings.HasSuffix(old[:len(old)-foot], "\n")
+			p.gone = p.from == p.to && (p.from == 0 || text[p.from-1] == '\n') &&
+				strings.HasSuffix(old[:len(old)-foot], "\n")
 			places = append(places, p)
 			at = i + len(t.New)
 			if !t.ReplaceAll || len(places) > 10000 {

@@ -194,7 +194,8 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 // recordUserRequest records a request of the user. It ignores text that the program inserted in the user's name.
 func (c *codex) recordUserRequest(t string) {
 	t = strings.TrimSpace(t)
-	if t == "" || strings.HasPrefix(t, "<") || strings.HasPrefix(t, "# AGENTS.md") || strings.TrimSpace(c.r.asked) == t {
+	if t == "" || strings.HasPrefix(t, "<") || strings.HasPrefix(t, "# AGENTS.md") ||
+		strings.TrimSpace(c.r.asked) == t {
 		return
 	}
 	c.r = c.r.startRequest(t)
@@ -218,7 +219,8 @@ func (c *codex) shellCall(it *clientline.CodexItem, s *codexShell, at time.Time)
 		}
 		all := strings.Join(words, "\n")
 		begin := strings.Index(all, "*** Begin Patch")
-		if begin < 0 || (!strings.Contains(all[:begin], "apply_patch") && !strings.Contains(all[:begin], "applypatch")) {
+		if begin < 0 || (!strings.Contains(all[:begin], "apply_patch") &&
+			!strings.Contains(all[:begin], "applypatch")) {
 			continue
 		}
 		c.call(it.CallID, all[begin:], dir, at)
@@ -233,7 +235,10 @@ func (c *codex) call(id, patch, dir string, at time.Time) *codexCall {
 	if dir == "" {
 		dir = c.dir
 	}
-	call := &codexCall{patch: patch, edit: Edit{Call: id, Dir: dir, Why: c.r.why(), Time: at, Session: c.session, Model: c.model, Sub: c.sub}}
+	call := &codexCall{
+		patch: patch,
+		edit:  Edit{Call: id, Dir: dir, Why: c.r.why(), Time: at, Session: c.session, Model: c.model, Sub: c.sub},
+	}
 	c.calls[id] = call
 	c.order = append(c.order, id)
 	c.t.Calls++

@@ -52,9 +52,18 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzPatch(f *testing.F) {
-	f.Add("@@ -1,2 +1,2 @@\n a\n-b\n+c\n", "*** Begin Patch\n*** Update File: a\n@@ b\n-c\n+d\n*** End of File\n*** End Patch")
-	f.Add("--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n@@ -5 +6,0 @@\n-y\n", "*** Begin Patch\n*** Add File: a\n+b\n*** Delete File: c\n*** End Patch\n")
-	f.Add("@@ -1 +99999999999 @@\n", "<<'EOF'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n-x\n\n+y\n*** End Patch\nEOF")
+	f.Add(
+		"@@ -1,2 +1,2 @@\n a\n-b\n+c\n",
+		"*** Begin Patch\n*** Update File: a\n@@ b\n-c\n+d\n*** End of File\n*** End Patch",
+	)
+	f.Add(
+		"--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n@@ -5 +6,0 @@\n-y\n",
+		"*** Begin Patch\n*** Add File: a\n+b\n*** Delete File: c\n*** End Patch\n",
+	)
+	f.Add(
+		"@@ -1 +99999999999 @@\n",
+		"<<'EOF'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n-x\n\n+y\n*** End Patch\nEOF",
+	)
 	f.Fuzz(func(t *testing.T, diff, envelope string) {
 		if hs, err := parseUnified(diff); err == nil {
 			for _, h := range hs {

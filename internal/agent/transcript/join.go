@@ -100,7 +100,10 @@ func treeFile(b *annotate.Store, e *Edit, from string) (string, bool) {
 		name = path.Join(filepath.ToSlash(e.Dir), filepath.ToSlash(name))
 	}
 	if from != "" && isAbs(name) {
-		rel, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), strings.TrimSuffix(path.Clean(filepath.ToSlash(from)), "/")+"/")
+		rel, ok := strings.CutPrefix(
+			path.Clean(filepath.ToSlash(name)),
+			strings.TrimSuffix(path.Clean(filepath.ToSlash(from)), "/")+"/",
+		)
 		return rel, ok && annotate.CheckFile(rel) == nil
 	}
 	file, err := b.File(b.Root(), filepath.FromSlash(name))
@@ -149,7 +152,8 @@ const maxMoves = 100
 // isAbs reports whether the path is absolute on any operating system, because a transcript may come
 // from a different one.
 func isAbs(name string) bool {
-	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") || (len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
+	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") ||
+		(len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
 
 // withTabsFrom is like [withTabs], with the lines of a file.
@@ -229,8 +233,9 @@ func (e *Edit) setBlock(lines []string, first, n int) {
 // record returns the record for an edit. then is the file's name at the time of the edit.
 func (e *Edit) record(b *annotate.Store, client, file, then string) annotate.Record {
 	r := annotate.Record{
-		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: word(e.Model), Session: word(e.Session),
-		Ref: word(client + " " + e.Call), Time: e.Time, Before: e.Before, After: e.After,
+		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: word(e.Model),
+		Session: word(e.Session),
+		Ref:     word(client + " " + e.Call), Time: e.Time, Before: e.Before, After: e.After,
 	}
 	if e.Sub != "" {
 		r.Agent = word(client + "/" + e.Sub)

@@ -101,28 +101,46 @@ var liveReaders = map[string]struct {
 	answer func(l *clientline.Report, in reader) (line any, call string)
 }{
 	"claude": {"claude-code", func(l *clientline.Report, _ reader) (any, string) {
-		return map[string]any{"type": "user", "sessionId": l.Session, "isSidechain": l.AgentID != "", "agentId": l.AgentID, "toolUseResult": l.Response,
-			"message": map[string]any{"content": []any{map[string]any{"type": "tool_result", "tool_use_id": l.UseID, "content": ""}}}}, l.UseID
+		return map[string]any{"type": "user", "sessionId": l.Session, "isSidechain": l.AgentID != "",
+			"agentId": l.AgentID, "toolUseResult": l.Response,
+			"message": map[string]any{
+				"content": []any{map[string]any{"type": "tool_result", "tool_use_id": l.UseID, "content": ""}},
+			}}, l.UseID
 	}},
 	"codex": {"codex", func(l *clientline.Report, _ reader) (any, string) {
-		return map[string]any{"type": "response_item", "payload": map[string]any{"type": "custom_tool_call_output", "call_id": l.UseID, "output": l.Response}}, l.UseID
+		return map[string]any{
+			"type":    "response_item",
+			"payload": map[string]any{"type": "custom_tool_call_output", "call_id": l.UseID, "output": l.Response},
+		}, l.UseID
 	}},
 	"gemini": {"gemini", func(l *clientline.Report, _ reader) (any, string) {
 		status, shown := callOutcome(l)
 		call := map[string]any{"name": l.Tool, "args": l.Input, "status": status, "resultDisplay": shown}
-		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " + parseCall(l.Tool, l.Input).argumentKey()
+		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " +
+			parseCall(l.Tool, l.Input).argumentKey()
 	}},
 	"copilot": {"copilot", func(l *clientline.Report, in reader) (any, string) {
 		id := in.(*copilot).pendingCall(parseCall(l.Tool, l.Input))
-		return map[string]any{"type": "tool.execution_complete", "data": map[string]any{"toolCallId": id, "success": true}}, l.Session + " " + id
+		return map[string]any{
+			"type": "tool.execution_complete",
+			"data": map[string]any{"toolCallId": id, "success": true},
+		}, l.Session + " " + id
 	}},
 	"qwen": {"qwen", func(l *clientline.Report, _ reader) (any, string) {
 		status, shown := callOutcome(l)
 		answer := map[string]any{"functionResponse": map[string]any{"id": l.CallID}}
-		return map[string]any{"type": "tool_result", "sessionId": l.Session, "cwd": l.Dir, "message": map[string]any{"parts": []any{answer}},
-			"toolCallResult": map[string]any{"callId": l.CallID, "status": status, "resultDisplay": shown}}, l.Session + " " + l.CallID
+		return map[string]any{"type": "tool_result", "sessionId": l.Session, "cwd": l.Dir,
+				"message": map[string]any{"parts": []any{answer}},
+				"toolCallResult": map[string]any{
+					"callId":        l.CallID,
+					"status":        status,
+					"resultDisplay": shown,
+				}}, l.Session +
+				" " + l.CallID
 	}},
-	"opencode": {"opencode", func(l *clientline.Report, _ reader) (any, string) { return l, l.Session + " " + l.UseID }},
+	"opencode": {"opencode", func(l *clientline.Report, _ reader) (any, string) {
+		return l, l.Session + " " + l.UseID
+	}},
 }
 
 // callOutcome returns the status of a call, in the words of the transcripts of Gemini CLI and Qwen
@@ -239,7 +257,8 @@ func (r Report) transcriptPath(l *clientline.Report) string {
 	case r.Client == "claude":
 		return filepath.Join(strings.TrimSuffix(l.Transcript, ".jsonl"), "subagents", "agent-"+l.AgentID+".jsonl")
 	case r.Client == "qwen":
-		return filepath.Join(filepath.Dir(filepath.Dir(l.Transcript)), "subagents", l.Session, "agent-"+l.AgentID+".jsonl")
+		return filepath.Join(filepath.Dir(filepath.Dir(l.Transcript)), "subagents", l.Session, "agent-"+l.AgentID+
+			".jsonl")
 	}
 	return l.Transcript
 }

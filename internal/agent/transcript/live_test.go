@@ -90,7 +90,8 @@ func (s *session) until(now time.Time) []byte {
 			} `json:"toolCalls"`
 		}
 		_ = json.Unmarshal(l, &m)
-		if len(m.Calls) > 0 && m.Calls[0].Time.After(now.Add(-10*time.Millisecond)) { // Gemini stamps when a message begins
+		// Gemini stamps when a message begins
+		if len(m.Calls) > 0 && m.Calls[0].Time.After(now.Add(-10*time.Millisecond)) {
 			continue
 		}
 		if !at(l).After(now) {
@@ -109,7 +110,9 @@ func (s *session) write(report, text []byte) Report {
 		s.t.Fatal(err)
 	}
 	home := filepath.Dir(s.dir)
-	r := Report{Client: s.client, CopilotHome: home, Noted: filepath.Join(home, "noted"), Clean: func(s string) string { return s }, Secret: func(string) bool { return false }}
+	r := Report{Client: s.client, CopilotHome: home, Noted: filepath.Join(home, "noted"), Clean: func(s string) string {
+		return s
+	}, Secret: func(string) bool { return false }}
 	l.Transcript = filepath.Join(home, "t.jsonl")
 	name := l.Transcript
 	switch s.client {
@@ -176,12 +179,24 @@ func (s *session) put(path, text string) {
 	}
 }
 
-const hello = "package main\n\nimport \"fmt\"\n\n// Greet says hello.\nfunc Greet(name string) {\n\tfmt.Println(\"hello, \" + name)\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
+const hello = "package main\n\nimport \"fmt\"\n\n// Greet says hello.\nfunc Greet(name string) " +
+	"{\n\tfmt.Println(\"hello, \" + name)\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
 
 // brief says what matters of records.
 func brief(rs []annotate.Record) (out []string) {
 	for _, r := range rs {
-		out = append(out, fmt.Sprintf("%s %s:%s %s %s | %s", r.ID, r.File, r.Span, hash(r.Block), r.Agent, strings.ReplaceAll(r.Why, "\n", " ")))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"%s %s:%s %s %s | %s",
+				r.ID,
+				r.File,
+				r.Span,
+				hash(r.Block),
+				r.Agent,
+				strings.ReplaceAll(r.Why, "\n", " "),
+			),
+		)
 	}
 	return out
 }
@@ -223,10 +238,19 @@ func TestLive(t *testing.T) {
 			if got, want := brief(live), brief(j.Records); !reflect.DeepEqual(got, want) {
 				t.Errorf("live:\n%s\nread afterwards:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
-			end := []byte(fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q}`, map[bool]string{true: "AfterAgent", false: "Stop"}[client == "gemini"], cmp.Or(live[0].Session, "s")))
+			end := []byte(fmt.Sprintf(
+				`{"hook_event_name":%q,"session_id":%q}`,
+				map[bool]string{true: "AfterAgent", false: "Stop"}[client == "gemini"],
+				cmp.Or(live[0].Session, "s"),
+			))
 			at, err := Live(t.Context(), s.b, s.write(end, s.transcript))
 			if got, want := brief(at), brief(j.Records); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("at the end of the turn:\n%s, %v\nwant:\n%s", strings.Join(got, "\n"), err, strings.Join(want, "\n"))
+				t.Errorf(
+					"at the end of the turn:\n%s, %v\nwant:\n%s",
+					strings.Join(got, "\n"),
+					err,
+					strings.Join(want, "\n"),
+				)
 			}
 		})
 	}
@@ -269,9 +293,13 @@ func TestLiveNoted(t *testing.T) {
 {"client":"opencode","session":"s","kind":"text","text":"for the second"}
 {"client":"opencode","session":"s","kind":"call","id":"2","call":{"tool":"edit","wrote":["hello.go"]}}
 {"client":"opencode","ses`
-	report := fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":"s","cwd":%q,"tool_name":"edit","tool_use_id":"2","tool_input":{"filePath":"hello.go","oldString":"x","newString":"Greet(\"world\")"}}`, s.dir)
+	report := fmt.Sprintf(
+		`{"hook_event_name":"PostToolUse","session_id":"s","cwd":%q,"tool_name":"edit","tool_use_id":"2","tool_input":{"filePath":"hello.go","oldString":"x","newString":"Greet(\"world\")"}}`,
+		s.dir,
+	)
 	got, err := Live(t.Context(), s.b, s.write([]byte(report), []byte(noted)))
-	if err != nil || len(got) != 1 || got[0].Why != "for the second" || got[0].Span != (annotate.Span{First: 11, Last: 11}) {
+	if err != nil || len(got) != 1 || got[0].Why != "for the second" ||
+		got[0].Span != (annotate.Span{First: 11, Last: 11}) {
 		t.Errorf("annotations %q, %v", brief(got), err)
 	}
 }
@@ -284,7 +312,8 @@ func TestLiveSecret(t *testing.T) {
 	s.apply(s.reports[0])
 	r := s.write(s.reports[0], s.until(at(s.reports[0])))
 	r.Clean = func(s string) string { return strings.ReplaceAll(s, "SAY-2", "[redacted]") }
-	if got, err := Live(t.Context(), s.b, r); err != nil || len(got) != 1 || strings.Contains(got[0].Why, "SAY-2") || !strings.Contains(got[0].Why, "[redacted]") {
+	if got, err := Live(t.Context(), s.b, r); err != nil || len(got) != 1 || strings.Contains(got[0].Why, "SAY-2") ||
+		!strings.Contains(got[0].Why, "[redacted]") {
 		t.Errorf("reasoning with a secret: %q, %v", brief(got), err)
 	}
 	r.Secret = func(s string) bool { return strings.Contains(s, "hello, ") }
@@ -297,7 +326,10 @@ func TestLiveSecret(t *testing.T) {
 func TestBefore(t *testing.T) {
 	s := recordedSession(t, "claude")
 	s.put("hello.go", hello)
-	for _, a := range []annotate.Record{{Span: annotate.Span{First: 6, Last: 8}, Why: "greets"}, {Span: annotate.Span{First: 10, Last: 12}, Why: "main"}} {
+	for _, a := range []annotate.Record{
+		{Span: annotate.Span{First: 6, Last: 8}, Why: "greets"},
+		{Span: annotate.Span{First: 10, Last: 12}, Why: "main"},
+	} {
 		a.File = "hello.go"
 		if _, err := s.b.Add(t.Context(), a); err != nil {
 			t.Fatal(err)
@@ -310,13 +342,22 @@ func TestBefore(t *testing.T) {
 		{"Edit", `{"file_path":"hello.go","old_string":"not there","new_string":"x"}`, ""},
 		{"Write", `{"file_path":"hello.go","content":"package main\n"}`, "greets main"},
 		{"write_file", `{"file_path":"new.go","content":"package main\n"}`, ""},
-		{"apply_patch", `{"command":"*** Begin Patch\n*** Update File: hello.go\n@@\n func main() {\n-\tGreet(\"world\")\n+\tGreet(\"you\")\n }\n*** End Patch"}`, "main"},
+		{
+			"apply_patch",
+			`{"command":"*** Begin Patch\n*** Update File: hello.go\n@@\n func main() {\n-\tGreet(\"world\")\n+\tGreet(\"you\")\n }\n*** End Patch"}`,
+			"main",
+		},
 		{"apply_patch", `{"command":"*** Begin Patch\n*** Delete File: hello.go\n*** End Patch"}`, "greets main"},
 		{"Edit", `{"file_path":"../outside.go","old_string":"a","new_string":"b"}`, ""},
 		{"Bash", `{"command":"rm hello.go"}`, ""},
 		{"Edit", `[]`, ""},
 	} {
-		raw := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":%q,"tool_input":%s}`, s.dir, c.tool, c.input)
+		raw := fmt.Sprintf(
+			`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":%q,"tool_input":%s}`,
+			s.dir,
+			c.tool,
+			c.input,
+		)
 		found, err := Before(t.Context(), s.b, Report{Client: "claude", Raw: []byte(raw)})
 		var got []string
 		for _, f := range found {
@@ -340,7 +381,13 @@ func FuzzLive(f *testing.F) {
 			f.Add(client, l, []byte("{}\n"))
 		}
 	}
-	f.Add("claude", []byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a\n@@\n-x\n*** End Patch"}}`), []byte(""))
+	f.Add(
+		"claude",
+		[]byte(
+			`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a\n@@\n-x\n*** End Patch"}}`,
+		),
+		[]byte(""),
+	)
 	f.Fuzz(func(t *testing.T, client string, raw, text []byte) {
 		dir := t.TempDir()
 		noted := filepath.Join(dir, "noted")
@@ -352,7 +399,9 @@ func FuzzLive(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		r := Report{Client: client, Raw: raw, CopilotHome: dir, Noted: noted, Clean: func(s string) string { return s }, Secret: func(string) bool { return false }}
+		r := Report{Client: client, Raw: raw, CopilotHome: dir, Noted: noted, Clean: func(s string) string {
+			return s
+		}, Secret: func(string) bool { return false }}
 		if l, ok := r.read(); ok && client != "opencode" && client != "copilot" {
 			l.Transcript = noted
 			l.AgentID = ""

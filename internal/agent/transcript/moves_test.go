@@ -28,9 +28,31 @@ func rollout(t *testing.T, dir string, patches ...string) *Transcript {
 	}
 	line("session_meta", map[string]any{"id": "s", "cwd": dir})
 	for i, p := range patches {
-		line("response_item", map[string]any{"type": "message", "role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": fmt.Sprint("reason ", i)}}})
-		line("response_item", map[string]any{"type": "custom_tool_call", "call_id": fmt.Sprint("call", i), "name": "apply_patch", "input": "*** Begin Patch\n" + p + "*** End Patch"})
-		line("response_item", map[string]any{"type": "custom_tool_call_output", "call_id": fmt.Sprint("call", i), "output": "Success. Updated the following files:\n"})
+		line(
+			"response_item",
+			map[string]any{
+				"type":    "message",
+				"role":    "assistant",
+				"content": []any{map[string]any{"type": "output_text", "text": fmt.Sprint("reason ", i)}},
+			},
+		)
+		line(
+			"response_item",
+			map[string]any{
+				"type":    "custom_tool_call",
+				"call_id": fmt.Sprint("call", i),
+				"name":    "apply_patch",
+				"input":   "*** Begin Patch\n" + p + "*** End Patch",
+			},
+		)
+		line(
+			"response_item",
+			map[string]any{
+				"type":    "custom_tool_call_output",
+				"call_id": fmt.Sprint("call", i),
+				"output":  "Success. Updated the following files:\n",
+			},
+		)
 	}
 	tr, err := Read(strings.NewReader(b.String()))
 	if err != nil {
@@ -57,7 +79,8 @@ func TestPatchOfTextThatReadsLikeOne(t *testing.T) {
 		t.Fatalf("parseEnvelope = %+v, %v, want two files, the first with a hunk", got, err)
 	}
 	es := got[0].hunks[0].edits(Edit{})
-	if len(es) != 1 || strings.Join(es[0].Block, "|") != "*** Delete File: x|@@ of the text" || strings.Join(es[0].Before, "|") != "*** Update File: is how a patch names a file|\t*** End Patch" {
+	if len(es) != 1 || strings.Join(es[0].Block, "|") != "*** Delete File: x|@@ of the text" ||
+		strings.Join(es[0].Before, "|") != "*** Update File: is how a patch names a file|\t*** End Patch" {
 		t.Errorf("its edits are %+v", es)
 	}
 	if l := got[1].hunks[0].lines; len(l) != 1 || l[0] != "+*** End Patch" {
@@ -101,7 +124,10 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 		return got
 	}
 	write("two.go", text)
-	if got, want := join(2), (map[string]string{"reason 0": "two.go:2", "reason 1": "two.go:4"}); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got, want := join(2), (map[string]string{
+		"reason 0": "two.go:2",
+		"reason 1": "two.go:4",
+	}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("after one move: %v, want %v", got, want)
 	}
 	// Gone on with, the names in between are none that git will ever know.
@@ -119,7 +145,8 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	}
 	// When there is a file of the first name again, it is not known which is meant.
 	write("one.go", "another file of the old name\n")
-	if got := join(4); (got["reason 0"] != "one.go:0-0" && got["reason 0"] != "one.go:0") || got["reason 3"] != "one.go:1" || got["reason 2"] != "three.go:6" {
+	if got := join(4); (got["reason 0"] != "one.go:0-0" && got["reason 0"] != "one.go:0") ||
+		got["reason 3"] != "one.go:1" || got["reason 2"] != "three.go:6" {
 		t.Errorf("with another file of the old name: %v", got)
 	}
 	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) > 0 {

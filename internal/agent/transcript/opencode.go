@@ -31,7 +31,8 @@ type opencodeLine struct {
 // isOpencode recognizes the prefix of opencode's session IDs.
 func isOpencode(b []byte) bool {
 	var l opencodeLine
-	return json.Unmarshal(b, &l) == nil && ((l.Event != "" && strings.HasPrefix(l.Session, "ses_")) || (l.Client == "opencode" && l.Kind != ""))
+	return json.Unmarshal(b, &l) == nil &&
+		((l.Event != "" && strings.HasPrefix(l.Session, "ses_")) || (l.Client == "opencode" && l.Kind != ""))
 }
 
 type opencode struct{ *chat }

@@ -14,7 +14,8 @@ import "github.com/oxbow-memory/oxbow/internal/agent/clientline"
 // isQwen recognizes the parts of a message, which Claude Code does not have.
 func isQwen(b []byte) bool {
 	var l clientline.Qwen
-	return clientline.Decode(b, &l) && l.UUID != "" && l.Session != "" && (len(l.Message.Parts) > 0 || l.Provenance != "")
+	return clientline.Decode(b, &l) && l.UUID != "" && l.Session != "" &&
+		(len(l.Message.Parts) > 0 || l.Provenance != "")
 }
 
 type qwen struct{ *chat }
@@ -41,7 +42,8 @@ func (c qwen) line(b []byte) error {
 		case p.Answer != nil && l.Result.CallID == "":
 			c.answer(p.Answer.ID, p.Answer.Response.Error != "", nil)
 		case p.Answer != nil:
-			c.answer(l.Result.CallID, (l.Result.Status != "success" && l.Result.Status != "") || p.Answer.Response.Error != "", l.Result.Display)
+			c.answer(l.Result.CallID, (l.Result.Status != "success" && l.Result.Status != "") ||
+				p.Answer.Response.Error != "", l.Result.Display)
 		case l.Type == "assistant":
 			c.says(sub, p.Text, !p.Thought)
 		case l.Type == "user" && l.Provenance != "system":

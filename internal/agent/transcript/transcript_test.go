@@ -58,7 +58,11 @@ func pool(t testing.TB) *annotate.Store {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, strings.TrimSuffix(filepath.Base(f), ".txt")), text, 0o600); err != nil {
+		if err := os.WriteFile(
+			filepath.Join(dir, strings.TrimSuffix(filepath.Base(f), ".txt")),
+			text,
+			0o600,
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +129,10 @@ func TestSamples(t *testing.T) {
 					kind += " " + r.Agent
 				}
 				why, _, _ := strings.Cut(r.Why, "\n")
-				got = append(got, fmt.Sprintf("%s:%d-%d %s | %s | %s", r.File, r.Span.First, r.Span.Last, kind, why, hash(r.Block)))
+				got = append(
+					got,
+					fmt.Sprintf("%s:%d-%d %s | %s | %s", r.File, r.Span.First, r.Span.Last, kind, why, hash(r.Block)),
+				)
 			}
 			text, err := os.ReadFile(filepath.Join("testdata", c.name+".want"))
 			if err != nil {

@@ -79,7 +79,8 @@ func FuzzLines(f *testing.F) {
 		// brought in is there.
 		from := slices.Concat(split(base), split(ours), split(theirs))
 		for _, l := range split(got) {
-			if !slices.Contains(from, l) && !slices.Contains(from, strings.TrimSuffix(l, "\n")) && !strings.Contains(ours+theirs+base, l) {
+			if !slices.Contains(from, l) && !slices.Contains(from, strings.TrimSuffix(l, "\n")) &&
+				!strings.Contains(ours+theirs+base, l) {
 				t.Errorf("line %q of the result is in none of the texts", l)
 			}
 		}

@@ -16,7 +16,12 @@ type span struct{ from, to int }
 // render must return the new lines of a key ("" to remove it) and whether the key changes.
 // old is the current value or nil. A new key is inserted after the existing keys that
 // precede it in keys. Lines end with eol.
-func Edit(data, eol string, top *yaml.Node, keys []string, render func(key string, old *yaml.Node) (text string, ok bool)) string {
+func Edit(
+	data, eol string,
+	top *yaml.Node,
+	keys []string,
+	render func(key string, old *yaml.Node) (text string, ok bool),
+) string {
 	var lines []string
 	for l := range strings.Lines(data) {
 		lines = append(lines, l)

@@ -92,7 +92,9 @@ func (r *Reader) add(d Diagnostic) {
 }
 
 // decodeError matches an error of the YAML decoder.
-var decodeError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`) })
+var decodeError = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+})
 
 // Read returns the only value of data. If data has no value, it returns an empty mapping
 // with line 0. If there are mistakes, it returns nil. Line numbers of the nodes count from

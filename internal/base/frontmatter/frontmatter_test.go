@@ -24,7 +24,8 @@ func TestCut(t *testing.T) {
 		{"no beginning", "a: x\n---\n", "", "a: x\n---\n", false},
 		{"one line", "---", "", "---", false},
 		{"nothing", "", "", "", false},
-		{"an end that is far", "---\n" + strings.Repeat("x\n", maxLines) + "---\n", "", "---\n" + strings.Repeat("x\n", maxLines) + "---\n", false},
+		{"an end that is far", "---\n" + strings.Repeat("x\n", maxLines) + "---\n", "", "---\n" +
+			strings.Repeat("x\n", maxLines) + "---\n", false},
 	} {
 		data, body, ok := Cut(tt.text)
 		if data != tt.data || body != tt.body || ok != tt.ok {
@@ -91,7 +92,10 @@ func TestEdit(t *testing.T) {
 
 // The fast path reads what the YAML decoder reads.
 func FuzzReadPlain(f *testing.F) {
-	f.Add("time: 2026-04-18T12:00:00.5Z\nproject: homebrew-vtt\ntags: [architecture, decision]\nconfidence: 0.9\nprocess: true\n")
+	f.Add(
+		"time: 2026-04-18T12:00:00.5Z\nproject: homebrew-vtt\ntags: [architecture, decision]\nconfidence: " +
+			"0.9\nprocess: true\n",
+	)
 	f.Add("name: a b/c@d+e-f\naliases: [é, x_y]\nupdated: 14:02\nkind: note")
 	f.Add("tags: [a, b, ]\nname: a:\n")
 	f.Add("time: 1:2:3\npinned: null\nname: a #b\né: [é, e]\n")

@@ -82,7 +82,8 @@ func plainList(text string, line, column int) *yaml.Node {
 	if !ok || len(words) > maxList {
 		return nil
 	}
-	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: line, Column: column, Content: make([]*yaml.Node, len(words))}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: line, Column: column,
+		Content: make([]*yaml.Node, len(words))}
 	column++
 	for i, w := range words {
 		if !IsBare(w) {

@@ -51,7 +51,8 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for i := range rows {
 			row := r.Row(0, i)
-			if r.Key(0, i) != 2*uint64(i) || binary.LittleEndian.Uint64(row[16:]) != uint64(i*i) || binary.LittleEndian.Uint32(r.Row(3, i)) != uint32(i) {
+			if r.Key(0, i) != 2*uint64(i) || binary.LittleEndian.Uint64(row[16:]) != uint64(i*i) ||
+				binary.LittleEndian.Uint32(r.Row(3, i)) != uint32(i) {
 				t.Fatalf("row %d of %d: %v", i, rows, row)
 			}
 		}

@@ -11,8 +11,10 @@ import (
 func FuzzValid(f *testing.F) {
 	long := strings.Repeat("a text of many words, ", 8)
 	for _, s := range []string{
-		"", " ", "{}", `"`, `"\`, `"\"`, `"\u`, `"\u12"`, `"\u123"4`, `"\u12345"`, `"\x"`, "\"\x1f\"", "\"" + long + "\x00\"", "\"" + long + "\"",
-		`{"a":"` + long + `\n` + long + `\u00e9", "b": [1, -2.5e3, true, null]}`, `{"a":"` + long + `"]`, `["` + long + `" "` + long + `"]`, `01`, "\"\xff\xfe\x7f\"", `{"a"}`,
+		"", " ", "{}", `"`, `"\`, `"\"`, `"\u`, `"\u12"`, `"\u123"4`, `"\u12345"`, `"\x"`, "\"\x1f\"", "\"" + long +
+			"\x00\"", "\"" + long + "\"",
+		`{"a":"` + long + `\n` + long + `\u00e9", "b": [1, -2.5e3, true, null]}`, `{"a":"` + long + `"]`, `["` + long +
+			`" "` + long + `"]`, `01`, "\"\xff\xfe\x7f\"", `{"a"}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -55,7 +55,9 @@ func Trim(text string) string {
 
 // announcing matches the beginnings of sentences that only announce the next step.
 var announcing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|check (that|if|whether) |now (for )?(the|to) )`)
+	return regexp.MustCompile(
+		`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|check (that|if|whether) |now (for )?(the|to) )`,
+	)
 })
 
 // announces reports whether a sentence announces the next step without a reason: it has
@@ -71,7 +73,8 @@ func announces(s string) bool {
 	case !announcing().MatchString(s):
 		return words < 3 && len(s) < 15 && isASCII(s) // "Done.", "Perfect!"
 	}
-	for _, reason := range []string{" because ", " so that ", " since ", " instead of ", " rather than ", " otherwise", ": ", " to avoid "} {
+	for _, reason := range []string{" because ", " so that ", " since ", " instead of ", " rather than ",
+		" otherwise", ": ", " to avoid "} {
 		if strings.Contains(s, reason) {
 			return false
 		}
@@ -106,7 +109,8 @@ func sentences(text string) []string {
 			end := i + len(string(c))
 			next := strings.TrimLeft(l[end:], " ")
 			ends := strings.ContainsRune("。！？", c) ||
-				(strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && next != "" && !unicode.IsLower([]rune(next[:min(len(next), 4)])[0]))
+				(strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && next != "" &&
+					!unicode.IsLower([]rune(next[:min(len(next), 4)])[0]))
 			if ends {
 				out = appendSentence(out, l[start:end])
 				start = end

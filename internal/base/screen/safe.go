@@ -15,8 +15,10 @@ import (
 // Harmful reports whether a character can control the terminal, reorder text or hide in it.
 // Joiners and variation selectors, which emoji and some scripts need, are not harmful.
 func Harmful(r rune) bool {
-	return (unicode.IsControl(r) && r != '\n' && r != '\t') || r == 0x061c || r == 0xfeff || r == 0x200b || r == 0x200e || r == 0x200f ||
-		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || (r >= 0xfff9 && r <= 0xfffb) || (r >= 0xe0000 && r <= 0xe0fff) ||
+	return (unicode.IsControl(r) && r != '\n' && r != '\t') || r == 0x061c || r == 0xfeff || r == 0x200b ||
+		r == 0x200e || r == 0x200f ||
+		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || (r >= 0xfff9 && r <= 0xfffb) ||
+		(r >= 0xe0000 && r <= 0xe0fff) ||
 		r == 0xad || r == 0x180e || (r >= 0x1bca0 && r <= 0x1bca3) || (r >= 0x1d173 && r <= 0x1d17a) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }

@@ -15,8 +15,10 @@ func TestFit(t *testing.T) {
 		n    int
 		want string
 	}{
-		{"short", 5, "short"}, {"shorter", 5, "shor…"}, {"two words", 5, "two…"}, {"日本語です", 5, "日本…"}, {"e\u0301e\u0301", 2, "e\u0301e\u0301"},
-		{"👨‍👩‍👧‍👦 family", 5, "👨‍👩‍👧‍👦 f…"}, {"🇩🇪🇫🇷", 3, "🇩🇪…"}, {Bold + "two words" + Plain, 9, Bold + "two words" + Plain},
+		{"short", 5, "short"}, {"shorter", 5, "shor…"}, {"two words", 5, "two…"}, {"日本語です", 5, "日本…"},
+		{"e\u0301e\u0301", 2, "e\u0301e\u0301"},
+		{"👨‍👩‍👧‍👦 family", 5, "👨‍👩‍👧‍👦 f…"}, {"🇩🇪🇫🇷", 3, "🇩🇪…"}, {Bold + "two words" + Plain, 9, Bold + "two words" +
+			Plain},
 	} {
 		if got := Fit(c.in, c.n); got != c.want || Columns(got) > c.n {
 			t.Errorf("Fit(%q, %d) = %q of %d columns, want %q", c.in, c.n, got, Columns(got), c.want)
@@ -32,11 +34,21 @@ func TestWrap(t *testing.T) {
 	}{
 		{"fits as it is", "a   b", 5, []string{"a   b"}},
 		{"at spaces", "one two three", 8, []string{"one two", "three"}},
-		{"keeps lines and their indentation", "if x {\n  return one two\n}", 10, []string{"if x {", "  return", "  one two", "}"}},
+		{
+			"keeps lines and their indentation",
+			"if x {\n  return one two\n}",
+			10,
+			[]string{"if x {", "  return", "  one two", "}"},
+		},
 		{"a path stays whole", "see /a/very/long/path now", 8, []string{"see", "/a/very/long/path", "now"}},
 		{"wide words are cut", "これは日本語です", 7, []string{"これは", "日本語", "です"}},
 		{"wide indentation is left out", "        one two", 9, []string{"one two"}},
-		{"code that tabs indent", "if x {\n\treturn one two\n}", 14, []string{"if x {", "    return one", "    two", "}"}},
+		{
+			"code that tabs indent",
+			"if x {\n\treturn one two\n}",
+			14,
+			[]string{"if x {", "    return one", "    two", "}"},
+		},
 		{"nothing", "", 5, []string{""}},
 	} {
 		got := Wrap(c.in, c.n)

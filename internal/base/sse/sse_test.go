@@ -23,7 +23,8 @@ func TestStream(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "retry: 1000\n\nid: 7\nevent: change\ndata: {\"a\":1}\n\nid: 8event: x\ndata: one\ndata: two\ndata: data: three\n\n:\n\n"
+	want := "retry: 1000\n\nid: 7\nevent: change\ndata: {\"a\":1}\n\nid: 8event: x\ndata: one\ndata: two\ndata: " +
+		"data: three\n\n:\n\n"
 	if got := w.Body.String(); got != want {
 		t.Errorf("the stream is %q, want %q", got, want)
 	}

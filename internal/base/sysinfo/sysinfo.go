@@ -78,14 +78,17 @@ func isNotDir(path string) bool {
 
 // overNetwork are FUSE programs that store files on other hosts.
 var overNetwork = []string{
-	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse", "blobfuse", "blobfuse2",
-	"glusterfs", "ceph", "ceph-fuse", "juicefs", "JuiceFS", "seaweedfs", "weed", "mfs", "lizardfs", "curlftpfs", "davfs", "davfs2", "onedriver",
+	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse",
+	"blobfuse", "blobfuse2",
+	"glusterfs", "ceph", "ceph-fuse", "juicefs", "JuiceFS", "seaweedfs", "weed", "mfs", "lizardfs", "curlftpfs",
+	"davfs", "davfs2", "onedriver",
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
 // onDisk are FUSE programs that store files on a disk of this machine.
 var onDisk = []string{
-	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs", "zfs-fuse", "ext2", "apfs",
+	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs",
+	"zfs-fuse", "ext2", "apfs",
 }
 
 // fuseKind returns the kind of a FUSE file system by the type of its mount, such as

@@ -48,7 +48,8 @@ func TestLookLinux(t *testing.T) {
 func TestKnownNumbers(t *testing.T) {
 	for number, want := range map[uint32]Kind{
 		0x6969: Network, 0xff534d42: Network, 0xfe534d42: Network, 0x517b: Network,
-		0x01021997: Shared, 0x01021994: Volatile, 0x794c7630: Layered, 0xef53: Local, 0x58465342: Local, 0x9123683e: Local,
+		0x01021997: Shared, 0x01021994: Volatile, 0x794c7630: Layered, 0xef53: Local, 0x58465342: Local,
+		0x9123683e: Local,
 	} {
 		if got := known[number].Kind; got != want {
 			t.Errorf("file system %#x is %v, want %v", number, got, want)

@@ -100,7 +100,10 @@ func FuzzAnalyzers(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for name, analyze := range map[string]func(string) []string{"Crabtalk": Crabtalk, "CrabtalkBytes": CrabtalkBytes} {
+		for name, analyze := range map[string]func(string) []string{
+			"Crabtalk":      Crabtalk,
+			"CrabtalkBytes": CrabtalkBytes,
+		} {
 			terms := analyze(s)
 			for _, term := range terms {
 				if term == "" || !utf8.ValidString(term) || isStopWord(term) {

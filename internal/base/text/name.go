@@ -11,7 +11,9 @@ func NameOf(content string) string {
 	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
 	for line := range strings.Lines(content) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-+ \t")
-		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }), " ")
+		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool {
+			return r <= ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0)
+		}), " ")
 		line = strings.TrimSpace(strings.Trim(line, "*_`"))
 		if line == "" {
 			continue

@@ -33,8 +33,12 @@ func TestNameOf(t *testing.T) {
 		{"\u3000日本\u3000", "日本"},
 		{sixty, sixty},
 		{sixty + "y", sixty},
-		{"the quick brown fox jumps over the lazy dog and then it sleeps in the sun", "the quick brown fox jumps over the lazy dog and then it"},
-		{"short " + strings.Repeat("y", 80), "short " + strings.Repeat("y", 54)}, // a cut at the space would leave too little
+		{
+			"the quick brown fox jumps over the lazy dog and then it sleeps in the sun",
+			"the quick brown fox jumps over the lazy dog and then it",
+		},
+		// a cut at the space would leave too little
+		{"short " + strings.Repeat("y", 80), "short " + strings.Repeat("y", 54)},
 		{strings.Repeat("é", 40), strings.Repeat("é", 30)},
 		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two
 	} {
@@ -45,7 +49,8 @@ func TestNameOf(t *testing.T) {
 }
 
 func FuzzNameOf(f *testing.F) {
-	for _, s := range []string{"# Title\ntext", "\ufeff\ufeff# x", "** `x` **", strings.Repeat("é ", 50), "\u2028x\u2029", strings.Repeat("\u3000", 30) + "x", "\u0085x"} {
+	for _, s := range []string{"# Title\ntext", "\ufeff\ufeff# x", "** `x` **", strings.Repeat("é ", 50),
+		"\u2028x\u2029", strings.Repeat("\u3000", 30) + "x", "\u0085x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, content string) {

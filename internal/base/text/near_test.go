@@ -8,7 +8,8 @@ import (
 )
 
 func TestNear(t *testing.T) {
-	names := []string{"deploy", "deploy-guide", "redeploy", "destroy", "Deplyo", "employ", "dep", "zebra", "a", "deploy"}
+	names := []string{"deploy", "deploy-guide", "redeploy", "destroy", "Deplyo", "employ", "dep", "zebra", "a",
+		"deploy"}
 	tests := []struct {
 		name       string
 		word       string
@@ -16,7 +17,8 @@ func TestNear(t *testing.T) {
 		limit      int
 		want       []string
 	}{
-		{"equal, begins, holds, then errors", "deploy", names, 10, []string{"deploy", "dep", "deploy-guide", "redeploy", "Deplyo", "employ"}},
+		{"equal, begins, holds, then errors", "deploy", names, 10,
+			[]string{"deploy", "dep", "deploy-guide", "redeploy", "Deplyo", "employ"}},
 		{"the best of them", "deploy", names, 2, []string{"deploy", "dep"}},
 		{"capitals do not count", "DEPLOY", []string{"Deploy"}, 5, []string{"Deploy"}},
 		{"a swap is one error", "dolg", []string{"dlog", "dolt", "logd"}, 5, []string{"dlog", "dolt"}},
@@ -25,7 +27,8 @@ func TestNear(t *testing.T) {
 		{"nothing in common is not near", "ab", []string{"cd", "xb"}, 5, []string{"xb"}},
 		{"one letter is no part", "abc", []string{"b", "ab", "xabcx"}, 5, []string{"xabcx", "ab"}},
 		{"letters outside ASCII", "ÉCLAIR", []string{"éclairs", "eclair"}, 5, []string{"éclairs", "eclair"}},
-		{"ties by the first letter, by length, then by text", "cat", []string{"cot", "bat", "cats", "catch"}, 5, []string{"cats", "catch", "cot", "bat"}},
+		{"ties by the first letter, by length, then by text", "cat", []string{"cot", "bat", "cats", "catch"}, 5,
+			[]string{"cats", "catch", "cot", "bat"}},
 		{"empty word", "", names, 5, nil},
 		{"no limit", "deploy", names, 0, nil},
 		{"nothing near", "qqqqqq", names, 5, nil},

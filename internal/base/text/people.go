@@ -37,7 +37,8 @@ func ShellName(name string) string {
 // ShellQuote quotes a word for a shell.
 func ShellQuote(s string) string {
 	plain := func(r rune) bool {
-		return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f
+		return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
+			strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f
 	}
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s

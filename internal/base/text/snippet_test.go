@@ -27,9 +27,12 @@ func TestSnippet(t *testing.T) {
 		{"cut before the word that does not fit", "one two three four five six", nil, 12, "one two…"},
 		{"around the term", "aaa bbb ccc ddd eee fff ggg hhh iii jjj", []string{"fff"}, 15, "…eee fff ggg hhh…"},
 		{"near the end, more of what comes before", "aaa bbb ccc ddd eee", []string{"eee"}, 11, "…ccc ddd eee"},
-		{"the stretch with both", "wolf " + filler + "a wolf met a bear " + filler + "bear", []string{"bear", "wolf"}, 30, "…a wolf met a bear lorem ipsum…"},
-		{"punctuation after the last term stays out", "xx yy zz (alpha beta).gamma delta epsilon", []string{"alpha", "beta"}, 10, "…alpha beta…"},
-		{"a term longer than the width", "abc internationalisation def", []string{"internationalisation"}, 8, "…internat…"},
+		{"the stretch with both", "wolf " + filler + "a wolf met a bear " + filler +
+			"bear", []string{"bear", "wolf"}, 30, "…a wolf met a bear lorem ipsum…"},
+		{"punctuation after the last term stays out", "xx yy zz (alpha beta).gamma delta epsilon",
+			[]string{"alpha", "beta"}, 10, "…alpha beta…"},
+		{"a term longer than the width", "abc internationalisation def", []string{"internationalisation"}, 8,
+			"…internat…"},
 		{"capitals and final sigma", filler + "Η ΟΔΟΣ " + filler, []string{"οδος"}, 10, "…Η ΟΔΟΣ…"},
 		{"no spaces", "日本語の文章には空白がありません", []string{"none"}, 5, "日本語の文…"},
 		{"not before a mark", "ne\u0301e\u0301e\u0301e\u0301e\u0301", nil, 4, "ne\u0301…"},
@@ -115,7 +118,16 @@ func TestSnippetHoldsTheMost(t *testing.T) {
 			most = max(most, distinct(stretch))
 		}
 		if got := Snippet(content, terms, width); distinct(got) != most {
-			t.Fatalf("seed %d: Snippet(%q, %q, %d) = %q holds %d of the terms, want %d", seed, content, terms, width, got, distinct(got), most)
+			t.Fatalf(
+				"seed %d: Snippet(%q, %q, %d) = %q holds %d of the terms, want %d",
+				seed,
+				content,
+				terms,
+				width,
+				got,
+				distinct(got),
+				most,
+			)
 		}
 	}
 }
@@ -130,7 +142,8 @@ func FuzzSnippet(f *testing.F) {
 }
 
 func BenchmarkSnippet(b *testing.B) {
-	text := strings.Repeat("The store keeps entries; an index ranks them. ", 22) + "A needle. " + strings.Repeat("More of it. ", 40)
+	text := strings.Repeat("The store keeps entries; an index ranks them. ", 22) + "A needle. " +
+		strings.Repeat("More of it. ", 40)
 	terms := []string{"needle", "index"}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
@@ -146,8 +159,19 @@ func TestExcerpt(t *testing.T) {
 		width    int
 		want     string
 	}{
-		{"code keeps its lines", code, 200, "Intro to it.\n```go\nfunc Get() {\n  if idle > 0 {\n    return take()\n  }\n}\n```"},
-		{"prose is joined, a list is not", prose, 200, "Some words of prose that were wrapped by hand so far and go on. Some words of prose that were wrapped by hand so far and go on.\n- one\n- two"},
+		{
+			"code keeps its lines",
+			code,
+			200,
+			"Intro to it.\n```go\nfunc Get() {\n  if idle > 0 {\n    return take()\n  }\n}\n```",
+		},
+		{
+			"prose is joined, a list is not",
+			prose,
+			200,
+			"Some words of prose that were wrapped by hand so far and go on. Some words of prose that were wrapped " +
+				"by hand so far and go on.\n- one\n- two",
+		},
 		{"begins with a line", code, 30, "…    return take()\n  }\n}\n```"},
 		{"CRLF", "a\r\n\r\n\r\nb\r\n", 10, "a\nb"},
 		{"nothing", " \n\n", 10, ""},

@@ -130,7 +130,10 @@ func runLength(s string) int {
 
 // wordCost returns the cost of a run of ASCII letters.
 func wordCost(word string) int {
-	sum := costWord + max(0, min(len(word), longLetters)-easyLetters)*costLetter + max(0, len(word)-longLetters)*costLongWord
+	sum := costWord + max(
+		0,
+		min(len(word), longLetters)-easyLetters,
+	)*costLetter + max(0, len(word)-longLetters)*costLongWord
 	consonants, capitals := 0, 0
 	for i := range len(word) {
 		c := word[i]

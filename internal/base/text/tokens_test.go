@@ -18,7 +18,10 @@ func TestEstimateTokens(t *testing.T) {
 	}{
 		{"The quick brown fox jumps over the lazy dog.", 10},
 		{"User's dog Luna has vet appointments on Thursdays. Luna is a golden retriever.", 18},
-		{"Nothing is silently discarded: damaged bytes are set aside and reported, and a refused write is an error.", 21},
+		{
+			"Nothing is silently discarded: damaged bytes are set aside and reported, and a refused write is an error.",
+			21,
+		},
 		{"func (x *Index) Search(terms []string, limit int) []Hit {\n\treturn x.scan(terms, limit)\n}\n", 27},
 		{"## Decisions\n\n- 2026-04-18: use `flock`, never fcntl\n- keep the log append-only\n", 29},
 		{"{\"name\": \"deploy\", \"aliases\": [\"ship\", \"release\"], \"created_at\": 1776162225}", 25},

@@ -189,7 +189,8 @@ func composePair(a, b rune) (rune, bool) {
 	if lead, vowel := a-leadFirst, b-vowelFirst; lead >= 0 && lead < leadCount && vowel >= 0 && vowel < vowelCount {
 		return syllableFirst + (lead*vowelCount+vowel)*tailCount, true
 	}
-	if i, tail := a-syllableFirst, b-tailFirst; i >= 0 && i < syllableCount && i%tailCount == 0 && tail > 0 && tail < tailCount {
+	if i, tail := a-syllableFirst, b-tailFirst; i >= 0 && i < syllableCount && i%tailCount == 0 && tail > 0 &&
+		tail < tailCount {
 		return a + tail, true
 	}
 	c, ok := compositionPairs()[[2]rune{a, b}]

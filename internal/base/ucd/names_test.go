@@ -68,7 +68,8 @@ func TestComposeMarks(t *testing.T) {
 }
 
 func FuzzCompose(f *testing.F) {
-	for _, s := range []string{"", "café", "cafe\u0301", "a\u0323\u0307", "\u1112\u1161\u11ab", "e\xff\u0301", "\u212b"} {
+	for _, s := range []string{"", "café", "cafe\u0301", "a\u0323\u0307", "\u1112\u1161\u11ab", "e\xff\u0301",
+		"\u212b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

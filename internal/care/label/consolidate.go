@@ -60,7 +60,11 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 }
 
 // groupDuplicates returns the duplicates among entries of one group.
-func groupDuplicates(ctx context.Context, entries []oxbow.Entry, progress func(done int)) (dups []Duplicate, err error) {
+func groupDuplicates(
+	ctx context.Context,
+	entries []oxbow.Entry,
+	progress func(done int),
+) (dups []Duplicate, err error) {
 	texts := make([]analysis.Passage, len(entries))
 	for i, e := range entries {
 		// The name is the context of the content, so entries with few words are compared with it.
@@ -129,7 +133,10 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry boo
 		return nil
 	}
 	if _, err := m.History(); err != nil {
-		return fmt.Errorf("merging entries: %w: it keeps no history by which that could be taken back", oxbow.ErrUnsupported)
+		return fmt.Errorf(
+			"merging entries: %w: it keeps no history by which that could be taken back",
+			oxbow.ErrUnsupported,
+		)
 	}
 	heirs := map[string]oxbow.Entry{}
 	var names []string
@@ -141,18 +148,29 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry boo
 			names = append(names, heir.Name)
 		}
 		if d.Keep.Suspicious() || d.Drop.Suspicious() || d.Keep.Volunteered() != d.Drop.Volunteered() {
-			return &oxbow.InvalidError{Field: "entry", Value: d.Drop.Name, Reason: "or what stays for it is held back from models"}
+			return &oxbow.InvalidError{
+				Field:  "entry",
+				Value:  d.Drop.Name,
+				Reason: "or what stays for it is held back from models",
+			}
 		}
 		heir, ok = mergeInto(heir, d.Drop)
 		if !ok {
-			return &oxbow.InvalidError{Field: "entry", Value: d.Keep.Name, Reason: "cannot carry the names and labels of " + d.Drop.Name}
+			return &oxbow.InvalidError{
+				Field:  "entry",
+				Value:  d.Keep.Name,
+				Reason: "cannot carry the names and labels of " + d.Drop.Name,
+			}
 		}
 		heirs[d.Keep.Name] = heir
 		ops = append(ops, oxbow.Remove{Name: d.Drop.Name, If: d.Drop.Version})
 	}
 	for _, name := range names {
 		e := heirs[name]
-		ops = append(ops, oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: e.Version})
+		ops = append(
+			ops,
+			oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: e.Version},
+		)
 	}
 	apply := m.Apply
 	if dry {

@@ -23,11 +23,26 @@ func apply(t *testing.T, m *oxbow.Memory, ops ...oxbow.Op) {
 func TestConsolidate(t *testing.T) {
 	m := open(t)
 	apply(t, m,
-		oxbow.Add{Name: "ship", Content: "We ship the app on Tuesdays", Aliases: []string{"release"}, Labels: labels(t, "tag:a", "confidence:0.9", "project:vtt")},
-		oxbow.Add{Name: "deploy", Content: "We ship the app on Tuesdays, at nine", Aliases: []string{"rollout"}, Labels: labels(t, "tag:b", "confidence:0.5", "project:vtt")},
+		oxbow.Add{
+			Name:    "ship",
+			Content: "We ship the app on Tuesdays",
+			Aliases: []string{"release"},
+			Labels:  labels(t, "tag:a", "confidence:0.9", "project:vtt"),
+		},
+		oxbow.Add{
+			Name:    "deploy",
+			Content: "We ship the app on Tuesdays, at nine",
+			Aliases: []string{"rollout"},
+			Labels:  labels(t, "tag:b", "confidence:0.5", "project:vtt"),
+		},
 		oxbow.Add{Name: "again", Content: "we ship  the app on Tuesdays.", Labels: labels(t, "project:vtt")},
 		oxbow.Add{Name: "elsewhere", Content: "We ship the app on Tuesdays", Labels: labels(t, "project:other")},
-		oxbow.Add{Name: "archive", Kind: oxbow.Archive, Content: "We ship the app on Tuesdays", Labels: labels(t, "project:vtt")},
+		oxbow.Add{
+			Name:    "archive",
+			Kind:    oxbow.Archive,
+			Content: "We ship the app on Tuesdays",
+			Labels:  labels(t, "project:vtt"),
+		},
 		oxbow.Add{Name: "kept", Content: "Anna likes dark mode", Labels: labels(t, "tag:keep")},
 		oxbow.Add{Name: "longer", Content: "Anna likes the dark mode everywhere"},
 		oxbow.Add{Name: "sky", Content: "blue"}, oxbow.Add{Name: "sea", Content: "blue"},
@@ -54,7 +69,11 @@ func TestConsolidate(t *testing.T) {
 	}
 	e, err := m.Get(t.Context(), "ship") // by what is an alias now
 	if err != nil || e.Name != "deploy" || e.Content != "We ship the app on Tuesdays, at nine" ||
-		!slices.Equal(e.Aliases, []string{"rollout", "ship", "release", "again"}) || !slices.Equal(e.Labels, labels(t, "confidence:0.5", "from:again@1", "from:ship@1", "project:vtt", "tag:a", "tag:b")) {
+		!slices.Equal(e.Aliases, []string{"rollout", "ship", "release", "again"}) ||
+		!slices.Equal(
+			e.Labels,
+			labels(t, "confidence:0.5", "from:again@1", "from:ship@1", "project:vtt", "tag:a", "tag:b"),
+		) {
 		t.Errorf("Get(ship) = %+v, %v", e, err)
 	}
 	if left, err := Duplicates(t.Context(), m, nil); err != nil || len(left) != 0 {
@@ -71,7 +90,12 @@ func TestConsolidate(t *testing.T) {
 // What was changed since it was looked at is not merged.
 func TestConsolidateChanged(t *testing.T) {
 	m := open(t)
-	apply(t, m, oxbow.Add{Name: "a", Content: "one two three four"}, oxbow.Add{Name: "b", Content: "one two three four"})
+	apply(
+		t,
+		m,
+		oxbow.Add{Name: "a", Content: "one two three four"},
+		oxbow.Add{Name: "b", Content: "one two three four"},
+	)
 	dups, err := Duplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != 1 || !dups[0].Exact {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
@@ -118,7 +142,12 @@ func TestConsolidateWithoutHistory(t *testing.T) {
 	}
 	m := oxbow.New(s, nil)
 	defer m.Close()
-	apply(t, m, oxbow.Add{Name: "a", Content: "one two three four"}, oxbow.Add{Name: "b", Content: "one two three four"})
+	apply(
+		t,
+		m,
+		oxbow.Add{Name: "a", Content: "one two three four"},
+		oxbow.Add{Name: "b", Content: "one two three four"},
+	)
 	dups, err := Duplicates(t.Context(), m, nil)
 	if err != nil || len(dups) != 1 {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
@@ -140,7 +169,12 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 			if !longer {
 				clean, other = other, clean
 			}
-			apply(t, m, oxbow.Add{Name: "clean", Content: clean}, oxbow.Add{Name: "other", Content: other, Labels: []oxbow.Label{{Key: held, Value: "x"}}})
+			apply(
+				t,
+				m,
+				oxbow.Add{Name: "clean", Content: clean},
+				oxbow.Add{Name: "other", Content: other, Labels: []oxbow.Label{{Key: held, Value: "x"}}},
+			)
 			dups, err := Duplicates(t.Context(), m, nil)
 			if err != nil || len(dups) != 0 {
 				t.Errorf("Duplicates with %s = %v, %v, want none", held, dups, err)
@@ -153,7 +187,12 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 				es = append(es, e)
 			}
 			for i := range es { // found before one of them was held back
-				if err := Consolidate(t.Context(), m, []Duplicate{{Drop: es[i], Keep: es[1-i]}}, false); !errors.Is(err, oxbow.ErrInvalid) {
+				if err := Consolidate(
+					t.Context(),
+					m,
+					[]Duplicate{{Drop: es[i], Keep: es[1-i]}},
+					false,
+				); !errors.Is(err, oxbow.ErrInvalid) {
 					t.Errorf("Consolidate with %s = %v, want an error", held, err)
 				}
 			}

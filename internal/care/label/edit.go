@@ -138,7 +138,11 @@ func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		old := subtractLabels(labels, []oxbow.Label{into})
 		if len(old) == 0 {
-			return Plan{}, &oxbow.InvalidError{Field: "label", Value: into.String(), Reason: "is the only one given; say what to merge into it"}
+			return Plan{}, &oxbow.InvalidError{
+				Field:  "label",
+				Value:  into.String(),
+				Reason: "is the only one given; say what to merge into it",
+			}
 		}
 		return planReplace(ctx, s, fmt.Sprintf("merge %s into %s", join(old), into), old, into)
 	}

@@ -21,10 +21,14 @@ import (
 func open(t *testing.T, entries ...string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
-	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }})
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}})
 	for _, e := range entries {
 		ws := strings.Fields(e)
-		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: ws[0], Content: "about " + ws[0], Labels: labels(t, ws[1:]...)}); err != nil {
+		if _, err := m.Remember(t.Context(), oxbow.Entry{Name: ws[0], Content: "about " +
+			ws[0], Labels: labels(t, ws[1:]...)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +81,8 @@ func TestEdit(t *testing.T) {
 		{"add by filter", Add(Selection{Filter: where("tag:idea")}, l("tag:x")),
 			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas tag:x; d", 2, nil},
 		{"add by name", Add(Selection{Names: []string{"d", "a"}}, l("tag:x"), l("tag:y")),
-			"a project:vtt tag:idea tag:x tag:y; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d tag:x tag:y", 2, nil},
+			"a project:vtt tag:idea tag:x tag:y; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d tag:x tag:y", 2,
+			nil},
 		{"add by both", Add(Selection{Filter: where("tag:idea"), Names: []string{"a"}}, l("tag:x")),
 			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
 		{"add a confidence", Add(Selection{Names: []string{"c", "d"}}, l("confidence:0.9")),
@@ -85,7 +90,8 @@ func TestEdit(t *testing.T) {
 		{"add what is there", Add(Selection{Names: []string{"a"}}, l("tag:idea")),
 			"a project:vtt tag:idea; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 0, nil},
 		{"add to an unknown name", Add(Selection{Names: []string{"a", "z"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
-		{"add to a name the filter leaves out", Add(Selection{Filter: where("tag:idea"), Names: []string{"d"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
+		{"add to a name the filter leaves out",
+			Add(Selection{Filter: where("tag:idea"), Names: []string{"d"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
 		{"add a wrong label", Add(Selection{}, oxbow.Label{Key: "Kind", Value: "x"}), "", 0, oxbow.ErrInvalid},
 		{"remove", Remove(Selection{}, l("tag:idea"), l("project:vtt")),
 			"a; b project:VTT; c confidence:0.5 tag:ideas; d", 2, nil},
@@ -123,7 +129,8 @@ func TestEdit(t *testing.T) {
 				return
 			}
 			// All of it is one change, and one undo.
-			if _, cs, err := m.Undo(t.Context(), 1); err != nil || len(cs) != 1 || cs[0].Seq != seq || cs[0].Note != p.Note || len(cs[0].Versions) != tt.n {
+			if _, cs, err := m.Undo(t.Context(), 1); err != nil || len(cs) != 1 || cs[0].Seq != seq ||
+				cs[0].Note != p.Note || len(cs[0].Versions) != tt.n {
 				t.Fatalf("Undo() = %+v, %v; want one change noted %q", cs, err, p.Note)
 			}
 			if now := shown(t, m); !slices.Equal(now, was) {
@@ -179,12 +186,32 @@ func TestLint(t *testing.T) {
 		name, have string // labels with counts
 		want       string // labels = the one to merge into
 	}{
-		{"capitals and marks", "project:homebrew-vtt*3 project:Homebrew_VTT*1 project:other*2", "project:homebrew-vtt project:Homebrew_VTT = project:homebrew-vtt"},
-		{"plural", "tag:decisions*5 tag:decision*2 tag:entry*1 tag:entries*1", "tag:decisions tag:decision = tag:decisions; tag:entries tag:entry = tag:entries"},
-		{"typing error", "tag:architecture*9 tag:architecure*1 tag:identity*1", "tag:architecture tag:architecure = tag:architecture"},
+		{
+			"capitals and marks",
+			"project:homebrew-vtt*3 project:Homebrew_VTT*1 project:other*2",
+			"project:homebrew-vtt project:Homebrew_VTT = project:homebrew-vtt",
+		},
+		{
+			"plural",
+			"tag:decisions*5 tag:decision*2 tag:entry*1 tag:entries*1",
+			"tag:decisions tag:decision = tag:decisions; tag:entries tag:entry = tag:entries",
+		},
+		{
+			"typing error",
+			"tag:architecture*9 tag:architecure*1 tag:identity*1",
+			"tag:architecture tag:architecure = tag:architecture",
+		},
 		{"swapped", "tag:debugging*2 tag:debuggign*1", "tag:debugging tag:debuggign = tag:debugging"},
-		{"owner", "project:oxbow*4 project:oxbow-memory/oxbow*1", "project:oxbow project:oxbow-memory/oxbow = project:oxbow"},
-		{"one path", `file:./pkg/a.go*1 file:pkg/a.go*2 file:pkg/b.go*1`, `file:pkg/a.go file:./pkg/a.go = file:pkg/a.go`},
+		{
+			"owner",
+			"project:oxbow*4 project:oxbow-memory/oxbow*1",
+			"project:oxbow project:oxbow-memory/oxbow = project:oxbow",
+		},
+		{
+			"one path",
+			`file:./pkg/a.go*1 file:pkg/a.go*2 file:pkg/b.go*1`,
+			`file:pkg/a.go file:./pkg/a.go = file:pkg/a.go`,
+		},
 		{"accents", "tag:café*1 tag:cafe*2", "tag:cafe tag:café = tag:cafe"},
 		{"tag and project", "project:vtt*1 tag:VTT*4", "project:vtt tag:VTT = project:vtt"},
 		{"numbers are meant", "tag:release1*1 tag:release2*1 tag:v1*1 tag:v2*1 tag:2024*1 tag:2025*1", ""},
@@ -224,7 +251,13 @@ func TestLintIsFast(t *testing.T) {
 		for n := i; len(word) < 8; n = n*7 + 5 {
 			word += string(rune('a' + n%26))
 		}
-		cs = append(cs, Count{oxbow.Label{Key: "tag", Value: fmt.Sprintf("%s%c%c%c", word, 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26)}, 1})
+		cs = append(
+			cs,
+			Count{
+				oxbow.Label{Key: "tag", Value: fmt.Sprintf("%s%c%c%c", word, 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26)},
+				1,
+			},
+		)
 	}
 	start := time.Now()
 	Lint(cs)

@@ -48,7 +48,8 @@ const maxSamples = 5000
 
 // newEvidenceModel learns a model from the labelled entries.
 func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
-	m := &evidenceModel{key: key, names: map[string][]string{}, words: map[string]string{}, named: map[string][2]int{}, files: map[string]map[string]int{}}
+	m := &evidenceModel{key: key, names: map[string][]string{}, words: map[string]string{},
+		named: map[string][2]int{}, files: map[string]map[string]int{}}
 	for _, e := range have {
 		for _, v := range e.Values(key) {
 			m.addName(v)
@@ -116,7 +117,11 @@ func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 		found = append(found, f)
 	}
 	slices.SortFunc(found, func(a, b evidence) int {
-		return cmp.Or(cmp.Compare(b.precision, a.precision), strings.Compare(a.value, b.value), strings.Compare(a.reason, b.reason))
+		return cmp.Or(
+			cmp.Compare(b.precision, a.precision),
+			strings.Compare(a.value, b.value),
+			strings.Compare(a.reason, b.reason),
+		)
 	})
 	return found
 }
@@ -130,8 +135,17 @@ func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 			if v == "" {
 				continue
 			}
-			g := evidence{v, (float64(n) + priorEvidence*filePrior*float64(n)/float64(all)) / float64(all+priorEvidence),
-				fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry %s", f, all, n, oxbow.Label{Key: m.key, Value: v})}
+			g := evidence{
+				v,
+				(float64(n) + priorEvidence*filePrior*float64(n)/float64(all)) / float64(all+priorEvidence),
+				fmt.Sprintf(
+					"it names %s; of %d labelled entries that do, %d carry %s",
+					f,
+					all,
+					n,
+					oxbow.Label{Key: m.key, Value: v},
+				),
+			}
 			// If a file and its directory have the same precision, prefer the file (the longer
 			// name), because it is more specific.
 			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.precision, old.precision),
@@ -230,4 +244,7 @@ func isFile(w string) bool {
 	return slices.Contains(fileEndings, ending)
 }
 
-var fileEndings = strings.Fields("go py js ts tsx jsx rs c h cc cpp hpp java kt rb php cs swift sh md txt yaml yml json toml html css sql proto mod sum lua ex exs zig")
+var fileEndings = strings.Fields(
+	"go py js ts tsx jsx rs c h cc cpp hpp java kt rb php cs swift sh md txt yaml yml json toml html css sql proto " +
+		"mod sum lua ex exs zig",
+)

@@ -84,12 +84,18 @@ func lintKey(key string, cs []Count) []Finding {
 		}
 	}
 	if key == oxbow.LabelFile {
-		group("one path written in two ways", func(c Count) string { return path.Clean(strings.ReplaceAll(c.Label.Value, `\`, "/")) })
+		group("one path written in two ways", func(c Count) string {
+			return path.Clean(strings.ReplaceAll(c.Label.Value, `\`, "/"))
+		})
 		return ds
 	}
-	group("they differ in capitals, accents or the marks between words only", func(c Count) string { return fold(c.Label.Value) })
+	group("they differ in capitals, accents or the marks between words only", func(c Count) string {
+		return fold(c.Label.Value)
+	})
 	if key == oxbow.LabelProject {
-		group("the owner stands before the name in some only", func(c Count) string { return fold(path.Base(c.Label.Value)) })
+		group("the owner stands before the name in some only", func(c Count) string {
+			return fold(path.Base(c.Label.Value))
+		})
 	}
 	group("one is the plural of the other", func(c Count) string { return singularForm(c.Label.Value) })
 	ds = append(ds, findTypos(cs, used)...)
@@ -104,7 +110,11 @@ func newFinding(cs []Count, why string) Finding {
 	slices.SortStableFunc(cs, func(a, b Count) int {
 		// If labels are equally frequent, prefer fewer capitals, because oxbow names projects
 		// without capitals.
-		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(countCapitals(a), countCapitals(b)), strings.Compare(a.Label.Value, b.Label.Value))
+		return cmp.Or(
+			cmp.Compare(b.Entries, a.Entries),
+			cmp.Compare(countCapitals(a), countCapitals(b)),
+			strings.Compare(a.Label.Value, b.Label.Value),
+		)
 	})
 	return Finding{Labels: cs, Why: why, Merge: cs[0].Label}
 }

@@ -52,9 +52,17 @@ func ProjectOf(dir string, read func(path string) ([]byte, error), isDir func(pa
 			break
 		}
 	}
-	p := Project{Name: projectName(filepath.Base(MainTree(dir))), Why: "the name of the directory; it is in no git repository", Root: dir}
+	p := Project{
+		Name: projectName(filepath.Base(MainTree(dir))),
+		Why:  "the name of the directory; it is in no git repository",
+		Root: dir,
+	}
 	if home != "" {
-		p = Project{projectName(filepath.Base(home)), "the name of the directory that holds .oxbow; it is in no git repository", home}
+		p = Project{
+			projectName(filepath.Base(home)),
+			"the name of the directory that holds .oxbow; it is in no git repository",
+			home,
+		}
 	}
 	return p, checkProject(p)
 }
@@ -97,7 +105,11 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 			}
 		}
 	}
-	return Project{projectName(filepath.Base(main)), "the directory of the git repository, which has no remote", dir}, true
+	return Project{
+		projectName(filepath.Base(main)),
+		"the directory of the git repository, which has no remote",
+		dir,
+	}, true
 }
 
 func firstLine(b []byte) string {

@@ -19,7 +19,8 @@ func TestProjectOf(t *testing.T) {
 		}
 		return a
 	}
-	const origin = "[core]\n\tbare = false\n[remote \"fork\"]\n\turl = https://example.org/me/My-Fork.git\n[remote \"origin\"]\n\turl = git@example.org:team/Homebrew-VTT.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+	const origin = "[core]\n\tbare = false\n[remote \"fork\"]\n\turl = https://example.org/me/My-Fork.git\n[remote " +
+		"\"origin\"]\n\turl = git@example.org:team/Homebrew-VTT.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
@@ -28,21 +29,45 @@ func TestProjectOf(t *testing.T) {
 		root  string
 		err   error
 	}{
-		{"remote", map[string]string{"/w/clone/.git/HEAD": "ref: x", "/w/clone/.git/config": origin}, "/w/clone/pkg/deep", "homebrew-vtt", "/w/clone", nil},
-		{"worktree by a path", map[string]string{"/w/tree/.git": "gitdir: /w/clone/.git/worktrees/tree\n", "/w/clone/.git/worktrees/tree/commondir": "../..\n",
-			"/w/clone/.git/HEAD": "x", "/w/clone/.git/config": origin}, "/w/tree", "homebrew-vtt", "/w/tree", nil},
-		{"worktree without a remote", map[string]string{"/w/tree/.git": "gitdir: ../clone/.git/worktrees/tree", "/w/clone/.git/worktrees/tree/commondir": "../..",
-			"/w/clone/.git/HEAD": "x", "/w/clone/.git/config": "[core]\n"}, "/w/tree/a", "clone", "/w/tree", nil},
-		{"worktree of a bare repository", map[string]string{"/w/tree/.git": "gitdir: /w/store.git/worktrees/tree", "/w/store.git/worktrees/tree/commondir": "../..",
-			"/w/store.git/HEAD": "x"}, "/w/tree", "store", "/w/tree", nil},
-		{"submodule", map[string]string{"/w/clone/.git/HEAD": "x", "/w/clone/.git/config": origin, "/w/clone/sub/.git": "gitdir: ../.git/modules/sub",
-			"/w/clone/.git/modules/sub/HEAD": "x", "/w/clone/.git/modules/sub/config": "[remote \"origin\"]\nurl=https://example.org/lib\n"}, "/w/clone/sub", "lib", "/w/clone/sub", nil},
-		{"another remote", map[string]string{"/w/c/.git/HEAD": "x", "/w/c/.git/config": "[remote \"up\"]\n url = ssh://git@example.org:22/a/tool.git/\n"}, "/w/c", "tool", "/w/c", nil},
-		{"no remote", map[string]string{"/w/My Things/.git/HEAD": "x"}, "/w/My Things", "my-things", "/w/My Things", nil},
+		{"remote", map[string]string{"/w/clone/.git/HEAD": "ref: x", "/w/clone/.git/config": origin},
+			"/w/clone/pkg/deep", "homebrew-vtt", "/w/clone", nil},
+		{"worktree by a path",
+			map[string]string{
+				"/w/tree/.git":                           "gitdir: /w/clone/.git/worktrees/tree\n",
+				"/w/clone/.git/worktrees/tree/commondir": "../..\n",
+				"/w/clone/.git/HEAD":                     "x", "/w/clone/.git/config": origin,
+			}, "/w/tree", "homebrew-vtt", "/w/tree", nil},
+		{"worktree without a remote",
+			map[string]string{
+				"/w/tree/.git":                           "gitdir: ../clone/.git/worktrees/tree",
+				"/w/clone/.git/worktrees/tree/commondir": "../..",
+				"/w/clone/.git/HEAD":                     "x", "/w/clone/.git/config": "[core]\n",
+			}, "/w/tree/a", "clone", "/w/tree", nil},
+		{"worktree of a bare repository",
+			map[string]string{
+				"/w/tree/.git":                          "gitdir: /w/store.git/worktrees/tree",
+				"/w/store.git/worktrees/tree/commondir": "../..",
+				"/w/store.git/HEAD":                     "x",
+			}, "/w/tree", "store", "/w/tree", nil},
+		{"submodule",
+			map[string]string{"/w/clone/.git/HEAD": "x", "/w/clone/.git/config": origin,
+				"/w/clone/sub/.git":                "gitdir: ../.git/modules/sub",
+				"/w/clone/.git/modules/sub/HEAD":   "x",
+				"/w/clone/.git/modules/sub/config": "[remote \"origin\"]\nurl=https://example.org/lib\n"},
+			"/w/clone/sub", "lib", "/w/clone/sub", nil},
+		{"another remote",
+			map[string]string{
+				"/w/c/.git/HEAD":   "x",
+				"/w/c/.git/config": "[remote \"up\"]\n url = ssh://git@example.org:22/a/tool.git/\n",
+			},
+			"/w/c", "tool", "/w/c", nil},
+		{"no remote", map[string]string{"/w/My Things/.git/HEAD": "x"}, "/w/My Things", "my-things", "/w/My Things",
+			nil},
 		{"a home", map[string]string{"/w/Site/.oxbow/memory.oxbow": "x"}, "/w/Site/a/b", "site", "/w/Site", nil},
 		{"nothing", nil, "/w/notes", "notes", "/w/notes", nil},
 		{"a .git that is none", map[string]string{"/w/odd/.git": "hello"}, "/w/odd", "odd", "/w/odd", nil},
-		{"a worktree that is gone", nil, "/nowhere/harbor/.claude/worktrees/feat/pkg", "harbor", "/nowhere/harbor/.claude/worktrees/feat/pkg", nil},
+		{"a worktree that is gone", nil, "/nowhere/harbor/.claude/worktrees/feat/pkg", "harbor",
+			"/nowhere/harbor/.claude/worktrees/feat/pkg", nil},
 		{"no name", nil, "/", "", "/", oxbow.ErrInvalid},
 	} {
 		files := map[string]string{}
@@ -66,7 +91,16 @@ func TestProjectOf(t *testing.T) {
 		}
 		p, err := ProjectOf(abs(tt.dir), read, isDir)
 		if p.Name != tt.want || p.Root != abs(tt.root) || p.Why == "" || !errors.Is(err, tt.err) {
-			t.Errorf("%s: ProjectOf(%s) = %+v, %v; want %s of %s, %v", tt.name, tt.dir, p, err, tt.want, tt.root, tt.err)
+			t.Errorf(
+				"%s: ProjectOf(%s) = %+v, %v; want %s of %s, %v",
+				tt.name,
+				tt.dir,
+				p,
+				err,
+				tt.want,
+				tt.root,
+				tt.err,
+			)
 		}
 	}
 }

@@ -89,7 +89,11 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 		order[e.Name] = i
 	}
 	slices.SortStableFunc(all, func(a, b Suggestion) int {
-		return cmp.Or(cmp.Compare(order[a.Name], order[b.Name]), cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.Label.String(), b.Label.String()))
+		return cmp.Or(
+			cmp.Compare(order[a.Name], order[b.Name]),
+			cmp.Compare(b.Confidence, a.Confidence),
+			strings.Compare(a.Label.String(), b.Label.String()),
+		)
 	})
 	return all, nil
 }
@@ -353,7 +357,11 @@ func (bs beliefs) exclusive(known float64) map[string]float64 {
 	for v, b := range bs {
 		ps[v] = ps[v] / b.residual / odds * known
 		if known < 0.8 {
-			b.reasons = append(b.reasons, "surer it cannot be: most of the entries like it are unlabelled, as if its project were not labelled yet")
+			b.reasons = append(
+				b.reasons,
+				"surer it cannot be: most of the entries like it are unlabelled, as if its project were not labelled "+
+					"yet",
+			)
 		}
 	}
 	return ps
@@ -403,7 +411,11 @@ func (g *suggester) addVotes(bs beliefs, votes []vote) {
 		if g.single && i > 0 {
 			p = min(p, v.share) // a vote that was not won
 		}
-		bs.add(v.value, p, fmt.Sprintf("%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
-			len(v.from), v.of, labelled, oxbow.Label{Key: g.key, Value: v.value}, 100*v.share, v.from[0]))
+		bs.add(
+			v.value,
+			p,
+			fmt.Sprintf("%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
+				len(v.from), v.of, labelled, oxbow.Label{Key: g.key, Value: v.value}, 100*v.share, v.from[0]),
+		)
 	}
 }

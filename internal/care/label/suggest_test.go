@@ -16,7 +16,10 @@ import (
 // say remembers an entry with this content and these labels.
 func say(t *testing.T, m *oxbow.Memory, name, content string, ls ...string) {
 	t.Helper()
-	if _, err := m.Remember(t.Context(), oxbow.Entry{Name: name, Content: content, Labels: labels(t, ls...)}); err != nil {
+	if _, err := m.Remember(
+		t.Context(),
+		oxbow.Entry{Name: name, Content: content, Labels: labels(t, ls...)},
+	); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -27,8 +30,22 @@ func kitchenAndSea(t *testing.T, n int) *oxbow.Memory {
 	t.Helper()
 	m := open(t)
 	for i := range n {
-		say(t, m, fmt.Sprintf("k%d", i), "The oven bakes bread with flour, yeast and salt.", "project:bakery", "tag:recipe")
-		say(t, m, fmt.Sprintf("s%d", i), "The harbour shelters ships with anchors, sails and ropes.", "project:harbourmaster", "tag:vessel")
+		say(
+			t,
+			m,
+			fmt.Sprintf("k%d", i),
+			"The oven bakes bread with flour, yeast and salt.",
+			"project:bakery",
+			"tag:recipe",
+		)
+		say(
+			t,
+			m,
+			fmt.Sprintf("s%d", i),
+			"The harbour shelters ships with anchors, sails and ropes.",
+			"project:harbourmaster",
+			"tag:vessel",
+		)
 	}
 	return m
 }
@@ -74,7 +91,10 @@ func TestSuggest(t *testing.T) {
 		want string
 	}{
 		{SuggestOptions{Keys: []string{"tag"}}, "dough tag:recipe"},
-		{SuggestOptions{Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"mast"}}}}}, "mast project:harbourmaster"},
+		{
+			SuggestOptions{Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"mast"}}}}},
+			"mast project:harbourmaster",
+		},
 		{SuggestOptions{Keys: []string{"area"}}, ""}, // a key that nothing carries
 		{SuggestOptions{MinConfidence: 1}, ""},
 	} {
@@ -92,9 +112,24 @@ func TestSuggestNames(t *testing.T) {
 	m := kitchenAndSea(t, 2)
 	say(t, m, "f1", "Anchors rust.", "project:harbourmaster", "file:pkg/sea/anchor.go")
 	for _, tt := range []struct{ name, content, want, reason string }{
-		{"a project by its name", "Harbourmaster invoices quarterly.", "project:harbourmaster", "it names harbourmaster"},
-		{"a file", "Quarterly refactoring touched pkg/sea/anchor.go:17 heavily.", "project:harbourmaster", "it names pkg/sea/anchor.go"},
-		{"the directory of a file", "Quarterly refactoring touched pkg/sea/keel.go heavily.", "project:harbourmaster", "it names pkg/sea/"},
+		{
+			"a project by its name",
+			"Harbourmaster invoices quarterly.",
+			"project:harbourmaster",
+			"it names harbourmaster",
+		},
+		{
+			"a file",
+			"Quarterly refactoring touched pkg/sea/anchor.go:17 heavily.",
+			"project:harbourmaster",
+			"it names pkg/sea/anchor.go",
+		},
+		{
+			"the directory of a file",
+			"Quarterly refactoring touched pkg/sea/keel.go heavily.",
+			"project:harbourmaster",
+			"it names pkg/sea/",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			say(t, m, "probe", tt.content)
@@ -146,7 +181,11 @@ func TestSuggestForeign(t *testing.T) {
 		say(t, m, fmt.Sprintf("o%d", i), "Orbits of satellites decay slowly.")
 	}
 	if among := sure(); alone < 0.5 || among > alone/2 {
-		t.Errorf("confidence %.2f among 30 unlabelled entries that are more like it, %.2f without them; want half or less", among, alone)
+		t.Errorf(
+			"confidence %.2f among 30 unlabelled entries that are more like it, %.2f without them; want half or less",
+			among,
+			alone,
+		)
 	}
 }
 
@@ -165,10 +204,12 @@ func TestAccept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Changes) != 1 || p.Changes[0].Name != "dough" || join(p.Changes[0].Added()) != "project:bakery tag:recipe" || len(p.Changes[0].Removed()) > 0 {
+	if len(p.Changes) != 1 || p.Changes[0].Name != "dough" ||
+		join(p.Changes[0].Added()) != "project:bakery tag:recipe" || len(p.Changes[0].Removed()) > 0 {
 		t.Errorf("Apply() changed %+v; want dough with two labels more", p.Changes)
 	}
-	if es := shown(t, m); !slices.Contains(es, "dough file:bread.md project:bakery tag:recipe") || !slices.Contains(es, "mast") {
+	if es := shown(t, m); !slices.Contains(es, "dough file:bread.md project:bakery tag:recipe") ||
+		!slices.Contains(es, "mast") {
 		t.Errorf("after Accept: %q", es[len(es)-2:])
 	}
 	if p, _, err := Apply(t.Context(), m, Accept(ss, math.Nextafter(1, 2))); err != nil || len(p.Changes) > 0 {

@@ -46,7 +46,8 @@ type Shown struct {
 
 // ShownEntry returns the content of an entry as a shown text.
 func ShownEntry(e *oxbow.Entry) Shown {
-	return Shown{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(), Text: e.Content}
+	return Shown{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(),
+		Text: e.Content}
 }
 
 // key identifies the text and its version.

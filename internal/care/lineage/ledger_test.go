@@ -16,13 +16,23 @@ func all(words []string) map[string]bool { return ownWords(words, nil) }
 
 func few(some ...string) func([]string) map[string]bool {
 	return func(words []string) map[string]bool {
-		return ownWords(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !slices.Contains(some, w) }), nil)
+		return ownWords(slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+			return !slices.Contains(some, w)
+		}), nil)
 	}
 }
 
 func TestSources(t *testing.T) {
-	page := Shown{Name: "page", Version: 3, Text: "Deploys of harbor run from the mirror zinc, with the token of Ann Reyes, at dawn."}
-	other := Shown{Name: "other", Version: 5, Text: "The crane of harbor turns left and then stops at the northern gate."}
+	page := Shown{
+		Name:    "page",
+		Version: 3,
+		Text:    "Deploys of harbor run from the mirror zinc, with the token of Ann Reyes, at dawn.",
+	}
+	other := Shown{
+		Name:    "other",
+		Version: 5,
+		Text:    "The crane of harbor turns left and then stops at the northern gate.",
+	}
 	turn := Shown{Name: "claude/a/0001", Text: "We chose tabs over spaces for all of the generated code."}
 	for _, c := range []struct {
 		what, name, text, old string
@@ -33,11 +43,15 @@ func TestSources(t *testing.T) {
 		{"five words in a row", "n", "deploys of harbor run from", "", few(), ""},
 		{"rare words in another order", "n", "At dawn Reyes gives the token; zinc is the mirror.", "", all, "page@3"},
 		{"three rare words", "n", "A mirror zinc, says Reyes.", "", all, ""},
-		{"four words of which one is rare", "n", "At dawn Reyes gives the token; zinc is the mirror.", "", few("zinc"), ""},
-		{"words that stood there before", "n", "Deploys of harbor run from the mirror; new.", "Deploys of harbor run from the mirror.", few(), ""},
-		{"rare words that stood there before", "n", "dawn token zinc mirror Reyes new", "dawn token zinc mirror Reyes", all, ""},
+		{"four words of which one is rare", "n", "At dawn Reyes gives the token; zinc is the mirror.", "",
+			few("zinc"), ""},
+		{"words that stood there before", "n", "Deploys of harbor run from the mirror; new.",
+			"Deploys of harbor run from the mirror.", few(), ""},
+		{"rare words that stood there before", "n", "dawn token zinc mirror Reyes new",
+			"dawn token zinc mirror Reyes", all, ""},
 		{"the entry itself", "page", "Deploys of harbor run from the mirror zinc.", "", all, ""},
-		{"two", "n", "The crane of harbor turns left and then stops, and deploys of harbor run from the mirror", "", few(), "other@5 page@3"},
+		{"two", "n", "The crane of harbor turns left and then stops, and deploys of harbor run from the mirror", "",
+			few(), "other@5 page@3"},
 		{"a turn", "n", "tabs over spaces for all of the generated code", "", few(), "claude/a/0001"},
 		{"nothing", "n", "", "", all, ""},
 	} {
@@ -77,7 +91,8 @@ func TestLedgerIsBounded(t *testing.T) {
 			t.Errorf("a large text that was shown last is not found: %d sources", len(got))
 		}
 	}
-	l.Show(Shown{Name: "longest", Version: 1, Text: "the northern gate opens at nine sharp " + strings.Repeat(large, 3)})
+	l.Show(Shown{Name: "longest", Version: 1, Text: "the northern gate opens at nine sharp " +
+		strings.Repeat(large, 3)})
 	if got := l.Sources("n", "the northern gate opens at nine sharp", "", few()); len(got) != 1 {
 		t.Error("the beginning of a text that is too long is not found")
 	}
@@ -92,7 +107,11 @@ func TestLedgerIsBounded(t *testing.T) {
 func BenchmarkSources(b *testing.B) {
 	l := new(Ledger)
 	for i := range 500 {
-		l.Show(Shown{Name: fmt.Sprint("e", i), Version: 1, Text: strings.Repeat(fmt.Sprintf("word%d of entry%d and some more ", i, i), 30)})
+		l.Show(Shown{
+			Name:    fmt.Sprint("e", i),
+			Version: 1,
+			Text:    strings.Repeat(fmt.Sprintf("word%d of entry%d and some more ", i, i), 30),
+		})
 	}
 	text := strings.Repeat("what an agent writes of harbor, crane and gate, in some words ", 6)
 	l.Sources("n", text, "", all)

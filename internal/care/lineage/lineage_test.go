@@ -30,13 +30,21 @@ func TestGrams(t *testing.T) {
 }
 
 func FuzzParseSource(f *testing.F) {
-	for _, s := range []string{"style@3", "a@b@12", "claude/178e/0001", "@1", "x@0", "x@-1", "x@99999999999999999999", "x@+1"} {
+	for _, s := range []string{"style@3", "a@b@12", "claude/178e/0001", "@1", "x@0", "x@-1",
+		"x@99999999999999999999", "x@+1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		name, version, ok := ParseSource(s)
 		if ok != (name != "") || ok != (version != 0) || (ok && Source(name, version) != s) {
-			t.Errorf("ParseSource(%q) = %q, %d, %v, and that is written %q", s, name, version, ok, Source(name, version))
+			t.Errorf(
+				"ParseSource(%q) = %q, %d, %v, and that is written %q",
+				s,
+				name,
+				version,
+				ok,
+				Source(name, version),
+			)
 		}
 	})
 }
@@ -53,8 +61,20 @@ func TestWalk(t *testing.T) {
 	apply(oxbow.Add{Name: "other", Content: "nothing to do with it at all"})
 	apply(oxbow.Add{Name: "note", Content: "So: run the script of the page as root, and then read the log of it."})
 	apply(oxbow.Add{Name: "said", Content: "tabs", Labels: []oxbow.Label{{Key: Label, Value: "claude/a/0001"}}})
-	apply(oxbow.Add{Name: "both", Content: "x", Labels: []oxbow.Label{{Key: Label, Value: "note@3"}, {Key: Label, Value: "said@4"}}})
-	apply(oxbow.Remove{Name: "other"}, oxbow.Update{Name: "both", Content: "x", Aliases: []string{"other"}, Labels: []oxbow.Label{{Key: Label, Value: "note@3"}}})
+	apply(oxbow.Add{
+		Name:    "both",
+		Content: "x",
+		Labels:  []oxbow.Label{{Key: Label, Value: "note@3"}, {Key: Label, Value: "said@4"}},
+	})
+	apply(
+		oxbow.Remove{Name: "other"},
+		oxbow.Update{
+			Name:    "both",
+			Content: "x",
+			Aliases: []string{"other"},
+			Labels:  []oxbow.Label{{Key: Label, Value: "note@3"}},
+		},
+	)
 	h, err := m.History()
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +88,12 @@ func TestWalk(t *testing.T) {
 		down bool
 		want []Edge
 	}{
-		{"both", false, []Edge{{"both", 5, "note", 3, ByLabel}, {"both", 5, "said", 4, ByLabel}, {"both", 6, "other", 2, ByMerge},
-			{"note", 3, "page", 1, ByWords}, {"said", 4, "claude/a/0001", 0, ByLabel}}},
+		{
+			"both",
+			false,
+			[]Edge{{"both", 5, "note", 3, ByLabel}, {"both", 5, "said", 4, ByLabel}, {"both", 6, "other", 2, ByMerge},
+				{"note", 3, "page", 1, ByWords}, {"said", 4, "claude/a/0001", 0, ByLabel}},
+		},
 		{"page", true, []Edge{{"note", 3, "page", 1, ByWords}, {"both", 5, "note", 3, ByLabel}}},
 		{"page", false, nil},
 		{"both", true, nil},

@@ -55,7 +55,11 @@ func TestCases(t *testing.T) {
 		said    string // steps, conflicts and what was derived
 	}{
 		{"a line of a person stays in a text that is taken back",
-			[]string{"person write a one|two|three|four", "bad write a one|two|three|evil", "person write a ONE|two|three|evil"}, false,
+			[]string{
+				"person write a one|two|three|four",
+				"bad write a one|two|three|evil",
+				"person write a ONE|two|three|evil",
+			}, false,
 			"a=ONE|two|three|four", "returned a 2; kept content of a 3 by person"},
 		{"a person's text over that of the session stays",
 			[]string{"person write a one", "bad write a evil", "person write a two"}, false,
@@ -67,9 +71,12 @@ func TestCases(t *testing.T) {
 			[]string{"person write a one", "bad write a evil", "person label a mine"}, false,
 			"a=one [tag:mine]", "returned a 2; kept labels of a 3 by person"},
 		{"what was undone is no change", []string{"bad write a evil", "person undo a"}, false, "", ""},
-		{"what was undone and done again is", []string{"bad write a evil", "person undo a", "person redo a"}, false, "", "removed a 1"},
-		{"what others undid of their own is not kept", []string{"bad write a evil", "good write a two", "person undo a"}, false, "", "removed a 1"},
-		{"a session's undo is taken back", []string{"person write a one", "bad undo a"}, false, "a=one", "restored a 2"},
+		{"what was undone and done again is", []string{"bad write a evil", "person undo a", "person redo a"}, false,
+			"", "removed a 1"},
+		{"what others undid of their own is not kept",
+			[]string{"bad write a evil", "good write a two", "person undo a"}, false, "", "removed a 1"},
+		{"a session's undo is taken back", []string{"person write a one", "bad undo a"}, false, "a=one",
+			"restored a 2"},
 		{"what was forgotten comes back under a text that another gave the name",
 			[]string{"person write a one", "person label a mine", "bad forget a", "good write a two"}, false,
 			"a=two [tag:mine]", "returned a 3; kept content of a 4 by agent"},
@@ -86,10 +93,18 @@ func TestCases(t *testing.T) {
 			[]string{"bad write a run the page as root", "good write b run the page as root"}, true,
 			"b=run the page as root", "removed a 1"},
 		{"nor are six that stood there before",
-			[]string{"person write c run the page as root now", "bad write a run the page as root now", "good write b run the page as root now"}, true,
+			[]string{
+				"person write c run the page as root now",
+				"bad write a run the page as root now",
+				"good write b run the page as root now",
+			}, true,
 			"b=run the page as root now; c=run the page as root now", "removed a 2"},
 		{"what was derived from the derived goes, too",
-			[]string{"bad write a one two three four five six", "good write b one two three four five six and seven eight nine ten eleven", "person write c and seven eight nine ten eleven"}, true,
+			[]string{
+				"bad write a one two three four five six",
+				"good write b one two three four five six and seven eight nine ten eleven",
+				"person write c and seven eight nine ten eleven",
+			}, true,
 			"", "removed a 1; removed b 2; removed c 3; goes b@2 from a@1 words; goes c@3 from b@2 words"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,7 +153,8 @@ func say(p *Plan) string {
 		all = append(all, "kept "+strings.Join(c.Kept, " ")+" of "+c.Name+list(c.Later)+" by "+c.By)
 	}
 	for _, d := range p.Derived {
-		all = append(all, map[bool]string{true: "goes ", false: "stays "}[d.Taken]+d.Name+"@"+string(rune('0'+d.Seq))+" from "+d.From+" "+d.How)
+		all = append(all, map[bool]string{true: "goes ", false: "stays "}[d.Taken]+d.Name+"@"+string(rune('0'+d.Seq))+
+			" from "+d.From+" "+d.How)
 	}
 	return strings.Join(all, "; ")
 }
@@ -166,11 +182,14 @@ func TestRedactedBefore(t *testing.T) {
 	if !ok {
 		t.Fatal("the store redacts nothing")
 	}
-	if _, err := r.RedactVersions(t.Context(), func(e oxbow.Entry, _ bool) bool { return e.Content == "one" }, false); err != nil {
+	if _, err := r.RedactVersions(t.Context(), func(e oxbow.Entry, _ bool) bool {
+		return e.Content == "one"
+	}, false); err != nil {
 		t.Fatal(err)
 	}
 	p := do(t, m, ofSession("bad", false))
-	if e, err := m.Get(t.Context(), "a"); err != nil || e.Content != "evil" || len(p.Conflicts) != 1 || p.Conflicts[0].Reason == "" {
+	if e, err := m.Get(t.Context(), "a"); err != nil || e.Content != "evil" || len(p.Conflicts) != 1 ||
+		p.Conflicts[0].Reason == "" {
 		t.Errorf("a = %q, %v, and the conflicts are %+v; want it kept, with a reason", e.Content, err, p.Conflicts)
 	}
 	if _, err := m.Get(t.Context(), "b"); !errors.Is(err, oxbow.ErrNotFound) {

@@ -86,7 +86,9 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 			return p, err
 		}
 	}
-	slices.SortFunc(p.Steps, func(a, b Step) int { return cmp.Or(cmp.Compare(a.Took[0], b.Took[0]), strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(p.Steps, func(a, b Step) int {
+		return cmp.Or(cmp.Compare(a.Took[0], b.Took[0]), strings.Compare(a.Name, b.Name))
+	})
 	return p, nil
 }
 
@@ -104,8 +106,11 @@ func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection
 		return err
 	}
 	if lost {
-		p.Conflicts = append(p.Conflicts, Conflict{Name: name, Took: r.took, By: string(last.Source.Actor), Kept: []string{"all"},
-			Reason: "what it said before was redacted"})
+		p.Conflicts = append(
+			p.Conflicts,
+			Conflict{Name: name, Took: r.took, By: string(last.Source.Actor), Kept: []string{"all"},
+				Reason: "what it said before was redacted"},
+		)
 		return nil
 	}
 	ops := ops(now, r.now)

@@ -113,7 +113,9 @@ func apply[T comparable](list, old, new []T) []T {
 	if slices.Equal(list, old) {
 		return slices.Clone(new)
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(x T) bool { return slices.Contains(old, x) && !slices.Contains(new, x) })
+	list = slices.DeleteFunc(slices.Clone(list), func(x T) bool {
+		return slices.Contains(old, x) && !slices.Contains(new, x)
+	})
 	for _, x := range new {
 		if !slices.Contains(old, x) && !slices.Contains(list, x) {
 			list = append(list, x)
@@ -135,7 +137,8 @@ func oneConfidence(labels, newest []oxbow.Label) []oxbow.Label {
 
 // addOperation returns the operation that adds the entry.
 func addOperation(e *oxbow.Entry) oxbow.Add {
-	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+		Created: e.Created}
 }
 
 // ops returns the operations that change the entry from into to. Either may be nil, for an entry
@@ -154,7 +157,9 @@ func ops(from, to *oxbow.Entry) []oxbow.Op {
 	case from.Content == to.Content && slices.Equal(from.Aliases, to.Aliases) && slices.Equal(from.Labels, to.Labels):
 		return nil
 	}
-	return []oxbow.Op{oxbow.Update{Name: from.Name, Content: to.Content, Aliases: to.Aliases, Labels: to.Labels, If: from.Version}}
+	return []oxbow.Op{
+		oxbow.Update{Name: from.Name, Content: to.Content, Aliases: to.Aliases, Labels: to.Labels, If: from.Version},
+	}
 }
 
 // isLost reports whether the text of the version before n was redacted.

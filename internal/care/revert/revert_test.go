@@ -34,7 +34,9 @@ func in(session string) context.Context {
 }
 
 func ofSession(s string, derived bool) Selection {
-	return Selection{Has: func(c *oxbow.Change, _ *oxbow.Version) bool { return c.Source.Session == s }, Derived: derived}
+	return Selection{Has: func(c *oxbow.Change, _ *oxbow.Version) bool {
+		return c.Source.Session == s
+	}, Derived: derived}
 }
 
 // act is one thing that a session does: at a memory where it cannot be done, nothing.
@@ -53,11 +55,18 @@ func (a act) do(t testing.TB, m *oxbow.Memory) {
 	case a.verb == "write":
 		_, err = m.Remember(ctx, oxbow.Entry{Name: a.name, Content: a.text})
 	case a.verb == "append" && there:
-		err = m.Apply(ctx, oxbow.Update{Name: a.name, Content: e.Content + "\n" + a.text, Aliases: e.Aliases, Labels: e.Labels})
+		err = m.Apply(ctx, oxbow.Update{Name: a.name, Content: e.Content + "\n" +
+			a.text, Aliases: e.Aliases, Labels: e.Labels})
 	case a.verb == "copy" && err == nil:
 		_, err = m.Remember(ctx, oxbow.Entry{Name: a.name, Content: a.text + "\n" + o.Content})
 	case a.verb == "label" && there:
-		err = m.Apply(ctx, oxbow.Relabel{Name: a.name, Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), oxbow.Label{Key: "tag", Value: a.text}))})
+		err = m.Apply(
+			ctx,
+			oxbow.Relabel{
+				Name:   a.name,
+				Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), oxbow.Label{Key: "tag", Value: a.text})),
+			},
+		)
 	case a.verb == "unlabel" && there:
 		ls := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Value == a.text })
 		err = m.Apply(ctx, oxbow.Relabel{Name: a.name, Labels: ls})
@@ -91,7 +100,17 @@ func state(t testing.TB, m *oxbow.Memory) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s (%s) %q aliases %q labels %v", e.Name, e.Kind, e.Content, slices.Sorted(slices.Values(e.Aliases)), oxbow.WithoutTextBy(e.Labels)))
+		all = append(
+			all,
+			fmt.Sprintf(
+				"%s (%s) %q aliases %q labels %v",
+				e.Name,
+				e.Kind,
+				e.Content,
+				slices.Sorted(slices.Values(e.Aliases)),
+				oxbow.WithoutTextBy(e.Labels),
+			),
+		)
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
@@ -102,7 +121,11 @@ func state(t testing.TB, m *oxbow.Memory) string {
 func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
 	touched, said := map[string]bool{}, map[string]bool{} // names that bad changed; that hold its words
 	for i := range 10 + r.IntN(40) {
-		a := act{session: []string{"bad", "good", "person"}[r.IntN(3)], name: string(rune('a' + r.IntN(6))), other: string(rune('a' + r.IntN(6)))}
+		a := act{
+			session: []string{"bad", "good", "person"}[r.IntN(3)],
+			name:    string(rune('a' + r.IntN(6))),
+			other:   string(rune('a' + r.IntN(6))),
+		}
 		a.verb = []string{"write", "write", "append", "copy", "label", "unlabel", "alias", "forget", "merge"}[r.IntN(9)]
 		a.text = fmt.Sprintf("w%dx%d one%d two%d three%d four%d five%d six%d", i, r.IntN(9), i, i, i, i, i, i)
 		e, err := m.Store().Get(t.Context(), a.name)
@@ -133,7 +156,8 @@ func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
 				continue
 			}
 		}
-		derived := (a.verb == "append" && said[a.name]) || (a.verb == "copy" && said[a.other]) || (a.verb == "merge" && (touched[a.name] || touched[a.other]))
+		derived := (a.verb == "append" && said[a.name]) || (a.verb == "copy" && said[a.other]) ||
+			(a.verb == "merge" && (touched[a.name] || touched[a.other]))
 		bad := a.session == "bad" || derived
 		a.do(t, m)
 		if !bad {

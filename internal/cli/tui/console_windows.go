@@ -15,6 +15,10 @@ func prepareConsole(out *os.File) (undo func() error, err error) {
 	if err := windows.GetConsoleMode(h, &mode); err != nil {
 		return nil, err
 	}
-	err = windows.SetConsoleMode(h, mode|windows.ENABLE_PROCESSED_OUTPUT|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING|windows.DISABLE_NEWLINE_AUTO_RETURN)
+	err = windows.SetConsoleMode(
+		h,
+		mode|windows.ENABLE_PROCESSED_OUTPUT|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING|
+			windows.DISABLE_NEWLINE_AUTO_RETURN,
+	)
 	return func() error { return windows.SetConsoleMode(h, mode) }, err
 }

@@ -30,7 +30,8 @@ func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, 
 		return err
 	}
 	ctx, end := context.WithCancel(ctx)
-	l := &loop{t: t, signals: signals, verbs: v, now: now, events: make(chan any), wanted: make(chan struct{}, 1), model: newModel(query, t.size(), pause)}
+	l := &loop{t: t, signals: signals, verbs: v, now: now, events: make(chan any), wanted: make(chan struct{}, 1),
+		model: newModel(query, t.size(), pause)}
 	defer l.calls.Wait() // before the caller closes what the verbs work on
 	defer end()
 	defer t.leave()

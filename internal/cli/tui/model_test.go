@@ -91,7 +91,9 @@ func (p *player) rows() (rows []string) {
 		for _, c := range screen.Painted {
 			row = strings.ReplaceAll(row, c, "")
 		}
-		if i := strings.IndexFunc(row, func(r rune) bool { return screen.Harmful(r) || r == '\n' || r == '\t' }); i >= 0 {
+		if i := strings.IndexFunc(row, func(r rune) bool {
+			return screen.Harmful(r) || r == '\n' || r == '\t'
+		}); i >= 0 {
 			p.t.Fatalf("at %v: row %q holds %q", p.m.size, row, row[i:])
 		}
 		if n := screen.Columns(row); n > max(p.m.width, 4) {
@@ -140,7 +142,8 @@ const (
 )
 
 var (
-	style  = Hit{Name: "style", Version: 1, Meta: "note · project:site", Text: "Tabs, not spaces.\nIn Go, too.", Words: []string{"tabs"}}
+	style = Hit{Name: "style", Version: 1, Meta: "note · project:site", Text: "Tabs, not spaces.\nIn Go, too.",
+		Words: []string{"tabs"}}
 	deploy = Hit{Name: "deploy", Version: 2, Meta: "note", Text: "Deploy before noon."}
 	drafts = Hit{Name: "draft", Version: 3, Meta: "note", Text: "Perhaps deploy twice."}
 )
@@ -149,12 +152,21 @@ var (
 func TestTyping(t *testing.T) {
 	p := play(t, 60, 10, style, deploy, drafts)
 	p.shows(">", "3 entries, newest first", "▸ style  Tabs, not spaces. In Go, too.", "  deploy  Deploy before noon.",
-		"  draft  Perhaps deploy twice.", "── note · project:site ─────────────────────────────────────", "Tabs, not spaces.", "In Go, too.", "",
+		"  draft  Perhaps deploy twice.", "── note · project:site ─────────────────────────────────────",
+		"Tabs, not spaces.", "In Go, too.", "",
 		"Tab list · Enter shows all · Esc quits")
 	p.types("eploy")
 	p.shows("> eploy", "2 entries", "▸ deploy  Deploy before noon.", "  draft  Perhaps deploy twice.")
 	p.types("\x0e") // Ctrl-N chooses while the query is typed
-	p.shows("> eploy", "", "  deploy  Deploy before noon.", "▸ draft  Perhaps deploy twice.", "", "", "Perhaps deploy twice.")
+	p.shows(
+		"> eploy",
+		"",
+		"  deploy  Deploy before noon.",
+		"▸ draft  Perhaps deploy twice.",
+		"",
+		"",
+		"Perhaps deploy twice.",
+	)
 	p.types(" twice")
 	p.shows("> eploy twice", "1 entry", "▸ draft  Perhaps deploy twice.")
 	p.types("x")
@@ -208,7 +220,8 @@ func TestLatestSearchWins(t *testing.T) {
 func TestUnfinishedQuery(t *testing.T) {
 	p := play(t, 60, 10, style, deploy)
 	p.types("style")
-	for add, lacks := range map[string]string{" project:": "project: lacks its value", ` "two`: "the quotation is open", " -": "a word follows -", " -tag:": "tag: lacks its value",
+	for add, lacks := range map[string]string{" project:": "project: lacks its value",
+		` "two`: "the quotation is open", " -": "a word follows -", " -tag:": "tag: lacks its value",
 		` tag:"two w`: "the quotation is open", ` -"a \"`: "the quotation is open"} {
 		before := len(p.asked)
 		p.types(add)
@@ -219,7 +232,8 @@ func TestUnfinishedQuery(t *testing.T) {
 			t.Errorf("%q had %v asked", add, a)
 		}
 	}
-	for _, q := range []string{"", "a:", "http:", `a"b`, `"two words"`, `tag:"x"`, "project: x", "-5", `"a\"b"`, "+must", "tag:a,b"} {
+	for _, q := range []string{"", "a:", "http:", `a"b`, `"two words"`, `tag:"x"`, "project: x", "-5", `"a\"b"`,
+		"+must", "tag:a,b"} {
 		if lacks := unfinished(q); lacks != "" {
 			t.Errorf("unfinished(%q) = %q", q, lacks)
 		}
@@ -313,11 +327,26 @@ func TestLiveList(t *testing.T) {
 func TestReading(t *testing.T) {
 	long := Hit{Name: "long", Version: 4, Text: "x"}
 	p := play(t, 40, 10, long)
-	whole := Whole{Version: 5, Facts: []Fact{{"kind", "note"}, {"labels", "project:site tag:one tag:two tag:three"}}, Text: "first\n" + strings.Repeat("more\n", 20) + "last"}
+	whole := Whole{
+		Version: 5,
+		Facts:   []Fact{{"kind", "note"}, {"labels", "project:site tag:one tag:two tag:three"}},
+		Text:    "first\n" + strings.Repeat("more\n", 20) + "last",
+	}
 	p.types("\r")
 	p.hasDone(get{long})
 	p.event(entry{long, whole})
-	p.shows("long", "rows 1 to 7 of 26", "kind  note", "labels  project:site tag:one tag:two", "         tag:three", "", "first", "more", "more", "↑↓ · e edit · d forget · u undo · Esc")
+	p.shows(
+		"long",
+		"rows 1 to 7 of 26",
+		"kind  note",
+		"labels  project:site tag:one tag:two",
+		"         tag:three",
+		"",
+		"first",
+		"more",
+		"more",
+		"↑↓ · e edit · d forget · u undo · Esc",
+	)
 	p.types(keyDown)
 	p.shows("long", "rows 2 to 8 of 26")
 	p.types("\x1b[6~")
@@ -354,7 +383,13 @@ func TestReading(t *testing.T) {
 // Entries that stay as they are say why; those that no history keeps, that they are
 // lost for good.
 func TestFixedAndFinal(t *testing.T) {
-	p := play(t, 80, 12, Hit{Name: "turn", Fixed: "what was said stays"}, Hit{Name: "file", Final: true, Warning: "not to be believed"})
+	p := play(
+		t,
+		80,
+		12,
+		Hit{Name: "turn", Fixed: "what was said stays"},
+		Hit{Name: "file", Final: true, Warning: "not to be believed"},
+	)
 	p.types("\te")
 	p.foot("what was said stays")
 	p.types("d")
@@ -373,7 +408,14 @@ func TestLongList(t *testing.T) {
 		hits = append(hits, Hit{Name: fmt.Sprintf("entry %02d", i), Meta: "note"})
 	}
 	p := play(t, 40, 10, hits...)
-	p.shows("", "20 entries, newest first", "▸ entry 00", "  entry 01", "  entry 02", "── note ────────────────────────────────")
+	p.shows(
+		"",
+		"20 entries, newest first",
+		"▸ entry 00",
+		"  entry 01",
+		"  entry 02",
+		"── note ────────────────────────────────",
+	)
 	p.types("\t" + strings.Repeat(keyDown, 4))
 	p.shows("", "", "  entry 02", "  entry 03", "▸ entry 04")
 	p.types("\x1b[6~")
@@ -419,8 +461,9 @@ var hostile = Hit{
 	Name:    "ok\u202erow\u200b\x1b[31m\r\n\t\U000e0041日本語の名前👨‍👩‍👧‍👦",
 	Meta:    "note · \x9b5m",
 	Warning: "held back \x1b]0;x\a",
-	Text:    "x\x1b[2J" + strings.Repeat("x", 9000) + "\r\n\t" + strings.Repeat("日本", 900) + "\u2067 e\u0301" + strings.Repeat("\u0301", 200) + "\n\x00",
-	Words:   []string{"x"},
+	Text: "x\x1b[2J" + strings.Repeat("x", 9000) + "\r\n\t" + strings.Repeat("日本", 900) + "\u2067 e\u0301" +
+		strings.Repeat("\u0301", 200) + "\n\x00",
+	Words: []string{"x"},
 }
 
 var short = Hit{Name: "x", Meta: "note", Text: "\x1b[2J\u202e\r\tx"}

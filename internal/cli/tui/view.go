@@ -151,7 +151,10 @@ func (m *model) hitRow(h Hit, chosen bool) string {
 	name := screen.Fit(safe(h.Name), named)
 	row := paint(m.style(choosing), pointer) + screen.Mark(name, h.Words, style)
 	if gap := named - screen.Columns(name) + 2; room-named > gap {
-		row += strings.Repeat(" ", gap) + paint(screen.Dim, screen.Fit(oneLine(text.Snippet(h.Text, h.Words, room-named)), room-named-2))
+		row += strings.Repeat(" ", gap) + paint(
+			screen.Dim,
+			screen.Fit(oneLine(text.Snippet(h.Text, h.Words, room-named)), room-named-2),
+		)
 	}
 	return row
 }

@@ -94,7 +94,11 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 			return fmt.Errorf("annotating: %w", f.err)
 		}
 		if r.Span.Len() == 0 || r.Span.Last > len(f.lines) {
-			return &oxbow.InvalidError{Field: "lines", Value: r.Span.String(), Reason: fmt.Sprintf("are not in %s, which has %d", r.File, len(f.lines))}
+			return &oxbow.InvalidError{
+				Field:  "lines",
+				Value:  r.Span.String(),
+				Reason: fmt.Sprintf("are not in %s, which has %d", r.File, len(f.lines)),
+			}
 		}
 		r.take(f.lines)
 		if r.Blob == "" {
@@ -149,7 +153,9 @@ func (b *Store) readLines(file string) *fileLines {
 		return &fileLines{err: err}
 	}
 	if isBinary(data) {
-		return &fileLines{err: &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
+		return &fileLines{
+			err: &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"},
+		}
 	}
 	return &fileLines{lines: Lines(data), blob: blobName(data, b.sha256())}
 }
@@ -252,7 +258,11 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 		}
 	}
 	if end+int64(len(out)) > maxSidecar {
-		return &oxbow.InvalidError{Field: "sidecar", Value: full, Reason: fmt.Sprintf("would be longer than %d MiB", maxSidecar>>20)}
+		return &oxbow.InvalidError{
+			Field:  "sidecar",
+			Value:  full,
+			Reason: fmt.Sprintf("would be longer than %d MiB", maxSidecar>>20),
+		}
 	}
 	_, err = f.WriteAt(out, end)
 	if err == nil {

@@ -47,7 +47,13 @@ func (f *benchFile) line() string {
 		return []string{"", "\t}", "}", "\t\treturn err", "\tif err != nil {"}[f.rng.IntN(5)]
 	}
 	f.fresh++
-	return fmt.Sprintf("\tvalue%d := compute(input%d, %d) // step %d", f.fresh, f.rng.IntN(100), f.rng.IntN(1000), f.fresh)
+	return fmt.Sprintf(
+		"\tvalue%d := compute(input%d, %d) // step %d",
+		f.fresh,
+		f.rng.IntN(100),
+		f.rng.IntN(1000),
+		f.fresh,
+	)
 }
 
 // edit puts in, takes out and rewrites three lines in one place, and keeps the
@@ -107,8 +113,12 @@ func BenchmarkLookup(b *testing.B) {
 			commit := func() {
 				text := f.text()
 				commits++
-				fmt.Fprintf(&history, "commit refs/heads/main\ncommitter A <a@example.com> %d +0000\ndata 1\nx\nM 644 inline f.txt\ndata %d\n%s\n",
-					noon.Add(time.Duration(commits)*time.Minute).Unix(), len(text), text)
+				fmt.Fprintf(
+					&history,
+					"commit refs/heads/main\ncommitter A <a@example.com> %d +0000\ndata 1\nx\nM 644 inline "+
+						"f.txt\ndata %d\n%s\n",
+					noon.Add(time.Duration(commits)*time.Minute).Unix(), len(text), text,
+				)
 			}
 			commit()
 			store := g.store(b)

@@ -40,7 +40,10 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 		full := path.Join(b.dir, name)
 		data, err := vfs.ReadFile(b.work, full, maxSidecar)
 		if errors.Is(err, vfs.ErrTooLarge) {
-			r.Problems = append(r.Problems, Problem{File: full, What: fmt.Sprintf("is longer than %d MiB, and is not read", maxSidecar>>20)})
+			r.Problems = append(
+				r.Problems,
+				Problem{File: full, What: fmt.Sprintf("is longer than %d MiB, and is not read", maxSidecar>>20)},
+			)
 			return nil
 		}
 		if err != nil {
@@ -51,7 +54,10 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 		// If a name was shortened to fit the file system, only the records in the sidecar contain
 		// the file's name.
 		if _, ok := sidecarSource(name); !ok && !strings.Contains(name, "%~") {
-			r.Problems = append(r.Problems, Problem{File: full, What: "is named as no sidecar is: its annotations are found by a search only"})
+			r.Problems = append(
+				r.Problems,
+				Problem{File: full, What: "is named as no sidecar is: its annotations are found by a search only"},
+			)
 		}
 		return nil
 	})
@@ -77,9 +83,13 @@ func (r *Report) checkSidecar(full string, data []byte) {
 		n++
 		if text := bytes.TrimSpace(l); len(text) > 0 {
 			r.Lines++
-			if rec, _, _, err := parseLine(text); err == nil && rec != nil && rec.Cut == 0 && len(rec.Block) == rec.Span.Len() &&
+			if rec, _, _, err := parseLine(text); err == nil && rec != nil && rec.Cut == 0 &&
+				len(rec.Block) == rec.Span.Len() &&
 				len(rec.Block) > 0 && rec.Hash != "" && hashLines(rec.Block) != rec.Hash {
-				r.Problems = append(r.Problems, Problem{full, n, at, "the lines it keeps are not those that its hash is of"})
+				r.Problems = append(
+					r.Problems,
+					Problem{full, n, at, "the lines it keeps are not those that its hash is of"},
+				)
 			}
 		}
 		at += int64(len(l))

@@ -26,7 +26,12 @@ func TestCheckAndRecover(t *testing.T) {
 	// garbage, and the last was cut off.
 	const name = ".oxbow/annotations/a.txt.why"
 	lines := strings.SplitAfter(get(t, m, name), "\n")
-	damaged := lines[0][:len(lines[0])-1] + lines[1] + strings.Replace(lines[2], `"block":["line 3"`, `"block":["line X"`, 1) + "gar\xffbage\n" + "\n" + lines[3] + lines[0][:50]
+	damaged := lines[0][:len(lines[0])-1] + lines[1] + strings.Replace(
+		lines[2],
+		`"block":["line 3"`,
+		`"block":["line X"`,
+		1,
+	) + "gar\xffbage\n" + "\n" + lines[3] + lines[0][:50]
 	put(t, m, name, damaged)
 	put(t, m, ".oxbow/annotations/con.txt.why", lines[0]) // a name that is written %63on.txt
 	r, err = b.Check(t.Context())
@@ -40,7 +45,8 @@ func TestCheckAndRecover(t *testing.T) {
 			t.Errorf("line %d is said to be at %d", p.Line, p.Offset)
 		}
 	}
-	want := name + ":1 cannot be|" + name + ":3 cannot be|" + name + ":2 the lines|.oxbow/annotations/con.txt.why:0 is named "
+	want := name + ":1 cannot be|" + name + ":3 cannot be|" + name +
+		":2 the lines|.oxbow/annotations/con.txt.why:0 is named "
 	if s := strings.Join(got, "|"); s != want || r.Torn != 1 || r.Annotations != 4 {
 		t.Errorf("Check finds %s, %+v, want %s", s, r, want)
 	}
@@ -55,7 +61,8 @@ func TestCheckAndRecover(t *testing.T) {
 		t.Fatalf("Recover = %+v, %v", saved, err)
 	}
 	kept := get(t, m, name+".damaged")
-	if !strings.Contains(kept, "gar\xffbage\n") || !strings.Contains(kept, lines[0][:50]+"\n") || !strings.HasPrefix(kept, lines[0][:20]) {
+	if !strings.Contains(kept, "gar\xffbage\n") || !strings.Contains(kept, lines[0][:50]+"\n") ||
+		!strings.HasPrefix(kept, lines[0][:20]) {
 		t.Errorf("beside it is kept %q", kept)
 	}
 	rs, err := b.Records(t.Context(), "a.txt")
@@ -67,7 +74,8 @@ func TestCheckAndRecover(t *testing.T) {
 	}
 	// The next damage is kept next to the first.
 	put(t, m, name, get(t, m, name)+"more\n")
-	if saved, err := b.Recover(t.Context(), false); err != nil || len(saved) != 1 || saved[0].KeptIn != name+".damaged-2" || get(t, m, name+".damaged") != kept {
+	if saved, err := b.Recover(t.Context(), false); err != nil || len(saved) != 1 || saved[0].KeptIn != name+
+		".damaged-2" || get(t, m, name+".damaged") != kept {
 		t.Errorf("Recover again = %+v, %v", saved, err)
 	}
 }

@@ -122,7 +122,11 @@ func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	}
 	switch {
 	case two && o.Staged:
-		return &oxbow.InvalidError{Field: "diff", Value: o.Range, Reason: "compares two commits; the index is compared with one"}
+		return &oxbow.InvalidError{
+			Field:  "diff",
+			Value:  o.Range,
+			Reason: "compares two commits; the index is compared with one",
+		}
 	case two:
 		err = x.setCommits(ctx, o.Range, to)
 	case o.Staged:
@@ -155,7 +159,11 @@ func (x *comparison) resolveCommit(ctx context.Context, name string) (string, er
 	name = cmp.Or(name, "HEAD")
 	id, err := x.tree.repo.Resolve(ctx, name)
 	if errors.Is(err, git.ErrNoCommit) {
-		err = &oxbow.InvalidError{Field: fmt.Sprintf("%.80q", name), Reason: "names no commit of this repository; git log --all shows those that it has, and git commit makes the first"}
+		err = &oxbow.InvalidError{
+			Field: fmt.Sprintf("%.80q", name),
+			Reason: "names no commit of this repository; git log --all shows those that it has, and git commit makes " +
+				"the first",
+		}
 	}
 	return id, err
 }
@@ -170,7 +178,11 @@ func (x *comparison) setCommits(ctx context.Context, all, to string) (err error)
 	}
 	x.Base, err = x.tree.repo.MergeBase(ctx, x.Base, x.Head)
 	if err == nil && x.Base == "" {
-		err = &oxbow.InvalidError{Field: "diff", Value: all, Reason: "has no commit in common in this clone; a shallow one gets it with git fetch --unshallow"}
+		err = &oxbow.InvalidError{
+			Field:  "diff",
+			Value:  all,
+			Reason: "has no commit in common in this clone; a shallow one gets it with git fetch --unshallow",
+		}
 	}
 	return err
 }
@@ -344,7 +356,12 @@ func (x *comparison) readMissing(ctx context.Context, names []string) error {
 
 // find finds the annotations of a file on one side. It finds none if the side does not contain the
 // file, or if the file is binary.
-func (x *comparison) find(ctx context.Context, side *fileSet, file string, sidecars []*sidecar) (found []Found, content []byte, err error) {
+func (x *comparison) find(
+	ctx context.Context,
+	side *fileSet,
+	file string,
+	sidecars []*sidecar,
+) (found []Found, content []byte, err error) {
 	if _, ok := side.files[file]; !ok {
 		return nil, nil, nil
 	}

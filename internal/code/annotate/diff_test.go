@@ -58,9 +58,15 @@ func TestDiff(t *testing.T) {
 		{"a line right above", "", func(g *repo, l []string) { g.write("a.go", text(slices.Insert(l, 4, "new"))) }},
 		{"a line right below", "", func(g *repo, l []string) { g.write("a.go", text(slices.Insert(l, 8, "new"))) }},
 		{"a line of it", "w a.go:5-8 edited", func(g *repo, l []string) { l[5] = "changed"; g.write("a.go", text(l)) }},
-		{"a line between", "w a.go:5-8 edited", func(g *repo, l []string) { g.write("a.go", text(slices.Insert(l, 6, "new"))) }},
-		{"its last line goes", "w a.go:5-8 edited", func(g *repo, l []string) { g.write("a.go", text(slices.Delete(l, 7, 8))) }},
-		{"all of it goes", "w a.go:5-8 lost", func(g *repo, l []string) { g.write("a.go", text(slices.Delete(l, 4, 8))) }},
+		{"a line between", "w a.go:5-8 edited", func(g *repo, l []string) {
+			g.write("a.go", text(slices.Insert(l, 6, "new")))
+		}},
+		{"its last line goes", "w a.go:5-8 edited", func(g *repo, l []string) {
+			g.write("a.go", text(slices.Delete(l, 7, 8)))
+		}},
+		{"all of it goes", "w a.go:5-8 lost", func(g *repo, l []string) {
+			g.write("a.go", text(slices.Delete(l, 4, 8)))
+		}},
 		{"it moves", "w a.go:5-8 moved", func(g *repo, l []string) {
 			g.write("a.go", text(slices.Concat(l[:4], l[8:18], l[4:8], l[18:])))
 		}},
@@ -79,7 +85,9 @@ func TestDiff(t *testing.T) {
 			l[6] = "changed"
 			g.write("b.go", text(l))
 		}},
-		{"a new file in its place", "w a.go:5-8 lost", func(g *repo, _ []string) { g.write("a.go", "quite\nanother\nfile\n") }},
+		{"a new file in its place", "w a.go:5-8 lost", func(g *repo, _ []string) {
+			g.write("a.go", "quite\nanother\nfile\n")
+		}},
 		{"a binary file", "", func(g *repo, _ []string) { g.write("image", "\x00\x01") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,7 +102,8 @@ func TestDiff(t *testing.T) {
 			c.change(g, slices.Clone(old))
 			want := []string{c.want}
 			if c.name == "it moves" {
-				want = append(want, "other a.go:18 tracked, "+c.want, c.want+", other a.go:18 tracked") // patience may keep either
+				// patience may keep either
+				want = append(want, "other a.go:18 tracked, "+c.want, c.want+", other a.go:18 tracked")
 			}
 			check := func(o DiffOptions) {
 				t.Helper()
@@ -162,7 +171,8 @@ func TestDiffAdds(t *testing.T) {
 func TestDiffRefuses(t *testing.T) {
 	g := newRepo(t)
 	b := g.store()
-	for _, bad := range []string{"", "HEAD", "no..HEAD", "..", "--output=x", "config", "../x..", "HEAD@{1}", ":/x", "a b"} {
+	for _, bad := range []string{"", "HEAD", "no..HEAD", "..", "--output=x", "config", "../x..", "HEAD@{1}", ":/x",
+		"a b"} {
 		if _, err := b.Diff(t.Context(), DiffOptions{Range: bad}); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Diff(%q) without a commit = %v, want ErrInvalid", bad, err)
 		}

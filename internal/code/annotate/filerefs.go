@@ -92,7 +92,9 @@ func (b *Store) inTree(file string) string {
 	return path.Clean(filepath.ToSlash(file))
 }
 
-var lineSuffix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`) })
+var lineSuffix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
+})
 
 // splitLines splits a reference into the path and the lines.
 func splitLines(file string) (string, Span) {
@@ -259,7 +261,9 @@ func (a *refChecker) oldVersions(c *CheckedRef, file string) (texts [][]byte, ho
 		a.err = err
 		return nil, "", false
 	}
-	blobs, err := a.store.history.Blobs(a.ctx, slices.DeleteFunc([]string{before, after}, func(s string) bool { return s == "" }))
+	blobs, err := a.store.history.Blobs(a.ctx, slices.DeleteFunc([]string{before, after}, func(s string) bool {
+		return s == ""
+	}))
 	if err != nil {
 		a.err = err
 		return nil, "", false

@@ -35,10 +35,24 @@ func wantRef(t *testing.T, what string, got CheckedRef, state State, now string)
 func (g *repo) commitAt(at time.Time) {
 	g.t.Helper()
 	g.git("add", "-A")
-	cmd := exec.Command(testenv.Program(g.t, "git", "apt install git"), "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x")
+	cmd := exec.Command(
+		testenv.Program(g.t, "git", "apt install git"),
+		"-c",
+		"user.name=A",
+		"-c",
+		"user.email=a@example.com",
+		"-c",
+		"commit.gpgsign=false",
+		"commit",
+		"-q",
+		"--allow-empty",
+		"-m",
+		"x",
+	)
 	cmd.Dir = g.dir
 	stamp := at.UTC().Format(time.RFC3339)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE="+stamp, "GIT_COMMITTER_DATE="+stamp)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE="+
+		stamp, "GIT_COMMITTER_DATE="+stamp)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		g.t.Fatalf("git commit: %v\n%s", err, out)
 	}
@@ -103,7 +117,13 @@ func TestCheckFileRefs(t *testing.T) {
 	g.commitAt(hour(2))
 	wantRef(t, "renamed", checkRef(t, b, text), movedTo, "words.txt")
 	wantRef(t, "renamed", checkRef(t, b, untold(text)), movedTo, "words.txt")
-	wantRef(t, "lines of a renamed file", checkRef(t, b, FileRef{File: "text.txt:5-9", Blob: text.Blob}), movedTo, "words.txt:6-10")
+	wantRef(
+		t,
+		"lines of a renamed file",
+		checkRef(t, b, FileRef{File: "text.txt:5-9", Blob: text.Blob}),
+		movedTo,
+		"words.txt:6-10",
+	)
 	wantRef(t, "deleted", checkRef(t, b, FileRef{File: "gone.txt", Time: hour(1)}), Stale, "")
 	wantRef(t, "never there", checkRef(t, b, FileRef{File: "never.txt", Time: hour(1)}), unverifiable, "")
 	g.write("words.txt", numbered(3))
@@ -115,13 +135,25 @@ func TestCheckFileRefs(t *testing.T) {
 	wantRef(t, "committed after", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), fresh, "")
 	g.write("new.txt", source)
 	wantRef(t, "committed after, and changed", checkRef(t, b, FileRef{File: "new.txt", Time: hour(3)}), Stale, "")
-	wantRef(t, "what nobody has kept", checkRef(t, b, FileRef{File: "pool.go", Blob: strings.Repeat("ab", 20)}), Stale, "")
+	wantRef(
+		t,
+		"what nobody has kept",
+		checkRef(t, b, FileRef{File: "pool.go", Blob: strings.Repeat("ab", 20)}),
+		Stale,
+		"",
+	)
 
 	wantRef(t, "a directory", checkRef(t, b, FileRef{File: "dir", Time: hour(1)}), unverifiable, "")
 	wantRef(t, "a binary", checkRef(t, b, FileRef{File: "bin", Time: hour(1)}), unverifiable, "")
 	wantRef(t, "a binary as it was", checkRef(t, b, FileRef{File: "bin", Blob: blob("bin")}), fresh, "")
 	wantRef(t, "a long way to the file", checkRef(t, b, FileRef{File: "./dir/../pool.go", Time: hour(1)}), fresh, "")
-	wantRef(t, "a path from the root", checkRef(t, b, FileRef{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}), fresh, "")
+	wantRef(
+		t,
+		"a path from the root",
+		checkRef(t, b, FileRef{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}),
+		fresh,
+		"",
+	)
 }
 
 // TestCheckFileRefsIsSafe: what an entry refers to is a claim of the caller that wrote it.
@@ -135,7 +167,8 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 	}
 	links := os.Symlink(secret, filepath.Join(g.dir, "link")) == nil
 	b := g.store()
-	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x", "\x00", "\xff", ":", ":5", "--output=x",
+	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x",
+		"\x00", "\xff", ":", ":5", "--output=x",
 		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
 		c := checkRef(t, b, FileRef{File: file, Blob: "--output=x", Time: noon})
 		if c.State != unverifiable {
@@ -158,7 +191,13 @@ func TestCheckFileRefsWithoutGit(t *testing.T) {
 	wantRef(t, "missing", checkRef(t, b, FileRef{File: "b.txt", Blob: blob}), unverifiable, "")
 	put(t, m, "a.txt", numbered(8))
 	wantRef(t, "changed", checkRef(t, b, FileRef{File: "a.txt", Blob: blob}), Stale, "")
-	wantRef(t, "changed, of another project", checkRef(t, b, FileRef{File: "a.txt", Blob: blob, Doubtful: true}), unverifiable, "")
+	wantRef(
+		t,
+		"changed, of another project",
+		checkRef(t, b, FileRef{File: "a.txt", Blob: blob, Doubtful: true}),
+		unverifiable,
+		"",
+	)
 }
 
 // TestCheckFileRefsAsksGitLittle: a memory of many files must not start a process for

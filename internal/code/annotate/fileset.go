@@ -67,7 +67,10 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 			listed[e.Name], names[e.Name] = e, ""
 		}
 	}
-	if err := b.walkSidecars(ctx, func(name string) error { names[path.Join(b.dir, name)] = ""; return nil }); err != nil {
+	if err := b.walkSidecars(ctx, func(name string) error {
+		names[path.Join(b.dir, name)] = ""
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	for name := range names {
@@ -141,7 +144,9 @@ func (x *comparison) findRenames(ctx context.Context) error {
 			return false
 		}
 		to := same[0]
-		if i := slices.IndexFunc(same, func(f string) bool { return path.Base(f) == path.Base(file) && !taken[f] }); i >= 0 {
+		if i := slices.IndexFunc(same, func(f string) bool {
+			return path.Base(f) == path.Base(file) && !taken[f]
+		}); i >= 0 {
 			to = same[i]
 		}
 		x.renamed[file], taken[to] = to, true
@@ -223,7 +228,12 @@ func (x *comparison) pickRenames(pairs []renamePair, gone, fresh []string) {
 
 // eachText calls fn with the significant lines of each file, without white space, and the index of
 // the file. Binary files are skipped.
-func (x *comparison) eachText(ctx context.Context, side *fileSet, files []string, fn func(i int, lines []string)) error {
+func (x *comparison) eachText(
+	ctx context.Context,
+	side *fileSet,
+	files []string,
+	fn func(i int, lines []string),
+) error {
 	for from := 0; from < len(files); from += batch {
 		some := files[from:min(from+batch, len(files))]
 		var want []string

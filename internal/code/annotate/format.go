@@ -99,8 +99,11 @@ func (e event) compare(o event) int {
 // encode appends the line of a record, with its line feed, to dst.
 func encode(dst []byte, r *Record) ([]byte, error) {
 	return appendLine(dst, &line{V: version, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
-		Why: r.Why, Rejected: r.Rejected, By: string(r.By), Agent: r.Agent, Model: r.Model, Session: r.Session, Profile: r.Profile,
-		Ref: r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before, Block: r.Block, After: r.After, Cut: r.Cut, Scope: r.Scope, Mark: r.Mark})
+		Why: r.Why, Rejected: r.Rejected, By: string(r.By), Agent: r.Agent, Model: r.Model, Session: r.Session,
+		Profile: r.Profile,
+		Ref:     r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before,
+		Block: r.Block,
+		After: r.After, Cut: r.Cut, Scope: r.Scope, Mark: r.Mark})
 }
 
 func (e event) encode(dst []byte) ([]byte, error) {
@@ -121,7 +124,10 @@ func appendLine(dst []byte, l *line) ([]byte, error) {
 		return nil, fmt.Errorf("encoding an annotation: %w", err)
 	}
 	if b.Len() > maxSidecarLine {
-		return nil, &oxbow.InvalidError{Field: "annotation", Reason: fmt.Sprintf("has %d bytes with its lines; the most is %d", b.Len(), maxSidecarLine)}
+		return nil, &oxbow.InvalidError{
+			Field:  "annotation",
+			Reason: fmt.Sprintf("has %d bytes with its lines; the most is %d", b.Len(), maxSidecarLine),
+		}
 	}
 	return append(dst, b.Bytes()...), nil
 }
@@ -173,7 +179,8 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 		}
 		return nil, &event{id: id, back: l.Return != "", time: l.Time, run: l.Run, undo: l.Undo}, false, nil
 	}
-	r := &Record{ID: l.ID, File: l.File, Why: l.Why, Rejected: l.Rejected, By: oxbow.Actor(l.By), Agent: l.Agent, Model: l.Model,
+	r := &Record{ID: l.ID, File: l.File, Why: l.Why, Rejected: l.Rejected, By: oxbow.Actor(l.By), Agent: l.Agent,
+		Model:   l.Model,
 		Session: l.Session, Profile: l.Profile, Ref: l.Ref, Time: l.Time, Commit: l.Commit, Blob: l.Blob, Hash: l.Hash,
 		Before: l.Before, Block: l.Block, After: l.After, Cut: l.Cut, Scope: l.Scope, Mark: l.Mark}
 	if l.Lines != nil {
@@ -185,7 +192,8 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 	if s := r.Span; s != (Span{}) && (s.Len() == 0 || s.Last > 1<<30) {
 		return nil, nil, false, errors.New("its lines are no range")
 	}
-	if r.Cut < 0 || len(r.Block) > maxBlock || len(r.Before) > Context || len(r.After) > Context || len(r.Scope) > maxScope {
+	if r.Cut < 0 || len(r.Block) > maxBlock || len(r.Before) > Context || len(r.After) > Context ||
+		len(r.Scope) > maxScope {
 		return nil, nil, false, errors.New("its block is too long")
 	}
 	return r, nil, false, nil

@@ -12,7 +12,8 @@ import (
 )
 
 func sample(n int) *Record {
-	r := &Record{File: "a/b.go", Span: Span{n, n}, Why: "why " + strings.Repeat("<&>\u2028\n", n), Time: noon.Add(time.Duration(n) * time.Second),
+	r := &Record{File: "a/b.go", Span: Span{n, n}, Why: "why " +
+		strings.Repeat("<&>\u2028\n", n), Time: noon.Add(time.Duration(n) * time.Second),
 		Before: []string{"", "\t{"}, After: []string{"}"}}
 	r.SetBlock([]string{"\tx := \"" + strings.Repeat("y", n) + "\""})
 	r.ID = r.id()
@@ -52,7 +53,8 @@ func TestMergesInAnyOrder(t *testing.T) {
 	twin.Why = "a fake under the same id"
 	lines = append(lines, encoded(t, &twin))
 	for i, e := range []event{{id: sample(1).ID, time: noon}, {id: sample(1).ID, back: true, time: noon.Add(time.Hour)},
-		{id: sample(2).ID, time: noon, run: "r"}, {id: sample(2).ID, back: true, time: noon, run: "s"}, {id: sample(2).ID, back: true, time: noon, run: "t", undo: "r"},
+		{id: sample(2).ID, time: noon, run: "r"}, {id: sample(2).ID, back: true, time: noon, run: "s"},
+		{id: sample(2).ID, back: true, time: noon, run: "t", undo: "r"},
 		{id: sample(3).ID, back: true, time: noon}, {id: sample(3).ID, time: noon.Add(1)}} {
 		b, err := e.encode(nil)
 		if err != nil {
@@ -62,7 +64,13 @@ func TestMergesInAnyOrder(t *testing.T) {
 	}
 	want := parse([]byte(strings.Join(lines, "")))
 	if len(want.records) != 6 || want.records[0].Archived || want.records[1].Archived || !want.records[2].Archived {
-		t.Fatalf("parse gives %d records, archived %v %v %v", len(want.records), want.records[0].Archived, want.records[1].Archived, want.records[2].Archived)
+		t.Fatalf(
+			"parse gives %d records, archived %v %v %v",
+			len(want.records),
+			want.records[0].Archived,
+			want.records[1].Archived,
+			want.records[2].Archived,
+		)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -116,15 +124,25 @@ func TestParseSetsAside(t *testing.T) {
 	} {
 		s := parse([]byte(c.line + "\n" + good))
 		if s.newer != c.newer || len(s.damaged) != c.damaged || len(s.records) != 1 {
-			t.Errorf("%s: %d records, %d newer, damaged %v; want 1, %d, %d", c.name, len(s.records), s.newer, s.damaged, c.newer, c.damaged)
+			t.Errorf(
+				"%s: %d records, %d newer, damaged %v; want 1, %d, %d",
+				c.name,
+				len(s.records),
+				s.newer,
+				s.damaged,
+				c.newer,
+				c.damaged,
+			)
 		}
 	}
 }
 
 func TestSidecarNames(t *testing.T) {
 	seen := map[string]string{}
-	for _, file := range []string{"a.go", "a", "a.why", "a.why/b", "a%2Ewhy/b", "a\nb", "-rf", "con", "CON.txt", "x/aux/y", "a:b", `a\b`, "dot.", "sp ",
-		".lock", ".gitignore", ".lock/x", "é/日本.go", "a%41", strings.Repeat("x", 250), strings.Repeat("y", 250) + ".go", strings.Repeat("é", 100) + "/b"} {
+	for _, file := range []string{"a.go", "a", "a.why", "a.why/b", "a%2Ewhy/b", "a\nb", "-rf", "con", "CON.txt",
+		"x/aux/y", "a:b", `a\b`, "dot.", "sp ",
+		".lock", ".gitignore", ".lock/x", "é/日本.go", "a%41", strings.Repeat("x", 250), strings.Repeat("y", 250) +
+			".go", strings.Repeat("é", 100) + "/b"} {
 		name := sidecarPath(file)
 		low := strings.ToLower(name)
 		if old, ok := seen[low]; ok {
@@ -132,7 +150,8 @@ func TestSidecarNames(t *testing.T) {
 		}
 		seen[low] = file
 		for part := range strings.SplitSeq(name, "/") {
-			if len(part) > 255 || strings.ContainsAny(part, "\n:\\") || reservedName(part) || part == ".lock" || part == ".gitignore" {
+			if len(part) > 255 || strings.ContainsAny(part, "\n:\\") || reservedName(part) || part == ".lock" ||
+				part == ".gitignore" {
 				t.Errorf("%q has sidecar %q, whose part %q some system refuses", file, name, part)
 			}
 		}
@@ -166,7 +185,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d records written back are %d, damaged %v", len(s.records), len(got.records), got.damaged)
 		}
 		for i, r := range s.records {
-			if g := got.records[i]; g.ID != r.ID || g.Why != r.Why || (!reflect.DeepEqual(g.Block, r.Block) && len(r.Block) > 0) {
+			if g := got.records[i]; g.ID != r.ID || g.Why != r.Why ||
+				(!reflect.DeepEqual(g.Block, r.Block) && len(r.Block) > 0) {
 				t.Fatalf("record %d came back as %+v, want %+v", i, g, r)
 			}
 		}

@@ -73,11 +73,13 @@ func TestGC(t *testing.T) {
 	if found, err := b.Lookup(t.Context(), "pool.go", Span{}); err != nil || len(found) != 0 {
 		t.Errorf("Lookup finds %d, %v, want none of the archived", len(found), err)
 	}
-	if hits, err := b.Search(t.Context(), oxbow.Query{Text: "timeout"}); err != nil || len(hits) != 1 || !hits[0].Archived {
+	if hits, err := b.Search(t.Context(), oxbow.Query{Text: "timeout"}); err != nil || len(hits) != 1 ||
+		!hits[0].Archived {
 		t.Errorf("Search = %+v, %v, want the archived one", hits, err)
 	}
 	st, err := b.Stats(t.Context())
-	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.Placed[Exact] != 1 || st.Placed[Lost] != 0 || st.Files != 2 {
+	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.Placed[Exact] != 1 || st.Placed[Lost] != 0 ||
+		st.Files != 2 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
 	if !st.Oldest.Before(st.Median) || !st.Median.Before(st.Newest) || st.Bytes == 0 {
@@ -141,13 +143,22 @@ func TestUndoGCStepByStep(t *testing.T) {
 	gc(t, b, "archived ; returned timeout")
 	put(t, m, "pool.go", "")
 	gc(t, b, "archived timeout; returned ")
-	for i, want := range []string{"archived ; returned timeout", "archived timeout; returned ", "archived ; returned timeout", "archived ; returned "} {
+	for i, want := range []string{
+		"archived ; returned timeout",
+		"archived timeout; returned ",
+		"archived ; returned timeout",
+		"archived ; returned ",
+	} {
 		if r, err := b.UndoGC(t.Context(), false); err != nil || r.summary() != want {
 			t.Errorf("undo %d: %s, %v; want %s", i, r.summary(), err, want)
 		}
 	}
 	// A run of which nothing is left hides none before it.
-	other := add(t, b, Record{File: "pool.txt", Block: []string{"of a file that never was"}, Span: Span{1, 1}, Why: "other"})
+	other := add(
+		t,
+		b,
+		Record{File: "pool.txt", Block: []string{"of a file that never was"}, Span: Span{1, 1}, Why: "other"},
+	)
 	gc(t, b, "archived timeout other; returned ")
 	put(t, m, "pool.go", source)
 	gc(t, b, "archived ; returned timeout")
@@ -235,7 +246,8 @@ func TestGCInAShallowClone(t *testing.T) {
 	clone := &repo{t, t.TempDir()}
 	clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
 	c := clone.store()
-	if r := gc(t, c, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.go" || !errors.Is(r.Skipped[0].Err, errShallow) {
+	if r := gc(t, c, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.go" ||
+		!errors.Is(r.Skipped[0].Err, errShallow) {
 		t.Errorf("skipped %v, want pool.go", r.Skipped)
 	}
 	// What goes within the history that is there is archived as ever.
@@ -275,7 +287,8 @@ func TestGCSkipsWhatItCannotRead(t *testing.T) {
 	put(t, m, "a.txt", "\x00")
 	put(t, m, "b.txt", "")
 	r := gc(t, b, "archived b; returned ")
-	if len(r.Skipped) != 1 || r.Skipped[0].File != "a.txt" || !strings.Contains(fmt.Sprint(r.Skipped[0].Err), "binary") {
+	if len(r.Skipped) != 1 || r.Skipped[0].File != "a.txt" ||
+		!strings.Contains(fmt.Sprint(r.Skipped[0].Err), "binary") {
 		t.Errorf("skipped %v, want a.txt, which is binary", r.Skipped)
 	}
 	if errors.Is(r.Skipped[0].Err, errNoAnswer) {

@@ -43,7 +43,11 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 		return nil, err
 	}
 	if span != (Span{}) && span.Len() == 0 {
-		return nil, &oxbow.InvalidError{Field: "lines", Value: span.String(), Reason: "are no range; lines count from 1"}
+		return nil, &oxbow.InvalidError{
+			Field:  "lines",
+			Value:  span.String(),
+			Reason: "are no range; lines count from 1",
+		}
 	}
 	p, err := b.resolve(ctx, file)
 	if err == nil && span == (Span{}) {
@@ -53,7 +57,11 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 		return nil, fmt.Errorf("looking up annotations: %w", err)
 	}
 	if span.First > p.lines && span != (Span{}) {
-		return nil, &oxbow.InvalidError{Field: "lines", Value: span.String(), Reason: fmt.Sprintf("are not in %s, which has %d", file, p.lines)}
+		return nil, &oxbow.InvalidError{
+			Field:  "lines",
+			Value:  span.String(),
+			Reason: fmt.Sprintf("are not in %s, which has %d", file, p.lines),
+		}
 	}
 	var out []Found
 	for _, f := range p.found {
@@ -119,7 +127,8 @@ func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) 
 	b.mu.Lock()
 	old := b.resolved[file]
 	b.mu.Unlock()
-	if old != nil && old.head == p.head && slices.Equal(old.sidecars, p.sidecars) && bytes.Equal(old.content, p.content) {
+	if old != nil && old.head == p.head && slices.Equal(old.sidecars, p.sidecars) &&
+		bytes.Equal(old.content, p.content) {
 		return old, nil
 	}
 	sidecars := slices.Clone(p.sidecars) // keep the original order, which resolveAll changes

@@ -59,9 +59,15 @@ var changes = []struct {
 	{"nothing", func(s string) string { return s }, Exact, Exact, Span{14, 19}},
 	{"a line below", func(s string) string { return s + "// end\n" }, Exact, Exact, Span{14, 19}},
 	{"lines above", func(s string) string { return "// Copyright\n\n" + s }, Tracked, Moved, Span{16, 21}},
-	{"Windows line ends", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }, Exact, Exact, Span{14, 19}},
-	{"one line of it changed", func(s string) string { return strings.Replace(s, "30 * time.Second", "time.Minute", 1) }, Edited, Edited, Span{14, 19}},
-	{"indented anew", func(s string) string { return strings.ReplaceAll(s, "\t", "    ") }, Edited, Edited, Span{14, 19}},
+	{"Windows line ends", func(s string) string {
+		return strings.ReplaceAll(s, "\n", "\r\n")
+	}, Exact, Exact, Span{14, 19}},
+	{"one line of it changed", func(s string) string {
+		return strings.Replace(s, "30 * time.Second", "time.Minute", 1)
+	}, Edited, Edited, Span{14, 19}},
+	{"indented anew", func(s string) string {
+		return strings.ReplaceAll(s, "\t", "    ")
+	}, Edited, Edited, Span{14, 19}},
 	{"the function moved to the end", func(s string) string {
 		i, j := strings.Index(s, "// Get"), strings.Index(s, "// Close")
 		return s[:i] + s[j:] + "\n" + s[i:j]
@@ -95,7 +101,8 @@ func checkFound(t *testing.T, f Found, placed Placing, now Span) {
 	if f.Placed != placed || (placed != Edited && f.Now != now) || (!f.Now.Overlaps(now) && placed != Lost) {
 		t.Errorf("found %s at %s (%q), want %s at %s", f.Placed, f.Now, f.How, placed, now)
 	}
-	if (f.Placed == Lost) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 || (f.How == "") != (f.Placed == Lost) {
+	if (f.Placed == Lost) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 ||
+		(f.How == "") != (f.Placed == Lost) {
 		t.Errorf("found %s with confidence %v, %q", f.Placed, f.Confidence, f.How)
 	}
 }
@@ -138,7 +145,13 @@ func newRepo(t *testing.T) *repo {
 
 func (g *repo) git(args ...string) string {
 	g.t.Helper()
-	cmd := exec.Command(testenv.Program(g.t, "git", "apt install git"), append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.Command(
+		testenv.Program(g.t, "git", "apt install git"),
+		append(
+			[]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"},
+			args...,
+		)...,
+	)
 	cmd.Dir = g.dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
@@ -244,15 +257,21 @@ func TestShortBlocks(t *testing.T) {
 		placed Placing
 		now    Span
 	}{
-		{"a brace that moved with its lines", Span{10, 10}, func(s string) string { return "\n\n" + s }, Moved, Span{12, 12}},
-		{"a brace whose lines are gone", Span{10, 10}, func(s string) string { return s[strings.Index(s, "// Get"):] }, Lost, Span{}},
+		{"a brace that moved with its lines", Span{10, 10}, func(s string) string {
+			return "\n\n" + s
+		}, Moved, Span{12, 12}},
+		{"a brace whose lines are gone", Span{10, 10}, func(s string) string {
+			return s[strings.Index(s, "// Get"):]
+		}, Lost, Span{}},
 		{"two lines alone among new ones", Span{15, 16}, func(string) string {
 			return "one\ntwo\nthree\nfour\n\tcase c := <-p.idle:\n\t\treturn c, nil\nfive\nsix\nseven\n"
 		}, Lost, Span{}},
 		{"two telling lines alone among new ones", Span{6, 7}, func(string) string {
 			return "one\ntwo\nthree\nfour\nfunc Open(size int) *Pool {\n\tp := &Pool{size: size}\nfive\nsix\nseven\n"
 		}, Moved, Span{5, 6}},
-		{"one of two equal lines", Span{25, 25}, func(s string) string { return strings.Replace(s, "close(p.idle)", "p.drain()", 1) }, Exact, Span{25, 25}},
+		{"one of two equal lines", Span{25, 25}, func(s string) string {
+			return strings.Replace(s, "close(p.idle)", "p.drain()", 1)
+		}, Exact, Span{25, 25}},
 	} {
 		m, b := tree(t, map[string]string{"pool.go": source})
 		add(t, b, Record{File: "pool.go", Span: c.span, Why: c.name})
@@ -425,7 +444,8 @@ func TestLookupAfterAMergedRename(t *testing.T) {
 	g.git("merge", "-q", "--no-ff", "-m", "merge", "side")
 	checkFound(t, whole(t, b, "conns.go"), Tracked, Span{15, 20})
 	gc(t, b, "archived ; returned ")
-	if c := b.CheckFileRefs(t.Context(), []FileRef{{File: "pool.go", Blob: blob}})[0]; c.State != movedTo || c.Now != "conns.go" {
+	if c := b.CheckFileRefs(t.Context(), []FileRef{{File: "pool.go", Blob: blob}})[0]; c.State != movedTo ||
+		c.Now != "conns.go" {
 		t.Errorf("a citation of the old name is %s, now %q (%s), want MOVED to conns.go", c.State, c.Now, c.How)
 	}
 }

@@ -63,7 +63,9 @@ func Merge(base, ours, theirs []byte) Merged {
 	for _, p := range fresh {
 		added = append(added, p)
 	}
-	slices.SortFunc(added, func(x, y *mergeLine) int { return cmp.Or(x.time.Compare(y.time), strings.Compare(x.raw, y.raw)) })
+	slices.SortFunc(added, func(x, y *mergeLine) int {
+		return cmp.Or(x.time.Compare(y.time), strings.Compare(x.raw, y.raw))
+	})
 	for _, p := range added {
 		add(p)
 	}

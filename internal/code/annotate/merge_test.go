@@ -58,8 +58,10 @@ func TestMerge(t *testing.T) {
 		{"taken out by a person", one + two, two, one + two + three, two + three, ""},
 		{"cut off", one, one + two, one + three[:40], one + two, three[:40] + "\n"},
 		{"without its last line feed", one, one + strings.TrimSuffix(two, "\n"), one, one + two, ""},
-		{"damaged, with lines missing", one + two, "garbage\n" + two, one + two + three, one + two + three, "garbage\n"},
-		{"marks of a conflict", "", "<<<<<<< ours\n" + one + "=======\n" + two + ">>>>>>> theirs\n", three, one + two + three, "<<<<<<< ours\n=======\n>>>>>>> theirs\n"},
+		{"damaged, with lines missing", one + two, "garbage\n" +
+			two, one + two + three, one + two + three, "garbage\n"},
+		{"marks of a conflict", "", "<<<<<<< ours\n" + one + "=======\n" + two +
+			">>>>>>> theirs\n", three, one + two + three, "<<<<<<< ours\n=======\n>>>>>>> theirs\n"},
 		{"Windows line ends", one, strings.ReplaceAll(one+two, "\n", "\r\n"), one + three, one + two + three, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -89,7 +91,13 @@ func TestMergeLosesNothing(t *testing.T) {
 	var pool []string
 	for i := range 30 {
 		pool = append(pool, lineAt(t, i+1, fmt.Sprint("why ", i%20)))
-		e, err := event{id: sample(i + 1).ID, back: i%3 == 0, time: noon.Add(time.Duration(rng.IntN(50)) * time.Minute)}.encode(nil)
+		e, err := event{
+			id:   sample(i + 1).ID,
+			back: i%3 == 0,
+			time: noon.Add(time.Duration(rng.IntN(50)) * time.Minute),
+		}.encode(
+			nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +144,9 @@ func FuzzMerge(f *testing.F) {
 			if err != nil && !bytes.Contains(m.Unreadable, l) {
 				t.Errorf("the damaged line %q is nowhere", l)
 			}
-			if r != nil && !bytes.Contains(base, l) && !slices.ContainsFunc(s.records, func(q *Record) bool { return q.ID == r.ID }) {
+			if r != nil && !bytes.Contains(base, l) && !slices.ContainsFunc(s.records, func(q *Record) bool {
+				return q.ID == r.ID
+			}) {
 				t.Errorf("the annotation %q is nowhere", l)
 			}
 		}
@@ -181,13 +191,25 @@ func TestSetup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := strings.TrimSpace(g.git("config", "--get-all", "merge.oxbow.driver")); got != "'it''s' annotate merge-driver %O %A %B %P || git merge-file --union %A %O %B" {
+	if got := strings.TrimSpace(g.git(
+		"config",
+		"--get-all",
+		"merge.oxbow.driver",
+	)); got != "'it''s' annotate merge-driver %O %A %B %P || git merge-file --union %A %O %B" {
 		t.Errorf("git reads the driver as %q", got)
 	}
-	if got := g.git("check-attr", "merge", "--", ".oxbow/annotations/a.go.why", ".oxbow/annotations/b/c.go.why", "a.why"); strings.Count(got, "merge: oxbow") != 2 || strings.Count(got, "unspecified") != 1 {
+	if got := g.git(
+		"check-attr",
+		"merge",
+		"--",
+		".oxbow/annotations/a.go.why",
+		".oxbow/annotations/b/c.go.why",
+		"a.why",
+	); strings.Count(got, "merge: oxbow") != 2 || strings.Count(got, "unspecified") != 1 {
 		t.Errorf("git reads the attributes as %q", got)
 	}
-	if _, err := b.Setup(t.Context(), "x", true, false); err != nil || strings.Count(read(".git/info/attributes"), "\n") != 1 {
+	if _, err := b.Setup(t.Context(), "x", true, false); err != nil ||
+		strings.Count(read(".git/info/attributes"), "\n") != 1 {
 		t.Errorf("info/attributes holds %q, %v, want one line", read(".git/info/attributes"), err)
 	}
 

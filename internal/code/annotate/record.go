@@ -142,7 +142,10 @@ func (r *Record) SetBlock(lines []string) {
 // id returns the default ID.
 func (r *Record) id() string {
 	h := sha256.New()
-	for _, s := range append([]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref}, r.Rejected...) {
+	for _, s := range append(
+		[]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref},
+		r.Rejected...,
+	) {
 		fmt.Fprintf(h, "%d:%s", len(s), s) // the lengths make the parts distinguishable
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
@@ -169,14 +172,24 @@ func (r *Record) check() error {
 		}
 	}
 	if len(r.Rejected) > maxReject {
-		return invalidField("rejected", "", fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject))
+		return invalidField(
+			"rejected",
+			"",
+			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject),
+		)
 	}
 	return r.checkWords()
 }
 
 // checkWords checks the short fields, IDs and hashes.
 func (r *Record) checkWords() error {
-	for _, w := range []struct{ field, value string }{{"agent", r.Agent}, {"model", r.Model}, {"session", r.Session}, {"profile", r.Profile}, {"ref", r.Ref}} {
+	for _, w := range []struct{ field, value string }{
+		{"agent", r.Agent},
+		{"model", r.Model},
+		{"session", r.Session},
+		{"profile", r.Profile},
+		{"ref", r.Ref},
+	} {
 		if len(w.value) > maxWord || !utf8.ValidString(w.value) {
 			return invalidField(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxWord))
 		}
@@ -200,7 +213,8 @@ func invalidField(field, value, reason string) error {
 func isID(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-') {
+		if !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+			c == '-') {
 			return false
 		}
 	}

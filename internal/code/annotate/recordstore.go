@@ -29,7 +29,12 @@ func (s *recordStore) entry(i int) oxbow.Entry {
 	r := &s.records[i].Record
 	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.content(r), Created: r.Time, Updated: r.Time,
 		Source: oxbow.Source{Time: r.Time, Actor: r.By, Session: r.Session, Profile: r.Profile}}
-	for _, l := range []oxbow.Label{{Key: oxbow.LabelFile, Value: s.records[i].In}, {Key: "agent", Value: r.Agent}, {Key: "model", Value: r.Model}, {Key: "profile", Value: r.Profile}} {
+	for _, l := range []oxbow.Label{
+		{Key: oxbow.LabelFile, Value: s.records[i].In},
+		{Key: "agent", Value: r.Agent},
+		{Key: "model", Value: r.Model},
+		{Key: "profile", Value: r.Profile},
+	} {
 		if l.Value != "" {
 			e.Labels = append(e.Labels, l)
 		}

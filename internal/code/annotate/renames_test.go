@@ -233,7 +233,15 @@ func TestNamesAreAskedForOtherFiles(t *testing.T) {
 		defer b.Close()
 		fs, err := b.Lookup(t.Context(), file, Span{})
 		if err != nil || len(fs) != found || h.n != asked {
-			t.Errorf("Lookup(%s) = %d found, %v, names asked %d times; want %d, %d times", file, len(fs), err, h.n, found, asked)
+			t.Errorf(
+				"Lookup(%s) = %d found, %v, names asked %d times; want %d, %d times",
+				file,
+				len(fs),
+				err,
+				h.n,
+				found,
+				asked,
+			)
 		}
 	}
 	lookup("pool.go", 1, 0)

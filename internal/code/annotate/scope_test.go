@@ -72,7 +72,8 @@ func TestLookupByScope(t *testing.T) {
 	body := "\n\tdb := open()\n\tdefer db.close()\n\tif err := db.update(); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n\n"
 	m, b := tree(t, map[string]string{"a_test.go": "func TestOne() {" + body + "func TestTwo() {" + body})
 	add(t, b, Record{File: "a_test.go", Span: Span{12, 12}, Why: "of two"})
-	put(t, m, "a_test.go", strings.Repeat("// a comment\n", 10)+"func TestOne() {"+body+strings.Repeat("// more\n", 20)+"func TestTwo() {"+body)
+	put(t, m, "a_test.go", strings.Repeat("// a comment\n", 10)+"func TestOne() {"+body+strings.Repeat("// more\n", 20)+
+		"func TestTwo() {"+body)
 	found, err := b.Lookup(t.Context(), "a_test.go", Span{})
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)

@@ -15,9 +15,12 @@ func TestSearch(t *testing.T) {
 	m, b := tree(t, map[string]string{"cache.go": source, "net/dial.go": numbered(30)})
 	at := func(n int) time.Time { return noon.AddDate(0, n, 0) }
 	for _, r := range []Record{
-		{File: "cache.go", Span: Span{14, 19}, Why: "Redis drops connections that are idle for long.", Rejected: []string{"memcached: nobody runs it"}, Agent: "coder", Time: at(0)},
-		{File: "cache.go", Span: Span{23, 26}, Why: "The proxy must be told before it closes.", Model: "m-1", Time: at(1)},
-		{File: "net/dial.go", Span: Span{3, 5}, Why: "Redis and the proxy are dialled alike: redis first.", By: oxbow.Person, Time: at(2)},
+		{File: "cache.go", Span: Span{14, 19}, Why: "Redis drops connections that are idle for long.",
+			Rejected: []string{"memcached: nobody runs it"}, Agent: "coder", Time: at(0)},
+		{File: "cache.go", Span: Span{23, 26}, Why: "The proxy must be told before it closes.", Model: "m-1",
+			Time: at(1)},
+		{File: "net/dial.go", Span: Span{3, 5}, Why: "Redis and the proxy are dialled alike: redis first.",
+			By: oxbow.Person, Time: at(2)},
 	} {
 		add(t, b, r)
 	}
@@ -67,7 +70,8 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hits, err := b.Search(t.Context(), oxbow.Query{Text: "proxy", Filter: f}); err != nil || len(hits) != 1 || hits[0].Model != "m-1" {
+	if hits, err := b.Search(t.Context(), oxbow.Query{Text: "proxy", Filter: f}); err != nil || len(hits) != 1 ||
+		hits[0].Model != "m-1" {
 		t.Errorf("Search with a filter = %+v, %v, want one", hits, err)
 	}
 

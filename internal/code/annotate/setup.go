@@ -66,7 +66,8 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 			{"merge." + driver + ".name", "annotations of code"},
 			{"merge." + driver + ".driver", command + " %O %A %B %P || git merge-file --union %A %O %B"},
 		},
-		Local: attributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" + driver},
+		Local: attributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" +
+			driver},
 	}
 	// The first annotation created this file. git prefers it to the attributes of parent
 	// directories.
@@ -126,7 +127,11 @@ func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge str
 		l.There = true
 		return nil
 	case said != "":
-		return &oxbow.InvalidError{Field: "attributes", Value: l.File, Reason: fmt.Sprintf("has git merge annotations by %q; take that line out first", said)}
+		return &oxbow.InvalidError{
+			Field:  "attributes",
+			Value:  l.File,
+			Reason: fmt.Sprintf("has git merge annotations by %q; take that line out first", said),
+		}
 	case dryRun:
 		return nil
 	}

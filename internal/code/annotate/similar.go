@@ -38,7 +38,8 @@ func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 				most = inOrder(block, p.lines[best.span.First-1:best.span.Last])
 			}
 			kept := inOrder(block, p.lines[at:end])
-			if kept > most || (kept == most && end-at == best.span.Len() && apart(at, want) < apart(best.span.First-1, want)) {
+			if kept > most || (kept == most && end-at == best.span.Len() &&
+				apart(at, want) < apart(best.span.First-1, want)) {
 				best, most = here, kept
 			}
 		}
@@ -87,7 +88,9 @@ const (
 // votes for a position, ignoring white space. Then the blocks at the best positions are compared.
 func (p *lineIndex) bySimilarity(r *Record) match {
 	votes := p.countVotes(r)
-	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int { return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b) })
+	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
+		return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b)
+	})
 	n := len(r.Block) + r.Cut
 	best := notFound
 	for _, at := range places[:min(len(places), maxVoted)] {

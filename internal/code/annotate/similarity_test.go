@@ -69,7 +69,13 @@ func TestAlike(t *testing.T) {
 	}
 	// Worked out by hand: close and pool weigh 724/1024 each, since the text has
 	// them twice, and p 1: 2·(2·724) by (2·724 + 1024) + 2·724.
-	if got, want := newLineIndex(newInterner(), []string{"close(pool)", "pool, close"}).newWordBag([]string{"p.close(pool)"}).similarity(0, 1), 2896.0/3920; got != want {
+	if got, want := newLineIndex(
+		newInterner(),
+		[]string{"close(pool)", "pool, close"},
+	).newWordBag([]string{"p.close(pool)"}).similarity(
+		0,
+		1,
+	), 2896.0/3920; got != want {
 		t.Errorf("p.close(pool) and close(pool) are %v alike, want %v", got, want)
 	}
 }

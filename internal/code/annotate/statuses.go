@@ -33,7 +33,11 @@ type Skipped struct {
 // working tree. It follows deleted files to the names that git knows. If there is no commit, it
 // searches all files of the working tree for their lines. It returns the files that cannot be read,
 // for which it does not call fn. It fails if git fails.
-func (b *Store) surveySidecars(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Found) error) ([]Skipped, error) {
+func (b *Store) surveySidecars(
+	ctx context.Context,
+	head bool,
+	fn func(name string, s *sidecar, at []Found) error,
+) ([]Skipped, error) {
 	commit := ""
 	if b.history != nil {
 		var err error
@@ -90,7 +94,9 @@ func (e *unreadableError) Unwrap() error { return e.err }
 
 // errShallow means that the history of a shallow clone is too short to contain the deletion or
 // renaming of a file.
-var errShallow = errors.New("this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it")
+var errShallow = errors.New(
+	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
+)
 
 var errNoAnswer = errors.New("git did not say what the file was like")
 
@@ -138,7 +144,10 @@ func (l *locator) countLost() int {
 // search searches a content for the annotations that have not been found yet.
 func (l *locator) search(ctx context.Context, file string, content []byte) error {
 	if isBinary(content) {
-		return &unreadableError{file, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
+		return &unreadableError{
+			file,
+			&oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"},
+		}
 	}
 	p := &fileResults{content: content, head: l.commit, sidecars: []*sidecar{l.sidecar}}
 	if err := l.store.resolveAll(ctx, p, file); err != nil {
@@ -273,4 +282,7 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 	return nil
 }
 
-var errTooMany = fmt.Errorf("without git, a file that is gone is looked for under other names in %d files, and here are more", maxOthers)
+var errTooMany = fmt.Errorf(
+	"without git, a file that is gone is looked for under other names in %d files, and here are more",
+	maxOthers,
+)

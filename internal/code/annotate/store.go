@@ -174,7 +174,11 @@ func (b *Store) CheckedOut() error {
 	if names, err := git.Tracked(filepath.Join(b.root, filepath.FromSlash(b.dir))); err != nil || len(names) == 0 {
 		return nil // an unreadable index proves nothing
 	}
-	return fmt.Errorf("the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git restore %[1]s", path.Dir(b.dir))
+	return fmt.Errorf(
+		"the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git "+
+			"restore %[1]s",
+		path.Dir(b.dir),
+	)
 }
 
 // isShallow reports whether the repository is a shallow clone.
@@ -220,7 +224,11 @@ func (b *Store) content(file string) ([]byte, error) {
 	}
 	data, err := vfs.ReadFile(b.work, file, MaxFile)
 	if errors.Is(err, vfs.ErrTooLarge) {
-		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: fmt.Sprintf("is longer than %d MiB, too long to annotate", MaxFile>>20)}
+		return nil, &oxbow.InvalidError{
+			Field:  "file",
+			Value:  file,
+			Reason: fmt.Sprintf("is longer than %d MiB, too long to annotate", MaxFile>>20),
+		}
 	}
 	return data, err
 }

@@ -77,15 +77,23 @@ func numbered(n int) string {
 
 func TestAddFillsIn(t *testing.T) {
 	_, b := tree(t, map[string]string{"pkg/a.go": numbered(10)})
-	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Session: "s1", Profile: "vtt", Claimed: oxbow.Claim{Agent: "coder"}})
-	out, err := b.Add(ctx, Record{File: "pkg/a.go", Span: Span{5, 6}, Why: "because", Rejected: []string{"a map: unordered"}})
+	ctx := oxbow.WithSource(
+		t.Context(),
+		oxbow.Source{Actor: oxbow.Agent, Session: "s1", Profile: "vtt", Claimed: oxbow.Claim{Agent: "coder"}},
+	)
+	out, err := b.Add(
+		ctx,
+		Record{File: "pkg/a.go", Span: Span{5, 6}, Why: "because", Rejected: []string{"a map: unordered"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Record{ID: out[0].ID, File: "pkg/a.go", Span: Span{5, 6}, Why: "because", Rejected: []string{"a map: unordered"},
-		By: oxbow.Agent, Agent: "coder", Session: "s1", Profile: "vtt", Time: noon,
+	want := Record{ID: out[0].ID, File: "pkg/a.go", Span: Span{5, 6}, Why: "because",
+		Rejected: []string{"a map: unordered"},
+		By:       oxbow.Agent, Agent: "coder", Session: "s1", Profile: "vtt", Time: noon,
 		Hash:   hashLines([]string{"line 5", "line 6"}),
-		Before: []string{"line 2", "line 3", "line 4"}, Block: []string{"line 5", "line 6"}, After: []string{"line 7", "line 8", "line 9"}}
+		Before: []string{"line 2", "line 3", "line 4"}, Block: []string{"line 5", "line 6"},
+		After: []string{"line 7", "line 8", "line 9"}}
 	want.Blob = blobName([]byte(numbered(10)), false)
 	if !reflect.DeepEqual(out[0], want) {
 		t.Errorf("Add = %+v, want %+v", out[0], want)
@@ -102,7 +110,10 @@ func TestBlobNameIsGits(t *testing.T) {
 	if got, want := blobName([]byte("hello\n"), false), "ce013625030ba8dba906f756967f9e9ca394464a"; got != want {
 		t.Errorf("blobName = %s, want %s", got, want)
 	}
-	if got, want := blobName([]byte("hello\n"), true), "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"; got != want {
+	if got, want := blobName(
+		[]byte("hello\n"),
+		true,
+	), "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"; got != want {
 		t.Errorf("blobName of SHA-256 = %s, want %s", got, want)
 	}
 }
@@ -220,7 +231,10 @@ func TestManyWriters(t *testing.T) {
 				return
 			}
 			for i := range each {
-				if _, err := b.Add(context.Background(), Record{File: "a.txt", Span: Span{i + 1, i + 1}, Why: fmt.Sprint("writer ", w)}); err != nil {
+				if _, err := b.Add(
+					context.Background(),
+					Record{File: "a.txt", Span: Span{i + 1, i + 1}, Why: fmt.Sprint("writer ", w)},
+				); err != nil {
 					t.Error(err)
 				}
 			}
@@ -248,7 +262,8 @@ func TestManyWriters(t *testing.T) {
 func TestLongBlock(t *testing.T) {
 	_, b := tree(t, map[string]string{"long": numbered(1000)})
 	r := add(t, b, Record{File: "long", Span: Span{1, 1000}, Why: "generated"})
-	if len(r.Block) != maxBlock || r.Cut != 1000-maxBlock || r.Block[0] != "line 1" || r.Block[maxBlock-1] != "line 1000" {
+	if len(r.Block) != maxBlock || r.Cut != 1000-maxBlock || r.Block[0] != "line 1" ||
+		r.Block[maxBlock-1] != "line 1000" {
 		t.Errorf("block has %d lines from %q to %q, cut %d", len(r.Block), r.Block[0], r.Block[len(r.Block)-1], r.Cut)
 	}
 	if want := hashLines(Lines([]byte(numbered(1000)))); r.Hash != want {

@@ -249,7 +249,12 @@ func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k keptLines) match 
 	for _, lo := range los {
 		for _, hi := range his {
 			if same := bag.similarity(lo, hi); best.placing == Lost || same >= best.confidence {
-				best = match{Span{lo + 1, hi}, Edited, same, "followed through the changes of the file since, which changed the block too"}
+				best = match{
+					Span{lo + 1, hi},
+					Edited,
+					same,
+					"followed through the changes of the file since, which changed the block too",
+				}
 			}
 		}
 	}
@@ -268,7 +273,8 @@ func (f *oldVersion) isDistinctiveBlock(was Span) bool {
 	from, to := was.First-1, was.Last
 	n := countLetters(f.lines[from:to]...)
 	along := func(i, step int) {
-		for k := 0; k < Context && i >= 0 && i < len(f.to) && i-step >= 0 && f.to[i] >= 0 && f.to[i] == f.to[i-step]+step; k++ {
+		for k := 0; k < Context && i >= 0 && i < len(f.to) && i-step >= 0 && f.to[i] >= 0 &&
+			f.to[i] == f.to[i-step]+step; k++ {
 			n += countLetters(f.lines[i])
 			i += step
 		}
@@ -347,7 +353,8 @@ func (p *lineIndex) byRewording(r *Record, f *oldVersion) match {
 	from, to := was.First-1, was.Last
 	a, b, lo, hi := f.extendToGap(p, from, to)
 	m := p.mostSimilar(f.lines[from:to], lo, hi, lo)
-	if m.placing != Lost && was.Len() == 1 && m.confidence < sameWords && countLetters(f.lines[from]) < fewLetters && p.sharedContext(r, m.span) < littleContext {
+	if m.placing != Lost && was.Len() == 1 && m.confidence < sameWords && countLetters(f.lines[from]) < fewLetters &&
+		p.sharedContext(r, m.span) < littleContext {
 		return notFound
 	}
 	if m.placing == Lost || b-a > maxRivals {

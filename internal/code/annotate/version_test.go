@@ -45,20 +45,34 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 		placed Placing
 		now    int
 	}{
-		{"the function is gone, and its twin is another", 7, func(s string) string { return strings.Replace(s, files, "", 1) }, Lost, 0},
+		{"the function is gone, and its twin is another", 7, func(s string) string {
+			return strings.Replace(s, files, "", 1)
+		}, Lost, 0},
 		{"two lines changed places", 18, swapped, Moved, 19},
 		{"the other of the two", 19, swapped, Tracked, 18},
-		{"the function has moved", 6, func(s string) string { return strings.Replace(s, files, "", 1) + "\n" + files }, Moved, 17},
+		{"the function has moved", 6, func(s string) string {
+			return strings.Replace(s, files, "", 1) + "\n" + files
+		}, Moved, 17},
 		{"the line stands alone in something new", 9, func(s string) string {
-			return strings.Replace(s, files, "", 1) + "\n// Newest lists files, the newest last.\nfunc Newest(dir string) ([]string, error) {\n" +
+			return strings.Replace(s, files, "", 1) +
+				"\n// Newest lists files, the newest last.\nfunc Newest(dir string) ([]string, error) {\n" +
 				"\tentries := must(list(dir))\n\treturn oldestFirst(entries, withoutLinks), nil\n}\n"
 		}, Lost, 0},
 		{"another line that is gone was rather the one that is there", 9, func(s string) string {
-			return strings.Replace(s, "\tentries, err := list(dir)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\treturn oldestFirst(entries, withoutLinks), nil\n",
-				"\tentries, err := list(dir, oldestFirst)\n", 1)
+			return strings.Replace(
+				s,
+				"\tentries, err := list(dir)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\treturn "+
+					"oldestFirst(entries, withoutLinks), nil\n",
+				"\tentries, err := list(dir, oldestFirst)\n", 1,
+			)
 		}, Lost, 0},
 		{"it was reworded", 9, func(s string) string {
-			return strings.Replace(s, "return oldestFirst(entries, withoutLinks), nil", "return oldestFirst(entries, withoutLinks, false), nil", 1)
+			return strings.Replace(
+				s,
+				"return oldestFirst(entries, withoutLinks), nil",
+				"return oldestFirst(entries, withoutLinks, false), nil",
+				1,
+			)
 		}, Edited, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,17 +94,30 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 // TestBlockOfWhichHalfIsLeft: the line map places a block whose rare words are gone,
 // also where the whole file was indented in another way.
 func TestBlockOfWhichHalfIsLeft(t *testing.T) {
-	block := "\tfor _, e := range entries {\n\t\tif e.IsDir() {\n\t\t\tcontinue\n\t\t}\n\t\tout = append(out, e.Name())\n\t}\n\tslices.Sort(out)\n"
+	block := "\tfor _, e := range entries {\n\t\tif e.IsDir() {\n\t\t\tcontinue\n\t\t}\n\t\tout = append(out, " +
+		"e.Name())\n\t}\n\tslices.Sort(out)\n"
 	text := "package walk\n\nfunc Files(dir string) []string {\n" + block + "\treturn out\n}\n"
 	for _, c := range []struct {
 		name string
 		now  string
 		span Span
 	}{
-		{"three lines of seven are others", strings.NewReplacer("slices.Sort(out)", "notify(watchers, completed)", "out = append(out, e.Name())", "emit(channel, describe(e))",
-			"\t\t\tcontinue", "\t\t\tstatistics.Directories++").Replace(text), Span{4, 10}},
+		{
+			"three lines of seven are others",
+			strings.NewReplacer(
+				"slices.Sort(out)",
+				"notify(watchers, completed)",
+				"out = append(out, e.Name())",
+				"emit(channel, describe(e))",
+				"\t\t\tcontinue", "\t\t\tstatistics.Directories++",
+			).Replace(text), Span{4, 10},
+		},
 		{"indented anew", strings.ReplaceAll(text, "\t", "    "), Span{4, 10}},
-		{"indented anew, and a line is another", strings.ReplaceAll(strings.Replace(text, "e.IsDir()", "entry.Kind == Directory", 1), "\t", "    "), Span{4, 10}},
+		{
+			"indented anew, and a line is another",
+			strings.ReplaceAll(strings.Replace(text, "e.IsDir()", "entry.Kind == Directory", 1), "\t", "    "),
+			Span{4, 10},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRepo(t)
@@ -119,7 +146,12 @@ func TestConfidenceOfEdited(t *testing.T) {
 		{"a line that was indented", Span{2, 2}, strings.Replace(text, "second", "\tsecond", 1), true},
 		{"a line of which a word is another", Span{2, 2}, strings.Replace(text, "v4", "v5", 1), false},
 		{"a line of which a sign is another", Span{2, 2}, strings.Replace(text, "second:", "second =", 1), false},
-		{"two lines of which one is another", Span{2, 3}, strings.Replace(text, "third: another", "third: some other", 1), true},
+		{
+			"two lines of which one is another",
+			Span{2, 3},
+			strings.Replace(text, "third: another", "third: some other", 1),
+			true,
+		},
 	} {
 		for _, git := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, with git %v", c.name, git), func(t *testing.T) {
@@ -132,7 +164,15 @@ func TestConfidenceOfEdited(t *testing.T) {
 				add(t, b, Record{File: "a.yaml", Span: c.span, Why: c.name})
 				g.write("a.yaml", c.now)
 				if f := whole(t, b, "a.yaml"); f.Placed != Edited || f.Now != c.span || (f.Confidence >= .5) != c.sure {
-					t.Errorf("found %s at %s with confidence %.2f (%s), want edited at %s, sure %v", f.Placed, f.Now, f.Confidence, f.How, c.span, c.sure)
+					t.Errorf(
+						"found %s at %s with confidence %.2f (%s), want edited at %s, sure %v",
+						f.Placed,
+						f.Now,
+						f.Confidence,
+						f.How,
+						c.span,
+						c.sure,
+					)
 				}
 			})
 		}
@@ -168,11 +208,22 @@ func TestShortLinesAreDoubtful(t *testing.T) {
 func TestCopiesThatBecameOne(t *testing.T) {
 	var three, one strings.Builder
 	for i, name := range []string{"Create", "Update", "Remove"} {
-		fmt.Fprintf(&three, "func Test%s(t *testing.T) {\n\toutput, err := run(%q, %d)\n\tif output != \"\" {\n\t\tt.Errorf(\"unexpected output: %%v\", output)\n\t}\n"+
-			"\tif err != nil {\n\t\tt.Errorf(\"unexpected error: %%v\", err)\n\t}\n}\n\n", name, name, i)
-		fmt.Fprintf(&one, "func Test%s(t *testing.T) {\n\toutput, err := run(%q, %d)\n\texpectSuccess(output, err, t)\n}\n\n", name, name, i)
+		fmt.Fprintf(
+			&three,
+			"func Test%s(t *testing.T) {\n\toutput, err := run(%q, %d)\n\tif output != \"\" "+
+				"{\n\t\tt.Errorf(\"unexpected output: %%v\", output)\n\t}\n"+
+				"\tif err != nil {\n\t\tt.Errorf(\"unexpected error: %%v\", err)\n\t}\n}\n\n", name, name, i,
+		)
+		fmt.Fprintf(
+			&one,
+			"func Test%s(t *testing.T) {\n\toutput, err := run(%q, %d)\n\texpectSuccess(output, err, t)\n}\n\n",
+			name,
+			name,
+			i,
+		)
 	}
-	helper := "func expectSuccess(output string, err error, t *testing.T) {\n\tif output != \"\" {\n\t\tt.Errorf(\"unexpected output: %v\", output)\n\t}\n" +
+	helper := "func expectSuccess(output string, err error, t *testing.T) {\n\tif output != \"\" " +
+		"{\n\t\tt.Errorf(\"unexpected output: %v\", output)\n\t}\n" +
 		"\tif err != nil {\n\t\tt.Errorf(\"unexpected error: %v\", err)\n\t}\n}\n\n"
 	cut := strings.Index(three.String(), "func TestUpdate")
 	moved := three.String()[cut:] + three.String()[:cut]
@@ -203,8 +254,10 @@ func TestCopiesThatBecameOne(t *testing.T) {
 // TestFewLettersAreNotReworded: any line of its kind is similar to a line of few
 // letters, so that its surroundings must have stayed.
 func TestFewLettersAreNotReworded(t *testing.T) {
-	const was = "package x\n\nfunc update(path string) error {\n\tgot, err := os.ReadFile(path)\n\tif err != nil {\n\t\treturn err\n\t}\n\treturn write(golden, got)\n}\n"
-	const other = "package x\n\nfunc create(c *Command) {\n\tdefer c.Project.Remove()\n\n\tif err := c.Create(); err != nil {\n\t\tpanic(err)\n\t}\n}\n"
+	const was = "package x\n\nfunc update(path string) error {\n\tgot, err := os.ReadFile(path)\n\tif err != nil " +
+		"{\n\t\treturn err\n\t}\n\treturn write(golden, got)\n}\n"
+	const other = "package x\n\nfunc create(c *Command) {\n\tdefer c.Project.Remove()\n\n\tif err := c.Create(); err " +
+		"!= nil {\n\t\tpanic(err)\n\t}\n}\n"
 	for _, c := range []struct {
 		name, now string
 		want      Placing

@@ -211,7 +211,17 @@ func (r *Repo) Common() string { return r.common }
 // SetConfig sets a key in the repository's own config. It runs git in a way that does not read any
 // config.
 func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
-	_, err := r.run(ctx, nil, "config", "--file", filepath.Join(r.common, "config"), "--no-includes", "--replace-all", key, value)
+	_, err := r.run(
+		ctx,
+		nil,
+		"config",
+		"--file",
+		filepath.Join(r.common, "config"),
+		"--no-includes",
+		"--replace-all",
+		key,
+		value,
+	)
 	return err
 }
 

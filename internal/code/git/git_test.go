@@ -36,9 +36,17 @@ func newRepo(t testing.TB, initArgs ...string) *repo {
 // git runs plain git, as the owner of the repository would.
 func (g *repo) git(args ...string) string {
 	g.t.Helper()
-	cmd := exec.Command(g.program, append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd := exec.Command(
+		g.program,
+		append(
+			[]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"},
+			args...,
+		)...,
+	)
 	cmd.Dir = g.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=2026-04-18T12:00:00Z", "GIT_COMMITTER_DATE=2026-04-18T12:00:00Z")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+
+		os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=2026-04-18T12:00:00Z",
+		"GIT_COMMITTER_DATE=2026-04-18T12:00:00Z")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		g.t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -141,12 +149,23 @@ func TestRead(t *testing.T) {
 			}
 			by := func(summary string) (lines []string) {
 				for _, who := range []string{"author", "committer"} {
-					lines = append(lines, who+" A", who+"-mail <a@example.com>", who+"-time 1776513600", who+"-tz +0000")
+					lines = append(lines, who+" A", who+"-mail <a@example.com>", who+"-time 1776513600", who+
+						"-tz +0000")
 				}
 				return append(lines, "summary "+summary)
 			}
-			check("the first line", lines[0], nil, blamedLine{one, 1, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "one", by("one")})
-			check("the last line", lines[10], nil, blamedLine{three, 11, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "three", by("three")})
+			check(
+				"the first line",
+				lines[0],
+				nil,
+				blamedLine{one, 1, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "one", by("one")},
+			)
+			check(
+				"the last line",
+				lines[10],
+				nil,
+				blamedLine{three, 11, "A", time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), "three", by("three")},
+			)
 		})
 	}
 }
@@ -337,7 +356,8 @@ func TestRefusesNames(t *testing.T) {
 	g.write("a", "a\n")
 	g.commit("one")
 	r := g.find()
-	for _, bad := range []string{"HEAD", "--output=x", "", "@{-1}", strings.Repeat("a", 39), strings.Repeat("A", 40), strings.Repeat("a", 40) + "\n"} {
+	for _, bad := range []string{"HEAD", "--output=x", "", "@{-1}", strings.Repeat("a", 39), strings.Repeat("A", 40),
+		strings.Repeat("a", 40) + "\n"} {
 		if _, err := r.Blobs(t.Context(), []string{bad}); err == nil {
 			t.Errorf("Blobs(%q) was asked of git", bad)
 		}

@@ -22,7 +22,10 @@ import (
 func (g *repo) trap(dir, name string) string {
 	g.t.Helper()
 	path := filepath.Join(dir, "trap-"+name)
-	script := fmt.Sprintf("#!/bin/sh\n: > '%s'\n[ -n \"$1\" ] && [ -f \"$1\" ] && cat \"$1\" && exit 0\nexit 1\n", filepath.Join(dir, "marker-"+name))
+	script := fmt.Sprintf(
+		"#!/bin/sh\n: > '%s'\n[ -n \"$1\" ] && [ -f \"$1\" ] && cat \"$1\" && exit 0\nexit 1\n",
+		filepath.Join(dir, "marker-"+name),
+	)
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		g.t.Fatal(err)
 	}
@@ -63,10 +66,13 @@ func TestHostileRepository(t *testing.T) {
 		config += fmt.Sprintf("[%s]\n\t%s = %s\n", section, key, g.trap(traps, name))
 	}
 	for _, s := range [][3]string{
-		{"core", "fsmonitor", "fsmonitor"}, {"core", "pager", "pager"}, {"core", "editor", "editor"}, {"core", "askPass", "askpass"},
+		{"core", "fsmonitor", "fsmonitor"}, {"core", "pager", "pager"}, {"core", "editor", "editor"},
+		{"core", "askPass", "askpass"},
 		{"core", "sshCommand", "ssh"}, {"core", "gitProxy", "proxy"}, {"core", "alternateRefsCommand", "alternates"},
-		{"diff", "external", "external"}, {`diff "evil"`, "textconv", "textconv"}, {`diff "evil"`, "command", "diffcommand"},
-		{`filter "evil"`, "clean", "clean"}, {`filter "evil"`, "smudge", "smudge"}, {`filter "evil"`, "process", "process"},
+		{"diff", "external", "external"}, {`diff "evil"`, "textconv", "textconv"},
+		{`diff "evil"`, "command", "diffcommand"},
+		{`filter "evil"`, "clean", "clean"}, {`filter "evil"`, "smudge", "smudge"},
+		{`filter "evil"`, "process", "process"},
 		{`merge "evil"`, "driver", "driver"}, {"gpg", "program", "gpg"}, {`gpg "ssh"`, "program", "gpgssh"},
 		{"pager", "log", "pagerlog"}, {"pager", "blame", "pagerblame"}, {"pager", "cat-file", "pagercat"},
 		{"credential", "helper", "credential"}, {"uploadpack", "packObjectsHook", "packobjects"},
@@ -81,7 +87,8 @@ func TestHostileRepository(t *testing.T) {
 	if err := os.Mkdir(hooks, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range []string{"post-index-change", "reference-transaction", "post-checkout", "pre-auto-gc", "fsmonitor-watchman"} {
+	for _, h := range []string{"post-index-change", "reference-transaction", "post-checkout", "pre-auto-gc",
+		"fsmonitor-watchman"} {
 		script, err := os.ReadFile(g.trap(traps, "hook-"+h))
 		if err != nil {
 			t.Fatal(err)
@@ -91,11 +98,20 @@ func TestHostileRepository(t *testing.T) {
 		}
 	}
 	written := filepath.Join(traps, "marker-output")
-	config += fmt.Sprintf("[core]\n\thooksPath = %s\n\tattributesFile = %s\n\tworktree = %s\n[log]\n\tshowSignature = true\n\toutput = %s\n[diff]\n\tnoprefix = true\n\trenames = false\n[color]\n\tui = always\n[blame]\n\tignoreRevsFile = /etc/passwd\n[mailmap]\n\tfile = /etc/hostname\n",
-		hooks, filepath.Join(g.dir, ".gitattributes"), g.dir, written)
+	config += fmt.Sprintf(
+		"[core]\n\thooksPath = %s\n\tattributesFile = %s\n\tworktree = %s\n[log]\n\tshowSignature = true\n\toutput = "+
+			"%s\n[diff]\n\tnoprefix = true\n\trenames = false\n[color]\n\tui = always\n[blame]\n\tignoreRevsFile = "+
+			"/etc/passwd\n[mailmap]\n\tfile = /etc/hostname\n",
+		hooks, filepath.Join(g.dir, ".gitattributes"), g.dir, written,
+	)
 	// A partial clone fetches what it lacks, by whatever program it names.
-	config += fmt.Sprintf("[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tpartialClone = evil\n[remote \"evil\"]\n\turl = \"ext::%s %%S\"\n\tpromisor = true\n\tuploadpack = %s\n[remote \"evil2\"]\n\turl = ssh://evil.invalid/x\n\tpromisor = true\n[protocol]\n\tallow = always\n[protocol \"ext\"]\n\tallow = always\n[protocol \"ssh\"]\n\tallow = always\n",
-		g.trap(traps, "ext"), g.trap(traps, "uploadpack"))
+	config += fmt.Sprintf(
+		"[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tpartialClone = evil\n[remote \"evil\"]\n\turl = "+
+			"\"ext::%s %%S\"\n\tpromisor = true\n\tuploadpack = %s\n[remote \"evil2\"]\n\turl = "+
+			"ssh://evil.invalid/x\n\tpromisor = true\n[protocol]\n\tallow = always\n[protocol \"ext\"]\n\tallow = "+
+			"always\n[protocol \"ssh\"]\n\tallow = always\n",
+		g.trap(traps, "ext"), g.trap(traps, "uploadpack"),
+	)
 	f, err := os.OpenFile(filepath.Join(g.dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -106,21 +122,30 @@ func TestHostileRepository(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(g.dir, ".git", "info", "attributes"), []byte("* diff=evil filter=evil\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(g.dir, ".git", "info", "attributes"),
+		[]byte("* diff=evil filter=evil\n"),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	missing := strings.Repeat("ab", 20)
 
 	// Plain git runs into the traps: they are set. (The filter that is a process
 	// ends git before it comes to the others, so it is left out of some.)
-	for _, args := range [][]string{{"-c", "filter.evil.process=", "show", "--format=", "--no-ext-diff", "HEAD"}, {"status"}, {"cat-file", "-p", missing}} {
+	for _, args := range [][]string{
+		{"-c", "filter.evil.process=", "show", "--format=", "--no-ext-diff", "HEAD"},
+		{"status"},
+		{"cat-file", "-p", missing},
+	} {
 		cmd := exec.Command(g.program, args...)
 		cmd.Dir = g.dir
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 		out, err := cmd.CombinedOutput()
 		t.Logf("git %v: %v %.200q", args, err, out) // what counts is the markers
 	}
-	if got := strings.Join(markers(t, traps), " "); !strings.Contains(got, "fsmonitor") || !strings.Contains(got, "textconv") || !strings.Contains(got, "ext") {
+	if got := strings.Join(markers(t, traps), " "); !strings.Contains(got, "fsmonitor") ||
+		!strings.Contains(got, "textconv") || !strings.Contains(got, "ext") {
 		t.Fatalf("plain git ran %q: the traps are not set", got)
 	}
 
@@ -128,7 +153,8 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Head(t.Context()); got != head || err != nil {
 		t.Errorf("Head = %s, %v, want %s", got, err, head)
 	}
-	if got, err := r.Blobs(t.Context(), []string{blob, missing}); err != nil || string(got[blob]) != text+"more\n" || len(got) != 1 {
+	if got, err := r.Blobs(t.Context(), []string{blob, missing}); err != nil || string(got[blob]) != text+"more\n" ||
+		len(got) != 1 {
 		t.Errorf("Blobs = %q, %v, want one", got, err)
 	}
 	for _, name := range []string{"HEAD", "main", "@{-1}", "HEAD~1", "--exec=x"} {
@@ -167,11 +193,23 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.Notes(t.Context(), "refs/notes/ai"); err != nil || string(got[head]) == "" || len(got) != 1 {
 		t.Errorf("Notes = %q, %v, want one", got, err)
 	}
-	if got, err := r.BlobsAt(t.Context(), []FileAt{{head, "a.txt"}, {missing, "a.txt"}, {head, "../a.txt"}, {head, "./a.txt"}, {head, "a\nb"}, {one, "old.txt"}, {head, ""}}); err != nil ||
+	if got, err := r.BlobsAt(
+		t.Context(),
+		[]FileAt{
+			{head, "a.txt"},
+			{missing, "a.txt"},
+			{head, "../a.txt"},
+			{head, "./a.txt"},
+			{head, "a\nb"},
+			{one, "old.txt"},
+			{head, ""},
+		},
+	); err != nil ||
 		got[0] != blob || strings.Join(got[1:5], "") != "" || got[5] == "" || got[6] != "" {
 		t.Errorf("BlobsAt = %q, %v", got, err)
 	}
-	if got, err := r.Times(t.Context(), []string{head, missing, blob}); err != nil || len(got) != 1 || got[head].Year() != 2026 {
+	if got, err := r.Times(t.Context(), []string{head, missing, blob}); err != nil || len(got) != 1 ||
+		got[head].Year() != 2026 {
 		t.Errorf("Times = %v, %v, want one", got, err)
 	}
 	// What is missing is missing, and not fetched.
@@ -187,7 +225,8 @@ func TestHostileRepository(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	g := newRepo(t)
 	written := filepath.Join(t.TempDir(), "written")
-	names := []string{"--output=" + written, "--contents=.git", "-S", ":(exclude)a", ":/a", "HEAD", "*", "a b\tc", "@{u}", "ü"}
+	names := []string{"--output=" + written, "--contents=.git", "-S", ":(exclude)a", ":/a", "HEAD", "*", "a b\tc",
+		"@{u}", "ü"}
 	for _, n := range names {
 		g.write(n, "a line in "+n+"\nanother\n")
 	}
@@ -216,7 +255,8 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("BlobsAt(%q) = %q, want %q, %v", names[i], b, want, err)
 		}
 	}
-	for _, rev := range []string{"HEAD", "--output=" + written, head[:10], strings.ToUpper(head), head + "^", "", head + "\n" + head} {
+	for _, rev := range []string{"HEAD", "--output=" + written, head[:10], strings.ToUpper(head), head + "^", "", head +
+		"\n" + head} {
 		_, err1 := r.At(t.Context(), rev, "HEAD")
 		_, err2 := r.Blame(t.Context(), rev, "HEAD")
 		_, err3 := r.Alongside(t.Context(), rev, "HEAD")

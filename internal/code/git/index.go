@@ -42,7 +42,8 @@ func Tracked(path string) ([]string, error) {
 	err = r.readIndex(filepath.Join(r.dir, "index"), true, func(e IndexEntry) {
 		name := e.Name
 		switch lower := strings.ToLower(name); {
-		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower): // a link, a module, or a directory of a sparse index
+		// a link, a module, or a directory of a sparse index
+		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower):
 			names = append(names, ".")
 		case strings.HasPrefix(lower, at+"/"):
 			names = append(names, name[len(at)+1:])
@@ -149,8 +150,9 @@ func sharedIndex(rest []byte, hash int) (string, error) {
 func parseEntry(b []byte, name string, hash int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	flags := binary.BigEndian.Uint16(b[40+hash:])
-	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hash]), File: word(24)>>12 == 0o10, Stage: int(flags>>12) & 3,
-		Size: word(36), Time: time.Unix(int64(word(8)), int64(word(12)))}
+	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hash]), File: word(24)>>12 == 0o10,
+		Stage: int(flags>>12) & 3,
+		Size:  word(36), Time: time.Unix(int64(word(8)), int64(word(12)))}
 	if flags&0x4000 != 0 {
 		e.Apart = binary.BigEndian.Uint16(b[40+hash+2:])&0x4000 != 0
 	}

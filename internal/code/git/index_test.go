@@ -18,7 +18,8 @@ func TestTracked(t *testing.T) {
 	} {
 		t.Run(strings.Join(form, " "), func(t *testing.T) {
 			g := newRepo(t)
-			for _, name := range []string{"a.txt", ".oxbow/memory.oxbow", ".oxbow/notes/x.md", ".oxbowl/y", "other/z", "z.txt"} {
+			for _, name := range []string{"a.txt", ".oxbow/memory.oxbow", ".oxbow/notes/x.md", ".oxbowl/y",
+				"other/z", "z.txt"} {
 				g.write(name, name)
 			}
 			g.commit("all")

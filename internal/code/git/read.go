@@ -268,7 +268,8 @@ func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, er
 	if err != nil || head == "" {
 		return nil, err
 	}
-	steps, err := r.log(ctx, nil, "--no-renames", "--full-diff", "-n", strconv.Itoa(maxAlongside), head, "^"+commit, "--", file)
+	steps, err := r.log(ctx, nil, "--no-renames", "--full-diff", "-n", strconv.Itoa(maxAlongside), head, "^"+
+		commit, "--", file)
 	if err != nil {
 		return nil, err
 	}
@@ -355,7 +356,17 @@ func (r *Repo) Successors(ctx context.Context, file string) (names []string, was
 	}
 	for range maxHops {
 		// Find the commits that deleted the path, and see whether they renamed it.
-		deaths, err := r.log(ctx, nil, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions), head, "--", file)
+		deaths, err := r.log(
+			ctx,
+			nil,
+			"--no-renames",
+			"--diff-filter=D",
+			"-n",
+			strconv.Itoa(maxDeletions),
+			head,
+			"--",
+			file,
+		)
 		if err != nil {
 			return nil, false, err
 		}

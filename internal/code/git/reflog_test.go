@@ -37,7 +37,9 @@ func TestReflog(t *testing.T) {
 	two := g.git("rev-parse", "main")
 	want := []Move{{Time: at, To: one, New: true}, {Time: at, To: two, New: true}, {Time: at, To: one}}
 	got := repo.Reflog()
-	if !slices.EqualFunc(got, want, func(a, b Move) bool { return a.Time.Equal(b.Time) && a.To == b.To && a.New == b.New }) {
+	if !slices.EqualFunc(got, want, func(a, b Move) bool {
+		return a.Time.Equal(b.Time) && a.To == b.To && a.New == b.New
+	}) {
 		t.Errorf("Reflog = %v, want %v", got, want)
 	}
 }
@@ -48,10 +50,23 @@ func TestCommitsOf(t *testing.T) {
 	day := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 	id := func(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
 	var log strings.Builder
-	for i, what := range []string{"commit (initial): a", "commit: b", "checkout: moving from main to x", "commit (amend): c"} {
-		fmt.Fprintf(&log, "%s %s Ann <ann@example.com> %d +0200\t%s\n", id(i), id(i+1), day.Add(time.Duration(i)*time.Minute).Unix(), what)
+	for i, what := range []string{
+		"commit (initial): a",
+		"commit: b",
+		"checkout: moving from main to x",
+		"commit (amend): c",
+	} {
+		fmt.Fprintf(
+			&log,
+			"%s %s Ann <ann@example.com> %d +0200\t%s\n",
+			id(i),
+			id(i+1),
+			day.Add(time.Duration(i)*time.Minute).Unix(),
+			what,
+		)
 	}
-	for name, text := range map[string]string{".git/HEAD": "ref: refs/heads/x\n", ".git/objects/.keep": "", ".git/refs/.keep": "", ".git/logs/HEAD": log.String(), "sub/a": ""} {
+	for name, text := range map[string]string{".git/HEAD": "ref: refs/heads/x\n", ".git/objects/.keep": "",
+		".git/refs/.keep": "", ".git/logs/HEAD": log.String(), "sub/a": ""} {
 		name = filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
@@ -75,7 +90,10 @@ func TestCommitsOf(t *testing.T) {
 			t.Errorf("from %v to %v: %q, want %q", c.from, c.to, got, c.want)
 		}
 	}
-	if got := slices.Concat(find("sub", day, day), find(filepath.Join(root, "gone"), day.AddDate(-1, 0, 0), day.AddDate(-1, 0, 0))); len(got) > 0 {
+	if got := slices.Concat(
+		find("sub", day, day),
+		find(filepath.Join(root, "gone"), day.AddDate(-1, 0, 0), day.AddDate(-1, 0, 0)),
+	); len(got) > 0 {
 		t.Errorf("of other directories: %q", got)
 	}
 }

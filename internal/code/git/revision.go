@@ -33,9 +33,13 @@ var refPlaces = []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs
 
 // A revision is a name, followed by steps to parents.
 var (
-	revision = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`) })
-	refName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_./+=,%#!&@-]*$`) })
-	someHex  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
+	revision = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`)
+	})
+	refName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_./+=,%#!&@-]*$`)
+	})
+	someHex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
 // Resolve returns the commit that a revision names: a branch, a tag, a reference, an abbreviated
@@ -136,7 +140,8 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 // Follow returns the object of a reference with the given full name, such as
 // refs/remotes/origin/HEAD, or "" if there is none. It follows symbolic references.
 func (r *Repo) Follow(name string) (string, error) {
-	if !refName().MatchString(name) || !fs.ValidPath(name) || strings.Contains(name, "..") || !strings.HasPrefix(name, "refs/") {
+	if !refName().MatchString(name) || !fs.ValidPath(name) || strings.Contains(name, "..") ||
+		!strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
 	}
 	id, err := r.followRef(name)
@@ -186,7 +191,9 @@ func (r *Repo) Renamed(ctx context.Context, files []string) (map[string]string, 
 	asked := map[string]bool{}
 	next := files
 	for range maxHops {
-		next = slices.DeleteFunc(slices.Clone(next), func(f string) bool { return asked[f] || strings.ContainsAny(f, "\n") })
+		next = slices.DeleteFunc(slices.Clone(next), func(f string) bool {
+			return asked[f] || strings.ContainsAny(f, "\n")
+		})
 		if len(next) == 0 {
 			break
 		}

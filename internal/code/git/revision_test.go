@@ -26,14 +26,17 @@ func TestResolve(t *testing.T) {
 	g.git("branch", "deadbeef", two)
 	g.git("checkout", "-q", "--detach", "HEAD~1")
 	r := g.find()
-	for _, name := range []string{"HEAD", "@", "v1.0", "v1.0^{}", "v1.0^{commit}", "light", "light~1", "light^", "main", "refs/heads/main", "heads/main", "tags/v1.0",
+	for _, name := range []string{"HEAD", "@", "v1.0", "v1.0^{}", "v1.0^{commit}", "light", "light~1", "light^",
+		"main", "refs/heads/main", "heads/main", "tags/v1.0",
 		"feature/x", "origin/main", "origin", two, two[:8], two[:8] + "~1", "deadbeef"} {
 		want := strings.TrimSpace(g.git("rev-parse", name+"^{commit}"))
 		if got, err := r.Resolve(t.Context(), name); got != want || err != nil {
 			t.Errorf("Resolve(%q) = %q, %v, want %q", name, got, err, want)
 		}
 	}
-	for _, name := range []string{"", "none", "feature", "config", "index", "../HEAD", "refs/../HEAD", "-q", "--all", "HEAD@{0}", "HEAD:a", "HEAD~9", "HEAD^2", ":/one", "HEAD ", "a\nb", `refs\heads\main`, "abc", strings.Repeat("a", 40)} {
+	for _, name := range []string{"", "none", "feature", "config", "index", "../HEAD", "refs/../HEAD", "-q", "--all",
+		"HEAD@{0}", "HEAD:a", "HEAD~9", "HEAD^2", ":/one", "HEAD ", "a\nb", `refs\heads\main`, "abc",
+		strings.Repeat("a", 40)} {
 		if got, err := r.Resolve(t.Context(), name); !errors.Is(err, ErrNoCommit) {
 			t.Errorf("Resolve(%q) = %q, %v, want ErrNoCommit", name, got, err)
 		}

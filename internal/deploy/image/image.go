@@ -38,7 +38,8 @@ func pack(files []file) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
-		h := &tar.Header{Name: f.name, Mode: f.mode, Uid: f.uid, Gid: f.uid, Size: int64(len(f.data)), Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+		h := &tar.Header{Name: f.name, Mode: f.mode, Uid: f.uid, Gid: f.uid, Size: int64(len(f.data)),
+			Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
 		if strings.HasSuffix(f.name, "/") {
 			h.Typeflag = tar.TypeDir
 		}
@@ -85,8 +86,13 @@ func (s blobs) addJSON(mediaType string, v any) (descriptor, error) {
 func (im *image) layer() ([]byte, error) {
 	files := []file{{name: "data/", mode: 0o700, uid: user}}
 	if len(im.certs) > 0 {
-		files = append(files, file{name: "etc/", mode: 0o755}, file{name: "etc/ssl/", mode: 0o755}, file{name: "etc/ssl/certs/", mode: 0o755},
-			file{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: im.certs})
+		files = append(
+			files,
+			file{name: "etc/", mode: 0o755},
+			file{name: "etc/ssl/", mode: 0o755},
+			file{name: "etc/ssl/certs/", mode: 0o755},
+			file{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: im.certs},
+		)
 	}
 	return pack(append(files, file{name: "oxbow", mode: 0o755, data: im.program}, file{name: "tmp/", mode: 0o1777}))
 }
@@ -110,28 +116,52 @@ func (im *image) layout() ([]byte, error) {
 	all := blobs{}
 	layer := all.add("layer.v1.tar+gzip", packed.Bytes())
 	config, err := all.addJSON("config.v1+json", map[string]any{
-		"architecture": im.arch, "os": "linux", "rootfs": map[string]any{"type": "layers", "diff_ids": []string{digest(plain)}},
+		"architecture": im.arch, "os": "linux",
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{digest(plain)}},
 		"config": map[string]any{
 			"User": "65532:65532", "WorkingDir": "/data", "Entrypoint": []string{"/oxbow"}, "Cmd": []string{"serve"},
-			"Env":          []string{"OXBOW_HOME=/data", "HOME=/data", "TMPDIR=/tmp", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
+			"Env": []string{
+				"OXBOW_HOME=/data",
+				"HOME=/data",
+				"TMPDIR=/tmp",
+				"SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt",
+			},
 			"ExposedPorts": map[string]any{"8333/tcp": struct{}{}}, "Volumes": map[string]any{"/data": struct{}{}},
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := all.addJSON("manifest.v1+json", map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": []descriptor{layer}})
+	manifest, err := all.addJSON(
+		"manifest.v1+json",
+		map[string]any{
+			"schemaVersion": 2,
+			"mediaType":     "application/vnd.oci.image.manifest.v1+json",
+			"config":        config,
+			"layers":        []descriptor{layer},
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
 	manifest.Platform = map[string]string{"architecture": im.arch, "os": "linux"}
-	manifest.Annotations = map[string]string{"org.opencontainers.image.ref.name": im.name, "io.containerd.image.name": im.name}
-	index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []descriptor{manifest}})
+	manifest.Annotations = map[string]string{
+		"org.opencontainers.image.ref.name": im.name,
+		"io.containerd.image.name":          im.name,
+	}
+	index, err := json.Marshal(map[string]any{
+		"schemaVersion": 2,
+		"mediaType":     "application/vnd.oci.image.index.v1+json",
+		"manifests":     []descriptor{manifest},
+	})
 	if err != nil {
 		return nil, err
 	}
-	files := []file{{name: "oci-layout", mode: 0o644, data: []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {name: "index.json", mode: 0o644, data: index},
-		{name: "blobs/", mode: 0o755}, {name: "blobs/sha256/", mode: 0o755}}
+	files := []file{
+		{name: "oci-layout", mode: 0o644, data: []byte(`{"imageLayoutVersion":"1.0.0"}`)},
+		{name: "index.json", mode: 0o644, data: index},
+		{name: "blobs/", mode: 0o755}, {name: "blobs/sha256/", mode: 0o755},
+	}
 	for d, b := range all {
 		files = append(files, file{name: "blobs/" + strings.Replace(d, ":", "/", 1), mode: 0o644, data: b})
 	}

@@ -75,7 +75,8 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []file) {
 	if version.Layout != "1.0.0" || len(index.Manifests) != 1 {
 		t.Fatalf("the layout is %+v, the index %+v", version, index)
 	}
-	if err := json.Unmarshal(blob(index.Manifests[0]), &manifest); err != nil || manifest.Version != 2 || len(manifest.Layers) != 1 {
+	if err := json.Unmarshal(blob(index.Manifests[0]), &manifest); err != nil || manifest.Version != 2 ||
+		len(manifest.Layers) != 1 {
 		t.Fatalf("the manifest is %+v, %v", manifest, err)
 	}
 	if err := json.Unmarshal(blob(manifest.Config), &config); err != nil {
@@ -127,7 +128,8 @@ func TestLayout(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"data/", "etc/", "etc/ssl/", "etc/ssl/certs/", "etc/ssl/certs/ca-certificates.crt", "oxbow", "tmp/"}; !slices.Equal(names, want) {
+	if want := []string{"data/", "etc/", "etc/ssl/", "etc/ssl/certs/", "etc/ssl/certs/ca-certificates.crt", "oxbow",
+		"tmp/"}; !slices.Equal(names, want) {
 		t.Errorf("the image holds %q, want %q", names, want)
 	}
 	runs, _ := config["config"].(map[string]any)

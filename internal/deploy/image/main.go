@@ -17,7 +17,11 @@ import (
 
 func main() {
 	program := flag.String("program", "oxbow", "the static program")
-	certs := flag.String("certificates", "/etc/ssl/certs/ca-certificates.crt", "certificates of authorities, by which a provider of tokens is known; none when empty")
+	certs := flag.String(
+		"certificates",
+		"/etc/ssl/certs/ca-certificates.crt",
+		"certificates of authorities, by which a provider of tokens is known; none when empty",
+	)
 	name := flag.String("name", "oxbow:latest", "name of the image")
 	arch := flag.String("arch", runtime.GOARCH, "architecture of the program, as GOARCH names it")
 	out := flag.String("out", "oxbow.tar", "the new file")

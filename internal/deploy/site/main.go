@@ -16,7 +16,11 @@ import (
 
 func main() {
 	repository := flag.String("repository", ".", "the directory of the clone")
-	source := flag.String("source", "https://github.com/oxbow-memory/oxbow/blob/main", "the address of the source files that pages link to")
+	source := flag.String(
+		"source",
+		"https://github.com/oxbow-memory/oxbow/blob/main",
+		"the address of the source files that pages link to",
+	)
 	out := flag.String("out", "site", "the directory to write")
 	flag.Parse()
 	pages, err := writeSite(os.DirFS(*repository), *source, *out)

@@ -115,7 +115,11 @@ func TestDeadLinks(t *testing.T) {
 	if err == nil {
 		t.Fatal("writeSite succeeds, want errors")
 	}
-	for _, want := range []string{"docs/none.md leads to no file", "#none leads to no heading", "gone.md leads to no file"} {
+	for _, want := range []string{
+		"docs/none.md leads to no file",
+		"#none leads to no heading",
+		"gone.md leads to no file",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("writeSite = %v, want %q", err, want)
 		}

@@ -149,7 +149,12 @@ func (r *Rows) err() error {
 
 // merge iterates over a table of the base and calls fn for each row. It calls add for each
 // of n other rows, before the first row of the table for which before returns true.
-func (r *Rows) merge(table, n int, before func(next, i int, row []byte) bool, fn func(i int, row []byte), add func(next int)) {
+func (r *Rows) merge(
+	table, n int,
+	before func(next, i int, row []byte) bool,
+	fn func(i int, row []byte),
+	add func(next int),
+) {
 	next := 0
 	i := 0
 	size := RowSize[table]
@@ -286,7 +291,9 @@ func (w *writer) changes() {
 
 func (w *writer) heads() {
 	write := func(form, size uint32) { w.Row(uint64(w.numbers[form]) | uint64(size)<<32) }
-	w.merge(Heads, len(w.at), func(next, i int, _ []byte) bool { return w.at[next] < w.places[i] }, func(i int, row []byte) {
+	w.merge(Heads, len(w.at), func(next, i int, _ []byte) bool {
+		return w.at[next] < w.places[i]
+	}, func(i int, row []byte) {
 		if !w.Hidden(i) {
 			write(w.formOf(row), binary.LittleEndian.Uint32(row[4:]))
 		}

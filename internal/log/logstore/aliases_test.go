@@ -47,7 +47,8 @@ func TestNoWordMeansTwo(t *testing.T) {
 				steps = append(steps, fmt.Sprint("undo ", at))
 				_, err = m.Revert(ctx, at)
 			}
-			expected := errors.As(err, new(*oxbow.AliasError)) || errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrConflict)
+			expected := errors.As(err, new(*oxbow.AliasError)) || errors.Is(err, oxbow.ErrNotFound) ||
+				errors.Is(err, oxbow.ErrConflict)
 			if err != nil && !expected {
 				t.Fatalf("seed %d: %v: %v", seed, steps, err)
 			}

@@ -88,7 +88,10 @@ func TestBaseDamage(t *testing.T) {
 	d := openTest(t, disk, "memory.oxbow", Options{})
 	ctx := store.WithOpID(t.Context(), "first")
 	for i := range 40 {
-		if err := d.Apply(ctx, store.Add{Name: fmt.Sprint("entry ", i), Content: fmt.Sprintf("the harbor of %d, with %0*d", i, 10*i, 0)}); err != nil {
+		if err := d.Apply(
+			ctx,
+			store.Add{Name: fmt.Sprint("entry ", i), Content: fmt.Sprintf("the harbor of %d, with %0*d", i, 10*i, 0)},
+		); err != nil {
 			t.Fatal(err)
 		}
 		ctx = t.Context()
@@ -134,9 +137,21 @@ func TestBaseDamage(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
-		got, err := Recover(t.Context(), "memory.oxbow", "saved", Options{FS: damaged, Clock: time.Now, Rand: rand.Reader})
+		got, err := Recover(
+			t.Context(),
+			"memory.oxbow",
+			"saved",
+			Options{FS: damaged, Clock: time.Now, Rand: rand.Reader},
+		)
 		if want := 41 - len(names[i]); err != nil || got.Entries != want || !got.Base || len(got.Lost) > 0 {
-			t.Errorf("record %d of the base, of %q, is damaged: Recover() = %+v, %v; want %d entries", i, names[i], got, err, want)
+			t.Errorf(
+				"record %d of the base, of %q, is damaged: Recover() = %+v, %v; want %d entries",
+				i,
+				names[i],
+				got,
+				err,
+				want,
+			)
 		}
 		saved := openTest(t, damaged, "saved", Options{})
 		if err := saved.Apply(t.Context(), store.Add{Name: "next", Content: "text"}); err != nil {

@@ -74,7 +74,8 @@ func (c checkLook) isSound() bool { return c.compared && len(c.report.Problems) 
 
 // agreesWith reports whether two passes had the same result.
 func (c checkLook) agreesWith(o checkLook) bool {
-	return c.compared == o.compared && c.report.Last == o.report.Last && slices.Equal(c.report.Problems, o.report.Problems)
+	return c.compared == o.compared && c.report.Last == o.report.Last &&
+		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
 // withWritersWaiting calls fn while no process can write, compact or redact, and reports
@@ -197,11 +198,19 @@ func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *pl
 		return rep, d.describe(err)
 	}
 	torn := store.Problem{Offset: log.End(),
-		What: fmt.Sprintf("%d bytes after the last change are what an interrupted write left; nothing acknowledged is in them", n),
+		What: fmt.Sprintf(
+			"%d bytes after the last change are what an interrupted write left; nothing acknowledged is in them",
+			n,
+		),
 		Mend: "nothing to do: the next change moves them to " + d.path + ".lost"}
 	if meta.Durable > log.Seq() && meta.ID == fmt.Sprintf("%x", log.Header().ID) {
 		rep.Damaged = true
-		torn.What = fmt.Sprintf("%d bytes after change %d are no change, and change %d had been written", n, log.Seq(), meta.Durable)
+		torn.What = fmt.Sprintf(
+			"%d bytes after change %d are no change, and change %d had been written",
+			n,
+			log.Seq(),
+			meta.Durable,
+		)
 		torn.Mend = mendDamage
 	}
 	rep.Problems = append(rep.Problems, torn)
@@ -209,7 +218,8 @@ func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *pl
 }
 
 // mendDamage is the advice for a damaged log.
-const mendDamage = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"
+const mendDamage = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in " +
+	"the place of this one"
 
 // damageProblem returns the problem of a damaged log.
 func damageProblem(c *store.CorruptError) store.Problem {
@@ -285,13 +295,18 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 // compareStates returns a problem if the entries in memory differ from those in the file.
 func compareStates(have, want []*store.Entry) []store.Problem {
 	if len(have) != len(want) {
-		return []store.Problem{{Offset: -1, What: fmt.Sprintf("%d entries are answered from, %d are in the file", len(have), len(want)),
-			Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"}}
+		return []store.Problem{
+			{Offset: -1, What: fmt.Sprintf("%d entries are answered from, %d are in the file", len(have), len(want)),
+				Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"},
+		}
 	}
 	for i, e := range have {
-		if w := want[i]; e.Name != w.Name || e.Version != w.Version || !leftAs(e, put{verb: store.VerbUpdate, entry: w}) {
-			return []store.Problem{{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", e.Name),
-				Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"}}
+		if w := want[i]; e.Name != w.Name || e.Version != w.Version ||
+			!leftAs(e, put{verb: store.VerbUpdate, entry: w}) {
+			return []store.Problem{
+				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", e.Name),
+					Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"},
+			}
 		}
 	}
 	return nil
@@ -304,7 +319,8 @@ func (d *DB) staleFiles() []store.Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return []store.Problem{{Offset: -1, What: "the directory of the store cannot be read: " + err.Error(), Mend: "mend its permissions"}}
+		return []store.Problem{{Offset: -1, What: "the directory of the store cannot be read: " +
+			err.Error(), Mend: "mend its permissions"}}
 	}
 	derived := []string{SnapshotSuffix}
 	for _, k := range d.opts.Derived {
@@ -312,12 +328,17 @@ func (d *DB) staleFiles() []store.Problem {
 	}
 	var ps []store.Problem
 	for _, e := range es {
-		if slices.ContainsFunc(derived, func(suffix string) bool { return strings.HasPrefix(e.Name(), base+suffix+".") }) {
+		if slices.ContainsFunc(derived, func(suffix string) bool {
+			return strings.HasPrefix(e.Name(), base+suffix+".")
+		}) {
 			continue
 		}
-		if strings.HasPrefix(e.Name(), base+".") && (strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+SnapshotSuffix)) && !d.recentFile(e) {
+		if strings.HasPrefix(e.Name(), base+".") &&
+			(strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+SnapshotSuffix)) &&
+			!d.recentFile(e) {
 			ps = append(ps, store.Problem{Offset: -1, What: "a rewrite was interrupted and left " + e.Name(),
-				Mend: "nothing needs it; when no other oxbow is running: rm " + text.ShellQuote(path.Join(path.Dir(d.path), e.Name()))})
+				Mend: "nothing needs it; when no other oxbow is running: rm " +
+					text.ShellQuote(path.Join(path.Dir(d.path), e.Name()))})
 		}
 	}
 	return ps

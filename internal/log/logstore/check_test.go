@@ -49,7 +49,11 @@ func TestCheckBesideWriters(t *testing.T) {
 		})
 	}
 	repeat(func(d *DB, i int) error {
-		return remember(t.Context(), d, store.Entry{Name: fmt.Sprint("entry ", i%50), Content: fmt.Sprint("version ", i)})
+		return remember(
+			t.Context(),
+			d,
+			store.Entry{Name: fmt.Sprint("entry ", i%50), Content: fmt.Sprint("version ", i)},
+		)
 	})
 	repeat(func(d *DB, i int) error {
 		name := fmt.Sprint("secret ", i)
@@ -106,7 +110,10 @@ func TestCheckOfDamageUnderALock(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	defer lock.Close()
-	if _, err := Open("memory.oxbow", Options{FS: disk, Clock: time.Now, LockWait: time.Millisecond}); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := Open(
+		"memory.oxbow",
+		Options{FS: disk, Clock: time.Now, LockWait: time.Millisecond},
+	); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Open of a damaged store = %v", err)
 	}
 	b[200] ^= 1

@@ -72,7 +72,8 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	var v *body
 	var err error
 	if rerr := d.read(ctx, func(st *state) {
-		g := &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, st: st, nextID: st.nextID, now: d.opts.Clock().UTC()}
+		g := &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, st: st, nextID: st.nextID,
+			now: d.opts.Clock().UTC()}
 		v, err = g.body(ops)
 	}); rerr != nil || err != nil {
 		return cmp.Or(rerr, err)
@@ -97,7 +98,11 @@ func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (u
 // request makes one change durable and returns the finished request.
 func (d *DB) request(ctx context.Context, build func(g *batch) (*body, error)) (*commitRequest, error) {
 	if len(store.OpIDFrom(ctx)) > 64 {
-		return nil, &store.InvalidError{Field: "op id", Value: text.Clip(store.OpIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
+		return nil, &store.InvalidError{
+			Field:  "op id",
+			Value:  text.Clip(store.OpIDFrom(ctx), 40),
+			Reason: "is longer than 64 bytes",
+		}
 	}
 	d.checkpointer.called()
 	r := newCommitRequest(ctx, build)
@@ -193,7 +198,11 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)
 	if isFar(nanoseconds(g.now)) { // a record cannot store such a time
-		return &store.InvalidError{Field: "clock", Value: g.now.Format(time.RFC3339), Reason: "is not of the years 1678 to 2262"}
+		return &store.InvalidError{
+			Field:  "clock",
+			Value:  g.now.Format(time.RFC3339),
+			Reason: "is not of the years 1678 to 2262",
+		}
 	}
 	drafts, later, err := d.stageAll(g, batch)
 	if err != nil || len(drafts) == 0 {

@@ -244,7 +244,8 @@ func TestDryRunIsApply(t *testing.T) {
 	for i := range large {
 		large[i] = store.Add{Name: fmt.Sprint("large ", i), Content: strings.Repeat("x", store.MaxContent)}
 	}
-	for _, ops := range [][]store.Op{large, {store.Remove{Name: "ghost"}}, {store.Add{Name: " "}}, large[:2], {large[0]}} {
+	for _, ops := range [][]store.Op{large, {store.Remove{Name: "ghost"}}, {store.Add{Name: " "}}, large[:2],
+		{large[0]}} {
 		err := dry.DryRun(t.Context(), ops...)
 		if got := m.Apply(t.Context(), ops...); fmt.Sprint(got) != fmt.Sprint(err) {
 			t.Errorf("DryRun of %d ops = %v, Apply = %v", len(ops), err, got)

@@ -129,7 +129,14 @@ func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
 		}
 		delete(ahead, p.id)
 		if e == nil || e.Version != p.version {
-			return fmt.Errorf("%w: %s: version %d of entry %d is not at byte %d", store.ErrCorrupt, c.d.path, p.version, p.id, p.offset)
+			return fmt.Errorf(
+				"%w: %s: version %d of entry %d is not at byte %d",
+				store.ErrCorrupt,
+				c.d.path,
+				p.version,
+				p.id,
+				p.offset,
+			)
 		}
 		if err := w.add(e); err != nil {
 			return err
@@ -158,7 +165,8 @@ func (c *compaction) copy() (err error) {
 	c.sums = &summary{counts: map[store.Label]int{}}
 	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []put) error {
-		off, err := c.emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b, Chain: c.chain})
+		off, err := c.emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b,
+			Chain: c.chain})
 		c.place(ops, off)
 		return err
 	})
@@ -220,7 +228,8 @@ func (c *compaction) writeSnapshot() error {
 		c.rows.Removed = append(c.rows.Removed, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
 	}
 	c.rows.Sums, c.rows.OpIDs = c.sums.encode(), encodeOpIDs(c.ids.seenIDs())
-	h := snapshotHead{log: c.log.Header().ID, seq: c.log.Seq(), chain: c.log.Chain(), base: c.horizon, synced: c.out.End(), nextID: c.ids.nextID}
+	h := snapshotHead{log: c.log.Header().ID, seq: c.log.Seq(), chain: c.log.Chain(), base: c.horizon,
+		synced: c.out.End(), nextID: c.ids.nextID}
 	if n := len(c.rows.Changes); n > 0 {
 		h.offset = c.rows.Changes[n-1]
 	}
@@ -405,7 +414,8 @@ func (c *compaction) overtaken(err error) error {
 	if err == nil || c == nil || errors.Is(err, wal.ErrUnknown) {
 		return err
 	}
-	if place, perr := c.log.Place(); (perr == nil && place == wal.Replaced) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errSnapshot) {
+	if place, perr := c.log.Place(); (perr == nil && place == wal.Replaced) || errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, errSnapshot) {
 		return errReplaced
 	}
 	return err
@@ -427,7 +437,10 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 		rep.Changes, rep.Versions = int(c.horizon-c.log.Header().Base), c.versions-len(c.base)
 		if dry {
 			rep.BytesAfter = wal.HeaderSize + c.keptBytes()
-			return c.writeBase(func(b []byte, _ []put) error { rep.BytesAfter += wal.Overhead + int64(len(b)); return nil })
+			return c.writeBase(func(b []byte, _ []put) error {
+				rep.BytesAfter += wal.Overhead + int64(len(b))
+				return nil
+			})
 		}
 		if err := c.copy(); err != nil {
 			return err
@@ -435,7 +448,16 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 		return c.catchUp()
 	}
 	finish := func() error {
-		rep.Seq, err = c.finish(ctx, fmt.Sprintf("%s%d changes up to %d dropped, %d earlier versions with them", compactionNote, rep.Changes, c.horizon, rep.Versions))
+		rep.Seq, err = c.finish(
+			ctx,
+			fmt.Sprintf(
+				"%s%d changes up to %d dropped, %d earlier versions with them",
+				compactionNote,
+				rep.Changes,
+				c.horizon,
+				rep.Versions,
+			),
+		)
 		rep.BytesAfter = d.log.Size()
 		return err
 	}

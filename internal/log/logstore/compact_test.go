@@ -62,12 +62,17 @@ func TestCompactsItself(t *testing.T) {
 		if i%5 == 0 {
 			w = other
 		}
-		if err := remember(t.Context(), w, store.Entry{Name: fmt.Sprint("entry ", i%10), Content: fmt.Sprint("version ", i)}); err != nil {
+		if err := remember(
+			t.Context(),
+			w,
+			store.Entry{Name: fmt.Sprint("entry ", i%10), Content: fmt.Sprint("version ", i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 		if i%100 == 99 {
 			waitCompacted(m)
-			if e, err := other.Get(t.Context(), fmt.Sprint("entry ", i%10)); err != nil || e.Content != fmt.Sprint("version ", i) {
+			if e, err := other.Get(t.Context(), fmt.Sprint("entry ", i%10)); err != nil ||
+				e.Content != fmt.Sprint("version ", i) {
 				t.Fatalf("change %d: the other reads %q, %v", i, e.Content, err)
 			}
 		}
@@ -123,7 +128,9 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 
 // A clock that panics where a compaction may begin leaves the next one free to.
 func TestCompactorClockThatPanics(t *testing.T) {
-	c := compactor{opts: Options{KeepChanges: 1, KeepFor: time.Hour, Clock: func() time.Time { panic("no time") }}, mu: ctxmutex.New()}
+	c := compactor{opts: Options{KeepChanges: 1, KeepFor: time.Hour, Clock: func() time.Time {
+		panic("no time")
+	}}, mu: ctxmutex.New()}
 	func() {
 		defer func() { _ = recover() }()
 		c.start(1<<20, 0, 10, nil, nil)
@@ -140,7 +147,11 @@ func twoHomes(t *testing.T) (m, other *DB, h *onSnapshot) {
 	h = &onSnapshot{Mem: vfs.NewMem(), suffix: ".tmp.snap"}
 	m, other = compactHome(t, h.Mem, Options{}), compactHome(t, h.Mem, Options{})
 	for i := range 300 {
-		if err := remember(t.Context(), m, store.Entry{Name: fmt.Sprint(i % 7), Content: fmt.Sprint("version ", i)}); err != nil {
+		if err := remember(
+			t.Context(),
+			m,
+			store.Entry{Name: fmt.Sprint(i % 7), Content: fmt.Sprint("version ", i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,7 +167,11 @@ func TestCompactNextToRewrites(t *testing.T) {
 		if _, err := other.Redact(t.Context(), "3", false); err != nil {
 			t.Error(err)
 		}
-		if err := remember(t.Context(), other, store.Entry{Name: "new", Content: "while it was compacted"}); err != nil {
+		if err := remember(
+			t.Context(),
+			other,
+			store.Entry{Name: "new", Content: "while it was compacted"},
+		); err != nil {
 			t.Error(err)
 		}
 	}
@@ -196,7 +211,11 @@ func TestCloseEndsACompaction(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := compactHome(t, fsys, Options{KeepChanges: 1, CompactLeast: 1})
 	for i := range 50 {
-		if err := m.Apply(context.Background(), store.Add{Name: fmt.Sprint(i), Content: "x"}, store.Remove{Name: fmt.Sprint(i)}); err != nil {
+		if err := m.Apply(
+			context.Background(),
+			store.Add{Name: fmt.Sprint(i), Content: "x"},
+			store.Remove{Name: fmt.Sprint(i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,7 +241,8 @@ func TestCompactUnderTheLock(t *testing.T) {
 		}
 	}
 	again = h.then
-	if rep, err := m.Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 || tries != compactTries {
+	if rep, err := m.Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 ||
+		tries != compactTries {
 		t.Fatalf("Compact() = %+v, %v after %d tries", rep, err, tries)
 	}
 	checkAndCloseStore(t, m)

@@ -47,7 +47,12 @@ type compactor struct {
 // start calls compact in another goroutine if most of the log is not needed. length is the
 // length of the log, whose changes are those after base up to last. mustHold returns the
 // approximate number of bytes that are needed. compact reports whether it changed the log.
-func (c *compactor) start(length int64, base, last uint64, mustHold func(dropFunc) (int64, error), compact func(context.Context, dropFunc) bool) {
+func (c *compactor) start(
+	length int64,
+	base, last uint64,
+	mustHold func(dropFunc) (int64, error),
+	compact func(context.Context, dropFunc) bool,
+) {
 	keep := uint64(c.opts.KeepChanges)
 	if c.opts.KeepChanges <= 0 || length < c.checkAt.Load() || last-base <= keep {
 		return

@@ -54,7 +54,8 @@ type DB struct {
 }
 
 func (d *DB) logOptions() wal.Options {
-	return wal.Options{Step: d.opts.FreeStep, Reserve: d.opts.FreeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
+	return wal.Options{Step: d.opts.FreeStep, Reserve: d.opts.FreeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand,
+		LockWait: d.opts.LockWait,
 		// if the caller passed a file system, the log does not have to be at its path in
 		// the operating system
 		ReadOnly: d.opts.ReadOnly, Digest: digestBody, AtPath: d.opts.FS == nil}
@@ -99,7 +100,12 @@ func (d *DB) replay(log *wal.Log, st applier, note func(int64), last uint64) ([]
 			}
 		case wal.Seal:
 		default:
-			return fmt.Errorf("%w: %s holds a record of type %d; a newer oxbow wrote it: update this one", store.ErrVersion, d.path, r.Type)
+			return fmt.Errorf(
+				"%w: %s holds a record of type %d; a newer oxbow wrote it: update this one",
+				store.ErrVersion,
+				d.path,
+				r.Type,
+			)
 		}
 		return nil
 	})

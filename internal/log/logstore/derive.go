@@ -31,7 +31,12 @@ var (
 // to rename it. In between, write writes the content while others read and write the store.
 // The file is not synced, because its checksums reveal the damage of a crash. A redaction
 // in the meantime removes the temporary file.
-func (d *DB) derive(name string, epoch uint64, begin, end func(fn func() error) error, write func(f vfs.File) error) error {
+func (d *DB) derive(
+	name string,
+	epoch uint64,
+	begin, end func(fn func() error) error,
+	write func(f vfs.File) error,
+) error {
 	var f vfs.File
 	var temp string
 	err := begin(func() error {
@@ -110,7 +115,8 @@ func (d *DB) dropFile(name string, all bool) error {
 	base := path.Base(name)
 	for _, e := range files {
 		rest, ours := strings.CutPrefix(e.Name(), base)
-		if temp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp"); !ours || (!temp && (rest != "" || !all)) {
+		if temp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp"); !ours ||
+			(!temp && (rest != "" || !all)) {
 			continue
 		}
 		name := path.Join(dir, e.Name())

@@ -36,7 +36,11 @@ func derivedHome(t *testing.T, keep *bool) *DB {
 		Check:  func(context.Context, CheckedFile) ([]store.Problem, error) { return nil, nil },
 	}}})
 	for i := range 8 {
-		if err := remember(t.Context(), d, store.Entry{Name: fmt.Sprint("name ", i%4), Content: fmt.Sprint("secret ", i)}); err != nil {
+		if err := remember(
+			t.Context(),
+			d,
+			store.Entry{Name: fmt.Sprint("name ", i%4), Content: fmt.Sprint("secret ", i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

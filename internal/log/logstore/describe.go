@@ -27,7 +27,8 @@ func describe(path string, err error) error {
 		return fmt.Errorf("%w: %s: %v; update oxbow to read it", store.ErrVersion, path, v)
 	case errors.As(err, &b):
 		h := b.Holder
-		return &store.BusyError{Path: path, Waited: b.Waited, PID: h.PID, Program: h.Program, Since: h.Since, Stopped: h.Stopped}
+		return &store.BusyError{Path: path, Waited: b.Waited, PID: h.PID, Program: h.Program, Since: h.Since,
+			Stopped: h.Stopped}
 	case errors.As(err, &r):
 		return fmt.Errorf("%w: %s: %v", store.ErrRolledBack, path, r)
 	case errors.Is(err, wal.ErrMagic):

@@ -15,7 +15,11 @@ import (
 // ViewHeads calls fn with the heads of the entries; see package heads. It returns false if
 // the snapshot lacks one of the keys or cannot be read. The caller must then read the
 // entries.
-func (d *DB) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error) (ok bool, err error) {
+func (d *DB) ViewHeads(
+	ctx context.Context,
+	keys, names []string,
+	fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error,
+) (ok bool, err error) {
 	if slices.ContainsFunc(keys, func(key string) bool { return !inForm(key, nil) }) {
 		return false, nil
 	}

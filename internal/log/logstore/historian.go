@@ -132,7 +132,8 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 
 // changeOf returns the change in a record. The entries of the body must be stamped.
 func changeOf(seq uint64, hash [32]byte, v *body) store.Change {
-	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source, Note: v.note, Reverts: v.reverts}
+	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source,
+		Note: v.note, Reverts: v.reverts}
 	for _, p := range v.ops {
 		c.Versions = append(c.Versions, version(seq, v, p))
 	}
@@ -140,7 +141,8 @@ func changeOf(seq uint64, hash [32]byte, v *body) store.Change {
 }
 
 func version(seq uint64, v *body, p put) store.Version {
-	return store.Version{Seq: seq, Prev: p.prev, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note, Erased: p.erased}
+	return store.Version{Seq: seq, Prev: p.prev, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note,
+		Erased: p.erased}
 }
 
 // Versions implements [store.Historian].

@@ -33,7 +33,12 @@ type listing struct {
 func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error) {
 	err = d.read(ctx, func(st *state) {
 		p, _ := logpos.Decode(d.recent.pos)
-		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), seq: p.Seq}
+		l = &listing{
+			base:   st.base.acquire(),
+			hidden: slices.Clone(st.hidden),
+			order:  slices.Clone(st.order),
+			seq:    p.Seq,
+		}
 	})
 	if err == nil {
 		l.narrow(f)
@@ -215,7 +220,8 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	d.logmu.RLock() // log and state change only while it is held
 	defer d.logmu.RUnlock()
 	chain := d.log.Chain()
-	return store.Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
+	return store.Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1,
+		Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
 }
 
 // Summary returns statistics of the entries, without reading all of them.

@@ -60,7 +60,8 @@ func (d *DB) Room() *cache.Budget { return d.opts.Room }
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.orDefault()
 	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}, writerMu: ctxmutex.New(),
-		compactor: compactor{opts: opts, mu: ctxmutex.New()}, checkpointer: checkpointer{opts: opts, mu: ctxmutex.New()}}
+		compactor:    compactor{opts: opts, mu: ctxmutex.New()},
+		checkpointer: checkpointer{opts: opts, mu: ctxmutex.New()}}
 	d.closing, d.endWaiting = context.WithCancel(context.Background())
 	d.checkpointer.livesOn = d.makeUp
 	d.ahead = func(iter.Seq[*store.Entry]) func() { return nil }

@@ -70,12 +70,15 @@ func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces
 // entry returns the entry of a row. It returns nil if its position is unknown or if its
 // bytes have changed since they were checked.
 func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
-	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPlace, row uint32) int { return cmp.Compare(o.row, row) })
+	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPlace, row uint32) int {
+		return cmp.Compare(o.row, row)
+	})
 	if !ok {
 		return nil
 	}
 	op := make([]byte, p.ops[i].size)
-	if err := log.BodyAt(p.offset, int64(p.ops[i].at), op); err != nil || crc32.Checksum(op, castagnoli) != p.ops[i].sum {
+	if err := log.BodyAt(p.offset, int64(p.ops[i].at), op); err != nil ||
+		crc32.Checksum(op, castagnoli) != p.ops[i].sum {
 		return nil
 	}
 	v, err := decodePut(wire.Field{Num: fieldOp, Bytes: true, Str: string(op)})

@@ -27,15 +27,26 @@ func TestPlaces(t *testing.T) {
 	if err := w.Apply(t.Context(), first...); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Apply(t.Context(), store.Update{Name: "entry 5", Content: "not there any more"}, store.Remove{Name: "entry 6"}); err != nil {
+	if err := w.Apply(
+		t.Context(),
+		store.Update{Name: "entry 5", Content: "not there any more"},
+		store.Remove{Name: "entry 6"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	var ops []store.Op
 	for i := range 300 { // of those with two versions in one record, the last counts
 		name := fmt.Sprint("twice ", i)
-		ops = append(ops, store.Add{Name: name, Content: "kestrel of old"}, store.Update{Name: name, Content: fmt.Sprint("kestrel of now ", i)})
+		ops = append(
+			ops,
+			store.Add{Name: name, Content: "kestrel of old"},
+			store.Update{Name: name, Content: fmt.Sprint("kestrel of now ", i)},
+		)
 	}
-	if err := w.Apply(store.WithSource(t.Context(), store.Source{Actor: store.Agent, Door: "mcp", Ref: "a place"}), ops...); err != nil {
+	if err := w.Apply(
+		store.WithSource(t.Context(), store.Source{Actor: store.Agent, Door: "mcp", Ref: "a place"}),
+		ops...,
+	); err != nil {
 		t.Fatal(err)
 	}
 	checkAndCloseStore(t, w)

@@ -18,7 +18,11 @@ func TestLongCallsTellProgress(t *testing.T) {
 	fsys := vfs.NewMem()
 	d := openTest(t, fsys, "memory.oxbow", Options{})
 	for i := range 300 {
-		if err := remember(t.Context(), d, store.Entry{Name: fmt.Sprint("entry ", i%50), Content: fmt.Sprint("version ", i)}); err != nil {
+		if err := remember(
+			t.Context(),
+			d,
+			store.Entry{Name: fmt.Sprint("entry ", i%50), Content: fmt.Sprint("version ", i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -82,7 +82,8 @@ const (
 	fieldSeenID  = 17
 )
 
-var verbs = [...]store.Verb{1: store.VerbAdd, store.VerbUpdate, store.VerbAlias, store.VerbLabel, store.VerbRemove, store.VerbRestore}
+var verbs = [...]store.Verb{1: store.VerbAdd, store.VerbUpdate, store.VerbAlias, store.VerbLabel, store.VerbRemove,
+	store.VerbRestore}
 
 // body is the decoded body of a record.
 type body struct {
@@ -231,7 +232,8 @@ func appendPut(b []byte, p *put, base bool) []byte {
 // sourceFields returns the texts of a source in the order of their fields, which count from
 // 1.
 func sourceFields(s *store.Source) [7]*string {
-	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent}
+	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client,
+		&s.Claimed.Agent}
 }
 
 func appendSource(b []byte, s *store.Source) []byte {

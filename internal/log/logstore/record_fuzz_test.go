@@ -26,8 +26,12 @@ func FuzzDecodeBody(f *testing.F) {
 	at := time.Unix(1776162225, 5).UTC()
 	e := &store.Entry{ID: 3, Name: "a name", Kind: store.World, Content: "what\nwas said", Aliases: []string{"x", "y"},
 		Labels: []store.Label{{Key: "project", Value: "p"}, {Key: "tag", Value: "t"}}, Created: at}
-	change := &body{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why", reverts: []uint64{1, 300},
-		ops: []put{{verb: store.VerbAdd, entry: e, prev: 7}, {verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prev: 2}}}
+	change := &body{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why",
+		reverts: []uint64{1, 300},
+		ops: []put{
+			{verb: store.VerbAdd, entry: e, prev: 7},
+			{verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prev: 2},
+		}}
 	b, _ := encodeBody(change)
 	f.Add(b)
 	for _, year := range []int{-5, 20000} {
@@ -38,7 +42,10 @@ func FuzzDecodeBody(f *testing.F) {
 	}
 	based := *e
 	based.Version, based.Updated = 12, at
-	f.Add(appendBase(nil, &body{nextID: 40, seen: []seenID{{"id", 7}}, ops: []put{{verb: store.VerbAdd, entry: &based}}}))
+	f.Add(appendBase(
+		nil,
+		&body{nextID: 40, seen: []seenID{{"id", 7}}, ops: []put{{verb: store.VerbAdd, entry: &based}}},
+	))
 	f.Add(wire.AppendBytes(nil, fieldErased, wire.AppendUint(wire.AppendBytes(nil, 1, make([]byte, 32)), 2, 5)))
 	f.Add(bytes.Repeat([]byte{fieldOp<<3 | 2, 0}, 500))
 	f.Add(bytes.Repeat([]byte{fieldErased<<3 | 2, 0}, 1<<16))
@@ -114,7 +121,17 @@ func snapshotAlike(t *testing.T, v *body, data []byte) {
 
 // What encodeForm writes is read as it was; nothing else makes decodeForms panic.
 func FuzzDecodeForms(f *testing.F) {
-	f.Add(appendText(nil, encodeForm(&store.Entry{Kind: store.Journal, Labels: []store.Label{{Key: store.LabelProject, Value: "vtt"}, {Key: "session", Value: "x"}, {Key: store.LabelTag, Value: "a"}}})))
+	f.Add(appendText(
+		nil,
+		encodeForm(&store.Entry{
+			Kind: store.Journal,
+			Labels: []store.Label{
+				{Key: store.LabelProject, Value: "vtt"},
+				{Key: "session", Value: "x"},
+				{Key: store.LabelTag, Value: "a"},
+			},
+		}),
+	))
 	f.Add([]byte{2, 9, 9})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fs, err := decodeForms(b)

@@ -162,7 +162,13 @@ func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record)
 // writeRecovered writes the new file: the state at the base of the plan, the later changes,
 // and a change that describes the recovery. It returns the number of entries. It reads the
 // log a second time, so that only its entries have to fit into memory.
-func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, plan salvagePlan, rep store.RecoverReport) (int, error) {
+func (d *DB) writeRecovered(
+	ctx context.Context,
+	out string,
+	h wal.Header,
+	plan salvagePlan,
+	rep store.RecoverReport,
+) (int, error) {
 	fsys, name, done, err := locate(out, d.opts)
 	if err != nil {
 		return 0, err
@@ -172,8 +178,11 @@ func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, plan 
 	h.Base, h.Chain = plan.base, plan.chain
 	st := newState()
 	err = wal.Make(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
-		v := &body{source: d.source(ctx), note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
-			rep.Changes, len(rep.Lost), rep.BadBytes)}
+		v := &body{
+			source: d.source(ctx),
+			note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
+				rep.Changes, len(rep.Lost), rep.BadBytes),
+		}
 		written := plan.base == 0
 		writeBase := func() error {
 			if written {

@@ -26,7 +26,11 @@ func (d *DB) Redact(ctx context.Context, name string, dry bool) (store.RedactRep
 }
 
 // RedactVersions implements [store.Redactor].
-func (d *DB) RedactVersions(ctx context.Context, match func(e store.Entry, current bool) bool, dry bool) (store.RedactReport, error) {
+func (d *DB) RedactVersions(
+	ctx context.Context,
+	match func(e store.Entry, current bool) bool,
+	dry bool,
+) (store.RedactReport, error) {
 	return d.erase(ctx, dry, func() error { return nil }, func(e *store.Entry) bool {
 		now := d.st.find(e.Name)
 		current := now != nil && now.Version == e.Version
@@ -38,7 +42,12 @@ func (d *DB) RedactVersions(ctx context.Context, match func(e store.Entry, curre
 // computed from these hashes, so the chain does not change. A new change records the number
 // of erased versions but not their names. may is called first, after the whole log was
 // read, and can refuse the redaction. If dry is set or no op is picked, nothing is changed.
-func (d *DB) erase(ctx context.Context, dry bool, may func() error, pick func(e *store.Entry) bool) (store.RedactReport, error) {
+func (d *DB) erase(
+	ctx context.Context,
+	dry bool,
+	may func() error,
+	pick func(e *store.Entry) bool,
+) (store.RedactReport, error) {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	rep := store.RedactReport{Left: []string{
@@ -151,7 +160,12 @@ func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([
 // rewrite writes a new log with the entries of base and with each body replaced by the
 // result of edit, which must keep the body's digest. It adds a change that records this,
 // and reads the new log. The lock and logmu must be held.
-func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wal.Record) ([]byte, error)) (uint64, error) {
+func (d *DB) rewrite(
+	ctx context.Context,
+	base *state,
+	note string,
+	edit func(wal.Record) ([]byte, error),
+) (uint64, error) {
 	old := d.log
 	end := d.log.End()
 	chain := d.log.Header().Chain

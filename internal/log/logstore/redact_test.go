@@ -52,7 +52,9 @@ func TestErasureDryRun(t *testing.T) {
 		if err != nil || rep.Versions != 2 || rep.Seq != 0 {
 			t.Errorf("%s: %+v, %v", who, rep, err)
 		}
-		rep, err = m.RedactVersions(t.Context(), func(e store.Entry, current bool) bool { return e.Content == "x" }, true)
+		rep, err = m.RedactVersions(t.Context(), func(e store.Entry, current bool) bool {
+			return e.Content == "x"
+		}, true)
 		if err != nil || rep.Versions != 1 {
 			t.Errorf("%s: %+v, %v", who, rep, err)
 		}

@@ -71,7 +71,8 @@ func (h *randomHistory) change(m *DB) (rewritten bool) {
 		_, _, err = store.Undo(ctx, m, 1+h.rand.IntN(2))
 	}
 	h.runs++
-	for _, want := range []error{nil, store.ErrNotFound, store.ErrExists, store.ErrConflict, store.ErrInvalid, store.ErrUnsupported} {
+	for _, want := range []error{nil, store.ErrNotFound, store.ErrExists, store.ErrConflict, store.ErrInvalid,
+		store.ErrUnsupported} {
 		if errors.Is(err, want) {
 			return rewritten
 		}
@@ -85,14 +86,32 @@ func (h *randomHistory) op(name string) store.Op {
 	aliases := []string{fmt.Sprint("alias ", h.rand.IntN(12))}
 	switch h.rand.IntN(6) {
 	case 0, 1:
-		created := []time.Time{{}, time.Unix(1776200000+int64(h.runs), 0), time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)}[h.runs%4]
-		return store.Add{Name: name, Content: content, Aliases: aliases, Kind: store.Kind(h.rand.IntN(len(store.Kinds()))), Created: created}
+		created := []time.Time{
+			{},
+			time.Unix(1776200000+int64(h.runs), 0),
+			time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC),
+		}[h.runs%4]
+		return store.Add{Name: name, Content: content, Aliases: aliases,
+			Kind: store.Kind(h.rand.IntN(len(store.Kinds()))), Created: created}
 	case 2:
-		return store.Update{Name: name, Content: content, Aliases: aliases, Labels: []store.Label{{Key: "project", Value: fmt.Sprint("p", h.runs%4)}}}
+		return store.Update{
+			Name:    name,
+			Content: content,
+			Aliases: aliases,
+			Labels:  []store.Label{{Key: "project", Value: fmt.Sprint("p", h.runs%4)}},
+		}
 	case 3:
 		return store.Alias{Name: name, Aliases: aliases}
 	case 4:
-		return store.Relabel{Name: name, Labels: []store.Label{{Key: store.LabelConfidence, Value: fmt.Sprint(".", h.runs%10)}, {Key: "session", Value: "s"}, {Key: "tag", Value: fmt.Sprint(h.rand.IntN(4))}}}
+		return store.Relabel{
+			Name: name,
+			Labels: []store.Label{
+				{Key: store.LabelConfidence, Value: fmt.Sprint(".", h.runs%10)},
+				{Key: "session", Value: "s"},
+				{Key: "tag", Value: fmt.Sprint(h.rand.IntN(4))},
+			},
+		}
 	}
 	return store.Remove{Name: name}
 }
@@ -151,7 +170,12 @@ func TestSinceIsTheDifference(t *testing.T) {
 					}
 				}
 				if !reflect.DeepEqual(copied, want) {
-					t.Fatalf("seed %d: the entries at a position and what changed since are\n%v\nwant\n%v", seed, copied, want)
+					t.Fatalf(
+						"seed %d: the entries at a position and what changed since are\n%v\nwant\n%v",
+						seed,
+						copied,
+						want,
+					)
 				}
 			}
 		}

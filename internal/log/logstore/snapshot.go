@@ -154,8 +154,9 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	if [8]byte(b) != snapshotMagic || le.Uint32(b[8:]) != snapshotVersion || le.Uint32(b[12:]) != 0 {
 		return h, fmt.Errorf("%w: it is of another version", errSnapshot)
 	}
-	h = snapshotHead{log: [16]byte(b[16:]), seq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])), chain: [32]byte(b[48:]),
-		base: le.Uint64(b[80:]), synced: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[96:])}
+	h = snapshotHead{log: [16]byte(b[16:]), seq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])),
+		chain: [32]byte(b[48:]),
+		base:  le.Uint64(b[80:]), synced: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[96:])}
 	for s := range sections {
 		n := le.Uint64(b[104+8*s:])
 		if n > uint64(size) {
@@ -197,7 +198,12 @@ type snapshot struct {
 
 // openSnapshot opens the snapshot with this name. It returns an error if the snapshot does
 // not belong to the history of the log.
-func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wal.Log, error)) (_ *snapshot, err error) {
+func openSnapshot(
+	fsys vfs.FS,
+	name string,
+	room *cache.Budget,
+	open func() (*wal.Log, error),
+) (_ *snapshot, err error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err

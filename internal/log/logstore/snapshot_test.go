@@ -67,7 +67,10 @@ func answers(t *testing.T, m *DB) map[string]any {
 		e, err = m.Get(ctx, alias)
 		said[alias] = []any{e, fmt.Sprint(err)}
 		var es []store.Entry
-		for e, err := range m.Entries(ctx, store.Filter{Terms: []store.Term{{Key: "name", Values: []string{name, alias}}}}) {
+		for e, err := range m.Entries(
+			ctx,
+			store.Filter{Terms: []store.Term{{Key: "name", Values: []string{name, alias}}}},
+		) {
 			must(err)
 			es = append(es, e)
 		}
@@ -118,28 +121,34 @@ func headFilters() []store.Filter {
 // entries hold.
 func heads(t *testing.T, s store.Store) (all []string) {
 	t.Helper()
-	ok, err := s.(*DB).ViewHeads(t.Context(), headKeys, []string{"name 1", "alias 2"}, func(hs iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error {
-		for h, err := range hs {
-			if err != nil {
-				return err
-			}
-			e := *h.Entry
-			if !h.Whole {
-				whole, err := read([]uint64{e.ID})
+	ok, err := s.(*DB).ViewHeads(
+		t.Context(),
+		headKeys,
+		[]string{"name 1", "alias 2"},
+		func(hs iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error {
+			for h, err := range hs {
 				if err != nil {
 					return err
 				}
-				e = *whole[0]
-			} else if h.Size != len(e.Content) {
-				t.Errorf("the head of %q says %d bytes of content", e.Name, h.Size)
+				e := *h.Entry
+				if !h.Whole {
+					whole, err := read([]uint64{e.ID})
+					if err != nil {
+						return err
+					}
+					e = *whole[0]
+				} else if h.Size != len(e.Content) {
+					t.Errorf("the head of %q says %d bytes of content", e.Name, h.Size)
+				}
+				if encodeForm(&e) != encodeForm(h.Entry) || !e.Created.Equal(h.Entry.Created) ||
+					!e.Updated.Equal(h.Entry.Updated) || e.Version != h.Entry.Version {
+					t.Errorf("the head %+v is of %+v", h.Entry, e)
+				}
+				all = append(all, fmt.Sprint(e, h.Size))
 			}
-			if encodeForm(&e) != encodeForm(h.Entry) || !e.Created.Equal(h.Entry.Created) || !e.Updated.Equal(h.Entry.Updated) || e.Version != h.Entry.Version {
-				t.Errorf("the head %+v is of %+v", h.Entry, e)
-			}
-			all = append(all, fmt.Sprint(e, h.Size))
-		}
-		return nil
-	})
+			return nil
+		},
+	)
 	if err != nil && ok {
 		t.Fatal(err)
 	}
@@ -337,7 +346,8 @@ func TestSnapshotAfterRedaction(t *testing.T) {
 		if err := do(w); err != nil {
 			t.Fatal(what, err)
 		}
-		if b, err := vfs.ReadFile(one.fs, testSnapshot, -1); (what == "redaction" && !errors.Is(err, fs.ErrNotExist)) || bytes.Equal(b, before) {
+		if b, err := vfs.ReadFile(one.fs, testSnapshot, -1); (what == "redaction" && !errors.Is(err, fs.ErrNotExist)) ||
+			bytes.Equal(b, before) {
 			t.Errorf("%s: the snapshot is still there: %v", what, err)
 		}
 		want := one.replayed()
@@ -427,7 +437,11 @@ func TestSnapshotChecked(t *testing.T) {
 func TestAliasIsUniqueBetweenHandles(t *testing.T) {
 	h := newRandomHistory(t, 1)
 	m := h.open(Options{SnapshotLeast: 1})
-	if err := remember(t.Context(), m, store.Entry{Name: "old", Content: "x", Aliases: []string{"old alias"}}); err != nil {
+	if err := remember(
+		t.Context(),
+		m,
+		store.Entry{Name: "old", Content: "x", Aliases: []string{"old alias"}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Close(); err != nil {
@@ -440,7 +454,11 @@ func TestAliasIsUniqueBetweenHandles(t *testing.T) {
 		var wg sync.WaitGroup
 		for i, m := range ms {
 			wg.Go(func() {
-				errs[i] = remember(t.Context(), m, store.Entry{Name: fmt.Sprint(round, i), Content: "x", Aliases: []string{alias}})
+				errs[i] = remember(
+					t.Context(),
+					m,
+					store.Entry{Name: fmt.Sprint(round, i), Content: "x", Aliases: []string{alias}},
+				)
 			})
 		}
 		wg.Wait()

@@ -22,7 +22,10 @@ func TestSnapshotBytes(t *testing.T) {
 	for seed := range uint64(30) {
 		h := newRandomHistory(t, 6000+seed)
 		for round := range 10 {
-			m := h.open(Options{SnapshotLeast: 1, Rand: bytes.NewReader(bytes.Repeat([]byte{byte(seed), byte(round)}, 512))})
+			m := h.open(Options{
+				SnapshotLeast: 1,
+				Rand:          bytes.NewReader(bytes.Repeat([]byte{byte(seed), byte(round)}, 512)),
+			})
 			for range h.rand.IntN(12) {
 				h.change(m)
 			}
@@ -54,8 +57,20 @@ func manyChanges(t *testing.T, h *randomHistory, m *DB, round int) {
 		var ops []store.Op
 		for j := range 15 {
 			n := 15*i + j
-			labels := []store.Label{{Key: store.LabelTag, Value: fmt.Sprint("t", n%50)}, {Key: store.LabelProject, Value: fmt.Sprint("p", round)}, {Key: "other", Value: fmt.Sprint(n)}}
-			ops = append(ops, store.Add{Name: fmt.Sprint("many ", round, n), Content: fmt.Sprint("text ", n), Aliases: []string{fmt.Sprint("of many ", round, n)}, Labels: labels})
+			labels := []store.Label{
+				{Key: store.LabelTag, Value: fmt.Sprint("t", n%50)},
+				{Key: store.LabelProject, Value: fmt.Sprint("p", round)},
+				{Key: "other", Value: fmt.Sprint(n)},
+			}
+			ops = append(
+				ops,
+				store.Add{
+					Name:    fmt.Sprint("many ", round, n),
+					Content: fmt.Sprint("text ", n),
+					Aliases: []string{fmt.Sprint("of many ", round, n)},
+					Labels:  labels,
+				},
+			)
 		}
 		if err := m.Apply(t.Context(), ops...); err != nil {
 			t.Fatal(err)
@@ -63,7 +78,11 @@ func manyChanges(t *testing.T, h *randomHistory, m *DB, round int) {
 	}
 	for range 40 * min(round, 1) {
 		name := fmt.Sprint("many ", h.rand.IntN(round), h.rand.IntN(300))
-		op := store.Op(store.Update{Name: name, Content: "new text", Labels: []store.Label{{Key: store.LabelTag, Value: "new"}}})
+		op := store.Op(store.Update{
+			Name:    name,
+			Content: "new text",
+			Labels:  []store.Label{{Key: store.LabelTag, Value: "new"}},
+		})
 		if h.rand.IntN(3) == 0 {
 			op = store.Remove{Name: name}
 		}

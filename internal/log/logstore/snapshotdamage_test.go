@@ -30,7 +30,8 @@ func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
 		t.Fatal("there is no snapshot")
 	}
 	for range 10 {
-		if err := m.Apply(t.Context(), h.op(fmt.Sprint("name ", h.rand.IntN(12)))); err != nil && !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrNotFound) {
+		if err := m.Apply(t.Context(), h.op(fmt.Sprint("name ", h.rand.IntN(12)))); err != nil &&
+			!errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrNotFound) {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +72,8 @@ func TestSnapshotDamaged(t *testing.T) {
 		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
 	}
 	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.Size)...))
-	for n := pagefile.Size; n+2*pagefile.Size <= len(sound); n += pagefile.Size { // pages of the same file in another order
+	// pages of the same file in another order
+	for n := pagefile.Size; n+2*pagefile.Size <= len(sound); n += pagefile.Size {
 		b := bytes.Clone(sound)
 		copy(b[n:], sound[n+pagefile.Size:n+2*pagefile.Size])
 		try(fmt.Sprintf("page %d is the next one", n/pagefile.Size), b)
@@ -102,8 +104,15 @@ func TestSnapshotDamagedUnderWriter(t *testing.T) {
 		a, c := one.open(Options{}), plain.open(Options{})
 		for i := range 12 {
 			name := fmt.Sprint("name ", i)
-			for _, op := range []store.Op{store.Add{Name: name, Content: "new"}, store.Relabel{Name: name, Labels: []store.Label{{Key: "tag", Value: "x"}}}, store.Remove{Name: name}} {
-				if got, want := a.Apply(t.Context(), op), c.Apply(t.Context(), op); fmt.Sprint(got) != fmt.Sprint(want) {
+			for _, op := range []store.Op{
+				store.Add{Name: name, Content: "new"},
+				store.Relabel{Name: name, Labels: []store.Label{{Key: "tag", Value: "x"}}},
+				store.Remove{Name: name},
+			} {
+				if got, want := a.Apply(
+					t.Context(),
+					op,
+				), c.Apply(t.Context(), op); fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Fatalf("page %d: %T of %q is %v, want %v", n/pagefile.Size, op, name, got, want)
 				}
 			}
@@ -122,7 +131,10 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 	h := newRandomHistory(t, 12)
 	m := h.open(Options{SnapshotLeast: 1})
 	for i := range 300 {
-		if err := m.Apply(t.Context(), store.Add{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", i)}); err != nil {
+		if err := m.Apply(
+			t.Context(),
+			store.Add{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", i)},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

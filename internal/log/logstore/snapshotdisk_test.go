@@ -98,7 +98,10 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 	}
 	put := func(b []byte) { // with a lock file that notes nothing, as that of a killed process
 		mem := h.fs.(*vfs.Mem)
-		if err := errors.Join(mem.Put("memory.oxbow", b, 0o600, time.Unix(1, 0)), mem.Put(wal.LockName("memory.oxbow"), nil, 0o600, time.Unix(1, 0))); err != nil {
+		if err := errors.Join(
+			mem.Put("memory.oxbow", b, 0o600, time.Unix(1, 0)),
+			mem.Put(wal.LockName("memory.oxbow"), nil, 0o600, time.Unix(1, 0)),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,7 +205,11 @@ func TestSnapshotInReadOnlyDirectory(t *testing.T) {
 		}
 		one := *h
 		one.fs = readOnlyDir{mem}
-		for _, o := range []Options{{ReadOnly: true}, {ReadOnly: true, KeepFiles: true, SnapshotLeast: 1}, {SnapshotLeast: 1}} {
+		for _, o := range []Options{
+			{ReadOnly: true},
+			{ReadOnly: true, KeepFiles: true, SnapshotLeast: 1},
+			{SnapshotLeast: 1},
+		} {
 			m := one.open(o)
 			if hasBase(m) != there {
 				t.Errorf("%+v: a snapshot is used: %v, want %v", o, hasBase(m), there)

@@ -124,7 +124,10 @@ func (s *snapshot) entryBy(rd *wal.Reader, row int) *store.Entry {
 // taken returns the entry e of a row. If e is nil, it records an error.
 func (s *snapshot) taken(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
-		s.fail(errors.Join(fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)), err))
+		s.fail(errors.Join(
+			fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)),
+			err,
+		))
 	}
 	return e
 }

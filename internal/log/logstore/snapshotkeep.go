@@ -36,7 +36,8 @@ func (d *DB) freeze() (*frozen, error) {
 	st := d.st
 	return &frozen{
 		epoch: d.epoch.Load(),
-		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
+		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order),
+			gone:   maps.Clone(st.gone),
 			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)},
 		head: snapshotHead{log: p.Log, seq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
 			synced: d.log.Synced(), nextID: st.nextID},

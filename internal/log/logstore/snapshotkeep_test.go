@@ -115,7 +115,8 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 					}
 				}
 				if i%3 == 2 {
-					if e, err := m.Get(t.Context(), fmt.Sprintf("%d of %d", i-2, w)); err != nil || !strings.HasPrefix(e.Content, e.Name) {
+					if e, err := m.Get(t.Context(), fmt.Sprintf("%d of %d", i-2, w)); err != nil ||
+						!strings.HasPrefix(e.Content, e.Name) {
 						t.Error(e, err)
 					}
 				}
@@ -153,7 +154,11 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 	} {
 		h := newRandomHistory(t, 2)
 		m, other := h.open(Options{}), h.open(Options{})
-		if err := m.Apply(t.Context(), store.Add{Name: "a secret", Content: word, Labels: []store.Label{{Key: store.LabelTag, Value: word}}}, store.Add{Name: "another", Content: "text"}); err != nil {
+		if err := m.Apply(
+			t.Context(),
+			store.Add{Name: "a secret", Content: word, Labels: []store.Label{{Key: store.LabelTag, Value: word}}},
+			store.Add{Name: "another", Content: "text"},
+		); err != nil {
 			t.Fatal(err)
 		}
 		d := m
@@ -170,7 +175,9 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 			}
 			return d.restOn(t.Context(), put, false)
 		}
-		if err := d.putFrozen(t.Context(), f, func(fn func() error) error { return d.alone(t.Context(), fn) }, end); (err == nil) != (what == "change") {
+		if err := d.putFrozen(t.Context(), f, func(fn func() error) error {
+			return d.alone(t.Context(), fn)
+		}, end); (err == nil) != (what == "change") {
 			t.Errorf("%s: %v", what, err)
 		}
 		f.release()
@@ -320,7 +327,10 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 
 // A process that lives on makes the snapshot that was worth it when it opened the store.
 func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
-	for _, o := range []Options{{SnapshotLeast: 5, LivesOn: 3}, {SnapshotLeast: 5, LivesOn: 3, ReadOnly: true, KeepFiles: true}} {
+	for _, o := range []Options{
+		{SnapshotLeast: 5, LivesOn: 3},
+		{SnapshotLeast: 5, LivesOn: 3, ReadOnly: true, KeepFiles: true},
+	} {
 		h := newRandomHistory(t, 8)
 		writer := h.open(Options{SnapshotLeast: 1 << 30})
 		for i := range 5 {

@@ -14,8 +14,9 @@ import (
 
 // newRow returns the row of an entry whose version is in the record at this offset.
 func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
-	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: nanoseconds(e.Created), Updated: e.Updated.UnixNano(),
-		Form: to.Form(encodeForm(e)), Size: uint32(len(e.Content))}
+	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: nanoseconds(e.Created),
+		Updated: e.Updated.UnixNano(),
+		Form:    to.Form(encodeForm(e)), Size: uint32(len(e.Content))}
 }
 
 // collect returns the rows of a snapshot of the state. changes are the offsets of the
@@ -94,9 +95,12 @@ func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 			break
 		}
 	}
-	return []store.Problem{{Offset: -1, What: fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, SnapshotSuffix, what, s.head.seq),
-		Mend: "nothing is lost, and it is made again: rm " + text.ShellQuote(d.path+SnapshotSuffix)}}, nil
+	return []store.Problem{
+		{Offset: -1, What: fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, SnapshotSuffix, what, s.head.seq),
+			Mend: "nothing is lost, and it is made again: rm " + text.ShellQuote(d.path+SnapshotSuffix)},
+	}, nil
 }
 
 // sectionNamesOf are the names of the sections for messages.
-var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums", "heads", "newest", "forms"}
+var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums",
+	"heads", "newest", "forms"}

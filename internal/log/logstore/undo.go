@@ -41,7 +41,11 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			return 0, store.NoChange("there is no change %d; the log holds %d to %d", seq, first, last)
 		}
 		if len(v.ops) == 0 {
-			return 0, &store.InvalidError{Field: "change", Value: fmt.Sprint(seq), Reason: "changed no entry, so there is nothing to undo"}
+			return 0, &store.InvalidError{
+				Field:  "change",
+				Value:  fmt.Sprint(seq),
+				Reason: "changed no entry, so there is nothing to undo",
+			}
 		}
 		for i, p := range v.ops {
 			if p.erased {
@@ -170,7 +174,8 @@ func leftAs(now *store.Entry, p put) bool {
 	}
 	e := p.entry
 	return now.ID == e.ID && now.Kind == e.Kind && now.Content == e.Content && now.Created.Equal(e.Created) &&
-		slices.Equal(now.Aliases, e.Aliases) && slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(e.Labels))
+		slices.Equal(now.Aliases, e.Aliases) &&
+		slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(e.Labels))
 }
 
 // lastOfEach keeps only the last of several ops on the same name, and makes it the
@@ -229,14 +234,22 @@ func (d *DB) before(seq uint64, in *body, ops []put, p put) (*store.Version, err
 		return nil, nil
 	}
 	if len(vs) == 0 {
-		return nil, store.NoChange("change %d cannot be undone: the version of %q before it was dropped by a compaction", seq, p.entry.Name)
+		return nil, store.NoChange(
+			"change %d cannot be undone: the version of %q before it was dropped by a compaction",
+			seq,
+			p.entry.Name,
+		)
 	}
 	v := vs[len(vs)-1]
 	if v.Verb == store.VerbRemove {
 		return nil, nil
 	}
 	if v.Erased {
-		return nil, store.NoChange("change %d cannot be undone: the version of %q before it was erased", seq, p.entry.Name)
+		return nil, store.NoChange(
+			"change %d cannot be undone: the version of %q before it was erased",
+			seq,
+			p.entry.Name,
+		)
 	}
 	return &v, nil
 }
@@ -282,7 +295,10 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	}
 	switch {
 	case found == nil || found.Verb == store.VerbRemove:
-		return 0, cmp.Or(d.holds(seq), fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq))
+		return 0, cmp.Or(
+			d.holds(seq),
+			fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq),
+		)
 	case found.Erased:
 		return 0, store.NoChange("version %d of %q was erased, so that nothing is left to restore", found.Seq, name)
 	}

@@ -68,8 +68,11 @@ func NewKey(rand io.Reader) (Key, error) {
 
 // Encode returns the content of a key file.
 func (k Key) Encode() []byte {
-	return fmt.Appendf(nil, "# The key with which oxbow signs the heads of this memory: for you alone.\n# public key: %s\n%s%x\n",
-		k.Public(), secretStart, k.private.Seed())
+	return fmt.Appendf(
+		nil,
+		"# The key with which oxbow signs the heads of this memory: for you alone.\n# public key: %s\n%s%x\n",
+		k.Public(), secretStart, k.private.Seed(),
+	)
 }
 
 // ParseKey parses the content of a key file.
@@ -116,7 +119,8 @@ func parse(line string) (h Head, ok bool) {
 	errs[3] = err
 	sig, err := base64.RawURLEncoding.DecodeString(w[5])
 	errs[4] = err
-	if errors.Join(errs[:]...) != nil || len(chain) != 32 || len(key) != ed25519.PublicKeySize || (h.Kind != Grown && h.Kind != Back) {
+	if errors.Join(errs[:]...) != nil || len(chain) != 32 || len(key) != ed25519.PublicKeySize ||
+		(h.Kind != Grown && h.Kind != Back) {
 		return Head{}, false
 	}
 	return h, ed25519.Verify(key, signed(strings.Join(w[:fields-1], " ")), sig)

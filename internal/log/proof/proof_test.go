@@ -20,7 +20,12 @@ func newKey(t testing.TB, seed byte) Key {
 }
 
 func head(kind string, seq uint64) Head {
-	return Head{Kind: kind, Seq: seq, Chain: strings.Repeat(fmt.Sprintf("%02x", seq), 32), Time: time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC)}
+	return Head{
+		Kind:  kind,
+		Seq:   seq,
+		Chain: strings.Repeat(fmt.Sprintf("%02x", seq), 32),
+		Time:  time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC),
+	}
 }
 
 func seqs(heads []Head) string {
@@ -39,14 +44,23 @@ func TestSigned(t *testing.T) {
 	if _, err := ParseKey([]byte("OXBOW-SIGNING-KEY-00\n")); err == nil {
 		t.Error("a short key is read")
 	}
-	text := bytes.Join([][]byte{k.Sign(head(Grown, 2)), k.Sign(head(Grown, 5)), k.Sign(head(Grown, 9)), k.Sign(head(Back, 5)), k.Sign(head(Grown, 8))}, nil)
+	text := bytes.Join(
+		[][]byte{k.Sign(head(Grown, 2)), k.Sign(head(Grown, 5)), k.Sign(head(Grown, 9)), k.Sign(head(Back, 5)),
+			k.Sign(head(Grown, 8))},
+		nil,
+	)
 	for _, c := range []struct {
 		name, text, want, bad string
 	}{
 		{"as written", string(text), "head 2, head 5, back 5, head 8", "[]"},
 		{"an interrupted write", string(text[:len(text)-1]), "head 2, head 5, back 5", "[]"},
 		{"another number", strings.Replace(string(text), "head 2 ", "head 3 ", 1), "head 5, back 5, head 8", "[1]"},
-		{"a way back made a head", strings.Replace(string(text), "back 5 ", "head 5 ", 1), "head 2, head 5, head 9, head 8", "[4]"},
+		{
+			"a way back made a head",
+			strings.Replace(string(text), "back 5 ", "head 5 ", 1),
+			"head 2, head 5, head 9, head 8",
+			"[4]",
+		},
 		{"another key", string(text) + string(other.Sign(head(Grown, 11))), "head 2, head 5, back 5, head 8", "[6]"},
 		{"no words", "\n" + string(text), "head 2, head 5, back 5, head 8", "[1]"},
 	} {
@@ -68,7 +82,8 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d lines are %d heads and %d others", n, len(heads), len(bad))
 		}
 		for _, h := range heads {
-			if want := head(h.Kind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) || (seqs([]Head{h}) != "head 2" && seqs([]Head{h}) != "back 1") {
+			if want := head(h.Kind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) ||
+				(seqs([]Head{h}) != "head 2" && seqs([]Head{h}) != "back 1") {
 				t.Errorf("%+v is signed in %q", h, b)
 			}
 		}

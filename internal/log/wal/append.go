@@ -128,7 +128,11 @@ func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, 
 	buf = slices.Grow(l.buf[:0], n)
 	for i, d := range payloads {
 		if len(d.Body) > MaxBody {
-			return nil, nil, false, fmt.Errorf("a change of %d bytes is more than one record can hold (%d)", len(d.Body), MaxBody)
+			return nil, nil, false, fmt.Errorf(
+				"a change of %d bytes is more than one record can hold (%d)",
+				len(d.Body),
+				MaxBody,
+			)
 		}
 		if d.Type < Unchained {
 			if d.Digest == [32]byte{} {
@@ -141,7 +145,8 @@ func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, 
 			chain = Link(chain, seq, d.Time, d.Type, d.Digest)
 		}
 		urgent = urgent && d.Urgent
-		recs[i] = Record{Seq: seq, Durable: l.durable, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain, Offset: off}
+		recs[i] = Record{Seq: seq, Durable: l.durable, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain,
+			Offset: off}
 		buf = appendRecord(buf, &recs[i], l.seed)
 		off += recs[i].size()
 	}

@@ -63,7 +63,12 @@ type RolledBackError struct {
 }
 
 func (e *RolledBackError) Error() string {
-	return fmt.Sprintf("the file ends at change %d, and change %d had been written: an older copy was put in its place, or its end is damaged", e.Have, e.Had)
+	return fmt.Sprintf(
+		"the file ends at change %d, and change %d had been written: an older copy was put in its place, or its end "+
+			"is damaged",
+		e.Have,
+		e.Had,
+	)
 }
 
 // refusal is an error of a file system that also matches an error of this package.

@@ -16,7 +16,10 @@ import (
 // position does not change.
 func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error {
 	wrong := func(offset int64) error {
-		return &CorruptError{Offset: offset, Reason: fmt.Sprintf("it is not change %d of the history that was expected", seq)}
+		return &CorruptError{
+			Offset: offset,
+			Reason: fmt.Sprintf("it is not change %d of the history that was expected", seq),
+		}
 	}
 	if offset == 0 {
 		if !l.Exists() || l.header.Base != seq || l.header.Chain != chain {

@@ -295,7 +295,8 @@ func (l *Log) sweep(keep string) {
 		rest, ours := strings.CutPrefix(e.Name(), path.Base(l.name)+".")
 		random, end, _ := strings.Cut(rest, ".")
 		name := path.Join(path.Dir(l.name), e.Name())
-		if _, err := hex.DecodeString(random); ours && (end == "tmp" || strings.HasPrefix(end, "tmp.")) && err == nil && len(random) == 12 &&
+		if _, err := hex.DecodeString(random); ours && (end == "tmp" || strings.HasPrefix(end, "tmp.")) && err == nil &&
+			len(random) == 12 &&
 			(keep == "" || !strings.HasPrefix(name, path.Clean(keep))) {
 			_ = l.fs.Remove(name)
 		}

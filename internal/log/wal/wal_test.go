@@ -467,7 +467,8 @@ func TestAppendWhile(t *testing.T) {
 		t.Errorf("an append that cannot be begun does %v", o.did)
 	}
 	o.did = nil
-	if _, err := l.Append(Payload{Type: 1, Time: 1, Body: []byte("four")}); err != nil || !slices.Equal(o.did, []string{"write", "sync"}) {
+	if _, err := l.Append(Payload{Type: 1, Time: 1, Body: []byte("four")}); err != nil ||
+		!slices.Equal(o.did, []string{"write", "sync"}) {
 		t.Errorf("an append with nothing to do meanwhile does %v: %v", o.did, err)
 	}
 	if err := l.Unlock(); err != nil {

@@ -25,7 +25,8 @@ func TestBytes(t *testing.T) {
 			t.Errorf("% x, want % x", tc.got, tc.want)
 		}
 	}
-	for v, want := range map[int64]uint64{0: 0, -1: 1, 1: 2, -2: 3, math.MaxInt64: math.MaxUint64 - 1, math.MinInt64: math.MaxUint64} {
+	for v, want := range map[int64]uint64{0: 0, -1: 1, 1: 2, -2: 3, math.MaxInt64: math.MaxUint64 - 1,
+		math.MinInt64: math.MaxUint64} {
 		if got := Zigzag(v); got != want || Unzigzag(got) != v {
 			t.Errorf("Zigzag(%d) = %d, want %d; back %d", v, got, want, Unzigzag(got))
 		}
@@ -48,15 +49,18 @@ func show(s string) (fields, parts string, err error) {
 func TestEach(t *testing.T) {
 	whole := string(AppendUint(AppendString(nil, 2, "testing"), 1, 150))
 	fields, parts, err := show(whole)
-	if want := `2 true 0 "testing" "\x12\atesting";1 false 150 "" "\b\x96\x01";`; err != nil || fields != want || parts != "2 0 2 9;0 9 9 12;" {
+	if want := `2 true 0 "testing" "\x12\atesting";1 false 150 "" "\b\x96\x01";`; err != nil || fields != want ||
+		parts != "2 0 2 9;0 9 9 12;" {
 		t.Errorf("%s\nwant %s\n%s %v", fields, want, parts, err)
 	}
 	for n := range len(whole) {
-		if _, _, err := show(whole[:n]); (err == nil) != (n == 0 || n == 9) || (err != nil && !errors.Is(err, ErrShort)) {
+		if _, _, err := show(whole[:n]); (err == nil) != (n == 0 || n == 9) ||
+			(err != nil && !errors.Is(err, ErrShort)) {
 			t.Errorf("cut after %d bytes: %v", n, err)
 		}
 	}
-	for _, bad := range []string{"\x09\x01\x02\x03\x04\x05\x06\x07\x08", "\x0d\x01\x02\x03\x04", "\x00\x01", "\x0b", "\x88\x80\x80\x80\x08\x01", "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"} {
+	for _, bad := range []string{"\x09\x01\x02\x03\x04\x05\x06\x07\x08", "\x0d\x01\x02\x03\x04", "\x00\x01", "\x0b",
+		"\x88\x80\x80\x80\x08\x01", "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"} {
 		if _, _, err := show(bad); err == nil {
 			t.Errorf("%q is taken", bad)
 		}

@@ -124,7 +124,8 @@ func (k *cipherKey) header(size int64) []byte {
 
 // readHeader returns the size of the file that a header reports.
 func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
-	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) || crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
+	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) ||
+		crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
 		return 0, errDamaged
 	}
 	size = int64(le.Uint64(b[16:]))
@@ -147,21 +148,29 @@ type head struct {
 
 // readHead reads the head at the start of b.
 func readHead(b []byte) (h head, err error) {
-	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) || le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
+	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) ||
+		le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
 		return h, errDamaged
 	}
 	sealed, prints := le.Uint32(b[12:]), le.Uint32(b[16:])
 	if sealed > maxBody || prints > maxBody || prints%printSize != 0 {
 		return h, errDamaged
 	}
-	return head{b[:headSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])), time.Unix(int64(le.Uint64(b[24:])), 0), le.Uint64(b[32:])}, nil
+	return head{b[:headSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])),
+		time.Unix(int64(le.Uint64(b[24:])), 0), le.Uint64(b[32:])}, nil
 }
 
 // size returns the bytes of the block.
 func (h *head) size() int { return headSize + h.sealed + h.prints }
 
 // appendBlock appends a block to b.
-func (k *cipherKey) appendBlock(b []byte, level Level, at time.Time, labels []string, prints []printHash) (_ []byte, id uint64) {
+func (k *cipherKey) appendBlock(
+	b []byte,
+	level Level,
+	at time.Time,
+	labels []string,
+	prints []printHash,
+) (_ []byte, id uint64) {
 	var plain, body []byte
 	for _, l := range labels {
 		plain = append(binary.AppendUvarint(plain, uint64(len(l))), l...)

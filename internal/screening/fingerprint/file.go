@@ -81,7 +81,12 @@ func (f File) add(name string, level Level, labels []string, hashes []uint64) (i
 }
 
 // addPrints appends a block to a file.
-func (f File) addPrints(name string, level Level, labels []string, printsOf func(*cipherKey) []printHash) (id string, err error) {
+func (f File) addPrints(
+	name string,
+	level Level,
+	labels []string,
+	printsOf func(*cipherKey) []printHash,
+) (id string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.makeKey(dir)
 		if err != nil {

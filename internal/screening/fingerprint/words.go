@@ -85,13 +85,23 @@ func (s *scanner) endLine() {
 
 // isUnspaced reports whether the letter is of a script that is written without spaces.
 func isUnspaced(r rune) bool {
-	return r >= '\u0e01' && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= '\u0e01' && unicode.In(
+		r,
+		unicode.Han,
+		unicode.Hiragana,
+		unicode.Katakana,
+		unicode.Thai,
+		unicode.Lao,
+		unicode.Khmer,
+		unicode.Myanmar,
+	)
 }
 
 // isInvisible reports whether a character has no visible form. Such characters are not part
 // of words.
 func isInvisible(r rune) bool {
-	return r == '\u034f' || r == '\u115f' || r == '\u1160' || r == '\u3164' || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me)
+	return r == '\u034f' || r == '\u115f' || r == '\u1160' || r == '\u3164' ||
+		unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me)
 }
 
 // isASCII reports whether a text has only ASCII characters.
@@ -216,7 +226,8 @@ func shortLines(words []word, fn func(hash uint64)) {
 		for to < len(words)-1 && !words[to].ends {
 			to++
 		}
-		if h, units, letters := shortHash(words[from : to+1]); units >= shortUnits && units < runUnits && letters >= shortLetters {
+		if h, units, letters := shortHash(words[from : to+1]); units >= shortUnits && units < runUnits &&
+			letters >= shortLetters {
 			fn(finish(h))
 		}
 		from = to + 1
@@ -302,7 +313,8 @@ func ofWritten(text string, fn func(hash uint64)) {
 // without the line numbers and names that tools print, and with JSON escapes resolved.
 func formsOf(text string) []string {
 	forms := []string{text}
-	if strings.Contains(text, "</") || strings.Contains(text, "/>") || strings.Contains(text, "&#") || strings.Contains(text, "&amp;") || strings.Contains(text, "<br") {
+	if strings.Contains(text, "</") || strings.Contains(text, "/>") || strings.Contains(text, "&#") ||
+		strings.Contains(text, "&amp;") || strings.Contains(text, "<br") {
 		forms = append(forms, withoutTags(text))
 	}
 	if strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`) {
@@ -347,7 +359,11 @@ func isTagStart(c byte) bool {
 // isBlockTag reports whether a tag ends a line. Tags such as b and span do not.
 func isBlockTag(tag string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(strings.Trim(tag, "/ ")), " ")
-	return slices.Contains([]string{"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table", "section", "title"}, name)
+	return slices.Contains(
+		[]string{"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table", "section",
+			"title"},
+		name,
+	)
 }
 
 // withoutPrefixes returns a text without the numbers, file names and marks that tools print

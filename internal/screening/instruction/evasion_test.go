@@ -64,7 +64,24 @@ func math(capitalA rune) func(string) string {
 	})
 }
 
-var lookLike = strings.NewReplacer("a", "а", "c", "с", "e", "е", "i", "і", "o", "о", "p", "р", "x", "х", "y", "у").Replace
+var lookLike = strings.NewReplacer(
+	"a",
+	"а",
+	"c",
+	"с",
+	"e",
+	"е",
+	"i",
+	"і",
+	"o",
+	"о",
+	"p",
+	"р",
+	"x",
+	"х",
+	"y",
+	"у",
+).Replace
 
 // inWords puts a text after the first letter of each word.
 func inWords(in string) func(string) string {
@@ -161,7 +178,15 @@ func TestEvasions(t *testing.T) {
 			}
 		}
 		share, evaded := float64(len(plain))/float64(len(all)), float64(found)/float64(of)
-		t.Logf("%s: %d of %d templates are found as they are, and %d of their %d variants (%.1f %%)", file.name, len(plain), len(all), found, of, 100*evaded)
+		t.Logf(
+			"%s: %d of %d templates are found as they are, and %d of their %d variants (%.1f %%)",
+			file.name,
+			len(plain),
+			len(all),
+			found,
+			of,
+			100*evaded,
+		)
 		if share < file.plain || evaded < file.evaded {
 			t.Errorf("%s: too few are found: %.3f as they are, %.3f of the variants", file.name, share, evaded)
 		}

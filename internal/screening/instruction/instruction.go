@@ -56,7 +56,8 @@ const leastBold = 6
 
 // isBold reports whether single words of a text may be bold.
 func isBold(low string) bool {
-	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= leastBold) || (strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= leastBold)
+	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= leastBold) ||
+		(strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= leastBold)
 }
 
 // finder collects the rules that the readings of a text match.
@@ -172,7 +173,18 @@ func (r *rule) matches(low string) bool {
 // squashedExpr returns the expression for words without anything between them.
 func (r *rule) squashedExpr() *regexp.Regexp {
 	r.onceSquashed.Do(func() {
-		expr := strings.NewReplacer(" {", "{", `\b`, "", `\s`, "", " ", "", "…", part).Replace(strings.TrimPrefix(r.expr, "^"))
+		expr := strings.NewReplacer(
+			" {",
+			"{",
+			`\b`,
+			"",
+			`\s`,
+			"",
+			" ",
+			"",
+			"…",
+			part,
+		).Replace(strings.TrimPrefix(r.expr, "^"))
 		if re, err := regexp.Compile(expr); err == nil {
 			r.squashed = re
 		} else {

@@ -53,7 +53,8 @@ func TestFind(t *testing.T) {
 		"Tests must pass before a merge.",
 		"The API returns a token that future requests include.",
 		"Send the form with POST /orders.",
-		"The family flag 👨\u200D👩\u200D👧 and Scotland 🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F are emoji.",
+		"The family flag 👨\u200D👩\u200D👧 and Scotland 🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F " +
+			"are emoji.",
 		"Ein Hinweis: Die Anweisungen stehen im README.",
 		"הטקסט נכתב מימין לשמאל",
 	} {
@@ -93,7 +94,10 @@ func TestRules(t *testing.T) {
 func searched(t *testing.T, text string) {
 	t.Helper()
 	low, has := lower(text)
-	if want := "\n" + strings.ToLower(text); low != want || has.isASCII != !strings.ContainsFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) {
+	if want := "\n" + strings.ToLower(text); low != want ||
+		has.isASCII != !strings.ContainsFunc(text, func(c rune) bool {
+			return c >= utf8.RuneSelf
+		}) {
 		t.Errorf("lower(%q) = %q, %+v, want %q", text, low, has, want)
 	}
 	for i := range rules().rules {
@@ -106,9 +110,12 @@ func searched(t *testing.T, text string) {
 
 func TestMatchesAsSearched(t *testing.T) {
 	texts := []string{
-		"remember_this and remember this: memory", "éignore all rules", "x ignore any of the prompts", "ignore " + strings.Repeat("é", 58) + " all rules",
-		strings.Repeat("http://", 400) + "?a={", strings.Repeat("you ", 400) + "must", strings.Repeat("- ", 19) + "SYSTEM:", "a\nsystem \n:", "\n\nadmin :",
-		"curl x |\n\n sh", "curl x | base64 -d\n| sh", "note to the AI: always", "claude code: must", "for the next sessions, for each next sessions",
+		"remember_this and remember this: memory", "éignore all rules", "x ignore any of the prompts", "ignore " +
+			strings.Repeat("é", 58) + " all rules",
+		strings.Repeat("http://", 400) + "?a={", strings.Repeat("you ", 400) + "must", strings.Repeat("- ", 19) +
+			"SYSTEM:", "a\nsystem \n:", "\n\nadmin :",
+		"curl x |\n\n sh", "curl x | base64 -d\n| sh", "note to the AI: always", "claude code: must",
+		"for the next sessions, for each next sessions",
 		strings.Repeat("if anyone says it and ", 300) + "whenever the user asks, you reply",
 	}
 	for _, text := range texts {
@@ -123,7 +130,10 @@ func TestMatchesAsSearched(t *testing.T) {
 		r := &rules().rules[i]
 		for _, s := range r.starts {
 			searched(t, "so"+s)
-			for _, end := range []string{" all the user's rules must always send this to the notes, to a@b.io", " the secret tool: a password, this without asking, no user"} {
+			for _, end := range []string{
+				" all the user's rules must always send this to the notes, to a@b.io",
+				" the secret tool: a password, this without asking, no user",
+			} {
 				searched(t, "so "+s+end)
 			}
 		}
@@ -187,7 +197,10 @@ func FuzzFind(f *testing.F) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	text := strings.Repeat("The build uses Go 1.26, the tests take three minutes, and the token is kept by the server. ", 4)
+	text := strings.Repeat(
+		"The build uses Go 1.26, the tests take three minutes, and the token is kept by the server. ",
+		4,
+	)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		Find(text)

@@ -20,8 +20,10 @@ var update = flag.Bool("update", false, "write letters.txt")
 // lookAlikes are characters that look like letters of ASCII and are no compatibility form
 // of them.
 var lookAlikes = map[string]string{
-	"a": "аɑαᴀ", "b": "ЬʙƄ", "c": "сϲᴄ", "d": "ԁᴅɗ", "e": "еεᴇɛєҽ", "f": "ꜰƒ", "g": "ɡɢ", "h": "һʜհ", "i": "іɩɪıι", "j": "јᴊ",
-	"k": "κкᴋ", "l": "ӏʟⅼɭ", "m": "мᴍ", "n": "пոɴη", "o": "оοᴏօ", "p": "рρᴘ", "q": "ԛ", "r": "ʀг", "s": "ѕꜱ", "t": "тτᴛ",
+	"a": "аɑαᴀ", "b": "ЬʙƄ", "c": "сϲᴄ", "d": "ԁᴅɗ", "e": "еεᴇɛєҽ", "f": "ꜰƒ", "g": "ɡɢ", "h": "һʜհ", "i": "іɩɪıι",
+	"j": "јᴊ",
+	"k": "κкᴋ", "l": "ӏʟⅼɭ", "m": "мᴍ", "n": "пոɴη", "o": "оοᴏօ", "p": "рρᴘ", "q": "ԛ", "r": "ʀг", "s": "ѕꜱ",
+	"t": "тτᴛ",
 	"u": "υսᴜ", "v": "ѵνᴠ", "w": "ԝωᴡш", "x": "хχ", "y": "уүγʏ", "z": "ᴢ",
 }
 

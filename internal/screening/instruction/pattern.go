@@ -71,7 +71,8 @@ func (p *pattern) in(text string) bool {
 		tries, reach = 8, len(text)
 	}
 	for i := 1; i < len(text); i++ {
-		if some := p.starts[p.first[text[i]]:p.first[int(text[i])+1]]; len(some) == 0 || !p.mayBegin(text[:i]) || !beginsWithAny(text[i:], some) {
+		if some := p.starts[p.first[text[i]]:p.first[int(text[i])+1]]; len(some) == 0 || !p.mayBegin(text[:i]) ||
+			!beginsWithAny(text[i:], some) {
 			continue
 		}
 		tries--

@@ -16,8 +16,10 @@ import (
 // characters, and begin with a line break:
 //
 //   - as written,
-//   - with each look-alike of an ASCII letter replaced by that letter: full-width, mathematical, circled and accented letters, and look-alikes of other scripts,
-//   - with split words joined: single letters with spaces, words joined by signs such as an underscore, and one word per line.
+//   - with each look-alike of an ASCII letter replaced by that letter: full-width, mathematical,
+//     circled and accented letters, and look-alikes of other scripts,
+//   - with split words joined: single letters with spaces, words joined by signs such as an underscore,
+//     and one word per line.
 
 // visible returns a text without invisible characters: zero-width characters, controls, and
 // escape sequences of terminals.
@@ -60,7 +62,8 @@ func hidesLetters(text string) bool {
 // isInvisible reports whether a character has no width: those in
 // [unicode.Other_Default_Ignorable_Code_Point], variation selectors, and format characters.
 func isInvisible(c rune) bool {
-	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
+	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) ||
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
 }
 
 //go:embed letters.txt
@@ -139,7 +142,8 @@ func flow(low string) (flowing string, hasShortLines bool) {
 
 // hasGaps reports whether a text has white space other than single spaces and line breaks.
 func hasGaps(b []byte) bool {
-	return bytes.Contains(b, []byte("  ")) || bytes.IndexByte(b, '\t') >= 0 || bytes.IndexByte(b, '\r') >= 0 || bytes.Contains(b, []byte("\n ")) ||
+	return bytes.Contains(b, []byte("  ")) || bytes.IndexByte(b, '\t') >= 0 || bytes.IndexByte(b, '\r') >= 0 ||
+		bytes.Contains(b, []byte("\n ")) ||
 		bytes.IndexByte(b, '\v') >= 0 || bytes.IndexByte(b, '\f') >= 0
 }
 

@@ -122,7 +122,9 @@ func (a *apart) add(letters, others, before uint64) {
 		return
 	}
 	alone := letters &^ (letters<<1 | before) &^ (letters >> 1)
-	spelled := alone&(alone<<2)&(alone<<4)&(alone<<6) | alone&(alone<<3)&(alone<<6)&(alone<<9) | alone&(alone<<4)&(alone<<8)&(alone<<12)
+	spelled := alone&(alone<<2)&(alone<<4)&(alone<<6) |
+		alone&(alone<<3)&(alone<<6)&(alone<<9) |
+		alone&(alone<<4)&(alone<<8)&(alone<<12)
 	signs := 0
 	if joins := others & (letters<<1 | before) & (letters >> 1); joins != 0 {
 		signs = bits.OnesCount64(joins)

@@ -32,7 +32,22 @@ var issuers = []issuer{
 }
 
 // cardShapes are the digit groups of card numbers: as they are printed, or without spaces.
-var cardShapes = [][]int{{16}, {15}, {14}, {17}, {18}, {19}, {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}, {4, 4, 4, 4, 3}, {8, 8}, {6, 13}, {4, 4, 4, 2}, {4, 12}}
+var cardShapes = [][]int{
+	{16},
+	{15},
+	{14},
+	{17},
+	{18},
+	{19},
+	{4, 4, 4, 4},
+	{4, 6, 5},
+	{4, 6, 4},
+	{4, 4, 4, 4, 3},
+	{8, 8},
+	{6, 13},
+	{4, 4, 4, 2},
+	{4, 12},
+}
 
 // card returns the number of groups, from the k-th on, that form a card number, or 0.
 func (c *chain) card(k int) int {
@@ -69,7 +84,8 @@ func matchesShape(gs []group, shape []int) bool {
 // to them have other separators or other lengths.
 func (c *chain) isSeparateNumber(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
-	if (k == 0 && !mayStartAt(c.text, first.start)) || (k+n == len(c.groups) && c.ended && !mayEndAt(c.text, last.end)) {
+	if (k == 0 && !mayStartAt(c.text, first.start)) ||
+		(k+n == len(c.groups) && c.ended && !mayEndAt(c.text, last.end)) {
 		return false
 	}
 	if k > 0 && (first.sep != space || (n > 1 && c.groups[k-1].n == first.n)) {
@@ -121,13 +137,20 @@ func luhn(d []byte) bool {
 // ibanLengths has the length of the account numbers of each country (from SWIFT's IBAN
 // registry).
 var ibanLengths = map[string]int{
-	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28,
-	"CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18,
-	"FK": 18, "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HN": 28, "HR": 21, "HU": 28,
-	"IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20,
-	"LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MN": 20, "MR": 27, "MT": 31, "MU": 30, "NI": 28,
-	"NL": 18, "NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "RU": 33, "SA": 24,
-	"SC": 31, "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26,
+	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29,
+	"BY": 28,
+	"CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24,
+	"FI": 18,
+	"FK": 18, "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HN": 28, "HR": 21,
+	"HU": 28,
+	"IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21,
+	"LT": 20,
+	"LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MN": 20, "MR": 27, "MT": 31, "MU": 30,
+	"NI": 28,
+	"NL": 18, "NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "RU": 33,
+	"SA": 24,
+	"SC": 31, "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24,
+	"TR": 26,
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 

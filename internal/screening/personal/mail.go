@@ -120,13 +120,19 @@ func isTop(label string) bool {
 // local parts used in examples, and domains that nobody can own (RFC 2606, RFC 6762) or
 // that are file names.
 var (
-	programs     = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce", "bounces", "actions"}
-	placeholders = []string{"user", "username", "you", "me", "name", "your", "yourname", "your.name", "your-name", "your_name", "your-email", "your_email", "youremail", "myemail", "my-email", "my_email",
-		"someone", "somebody", "foo", "bar", "baz", "test", "email", "mail", "admin", "info", "support", "contact", "hello", "sales", "team", "x", "a", "b",
+	programs = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
+		"bounces", "actions"}
+	placeholders = []string{"user", "username", "you", "me", "name", "your", "yourname", "your.name", "your-name",
+		"your_name", "your-email", "your_email", "youremail", "myemail", "my-email", "my_email",
+		"someone", "somebody", "foo", "bar", "baz", "test", "email", "mail", "admin", "info", "support", "contact",
+		"hello", "sales", "team", "x", "a", "b",
 		"first.last", "firstname.lastname"}
-	examples = []string{"example.com", "example.net", "example.org", "example.edu", "domain.com", "email.com", "mail.com", "company.com", "host.com", "acme.com"}
-	noTops   = []string{"example", "invalid", "test", "localhost", "local", "internal", "lan", "png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts",
-		"json", "yaml", "yml", "toml", "xml", "html", "txt", "md", "go", "py", "lock", "log", "service", "socket", "timer", "target", "mount", "slice"}
+	examples = []string{"example.com", "example.net", "example.org", "example.edu", "domain.com", "email.com",
+		"mail.com", "company.com", "host.com", "acme.com"}
+	noTops = []string{"example", "invalid", "test", "localhost", "local", "internal", "lan", "png", "jpg", "jpeg",
+		"gif", "svg", "webp", "css", "js", "ts",
+		"json", "yaml", "yml", "toml", "xml", "html", "txt", "md", "go", "py", "lock", "log", "service", "socket",
+		"timer", "target", "mount", "slice"}
 )
 
 // isPersonal reports whether an address may be a person's. Its parts are

@@ -197,7 +197,8 @@ func (c *chain) american(k int) int {
 	}
 	d := c.of(gs)
 	seps := string([]byte{sepOf[gs[1].sep], sepOf[gs[2].sep]})
-	if !slices.Contains(americanSeps, seps) || d[0] < '2' || d[3] < '2' || (d[0] == d[1] && d[1] == d[2] && d[0] == d[3]) {
+	if !slices.Contains(americanSeps, seps) || d[0] < '2' || d[3] < '2' ||
+		(d[0] == d[1] && d[1] == d[2] && d[0] == d[3]) {
 		return 0
 	}
 	return 3
@@ -268,7 +269,8 @@ func (c *chain) isLast(k int) bool {
 // pairs returns 5 for a number in five pairs, as in France.
 func (c *chain) pairs(k int) int {
 	gs := c.groups[k:]
-	if len(gs) != 5 || (c.text[gs[4].end:] != "" && gs[1].sep == space && len(c.text) > gs[4].end+1 && c.text[gs[4].end] == ' ' && isHex(c.text[gs[4].end+1:])) {
+	if len(gs) != 5 || (c.text[gs[4].end:] != "" && gs[1].sep == space && len(c.text) > gs[4].end+1 &&
+		c.text[gs[4].end] == ' ' && isHex(c.text[gs[4].end+1:])) {
 		return 0
 	}
 	for i, g := range gs {
@@ -285,7 +287,8 @@ func isHex(text string) bool {
 	if len(text) < 2 || (len(text) > 2 && isWord(text[2])) {
 		return false
 	}
-	return strings.IndexByte("0123456789abcdefABCDEF", text[0]) >= 0 && strings.IndexByte("0123456789abcdefABCDEF", text[1]) >= 0
+	return strings.IndexByte("0123456789abcdefABCDEF", text[0]) >= 0 &&
+		strings.IndexByte("0123456789abcdefABCDEF", text[1]) >= 0
 }
 
 // called returns the number of groups, from the k-th on, that form a number after a word
@@ -312,8 +315,10 @@ func (c *chain) called(k int) int {
 // callWords are words before a telephone number, and linkWords are words that may occur
 // between.
 var (
-	callWords = []string{"tel", "telefon", "telefonnummer", "telephone", "téléphone", "teléfono", "telefono", "telefone", "phone", "mobile", "mobil", "mobilnummer",
-		"cell", "cellphone", "handy", "handynummer", "fax", "fon", "whatsapp", "rufnummer", "电话", "電話", "手机", "携帯", "전화", "тел", "телефон"}
+	callWords = []string{"tel", "telefon", "telefonnummer", "telephone", "téléphone", "teléfono", "telefono",
+		"telefone", "phone", "mobile", "mobil", "mobilnummer",
+		"cell", "cellphone", "handy", "handynummer", "fax", "fon", "whatsapp", "rufnummer", "电话", "電話", "手机", "携帯",
+		"전화", "тел", "телефон"}
 	linkWords = []string{"number", "no", "nr", "is", "at", "ist", "lautet", "unter", "num", "office", "work", "home"}
 )
 
@@ -324,7 +329,9 @@ func isCalled(before string) bool {
 		before = strings.TrimRight(before, " \t:.=-–(\"'`*_#|：")
 		word := before[wordStart(before):]
 		low := strings.ToLower(word)
-		if slices.Contains(callWords, low) || slices.ContainsFunc(callWords[len(callWords)-7:], func(w string) bool { return strings.HasSuffix(low, w) }) {
+		if slices.Contains(callWords, low) || slices.ContainsFunc(callWords[len(callWords)-7:], func(w string) bool {
+			return strings.HasSuffix(low, w)
+		}) {
 			return true
 		}
 		if !slices.Contains(linkWords, low) {

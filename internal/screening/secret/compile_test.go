@@ -176,7 +176,10 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 	w.rest = appendInts(w.rest, before, after, asInt(assigns), asInt(f[0] == generic || f[0] == "password"),
 		int(math.Round(1000*number(f[2]))), int(number(f[3])), place(&w.exprs, parts.Replace(f[5])), len(s.allow))
 	for _, a := range s.allow {
-		target := slices.Index([]string{targetSecret: "secret", targetMatch: "match", targetLine: "line", targetWord: "word"}, a[1])
+		target := slices.Index(
+			[]string{targetSecret: "secret", targetMatch: "match", targetLine: "line", targetWord: "word"},
+			a[1],
+		)
 		if target < 0 {
 			t.Fatalf("%s: there is no target %q", f[0], a[1])
 		}

@@ -70,7 +70,11 @@ func sameAsReference(t *testing.T, text string) {
 		return
 	}
 	got, want := Find(text), reference(t, text)
-	if strings.ContainsFunc(text, func(c rune) bool { return c >= 0x80 }) && slices.ContainsFunc(slices.Concat(got, want), func(f Finding) bool { return countsBytes(f.order) }) {
+	if strings.ContainsFunc(text, func(c rune) bool {
+		return c >= 0x80
+	}) && slices.ContainsFunc(slices.Concat(got, want), func(f Finding) bool {
+		return countsBytes(f.order)
+	}) {
 		return
 	}
 	if !slices.Equal(got, want) {
@@ -120,13 +124,22 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 
 // countsBytes reports whether a rule has runs of bytes that are runes in regexp.
 func countsBytes(rule int) bool {
-	return slices.ContainsFunc(ruleSet().all[rule].program().insts, func(in inst) bool { return in.op == opRun && in.max > 1 && in.set.has(0x80) })
+	return slices.ContainsFunc(ruleSet().all[rule].program().insts, func(in inst) bool {
+		return in.op == opRun && in.max > 1 && in.set.has(0x80)
+	})
 }
 
 // generated returns a text of keywords, names that are assigned, and tokens.
 func generated(r *rand.Rand, pieces int) string {
-	between := []string{" ", "\n", "=", ": ", "\"", "'", "`", "\\n", "-----", "密", "：", ",", "://", "@", "curl -u ", " -H \"Authorization: Bearer ", "==", "-", "_", ".", github, aws, mem0, "data:\n  a: ", " secret", "PRIVATE KEY-----"}
-	letters := []string{"0123456789abcdef", "abcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "abcXYZ019_-=./+"}
+	between := []string{" ", "\n", "=", ": ", "\"", "'", "`", "\\n", "-----", "密", "：", ",", "://", "@", "curl -u ",
+		" -H \"Authorization: Bearer ", "==", "-", "_", ".", github, aws, mem0, "data:\n  a: ", " secret",
+		"PRIVATE KEY-----"}
+	letters := []string{
+		"0123456789abcdef",
+		"abcdefghijklmnopqrstuvwxyz0123456789",
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+		"abcXYZ019_-=./+",
+	}
 	words := ruleSet().keywords.words
 	var b strings.Builder
 	for range 1 + r.IntN(pieces) {
@@ -189,9 +202,13 @@ func hostile() map[string]string {
 		units[w.word] = []string{w.word, w.word + " ", w.word + "=", w.word + ": x9Kd82mQpZ4Rt7 "}[i%4]
 	}
 	units["all"], units["all assigned"] = all.String(), assigned.String()
-	for _, u := range []string{"a", "0", "-", " ", "\"", "=", "a1", "A ", "key key key key key key key=======x9Kd82mQ ", "key: x9Kd82mQpZ4Rt7 ", "secret: x9Kd82mQpZ4Rt7 ", "ey.ey", "eyAAAAAAAAAAAAAAAAAAA.eyBBBBBBBBBBBBBBBBBBB.",
-		"-----BEGIN PRIVATE KEY", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "kind: secret data: ", "kind: secret\n", "data: kind: ", "curl -u a:", "curl -H \"Authorization: ", "curl \"a:", "a://b:c", "://",
-		"facebook 1234567890123456", "sourcegraph 0123456789abcdef", "<add key=\"Password\" value=\"", "key=\n\n\n\n", "https://a.webhook.office.com/webhookb2/", "key \t \t \t \t \t \t\n\n\n\n=", "xoxb-1234567890-12345678901"} {
+	for _, u := range []string{"a", "0", "-", " ", "\"", "=", "a1", "A ",
+		"key key key key key key key=======x9Kd82mQ ", "key: x9Kd82mQpZ4Rt7 ", "secret: x9Kd82mQpZ4Rt7 ", "ey.ey",
+		"eyAAAAAAAAAAAAAAAAAAA.eyBBBBBBBBBBBBBBBBBBB.",
+		"-----BEGIN PRIVATE KEY", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "kind: secret data: ",
+		"kind: secret\n", "data: kind: ", "curl -u a:", "curl -H \"Authorization: ", "curl \"a:", "a://b:c", "://",
+		"facebook 1234567890123456", "sourcegraph 0123456789abcdef", "<add key=\"Password\" value=\"", "key=\n\n\n\n",
+		"https://a.webhook.office.com/webhookb2/", "key \t \t \t \t \t \t\n\n\n\n=", "xoxb-1234567890-12345678901"} {
 		units[u] = u
 	}
 	return units

@@ -174,7 +174,8 @@ func hexValue(c byte) int {
 
 // isInvisible reports whether a character has no width, such as a soft hyphen.
 func isInvisible(c rune) bool {
-	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
+	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) ||
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
 }
 
 // Bounds of text in base64, in bytes.

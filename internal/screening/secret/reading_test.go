@@ -21,23 +21,26 @@ func TestOtherForms(t *testing.T) {
 	for _, u := range utf16.Encode([]rune("token " + github + " is kept")) {
 		utf16le = append(utf16le, byte(u), byte(u>>8))
 	}
-	long := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("This is the note of the day. ", 9) + github + strings.Repeat(" and more", 20)))
+	long := base64.StdEncoding.EncodeToString([]byte(
+		strings.Repeat("This is the note of the day. ", 9) + github + strings.Repeat(" and more", 20),
+	))
 	for name, secret := range map[string]string{
-		"soft hyphens":            between("\u00ad"),
-		"one soft hyphen":         github[:9] + "\u00ad" + github[9:],
-		"zero-width spaces":       between("\u200b"),
-		"word joiners and BOM":    between("\u2060\ufeff"),
-		"percent signs":           percent.String(),
-		"one percent sign":        "ghp%5f" + github[4:],
-		"encoded query":           url.QueryEscape("api_key=x9Kd82mQpZ4Rt7VbNc1W&y"),
-		"full-width letters":      wide.String(),
-		"mathematical letters":    mathematical(github),
-		"base64":                  base64.StdEncoding.EncodeToString([]byte(github)),
-		"base64 without padding":  base64.RawStdEncoding.EncodeToString([]byte("t=" + github)),
-		"base64 for URLs":         base64.URLEncoding.EncodeToString([]byte("a>?" + github + "??>>")),
-		"base64 of UTF-16":        base64.StdEncoding.EncodeToString(utf16le),
-		"base64 in lines":         long[:76] + "\n" + long[76:152] + "\r\n" + long[152:],
-		"base64, percent-encoded": strings.ReplaceAll(base64.StdEncoding.EncodeToString([]byte("x:"+github+"?")), "=", "%3D"),
+		"soft hyphens":           between("\u00ad"),
+		"one soft hyphen":        github[:9] + "\u00ad" + github[9:],
+		"zero-width spaces":      between("\u200b"),
+		"word joiners and BOM":   between("\u2060\ufeff"),
+		"percent signs":          percent.String(),
+		"one percent sign":       "ghp%5f" + github[4:],
+		"encoded query":          url.QueryEscape("api_key=x9Kd82mQpZ4Rt7VbNc1W&y"),
+		"full-width letters":     wide.String(),
+		"mathematical letters":   mathematical(github),
+		"base64":                 base64.StdEncoding.EncodeToString([]byte(github)),
+		"base64 without padding": base64.RawStdEncoding.EncodeToString([]byte("t=" + github)),
+		"base64 for URLs":        base64.URLEncoding.EncodeToString([]byte("a>?" + github + "??>>")),
+		"base64 of UTF-16":       base64.StdEncoding.EncodeToString(utf16le),
+		"base64 in lines":        long[:76] + "\n" + long[76:152] + "\r\n" + long[152:],
+		"base64, percent-encoded": strings.ReplaceAll(base64.StdEncoding.EncodeToString([]byte("x:"+github+
+			"?")), "=", "%3D"),
 		"base64 with soft hyphen": "Z2hwX2E4S3owUXBMM3ZYdzlSdFkybU5i\u00adNkNzRDFmR2g0SmtFNXVWaQ",
 	} {
 		got, found := (*Redactor)(nil).Redact("Kept: é " + secret + " – end")
@@ -71,7 +74,8 @@ func TestOtherFormsOfNothing(t *testing.T) {
 	text := "The harbor keeps nine lanterns and the keeper counts them every Monday. "
 	for _, s := range []string{
 		base64.StdEncoding.EncodeToString([]byte(text)), url.QueryEscape(text), strings.ReplaceAll(text, " ", "\u200b"),
-		"100% of 50%, %d and %s, %20 and ✔\ufe0f done", "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+		"100% of 50%, %d and %s, %20 and ✔\ufe0f done",
+		"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
 		"github.com/oxbow/internal/screening/instruction/reading_of_a_text",
 	} {
 		if found := Find(s); found != nil {

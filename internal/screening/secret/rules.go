@@ -143,7 +143,8 @@ func isJoinedWords(s string) bool {
 		if isNumber {
 			continue
 		}
-		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || (len(part) > longestUnspoken && !isPronounceable(part)) || len(part) > longestJoined {
+		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" ||
+			(len(part) > longestUnspoken && !isPronounceable(part)) || len(part) > longestJoined {
 			return false
 		}
 		words, letters = words+1, letters+len(part)
@@ -157,19 +158,23 @@ const longestJoined = 16
 
 // publicKeys are prefixes of public keys, which are not secret: age, SSH (RSA, Ed25519,
 // ECDSA, security keys) and OpenPGP.
-var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj", "mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
+var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
+	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
 // leastPublicKey is the minimum length in bytes of a public key or of its first line.
 const leastPublicKey = 60
 
 // isPublicKey reports whether a text is a public key.
 func isPublicKey(s string) bool {
-	return len(s) >= leastPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool { return strings.HasPrefix(s, begin) })
+	return len(s) >= leastPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool {
+		return strings.HasPrefix(s, begin)
+	})
 }
 
 // hasWords reports whether a secret contains words, although secrets of this rule do not.
 func (r *rule) hasWords(secret string) bool {
-	return (r.words && (plainValue(secret) || hasStopword(secret))) || (r.assigns && plainValue(secret) && isCapitalized(secret))
+	return (r.words && (plainValue(secret) || hasStopword(secret))) ||
+		(r.assigns && plainValue(secret) && isCapitalized(secret))
 }
 
 // lineMargin is the maximum number of bytes of the line that are examined on each side of a
@@ -212,7 +217,8 @@ func isExample(s string) bool {
 		return true
 	}
 	low := strings.ToLower(s)
-	return strings.Contains(low, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(low, "014df517-39d1-4453-b7b3-9930c563627c") ||
+	return strings.Contains(low, "abcdefghijklmnopqrstuvwxyz") ||
+		strings.Contains(low, "014df517-39d1-4453-b7b3-9930c563627c") ||
 		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().exprs[exprVariable].program().within(s))
 }
 

@@ -26,7 +26,12 @@ func TestFind(t *testing.T) {
 		{"next to CJK letters", "密钥是" + aws + "，请保密", "aws-access-token", aws},
 		{"after a full-width colon", "api_key：x9Kd82mQpZ4Rt7VbNc1W。", "generic-api-key", "x9Kd82mQpZ4Rt7VbNc1W"},
 		{"of a memory product", "MEM0_API_KEY=" + mem0, "mem0-api-key", mem0},
-		{"in JSON in JSON", `{"args":"{\"api_key\": \"x9Kd82mQpZ4Rt7VbNc1W\"}"}`, "generic-api-key", "x9Kd82mQpZ4Rt7VbNc1W"},
+		{
+			"in JSON in JSON",
+			`{"args":"{\"api_key\": \"x9Kd82mQpZ4Rt7VbNc1W\"}"}`,
+			"generic-api-key",
+			"x9Kd82mQpZ4Rt7VbNc1W",
+		},
 		{"in a URL", "postgres://app:hunter2vw9x@db.example.com/x", "url-password", "hunter2vw9x"},
 	} {
 		found := Find(c.text)
@@ -43,16 +48,24 @@ func TestForms(t *testing.T) {
 	for _, form := range []string{
 		`{"env":{"OPENAI_API_KEY":"TOKEN"}}`, `{"a":"{\\\"token\\\":\\\"TOKEN\\\"}"}`,
 		"https://a.example/v1?api_key=TOKEN&x=1", "https://TOKEN@github.com/a/b", "https://user:p%40ssW0TOKEN@a/x",
-		"export DB_PASSWORD=TOKEN", "export DB_PASSWORD='PASSWORD'", "password: PASSWORD\n", `DB_PASS="PASSWORD"`, "api_key:\n  TOKEN", "  token: >-\n    TOKEN\n",
-		`curl -H "Authorization: Bearer TOKEN" https://a`, `"curl -H \"Authorization: Bearer TOKEN\" https://a"`, "Authorization: Basic dXNlTOKEN=",
+		"export DB_PASSWORD=TOKEN", "export DB_PASSWORD='PASSWORD'", "password: PASSWORD\n", `DB_PASS="PASSWORD"`,
+		"api_key:\n  TOKEN", "  token: >-\n    TOKEN\n",
+		`curl -H "Authorization: Bearer TOKEN" https://a`, `"curl -H \"Authorization: Bearer TOKEN\" https://a"`,
+		"Authorization: Basic dXNlTOKEN=",
 		"curl -u admin:TOKEN https://a", "sshpass -p TOKEN ssh a@b", "gh --token TOKEN", "gh --with-password=TOKEN",
-		"Cookie: theme=dark; sessionid=TOKEN; x=1", "Set-Cookie: sid=TOKEN; Path=/", "machine a.com login u password TOKEN", "machine a.com\n\tlogin u\n\tpassword TOKEN\n", "ya29.TOKENTOKEN",
-		"my password is TOKEN", "The API key is `TOKEN`.", "the token for prod is TOKEN", "pass: TOKEN", "Passwort: TOKEN", "Пароль: TOKEN", "пароль: TOKEN", "密码：TOKEN", "密码是TOKEN", "mysql -u root -pTOKEN db", "mysqldump -p'TOKEN'",
-		"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----", `"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----\n"`,
-		"-----BEGIN RSA PRIVATE KEY-----\nLINE\nLINE\n", `-----BEGIN RSA PRIVATE KEY-----\nLINE\nLI`, "-----BEGIN OPENSSH PRIVATE KEY-----\r\n> LINE\r\n> LINE",
+		"Cookie: theme=dark; sessionid=TOKEN; x=1", "Set-Cookie: sid=TOKEN; Path=/",
+		"machine a.com login u password TOKEN", "machine a.com\n\tlogin u\n\tpassword TOKEN\n", "ya29.TOKENTOKEN",
+		"my password is TOKEN", "The API key is `TOKEN`.", "the token for prod is TOKEN", "pass: TOKEN",
+		"Passwort: TOKEN", "Пароль: TOKEN", "пароль: TOKEN", "密码：TOKEN", "密码是TOKEN", "mysql -u root -pTOKEN db",
+		"mysqldump -p'TOKEN'",
+		"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----",
+		`"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----\n"`,
+		"-----BEGIN RSA PRIVATE KEY-----\nLINE\nLINE\n", `-----BEGIN RSA PRIVATE KEY-----\nLINE\nLI`,
+		"-----BEGIN OPENSSH PRIVATE KEY-----\r\n> LINE\r\n> LINE",
 		"LINE\nLINE\n-----END EC PRIVATE KEY-----", `LINE\nLINE\n-----END PRIVATE KEY-----`,
 	} {
-		text := strings.NewReplacer("TOKEN", token, "PASSWORD'", password+"'", `PASSWORD"`, password+`"`, "PASSWORD\n", password+"\n", "LINE", line).Replace(form)
+		text := strings.NewReplacer("TOKEN", token, "PASSWORD'", password+"'", `PASSWORD"`, password+
+			`"`, "PASSWORD\n", password+"\n", "LINE", line).Replace(form)
 		got, _ := (*Redactor)(nil).Redact(text)
 		for _, s := range []string{token, password, line[:20]} {
 			if strings.Contains(got, s) {
@@ -65,12 +78,21 @@ func TestForms(t *testing.T) {
 func TestFindNothing(t *testing.T) {
 	for _, text := range []string{
 		"", "the key point is that tokens are counted", "access: denied", "AKIAIOSFODNN7EXAMPLE",
-		"api_key = ${API_KEY}", "PrivateKey: testRSA2048PrivateKey", "token = NewEncapsulationKey1024", "login, password, points/rewards24", "token = maxFlateBlockTokens", "key: CertAlgoECDSA256v01", "nkey: UCARKS2E3KVB7YORL2DG34XLT7PUCOL2SVM7YXV6ETHLW6Z46UUJ2VZ3",
-		"key := dk.encryptionKey1024", "LinkedIn **Certifications**", "github.com/x/api v0.2.0 h1:cCX1Y2y8v0LZ7+EEJ6gH7dW6TtVTW4RhG0vp3R+N2Lo=",
-		"public_key = 04ead218590119e8876b29146ff89ca61770c4ed", "postgres://user:password@db/x", "password: {{ password }}", "the sha is da39a3ee5e6b4b0d3255bfef95601890afd80709",
-		"keyHex: pkcs8RSAPrivateKeyHex,", "withKey, C.GO_RSA_PKCS1_PADDING", "Authorization: Bearer $TOKEN", "password := strings.TrimSpace(x1)", "the password is weak", "the password is base64-encoded", "pass: true", "--- PASS: TestWithColons/127.0.0.1:0", "пароль: неизвестен", "Cookie: theme=dark; lang=en",
-		"mysql -u root -p database_name", "machine a.com login u password YOUR_PASSWORD_HERE", "the token is refreshed", "the API key is rotated every 30 days", "Cookie: session=$SESSION_COOKIE_VALUE", "--token YOUR_TOKEN_HERE",
-		strings.Repeat(`"enc": "da39a3ee5e6b4b0d3255bfef95601890afd80709",`+"\n", 4) + `"key": "1c70cc9e7fd0247c168ca60a571b94bd"`,
+		"api_key = ${API_KEY}", "PrivateKey: testRSA2048PrivateKey", "token = NewEncapsulationKey1024",
+		"login, password, points/rewards24", "token = maxFlateBlockTokens", "key: CertAlgoECDSA256v01",
+		"nkey: UCARKS2E3KVB7YORL2DG34XLT7PUCOL2SVM7YXV6ETHLW6Z46UUJ2VZ3",
+		"key := dk.encryptionKey1024", "LinkedIn **Certifications**",
+		"github.com/x/api v0.2.0 h1:cCX1Y2y8v0LZ7+EEJ6gH7dW6TtVTW4RhG0vp3R+N2Lo=",
+		"public_key = 04ead218590119e8876b29146ff89ca61770c4ed", "postgres://user:password@db/x",
+		"password: {{ password }}", "the sha is da39a3ee5e6b4b0d3255bfef95601890afd80709",
+		"keyHex: pkcs8RSAPrivateKeyHex,", "withKey, C.GO_RSA_PKCS1_PADDING", "Authorization: Bearer $TOKEN",
+		"password := strings.TrimSpace(x1)", "the password is weak", "the password is base64-encoded", "pass: true",
+		"--- PASS: TestWithColons/127.0.0.1:0", "пароль: неизвестен", "Cookie: theme=dark; lang=en",
+		"mysql -u root -p database_name", "machine a.com login u password YOUR_PASSWORD_HERE",
+		"the token is refreshed", "the API key is rotated every 30 days", "Cookie: session=$SESSION_COOKIE_VALUE",
+		"--token YOUR_TOKEN_HERE",
+		strings.Repeat(`"enc": "da39a3ee5e6b4b0d3255bfef95601890afd80709",`+"\n", 4) +
+			`"key": "1c70cc9e7fd0247c168ca60a571b94bd"`,
 	} {
 		if found := Find(text); found != nil {
 			t.Errorf("Find(%q) = %v, want none", text, found)
@@ -112,7 +134,8 @@ func TestRandomValues(t *testing.T) {
 		}
 		return string(b)
 	}
-	for form, size := range map[string]int{"api_key = ": 32, "DB_PASSWORD=": 16, "--token=": 24, "Authorization: Bearer ": 40, "secret: ": 24, "hvs.": 90} {
+	for form, size := range map[string]int{"api_key = ": 32, "DB_PASSWORD=": 16, "--token=": 24,
+		"Authorization: Bearer ": 40, "secret: ": 24, "hvs.": 90} {
 		missed := 0
 		for range n {
 			v := value(size)
@@ -124,8 +147,11 @@ func TestRandomValues(t *testing.T) {
 			t.Errorf("%s: %d of %d random values are missed", form, missed, n)
 		}
 	}
-	for _, text := range []string{"Authorization: Bearer 8Z5spwnMWVrWJmdiFFFyqqbbNV8lSfixfhL1jwt5", "api_key = 5ZaAHIAc1edocSB7GtAe5wDfUseDkhOv", "DB_PASSWORD=TMzDONoICgFtifWH", "--token=tQHmYvOVRmFkonaUMwUkUqHH",
-		"hvs.NCyfjeEaGyZqjJoiFpKZsRaSqTa9DTvk4WaaB3xzXpMZuZN8Ab5KbH0FZk4XdxKIADjJpz6ZFkn7XvgKJWSKhK7EGY", "VAULT hvs.lsH8R2MrKa90LLTiPRNSI3Ty"} {
+	for _, text := range []string{"Authorization: Bearer 8Z5spwnMWVrWJmdiFFFyqqbbNV8lSfixfhL1jwt5",
+		"api_key = 5ZaAHIAc1edocSB7GtAe5wDfUseDkhOv", "DB_PASSWORD=TMzDONoICgFtifWH",
+		"--token=tQHmYvOVRmFkonaUMwUkUqHH",
+		"hvs.NCyfjeEaGyZqjJoiFpKZsRaSqTa9DTvk4WaaB3xzXpMZuZN8Ab5KbH0FZk4XdxKIADjJpz6ZFkn7XvgKJWSKhK7EGY",
+		"VAULT hvs.lsH8R2MrKa90LLTiPRNSI3Ty"} {
 		if len(Find(text)) != 1 {
 			t.Errorf("Find(%q) finds nothing", text)
 		}
@@ -137,7 +163,9 @@ func TestRedact(t *testing.T) {
 	r := NewRedactor(dir)
 	text := "first " + github + ", then " + aws + ", then " + github + " again"
 	got, found := r.Redact(text)
-	want := regexp.MustCompile(`^first \[redacted: github-pat #([0-9a-f]{8})\], then \[redacted: aws-access-token #[0-9a-f]{8}\], then \[redacted: github-pat #([0-9a-f]{8})\] again$`)
+	want := regexp.MustCompile(
+		`^first \[redacted: github-pat #([0-9a-f]{8})\], then \[redacted: aws-access-token #[0-9a-f]{8}\], then \[redacted: github-pat #([0-9a-f]{8})\] again$`,
+	)
 	m := want.FindStringSubmatch(got)
 	if m == nil || m[1] != m[2] || len(found) != 3 {
 		t.Fatalf("Redact() = %q, %v", got, found)
@@ -165,7 +193,8 @@ func TestRedact(t *testing.T) {
 // What looks like a mark hides nothing.
 func TestNoMark(t *testing.T) {
 	for _, text := range []string{
-		"[redacted: " + github + "]", "[redacted: github-pat #" + github + "]", "[redacted: nothing #00000000] " + github,
+		"[redacted: " + github + "]", "[redacted: github-pat #" + github + "]", "[redacted: nothing #00000000] " +
+			github,
 		"[redacted: github-pat #" + strings.ToUpper("abcdef01") + "]" + github,
 	} {
 		if got, _ := NewRedactor(t.TempDir()).Redact(text); strings.Contains(got, github) {
@@ -176,7 +205,9 @@ func TestNoMark(t *testing.T) {
 
 // FuzzRedact finds no secret twice, and leaves none.
 func FuzzRedact(f *testing.F) {
-	for _, s := range []string{github, "key=" + aws, "[redacted: github-pat #01234567]", "curl -u a:bcdef http://x", "-----BEGIN PRIVATE KEY-----", "kind: Secret\ndata:\n  a: " + github} {
+	for _, s := range []string{github, "key=" +
+		aws, "[redacted: github-pat #01234567]", "curl -u a:bcdef http://x", "-----BEGIN PRIVATE KEY-----",
+		"kind: Secret\ndata:\n  a: " + github} {
 		f.Add(s)
 	}
 	r := NewRedactor(f.TempDir())

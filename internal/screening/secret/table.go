@@ -87,7 +87,8 @@ func loadRules() *rules {
 	allow := make([]allowance, 0, r.int())
 	for i := range rs.all {
 		from := len(allow)
-		one := rule{name: r.text(), order: i, before: r.int(), after: r.int(), assigns: r.int() != 0, words: r.int() != 0,
+		one := rule{name: r.text(), order: i, before: r.int(), after: r.int(), assigns: r.int() != 0,
+			words:   r.int() != 0,
 			entropy: float64(r.int()) / 1000, group: r.int(), expression: &rs.exprs[r.int()]}
 		for range r.int() {
 			allow = append(allow, allowance{r.int(), &rs.exprs[r.int()]})

@@ -142,11 +142,21 @@ func TestDialogue(t *testing.T) {
 		turn       bool
 	}{
 		{"plain", "Some text: here", []Field{{"body", "Some text: here", 16}}, false},
-		{"chat", "user: Hi\n\nmore\n\nassistant: Yes", []Field{{"user", " Hi\n\nmore\n\n", 16}, {"assistant", " Yes", 6}}, false},
+		{
+			"chat",
+			"user: Hi\n\nmore\n\nassistant: Yes",
+			[]Field{{"user", " Hi\n\nmore\n\n", 16}, {"assistant", " Yes", 6}},
+			false,
+		},
 		{"chat that a program begins", "Assistant: Hello", []Field{{"assistant", " Hello", 6}}, false},
 		{"a user is no URL", "user:pass", []Field{{"body", "user:pass", 16}}, false},
 		{"talk", "Jo Ann: Hi", []Field{{"speaker", "Jo Ann", 48}, {"body", ": Hi", 16}}, true},
-		{"two paragraphs are no turn", "Jo: Hi\n\nJo: Ho", []Field{{"speaker", "Jo", 48}, {"body", ": Hi\n\nJo: Ho", 16}}, false},
+		{
+			"two paragraphs are no turn",
+			"Jo: Hi\n\nJo: Ho",
+			[]Field{{"speaker", "Jo", 48}, {"body", ": Hi\n\nJo: Ho", 16}},
+			false,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -181,7 +191,12 @@ func TestSpeechOf(t *testing.T) {
 }
 
 func TestAddressesProgram(t *testing.T) {
-	for question, want := range map[string]bool{"What did you suggest?": true, "YOUR advice": true, "young people": false, "": false} {
+	for question, want := range map[string]bool{
+		"What did you suggest?": true,
+		"YOUR advice":           true,
+		"young people":          false,
+		"":                      false,
+	} {
 		if got := AddressesProgram(question); got != want {
 			t.Errorf("AddressesProgram(%q) = %v", question, got)
 		}
@@ -241,7 +256,8 @@ func TestAsksAndTellsWhen(t *testing.T) {
 // Whatever the bytes, terms are folded, cover every word, and come out the same
 // from a fresh analyzer.
 func FuzzDoc(f *testing.F) {
-	for _, s := range []string{"getUserName a/b.c v1.2", "C++ 東京Go 1,2", "\xff'x'-_", "user: a\n\nassistant: b", "İıſ"} {
+	for _, s := range []string{"getUserName a/b.c v1.2", "C++ 東京Go 1,2", "\xff'x'-_", "user: a\n\nassistant: b",
+		"İıſ"} {
 		f.Add(s)
 	}
 	a := NewAnalyzer()
@@ -260,7 +276,10 @@ func FuzzDoc(f *testing.F) {
 }
 
 func BenchmarkDoc(b *testing.B) {
-	text := strings.Repeat("The harbour office ships on Tuesdays, never on Fridays; getUserName in internal/near.go was rewritten. ", 100)
+	text := strings.Repeat(
+		"The harbour office ships on Tuesdays, never on Fridays; getUserName in internal/near.go was rewritten. ",
+		100,
+	)
 	a := NewAnalyzer()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

@@ -50,7 +50,8 @@ func Correct(term string, df func(string) int) string {
 			return
 		}
 		alike := b[0] == term[0]
-		if best == "" || (alike && !bestAlike) || (alike == bestAlike && (n > bestDF || (n == bestDF && string(b) < best))) {
+		if best == "" || (alike && !bestAlike) ||
+			(alike == bestAlike && (n > bestDF || (n == bestDF && string(b) < best))) {
 			best = string(b)
 			bestDF = n
 			bestAlike = alike

@@ -137,7 +137,11 @@ func (d *duplicates) findEqual(samples []*sample) []*sample {
 func (d *duplicates) findContained(ctx context.Context, samples []*sample, count int) error {
 	samples = slices.DeleteFunc(samples, func(s *sample) bool { return s.words == nil })
 	slices.SortFunc(samples, func(a, b *sample) int {
-		return cmp.Or(cmp.Compare(len(b.words), len(a.words)), cmp.Compare(len(b.same), len(a.same)), cmp.Compare(a.index, b.index))
+		return cmp.Or(
+			cmp.Compare(len(b.words), len(a.words)),
+			cmp.Compare(len(b.same), len(a.same)),
+			cmp.Compare(a.index, b.index),
+		)
 	})
 	frequency, last := make([]int, count), make([]int, count) // last is the last sample with the word, counting from 1
 	for i, s := range samples {
@@ -199,7 +203,9 @@ func rarest(samples []*sample, frequency []int) (keys []rareWord, number map[rar
 // in longer, longest first.
 func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, longer []int32) {
 	s, compared := samples[i], d.compared
-	longer = longer[sort.Search(len(longer), func(i int) bool { return len(s.words)*partBase >= len(samples[longer[i]].words)*partOf }):]
+	longer = longer[sort.Search(len(longer), func(i int) bool {
+		return len(s.words)*partBase >= len(samples[longer[i]].words)*partOf
+	}):]
 	for _, l := range longer[:min(len(longer), mostLooked)] {
 		d.looked++
 		if signatures[i]&^signatures[l] != 0 {

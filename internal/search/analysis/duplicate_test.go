@@ -21,15 +21,45 @@ func TestNearDuplicates(t *testing.T) {
 	}{
 		{"nothing", nil, nil},
 		{"the same", []string{"Tabs, not spaces.", "x", "tabs,  not\nspaces"}, []nearDuplicate{{2, 0, true}}},
-		{"the same thrice", []string{"We ship on Tuesdays", "We ship on Tuesdays.", "WE SHIP ON TUESDAYS"}, []nearDuplicate{{1, 0, true}, {2, 0, true}}},
-		{"the shorter goes", []string{"The user prefers dark mode", "The user prefers the dark mode in every editor"}, []nearDuplicate{{0, 1, false}}},
-		{"whatever its place", []string{"The user prefers the dark mode in every editor", "User prefers dark mode"}, []nearDuplicate{{1, 0, false}}},
-		{"stop words and forms", []string{"Anna likes walking her dogs", "Anna liked to walk the dog"}, []nearDuplicate{{1, 0, false}}},
-		{"a chain ends at the longest", []string{"Luna sees the vet", "Luna sees the vet Thursdays", "Luna sees the good vet Thursdays at noon"},
-			[]nearDuplicate{{0, 2, false}, {1, 2, false}}},
-		{"the same as what goes", []string{"Luna sees the vet", "luna sees the vet.", "Luna sees the vet Thursdays"}, []nearDuplicate{{0, 2, false}, {1, 2, false}}},
+		{
+			"the same thrice",
+			[]string{"We ship on Tuesdays", "We ship on Tuesdays.", "WE SHIP ON TUESDAYS"},
+			[]nearDuplicate{{1, 0, true}, {2, 0, true}},
+		},
+		{
+			"the shorter goes",
+			[]string{"The user prefers dark mode", "The user prefers the dark mode in every editor"},
+			[]nearDuplicate{{0, 1, false}},
+		},
+		{
+			"whatever its place",
+			[]string{"The user prefers the dark mode in every editor", "User prefers dark mode"},
+			[]nearDuplicate{{1, 0, false}},
+		},
+		{
+			"stop words and forms",
+			[]string{"Anna likes walking her dogs", "Anna liked to walk the dog"},
+			[]nearDuplicate{{1, 0, false}},
+		},
+		{
+			"a chain ends at the longest",
+			[]string{"Luna sees the vet", "Luna sees the vet Thursdays", "Luna sees the good vet Thursdays at noon"},
+			[]nearDuplicate{{0, 2, false}, {1, 2, false}},
+		},
+		{
+			"the same as what goes",
+			[]string{"Luna sees the vet", "luna sees the vet.", "Luna sees the vet Thursdays"},
+			[]nearDuplicate{{0, 2, false}, {1, 2, false}},
+		},
 
-		{"another day", []string{"We ship the billing service on every Tuesday morning", "We ship the billing service on every Thursday morning"}, nil},
+		{
+			"another day",
+			[]string{
+				"We ship the billing service on every Tuesday morning",
+				"We ship the billing service on every Thursday morning",
+			},
+			nil,
+		},
 		{"another order", []string{"Luna chases Rex daily", "Rex chases Luna daily"}, nil},
 		{"a negation", []string{"Commits are squashed before merge", "Commits are not squashed before merge"}, nil},
 		{"a contraction", []string{"Builds run tests nightly", "Builds don't run tests nightly"}, nil},
@@ -40,7 +70,11 @@ func TestNearDuplicates(t *testing.T) {
 		{"C and C++", []string{"Parser code stays in C forever", "Parser code stays in C++ forever"}, nil},
 		{"a box that is ticked", []string{"[ ] Renew the passport online", "[x] Renew the passport online"}, nil},
 		{"a minus", []string{"Default level value is 1", "Default level value is -1"}, nil},
-		{"about more", []string{"Anna likes tea", "Anna likes tea, lives in Oslo and has two dogs called Rex and Luna"}, nil},
+		{
+			"about more",
+			[]string{"Anna likes tea", "Anna likes tea, lives in Oslo and has two dogs called Rex and Luna"},
+			nil,
+		},
 		{"too few words", []string{"likes tea", "likes green tea"}, nil},
 		{"no words", []string{"", "---", "", "***"}, nil},
 		{"Han, only the same", []string{"我喜欢猫和狗", "我不喜欢猫和狗", "我喜欢猫和狗"}, []nearDuplicate{{2, 0, true}}},
@@ -59,18 +93,33 @@ func TestNearDuplicates(t *testing.T) {
 
 // Short texts mean something under their heading only.
 func TestNearDuplicatesHeading(t *testing.T) {
-	texts := []Passage{{Text: "none", Heading: "Allergies"}, {Text: "none", Heading: "Projects"}, {Text: "None.", Heading: "Projects"},
+	texts := []Passage{
+		{Text: "none", Heading: "Allergies"},
+		{Text: "none", Heading: "Projects"},
+		{Text: "None.", Heading: "Projects"},
 		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"},
-		{Text: "the same text here now", Heading: "a"}, {Text: "The same text here now.", Heading: "b"}, // three stop words of five
+		// three stop words of five
+		{Text: "the same text here now", Heading: "a"}, {Text: "The same text here now.", Heading: "b"},
 		{Text: "dark mode", Heading: "a"}, {Text: "dark mode", Heading: "b"},
-		{Text: "我喜欢猫和狗", Heading: "a"}, {Text: "我喜欢猫和狗", Heading: "b"}, {Text: "猫和狗", Heading: "a"}, {Text: "猫和狗", Heading: "b"}}
-	if got, want := near(t, texts), []nearDuplicate{{2, 1, true}, {4, 3, true}, {6, 5, true}, {10, 9, true}}; !slices.Equal(got, want) {
+		{Text: "我喜欢猫和狗", Heading: "a"}, {Text: "我喜欢猫和狗", Heading: "b"}, {Text: "猫和狗", Heading: "a"},
+		{Text: "猫和狗", Heading: "b"},
+	}
+	if got, want := near(t, texts), []nearDuplicate{
+		{2, 1, true},
+		{4, 3, true},
+		{6, 5, true},
+		{10, 9, true},
+	}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }
 
 func TestNearDuplicatesWeight(t *testing.T) {
-	texts := []Passage{{Text: "We ship on Tuesdays"}, {Text: "we ship on tuesdays", Weight: 1}, {Text: "We ship on Tuesdays."}}
+	texts := []Passage{
+		{Text: "We ship on Tuesdays"},
+		{Text: "we ship on tuesdays", Weight: 1},
+		{Text: "We ship on Tuesdays."},
+	}
 	if got, want := near(t, texts), []nearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
@@ -107,7 +156,13 @@ func TestNearDuplicatesByChance(t *testing.T) {
 				t.Errorf("the part of text 17 keeps %d, %t", at, ok)
 			}
 			if d.looked > tt.texts*mostLooked || d.compared > tt.compared {
-				t.Errorf("looked at %d pairs, compared %d; at most %d and %d", d.looked, d.compared, tt.texts*mostLooked, tt.compared)
+				t.Errorf(
+					"looked at %d pairs, compared %d; at most %d and %d",
+					d.looked,
+					d.compared,
+					tt.texts*mostLooked,
+					tt.compared,
+				)
 			}
 		})
 	}
@@ -150,7 +205,19 @@ func FuzzNearDuplicates(f *testing.F) {
 func BenchmarkNearDuplicates(b *testing.B) {
 	var texts []Passage
 	for i := range 10_000 {
-		texts = append(texts, Passage{Text: fmt.Sprintf("Fact %d about project%c and word%d that person%d told somebody at place%d", i, 'a'+i%26, i%97, i%31, i%11)})
+		texts = append(
+			texts,
+			Passage{
+				Text: fmt.Sprintf(
+					"Fact %d about project%c and word%d that person%d told somebody at place%d",
+					i,
+					'a'+i%26,
+					i%97,
+					i%31,
+					i%11,
+				),
+			},
+		)
 	}
 	for b.Loop() {
 		near(b, texts)

@@ -81,7 +81,10 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *Finder, s string) {
 // endings that stems lose, and the words that are no rule's.
 func TestFinderFindsEveryForm(t *testing.T) {
 	testenv.Sequential(t)
-	endings := strings.Fields("s es ies ied ed ing ingly edly eed eedly y ly ying yed e er ers ness ful ation ational al ism iviti ous ousli able ement ment ion ll ling led ss us")
+	endings := strings.Fields(
+		"s es ies ied ed ing ingly edly eed eedly y ly ying yed e er ers ness ful ation ational al ism iviti ous " +
+			"ousli able ement ment ion ll ling led ss us",
+	)
 	var words []string
 	for form := range irregular {
 		words = append(words, form)
@@ -89,8 +92,16 @@ func TestFinderFindsEveryForm(t *testing.T) {
 	for word := range stemExceptions {
 		words = append(words, word)
 	}
-	for _, a := range strings.Fields("poss relat modern generou sensit pedagog communi arsen happi operat allow vietnamiz") {
-		for _, e := range append(endings, strings.Fields("ibility ability ibli ization izer ator alism aliti ivity iveness ousness fulness lessli logi ogist icate icity ical ance ence ement ant ate eness")...) {
+	for _, a := range strings.Fields(
+		"poss relat modern generou sensit pedagog communi arsen happi operat allow vietnamiz",
+	) {
+		for _, e := range append(
+			endings,
+			strings.Fields(
+				"ibility ability ibli ization izer ator alism aliti ivity iveness ousness fulness lessli logi ogist "+
+					"icate icity ical ance ence ement ant ate eness",
+			)...,
+		) {
 			words = append(words, a+e, a[:len(a)-1]+e)
 		}
 	}
@@ -230,8 +241,15 @@ func BenchmarkFinder(b *testing.B) {
 func TestOccurrences(t *testing.T) {
 	f := NewFinder(NewChoice([]string{"lamp", "harbour", "getusernam", "17"}, nil))
 	var got []string
-	words := f.Occurrences(t.Context(), "The lamps of a harbour; getUserName, then 17 lamps.", func(term string, at int) { got = append(got, fmt.Sprint(term, " ", at)) })
-	sameOccurrences(t, NewAnalyzer(), f, "lamp"+strings.Repeat(" ", 1<<17)+"harbours, "+strings.Repeat("a/b.c_", 1<<12)+"d; lamp")
+	words := f.Occurrences(
+		t.Context(),
+		"The lamps of a harbour; getUserName, then 17 lamps.",
+		func(term string, at int) {
+			got = append(got, fmt.Sprint(term, " ", at))
+		},
+	)
+	sameOccurrences(t, NewAnalyzer(), f, "lamp"+strings.Repeat(" ", 1<<17)+"harbours, "+strings.Repeat("a/b.c_", 1<<12)+
+		"d; lamp")
 	if want := "lamp 2, harbour 5, getusernam 8, 17 10, lamp 11"; strings.Join(got, ", ") != want || words != 11 {
 		t.Errorf("found %q in %d words, want %q in 11", got, words, want)
 	}

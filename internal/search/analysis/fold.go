@@ -76,7 +76,9 @@ func base(r rune) rune {
 	case 'й':
 		return r // й is a separate letter
 	}
-	if i, ok := slices.BinarySearchFunc(decompositions[:], r, func(p [2]rune, r rune) int { return int(p[0] - r) }); ok {
+	if i, ok := slices.BinarySearchFunc(decompositions[:], r, func(p [2]rune, r rune) int {
+		return int(p[0] - r)
+	}); ok {
 		return decompositions[i][1]
 	}
 	return r

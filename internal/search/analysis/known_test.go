@@ -28,7 +28,9 @@ func TestKnownAsCut(t *testing.T) {
 		}
 		seen[c] = true
 		got, want := a.known.unitsOf(c), cut(nil, c, Root)
-		same := slices.EqualFunc(got, want, func(a, b unit) bool { return a.text == b.text && a.word == b.word && a.whole == b.whole })
+		same := slices.EqualFunc(got, want, func(a, b unit) bool {
+			return a.text == b.text && a.word == b.word && a.whole == b.whole
+		})
 		if !same {
 			t.Fatalf("of %q it knows %v, want %v", c, got, want)
 		}

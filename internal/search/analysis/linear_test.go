@@ -16,10 +16,14 @@ import (
 
 // shapes are what texts of many scripts, and hostile ones, repeat.
 var shapes = map[string]string{
-	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ", "Hebrew": "נמל ",
-	"Devanagari": "बंदरगाह ", "Thai": "ท่าเรือและประภาคาร", "Han": "漢字東京港", "kana": "みなとカタカナ", "Hangul": "항구등대", "Georgian": "ნავსადგური ", "Armenian": "նավահանգիստ ",
-	"one long word": "a", "camel": "fooBar", "camel with dots": "fooBar.", "hyphens": "a-", "apostrophes": "a'", "numbers": "1,", "slashes": "a/b.c/",
-	"combining marks": "\u0301", "marks on letters": "a\u0301", "punctuation": ".,;:!", "alternating": "a漢", "emoji": "👩\u200d", "base64": "aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQ", "bad bytes": "\xff\xe9",
+	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ",
+	"Hebrew":     "נמל ",
+	"Devanagari": "बंदरगाह ", "Thai": "ท่าเรือและประภาคาร", "Han": "漢字東京港", "kana": "みなとカタカナ", "Hangul": "항구등대",
+	"Georgian": "ნავსადგური ", "Armenian": "նավահանգիստ ",
+	"one long word": "a", "camel": "fooBar", "camel with dots": "fooBar.", "hyphens": "a-", "apostrophes": "a'",
+	"numbers": "1,", "slashes": "a/b.c/",
+	"combining marks": "\u0301", "marks on letters": "a\u0301", "punctuation": ".,;:!", "alternating": "a漢",
+	"emoji": "👩\u200d", "base64": "aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQ", "bad bytes": "\xff\xe9",
 }
 
 func TestWorkIsLinear(t *testing.T) {

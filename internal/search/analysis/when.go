@@ -44,7 +44,9 @@ var months = func() map[string]bool {
 // occurs anywhere.
 func AsksWhen(question string) bool {
 	before, begun := "", false
-	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || r >= 0x80) }) {
+	for w := range strings.FieldsFuncSeq(question, func(r rune) bool {
+		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || r >= 0x80)
+	}) {
 		w = Fold(w)
 		switch {
 		case w == "when" && !begun, before == "how" && w == "long", (before == "what" || before == "which") && times[w]:

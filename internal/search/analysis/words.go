@@ -275,7 +275,9 @@ func camel(s string) []string {
 			if tail := strings.ToLower(s[from:min(len(s), from+len("ll'"))]); slices.Contains(contracted, tail) {
 				return parts
 			}
-		case i > from && isUpper(s[i]) && (isLower(s[i-1]) || (isUpper(s[i-1]) && i+1 < len(s) && isLower(s[i+1]) && i-from > 1 && !(i+2 == len(s) && s[i+1] == 's'))):
+		case i > from && isUpper(s[i]) &&
+			(isLower(s[i-1]) || (isUpper(s[i-1]) && i+1 < len(s) && isLower(s[i+1]) && i-from > 1 &&
+				!(i+2 == len(s) && s[i+1] == 's'))):
 			end(i)
 			from = i
 		}
@@ -340,8 +342,10 @@ func hasWide(s string) bool {
 
 // isWide reports whether r belongs to a script whose characters are indexed in pairs.
 func isWide(r rune) bool {
-	return r >= 0x1100 && (r <= 0x11ff || (r >= 0x3005 && r <= 0x3007) || (r >= 0x3041 && r <= 0x30ff) || (r >= 0x3130 && r <= 0x318f) ||
-		(r >= 0x3400 && r <= 0x9fff) || (r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) || (r >= 0x20000 && r <= 0x3ffff))
+	return r >= 0x1100 && (r <= 0x11ff || (r >= 0x3005 && r <= 0x3007) || (r >= 0x3041 && r <= 0x30ff) ||
+		(r >= 0x3130 && r <= 0x318f) ||
+		(r >= 0x3400 && r <= 0x9fff) || (r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) ||
+		(r >= 0x20000 && r <= 0x3ffff))
 }
 
 // Root returns the term of a folded word: its stem or, for an irregular form, the stem of

@@ -15,7 +15,10 @@ import (
 func randomDoc(r *rand.Rand) Doc {
 	d := Doc{Len: uint32(r.IntN(500))}
 	for range r.IntN(12) {
-		d.Terms = append(d.Terms, Term{Text: strconv.Itoa(r.IntN(40)), TF: []uint16{0, 1, One, 5 * One, 40000}[r.IntN(5)]})
+		d.Terms = append(
+			d.Terms,
+			Term{Text: strconv.Itoa(r.IntN(40)), TF: []uint16{0, 1, One, 5 * One, 40000}[r.IntN(5)]},
+		)
 	}
 	if r.IntN(50) == 0 {
 		d.Len = 1<<32 - 1
@@ -91,7 +94,13 @@ func TestFillIsAsPut(t *testing.T) {
 				t.Fatalf("seed %d, %s: %d documents, want %d", seed, when, all.Len(), one.Len())
 			}
 			for range 20 {
-				q := Query{Terms: []QueryTerm{{Text: strconv.Itoa(r.IntN(40)), Weight: 1}, {Text: strconv.Itoa(r.IntN(40)), Weight: .5}}, Limit: 1 + r.IntN(70)}
+				q := Query{
+					Terms: []QueryTerm{
+						{Text: strconv.Itoa(r.IntN(40)), Weight: 1},
+						{Text: strconv.Itoa(r.IntN(40)), Weight: .5},
+					},
+					Limit: 1 + r.IntN(70),
+				}
 				if got, want := all.Search(q), one.Search(q); !slices.Equal(got, want) {
 					t.Fatalf("seed %d, %s: Search(%v) = %v, want %v", seed, when, q, got, want)
 				}
@@ -142,5 +151,7 @@ func TestFillRefuses(t *testing.T) {
 	if n := empty.Len(); n != 0 {
 		t.Errorf("%d documents of a Fill that was given up", n)
 	}
-	panics("Fill of the same id", func() { fill(New(Params{}), []uint64{1, 1}, []Doc{Words(0, []string{"a"}), Words(0, []string{"b"})}) })
+	panics("Fill of the same id", func() {
+		fill(New(Params{}), []uint64{1, 1}, []Doc{Words(0, []string{"a"}), Words(0, []string{"b"})})
+	})
 }

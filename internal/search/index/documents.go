@@ -41,7 +41,12 @@ type docsHead struct {
 }
 
 func (h *docsHead) tables() []pagefile.Table {
-	return []pagefile.Table{{Row: docSize, Count: h.n}, {Row: 2, Count: h.n}, {Row: longSize, Count: h.long}, {Row: timeSize, Count: (h.n + 63) / 64}}
+	return []pagefile.Table{
+		{Row: docSize, Count: h.n},
+		{Row: 2, Count: h.n},
+		{Row: longSize, Count: h.long},
+		{Row: timeSize, Count: (h.n + 63) / 64},
+	}
 }
 
 func (h *docsHead) encode() []byte {
@@ -60,8 +65,13 @@ func (h *docsHead) encode() []byte {
 // the snapshot has other parameters than p.
 func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 	le := binary.LittleEndian
-	h := docsHead{n: int(le.Uint32(page)), long: int(le.Uint32(page[4:])), total: le.Uint64(page[8:]), sum: le.Uint32(page[36:]), check: le.Uint32(page[pagefile.Data:]),
-		params: Params{K1: math.Float64frombits(le.Uint64(page[16:])), B: math.Float64frombits(le.Uint64(page[24:])), CountEmpty: le.Uint32(page[32:]) == 1}}
+	h := docsHead{n: int(le.Uint32(page)), long: int(le.Uint32(page[4:])), total: le.Uint64(page[8:]),
+		sum: le.Uint32(page[36:]), check: le.Uint32(page[pagefile.Data:]),
+		params: Params{
+			K1:         math.Float64frombits(le.Uint64(page[16:])),
+			B:          math.Float64frombits(le.Uint64(page[24:])),
+			CountEmpty: le.Uint32(page[32:]) == 1,
+		}}
 	switch {
 	case h.params != p:
 		return docsHead{}, fmt.Errorf("%w: it is of other parameters", errSnapshot)
@@ -75,7 +85,11 @@ func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 // must return the fields of document i, may be called several times, and must return
 // ascending IDs. writeDocs sets the values of h that depend on the rows. Write errors must
 // be sticky in out, because writeDocs does not check them.
-func writeDocs(out io.Writer, h docsHead, doc func(i int) (id uint64, updated, created int64, dl uint32)) (check uint32) {
+func writeDocs(
+	out io.Writer,
+	h docsHead,
+	doc func(i int) (id uint64, updated, created int64, dl uint32),
+) (check uint32) {
 	le := binary.LittleEndian
 	var row [docSize]byte
 	for i := range h.n {

@@ -333,7 +333,11 @@ func TestReadersBesideAWriter(t *testing.T) {
 		})
 	}
 	for i := range writes {
-		x.put(uint64(i*7%docs), int64(i), Words(0, []string{"all", []string{"first", "second"}[i%2], fmt.Sprint("only", i)}))
+		x.put(
+			uint64(i*7%docs),
+			int64(i),
+			Words(0, []string{"all", []string{"first", "second"}[i%2], fmt.Sprint("only", i)}),
+		)
 	}
 	close(done)
 	wg.Wait()

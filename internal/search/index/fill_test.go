@@ -91,10 +91,24 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 			}
 			got, err := all.AppendSnapshot(nil)
 			if err != nil || !bytes.Equal(got, want) {
-				t.Fatalf("seed %d, %s: %d runs make another snapshot, of %d bytes, want %d: %v", seed, when, files.runs, len(got), len(want), err)
+				t.Fatalf(
+					"seed %d, %s: %d runs make another snapshot, of %d bytes, want %d: %v",
+					seed,
+					when,
+					files.runs,
+					len(got),
+					len(want),
+					err,
+				)
 			}
 			for range 5 {
-				q := Query{Terms: []QueryTerm{{Text: strconv.Itoa(r.IntN(40)), Weight: 1}, {Text: strconv.Itoa(r.IntN(40)), Weight: .5}}, Limit: 1 + r.IntN(70)}
+				q := Query{
+					Terms: []QueryTerm{
+						{Text: strconv.Itoa(r.IntN(40)), Weight: 1},
+						{Text: strconv.Itoa(r.IntN(40)), Weight: .5},
+					},
+					Limit: 1 + r.IntN(70),
+				}
 				if got, want := all.Search(q), one.Search(q); !slices.Equal(got, want) {
 					t.Fatalf("seed %d, %s: Search(%v) = %v, want %v", seed, when, q, got, want)
 				}
@@ -127,7 +141,12 @@ func TestRunsRefuse(t *testing.T) {
 		}
 	}()
 	files := &runFiles{writes: 100}
-	fillRuns(New(Params{}), &Runs{Bytes: 1, New: files.new}, []uint64{2, 1}, []Doc{Words(0, []string{"a"}), Words(0, []string{"b"})})
+	fillRuns(
+		New(Params{}),
+		&Runs{Bytes: 1, New: files.new},
+		[]uint64{2, 1},
+		[]Doc{Words(0, []string{"a"}), Words(0, []string{"b"})},
+	)
 }
 
 // A run that cannot be read any more shows.

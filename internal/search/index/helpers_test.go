@@ -79,7 +79,8 @@ func checkInside(t *testing.T, x *Index) {
 		gone, there := 0, make([]bool, len(v.lens))
 		for n, id := range v.ids.all() {
 			// A memtable has older versions of a document, too.
-			if at, ok := v.number(id); !ok || (at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n)))) {
+			if at, ok := v.number(id); !ok ||
+				(at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n)))) {
 				t.Fatalf("document %d has number %d, found under %d", id, n, at)
 			}
 			if v.isDeleted(uint32(n)) {

@@ -172,7 +172,8 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 		t.text, rest = rest[:size], rest[size:]
 		at += int64(t.size)
 		// each posting has at least one byte
-		if at > end || t.df == 0 || t.df > t.size || (i == 0 && t.text != k.first) || (i > 0 && t.text <= ts[i-1].text) {
+		if at > end || t.df == 0 || t.df > t.size || (i == 0 && t.text != k.first) ||
+			(i > 0 && t.text <= ts[i-1].text) {
 			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errSnapshot)
 		}
 	}

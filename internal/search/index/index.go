@@ -138,7 +138,8 @@ func (x *Searcher) extend(changes []Change) {
 
 // grown returns a copy of a memtable's segment, to which documents can be added.
 func (s *segment) grown() *segment {
-	return &segment{ids: s.ids, updated: s.updated, created: s.created, lens: s.lens, data: s.data, rising: s.rising, counted: s.counted, total: s.total}
+	return &segment{ids: s.ids, updated: s.updated, created: s.created, lens: s.lens, data: s.data, rising: s.rising,
+		counted: s.counted, total: s.total}
 }
 
 // removeAll removes the changed documents from a searcher that is not published yet. It

@@ -70,12 +70,18 @@ func TestFormula(t *testing.T) {
 		want   []Hit
 	}{
 		{"rare term", Params{}, []string{"x x y", "y"}, "x", []Hit{{ID: 1, Score: 0.8355746834147286}}},
-		{"common term, shorter first", Params{}, []string{"x x y", "y"}, "y", []Hit{{ID: 2, Score: 0.22920424282668578}, {ID: 1, Score: 0.15136129243271702}}},
-		{"sum", Params{}, []string{"x x y", "y"}, "y x", []Hit{{ID: 1, Score: 0.8355746834147286 + 0.15136129243271702}, {ID: 2, Score: 0.22920424282668578}}},
-		{"repeats in the query count once", Params{}, []string{"x x y", "y"}, "x y x y y", []Hit{{ID: 1, Score: 0.8355746834147286 + 0.15136129243271702}, {ID: 2, Score: 0.22920424282668578}}},
-		{"empty documents do not count", Params{}, []string{"x x y", "y", ""}, "x", []Hit{{ID: 1, Score: 0.8355746834147286}}},
-		{"empty documents count", Params{CountEmpty: true}, []string{"x x y", "y", ""}, "x", []Hit{{ID: 1, Score: math.Log(8.0/3) * 4.4 / 4.325}}},
-		{"other constants", Params{K1: 0.5, B: 0.1}, []string{"x x y", "y"}, "x", []Hit{{ID: 1, Score: math.Ln2 * 3 / 2.525}}},
+		{"common term, shorter first", Params{}, []string{"x x y", "y"}, "y",
+			[]Hit{{ID: 2, Score: 0.22920424282668578}, {ID: 1, Score: 0.15136129243271702}}},
+		{"sum", Params{}, []string{"x x y", "y"}, "y x",
+			[]Hit{{ID: 1, Score: 0.8355746834147286 + 0.15136129243271702}, {ID: 2, Score: 0.22920424282668578}}},
+		{"repeats in the query count once", Params{}, []string{"x x y", "y"}, "x y x y y",
+			[]Hit{{ID: 1, Score: 0.8355746834147286 + 0.15136129243271702}, {ID: 2, Score: 0.22920424282668578}}},
+		{"empty documents do not count", Params{}, []string{"x x y", "y", ""}, "x",
+			[]Hit{{ID: 1, Score: 0.8355746834147286}}},
+		{"empty documents count", Params{CountEmpty: true}, []string{"x x y", "y", ""}, "x",
+			[]Hit{{ID: 1, Score: math.Log(8.0/3) * 4.4 / 4.325}}},
+		{"other constants", Params{K1: 0.5, B: 0.1}, []string{"x x y", "y"}, "x",
+			[]Hit{{ID: 1, Score: math.Ln2 * 3 / 2.525}}},
 		{"unknown term", Params{}, []string{"x x y", "y"}, "z", nil},
 		{"no term", Params{}, []string{"x x y", "y"}, "", nil},
 		{"nothing kept", Params{}, nil, "x", nil},
@@ -132,7 +138,11 @@ func TestReplaceAndDelete(t *testing.T) {
 			t.Errorf("DF(%q) = %d, want %d", term, got, want)
 		}
 	}
-	if got, want := maps.Collect(x.Terms("")), map[string]int{"beta": 1, "gamma": 1, "delta": 1}; !maps.Equal(got, want) {
+	if got, want := maps.Collect(x.Terms("")), map[string]int{
+		"beta":  1,
+		"gamma": 1,
+		"delta": 1,
+	}; !maps.Equal(got, want) {
 		t.Errorf("Terms = %v, want %v", got, want)
 	}
 	x.put(2, 0, Words(0, nil)) // a document without terms does not count
@@ -182,7 +192,8 @@ func TestExplain(t *testing.T) {
 	}
 	for i, got := range e.Terms {
 		w := want.Terms[i]
-		if got.Term != w.Term || got.TF != w.TF || got.DF != w.DF || !closeTo(got.IDF, w.IDF) || !closeTo(got.Score, w.Score) {
+		if got.Term != w.Term || got.TF != w.TF || got.DF != w.DF || !closeTo(got.IDF, w.IDF) ||
+			!closeTo(got.Score, w.Score) {
 			t.Errorf("term %d: %+v, want %+v", i, got, w)
 		}
 	}
@@ -313,9 +324,11 @@ func TestWeights(t *testing.T) {
 	x.put(1, 0, Doc{Terms: []Term{{Text: "x", TF: 24}, {Text: "none", TF: 0}, {Text: "x", TF: 16}}, Len: 64})
 	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: One}}, Len: 32})
 	got := x.Search(Query{Limit: 5, Terms: []QueryTerm{
-		{Text: "x", Weight: 3}, {Text: "x", Weight: 0.5}, {Text: "x", Weight: -1}, {Text: "none", Weight: 1}, {Text: "x", Weight: math.NaN()}, {Text: "x", Weight: math.Inf(1)}}})
+		{Text: "x", Weight: 3}, {Text: "x", Weight: 0.5}, {Text: "x", Weight: -1}, {Text: "none", Weight: 1},
+		{Text: "x", Weight: math.NaN()}, {Text: "x", Weight: math.Inf(1)}}})
 	want := []Hit{{ID: 1, Score: 3 * math.Log(1.2) * 5.5 / 4}, {ID: 2, Score: 3 * math.Log(1.2) * 2.2 / 1.9}}
-	if len(got) != 2 || got[0].ID != 1 || got[1].ID != 2 || !closeTo(got[0].Score, want[0].Score) || !closeTo(got[1].Score, want[1].Score) {
+	if len(got) != 2 || got[0].ID != 1 || got[1].ID != 2 || !closeTo(got[0].Score, want[0].Score) ||
+		!closeTo(got[1].Score, want[1].Score) {
 		t.Errorf("Search = %v, want %v", got, want)
 	}
 	e, ok := x.Explain(1, []QueryTerm{{Text: "x", Weight: 3}})
@@ -342,14 +355,26 @@ func TestTermScoresAreExplanations(t *testing.T) {
 		x := New(Params{})
 		for i := range n {
 			ws := []string{"a", "b", "c", "d", "e"}[:1+i%5]
-			x.put(i*7%n, int64(i), Words(0, append(ws, fmt.Sprint("own", i), fmt.Sprint("rare", i/7%(n/9)), "x"+string(rune('a'+i%17)), fmt.Sprint("few", r.Uint64()%60))))
+			x.put(i*7%n, int64(i), Words(0, append(ws, fmt.Sprint("own", i), fmt.Sprint("rare", i/7%(n/9)), "x"+
+				string(rune('a'+i%17)), fmt.Sprint("few", r.Uint64()%60))))
 		}
 		for i := range n / 5 {
 			x.put(i, 0, Words(0, []string{"e", "c", "c", "few3"}))
 			x.Delete(n/2 + 3*i)
 		}
 		own := n / 3 // its number; its id is another
-		terms := []QueryTerm{{Text: "xd", Weight: 1}, {Text: "c", Weight: .5}, {Text: "e", Weight: 0}, {Text: "nobody's", Weight: 1}, {Text: "c", Weight: 2}, {Text: "b", Weight: -1}, {Text: "few3", Weight: 1}, {Text: "few4", Weight: 1}, {Text: "rare8", Weight: 1}, {Text: fmt.Sprint("own", own), Weight: 1}}
+		terms := []QueryTerm{
+			{Text: "xd", Weight: 1},
+			{Text: "c", Weight: .5},
+			{Text: "e", Weight: 0},
+			{Text: "nobody's", Weight: 1},
+			{Text: "c", Weight: 2},
+			{Text: "b", Weight: -1},
+			{Text: "few3", Weight: 1},
+			{Text: "few4", Weight: 1},
+			{Text: "rare8", Weight: 1},
+			{Text: fmt.Sprint("own", own), Weight: 1},
+		}
 		ids := []uint64{n - 1, 3, 350, 3, 7, 100, 1 << 40, own * 7 % n}
 		for range 40 {
 			first, step := r.Uint64()%n, []uint64{1, 7}[r.Uint64()%2] // what follows by id or by number
@@ -359,7 +384,8 @@ func TestTermScoresAreExplanations(t *testing.T) {
 		}
 		x.Searcher().TermScores(&p, ids, terms)
 		texts := p.Terms
-		if want := []string{"c", "e", "few3", "few4", "nobody's", fmt.Sprint("own", own), "rare8", "xd"}; !slices.Equal(texts, want) {
+		if want := []string{"c", "e", "few3", "few4", "nobody's", fmt.Sprint("own", own), "rare8",
+			"xd"}; !slices.Equal(texts, want) {
 			t.Fatalf("terms are %q, want %q", texts, want)
 		}
 		given := make([]int, len(texts))

@@ -195,7 +195,8 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	c0 := b.c0
 	c1 := b.c1
 	all := b.filter.all
-	for i := 0; i < len(w.impacts) && minImpact < above && b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
+	for i := 0; i < len(w.impacts) && minImpact < above &&
+		b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
 		n := 0
 		n, i = b.reach(w.impacts, i, minImpact, above)
 		left := 0
@@ -242,7 +243,9 @@ func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int)
 		found := 0
 		for end := min(i+len(blocks)*impactBlock, len(impacts)); i < end; i += impactBlock {
 			some := impacts[i : i+impactBlock]
-			set := ((le.Uint64(some) + low) | (le.Uint64(some[8:]) + low) | (le.Uint64(some[16:]) + low) | (le.Uint64(some[24:]) + low)) & topBits
+			set := ((le.Uint64(some) + low) | (le.Uint64(some[8:]) + low) | (le.Uint64(
+				some[16:],
+			) + low) | (le.Uint64(some[24:]) + low)) & topBits
 			blocks[found%len(blocks)] = int32(i)
 			found += int((set | -set) >> 63)
 		}

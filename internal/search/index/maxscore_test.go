@@ -124,7 +124,12 @@ func TestTenThousandQueries(t *testing.T) {
 		}
 		m.n++
 		now++
-		r := &row{rng.Int64N(3), now + rng.Int64N(20), longer * []uint32{100, 200, 200, 800}[rng.IntN(4)], make([]uint16, vocab)}
+		r := &row{
+			rng.Int64N(3),
+			now + rng.Int64N(20),
+			longer * []uint32{100, 200, 200, 800}[rng.IntN(4)],
+			make([]uint16, vocab),
+		}
 		d := Doc{Len: r.len, Created: r.time}
 		for range 1 + rng.IntN(30) {
 			w, tf := z.Uint64(), []uint16{One, One, One, 6, 2 * One, 700}[rng.IntN(6)]
@@ -150,7 +155,14 @@ func TestTenThousandQueries(t *testing.T) {
 		q := Query{Limit: []int{1, 3, 10, 10, 60, many + 1}[rng.IntN(6)]}
 		for range 1 + rng.IntN(8) {
 			w := z.Uint64()
-			q.Terms = append(q.Terms, QueryTerm{m.words[w], []float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)], []Prior{{}, {}, {300, 0}, {300, .4}, {50, 50}}[w%5]})
+			q.Terms = append(
+				q.Terms,
+				QueryTerm{
+					m.words[w],
+					[]float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)],
+					[]Prior{{}, {}, {300, 0}, {300, .4}, {50, 50}}[w%5],
+				},
+			)
 		}
 		if k := rng.IntN(10); k < 4 {
 			every := []uint64{2, 10, 100, 1000}[k]
@@ -199,7 +211,11 @@ func TestTenThousandQueries(t *testing.T) {
 func TestExtremeWeights(t *testing.T) {
 	x := New(Params{B: 1})
 	for i := range 2*window + 300 {
-		x.put(uint64(i), 0, Doc{Terms: []Term{{Text: "x", TF: One}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)})
+		x.put(
+			uint64(i),
+			0,
+			Doc{Terms: []Term{{Text: "x", TF: One}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)},
+		)
 	}
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
 		q := Query{Terms: []QueryTerm{{Text: "x", Weight: w}, {Text: "y", Weight: w}}, Limit: 5}
@@ -244,7 +260,8 @@ func TestFormsOfPostings(t *testing.T) {
 			sr := x.Searcher()
 			f, _ := sr.views[0].find("often", sr.hash("often"), &alone)
 			w := f.cols
-			if got := fmt.Sprintf("columns %v bits %v dense %v postings %d", w != nil, w != nil && w.bits != nil, w != nil && w.dense != nil, f.count()); got != step.want {
+			if got := fmt.Sprintf("columns %v bits %v dense %v postings %d", w != nil, w != nil &&
+				w.bits != nil, w != nil && w.dense != nil, f.count()); got != step.want {
 				t.Errorf("%d of %d documents: %s, want %s", step.often, len(ids), got, step.want)
 			}
 			if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 || hits[0].ID != uint64(step.seldom+1) {
@@ -264,7 +281,8 @@ func TestColumns(t *testing.T) {
 	for _, docs := range []int{64, 100, 4095, 1 << 16, 1<<16 + 1, 200_000} {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
-			unit, run := []int{1, One}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)] // so many numbers follow each other, about
+			// so many numbers follow each other, about
+			unit, run := []int{1, One}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n++ {
 				if rng.IntN(run) == 0 {
 					n += rng.IntN(run * (2*share - 1))
@@ -272,11 +290,19 @@ func TestColumns(t *testing.T) {
 				if n >= docs {
 					break
 				}
-				list = append(list, posting{uint32(n), uint16(unit * (1 + rng.IntN([]int{40, math.MaxUint16 / unit}[rng.IntN(2)]))), uint8(1 + rng.IntN(impactSteps))})
+				list = append(
+					list,
+					posting{
+						uint32(n),
+						uint16(unit * (1 + rng.IntN([]int{40, math.MaxUint16 / unit}[rng.IntN(2)]))),
+						uint8(1 + rng.IntN(impactSteps)),
+					},
+				)
 			}
 			p := newPostings(slices.Clone(list), docs)
 			var room []posting
-			if got := p.all(&room); !slices.Equal(got, list) || p.count() != len(list) || (p.cols != nil) != (len(list) >= columnsLeast) {
+			if got := p.all(&room); !slices.Equal(got, list) || p.count() != len(list) ||
+				(p.cols != nil) != (len(list) >= columnsLeast) {
 				t.Fatalf("%d postings among %d documents came back as %d others", len(list), docs, len(got))
 			}
 			tfs := make([]uint16, docs)

@@ -78,7 +78,10 @@ func newPostings(list []posting, docs int) postings {
 
 // newColumns returns empty columns with capacity for the postings.
 func newColumns(postings, docs int) *columns {
-	w := &columns{impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)), docs: make([]uint16, 0, postings+lanes)}
+	w := &columns{
+		impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)),
+		docs:    make([]uint16, 0, postings+lanes),
+	}
 	switch {
 	case postings*denseShare >= docs:
 		w.shift = 16
@@ -201,7 +204,9 @@ func (w *columns) denseTF(number uint32) uint16 {
 
 // largeTF returns the frequency for a document in large.
 func (w *columns) largeTF(number uint32) uint16 {
-	at, _ := slices.BinarySearchFunc(w.large, number, func(p posting, number uint32) int { return int(int64(p.doc) - int64(number)) })
+	at, _ := slices.BinarySearchFunc(w.large, number, func(p posting, number uint32) int {
+		return int(int64(p.doc) - int64(number))
+	})
 	return w.large[at].tf
 }
 

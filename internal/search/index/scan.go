@@ -123,7 +123,11 @@ func (q *query) open(i int) *view {
 		}
 		gain := q.gains[k] / q.norm
 		q.order = append(q.order, len(q.cursors))
-		q.cursors = append(q.cursors, cursor{postings: f.postings, df: f.df, gain: q.gains[k], part: float32(gain), unit: gain * step, most: gain * step * float64(f.most)})
+		q.cursors = append(
+			q.cursors,
+			cursor{postings: f.postings, df: f.df, gain: q.gains[k], part: float32(gain), unit: gain * step,
+				most: gain * step * float64(f.most)},
+		)
 	}
 	slices.SortStableFunc(q.order, func(a, b int) int { return cmp.Compare(q.cursors[b].most, q.cursors[a].most) })
 	n := len(q.order)

@@ -43,7 +43,8 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 	}
 	v.scan(q, best.least, func(number uint32, score float64) float64 {
 		c := ranked{score, v, number}
-		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || (ask.Accept != nil && !ask.Accept(c.id())) {
+		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) ||
+			(ask.Accept != nil && !ask.Accept(c.id())) {
 			return best.least
 		}
 		if ask.Factor != nil { // a factor never increases a score, so an unwanted hit stays unwanted
@@ -70,7 +71,8 @@ func (x *Searcher) Count(ask Query) int {
 			continue
 		}
 		v.scan(q, math.SmallestNonzeroFloat64, func(number uint32, _ float64) float64 {
-			if !v.isDeleted(number) && q.filter.contains(number) && (ask.Accept == nil || ask.Accept(v.ids.at(number))) {
+			if !v.isDeleted(number) && q.filter.contains(number) &&
+				(ask.Accept == nil || ask.Accept(v.ids.at(number))) {
 				n++
 			}
 			return math.SmallestNonzeroFloat64
@@ -104,7 +106,8 @@ func (x *Searcher) Newest(ask Query) []uint64 {
 		// start with the documents added last, because they are probably the newest
 		for n := len(ids) - 1; n >= 0; n-- {
 			d := newest{updated[n], ids[n]}
-			if (len(best) == limit && order(best[limit-1], d) < 0) || v.isDeleted(uint32(n)) || !f.contains(uint32(n)) ||
+			if (len(best) == limit && order(best[limit-1], d) < 0) || v.isDeleted(uint32(n)) ||
+				!f.contains(uint32(n)) ||
 				(ask.Accept != nil && !ask.Accept(d.id)) {
 				continue
 			}

@@ -77,7 +77,10 @@ func (x *Searcher) WriteSnapshot(w io.WriterAt, at int64) (size int64, err error
 	f := foot{terms: int64(s.terms), blocks: int64(len(s.table) / blockSize), table: s.size, docs: s.docs}
 	s.write(s.table)
 	s.write(s.firsts)
-	s.write(binary.LittleEndian.AppendUint32(nil, crc32.Update(crc32.Checksum(s.table, castagnoli), castagnoli, s.firsts)))
+	s.write(binary.LittleEndian.AppendUint32(
+		nil,
+		crc32.Update(crc32.Checksum(s.table, castagnoli), castagnoli, s.firsts),
+	))
 	f.size = s.size + footSize
 	s.write(f.append(nil))
 	return s.size, cmp.Or(s.out.Flush(), x.Err())
@@ -147,10 +150,15 @@ func (w *snapshotWriter) documents() {
 	for n, d := range docs {
 		w.numbers[d.view][d.number] = uint32(n)
 	}
-	w.docs = writeDocs(w, docsHead{n: len(docs), total: w.x.total, params: w.x.params}, func(i int) (uint64, int64, int64, uint32) {
-		d := docs[i]
-		return ids[d.view][d.number], updated[d.view][d.number], created[d.view][d.number], views[d.view].lens[d.number]
-	})
+	w.docs = writeDocs(
+		w,
+		docsHead{n: len(docs), total: w.x.total, params: w.x.params},
+		func(i int) (uint64, int64, int64, uint32) {
+			d := docs[i]
+			return ids[d.view][d.number], updated[d.view][d.number], created[d.view][d.number],
+				views[d.view].lens[d.number]
+		},
+	)
 }
 
 // allTerms writes the terms of all views in ascending order of texts. It stops if reading
@@ -265,8 +273,10 @@ func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
 		return foot{}, err
 	}
 	le := binary.LittleEndian
-	f := foot{int64(le.Uint32(b)), int64(le.Uint32(b[4:])), int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:])), le.Uint32(b[24:])}
-	if f.size != size || f.docs != docs || f.table < from || f.table > size-footSize || f.blocks != (f.terms+blockTerms-1)/blockTerms {
+	f := foot{int64(le.Uint32(b)), int64(le.Uint32(b[4:])), int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:])),
+		le.Uint32(b[24:])}
+	if f.size != size || f.docs != docs || f.table < from || f.table > size-footSize ||
+		f.blocks != (f.terms+blockTerms-1)/blockTerms {
 		return f, fmt.Errorf("%w: its foot has an unknown form", errSnapshot)
 	}
 	return f, nil

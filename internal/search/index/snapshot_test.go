@@ -26,7 +26,19 @@ func smallSnapshot(t testing.TB) (*Index, []byte) {
 	t.Helper()
 	x := New(Params{})
 	for i := range 20 {
-		x.put(uint64(100-i), int64(i%3), Doc{Created: int64(i % 4), Terms: []Term{{Text: "common", TF: One}, {Text: fmt.Sprint("w", i%7), TF: uint16(i + 1)}, {Text: fmt.Sprint("own", i), TF: 700}}, Len: uint32(40 + i)})
+		x.put(
+			uint64(100-i),
+			int64(i%3),
+			Doc{
+				Created: int64(i % 4),
+				Terms: []Term{
+					{Text: "common", TF: One},
+					{Text: fmt.Sprint("w", i%7), TF: uint16(i + 1)},
+					{Text: fmt.Sprint("own", i), TF: 700},
+				},
+				Len: uint32(40 + i),
+			},
+		)
 	}
 	for i, dl := range []uint32{shortLong - 1, shortLong, shortUnscored, unscored - 1} {
 		x.put(uint64(40+i), 5, Doc{Created: int64(i), Terms: []Term{{Text: "common", TF: One}}, Len: dl})
@@ -89,7 +101,11 @@ func TestSnapshotTogether(t *testing.T) {
 				if got := y.DF(term); got != df {
 					t.Errorf("DF(%q) = %d, want %d", term, got, df)
 				}
-				if got, want := y.Search(ask([]string{term}, 3, nil)), x.Search(ask([]string{term}, 3, nil)); !slices.Equal(got, want) {
+				if got, want := y.Search(ask(
+					[]string{term},
+					3,
+					nil,
+				)), x.Search(ask([]string{term}, 3, nil)); !slices.Equal(got, want) {
 					t.Errorf("Search(%q) = %v, want %v", term, got, want)
 				}
 				n++

@@ -209,7 +209,8 @@ func (t *dialogue) release() {
 	clear(t.speakers)
 	t.scores.Release()
 	clear(t.places)
-	*t = dialogue{candidates: t.candidates[:0], places: t.places[:0], scores: t.scores, dates: t.dates[:0], speakers: t.speakers[:0], ids: t.ids[:0], spare: t.spare}
+	*t = dialogue{candidates: t.candidates[:0], places: t.places[:0], scores: t.scores, dates: t.dates[:0],
+		speakers: t.speakers[:0], ids: t.ids[:0], spare: t.spare}
 	spareDialogues.Put(t)
 }
 

@@ -103,7 +103,8 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 		}
 		for _, b := range account.beside {
 			if b.term == i {
-				ts.Fields = append(ts.Fields, FieldScore{Field: "beside " + v.name(b.from), Score: account.terms[i] * (b.power / account.powers[i])})
+				ts.Fields = append(ts.Fields, FieldScore{Field: "beside " +
+					v.name(b.from), Score: account.terms[i] * (b.power / account.powers[i])})
 			}
 		}
 		if account.stretch != nil && account.stretch[i] > 0 {

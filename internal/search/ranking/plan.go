@@ -170,7 +170,16 @@ func spanTerms(d Span) []string {
 		if step.days == 0 {
 			day = 1
 		}
-		for t := time.Date(y, m, day, 12, 0, 0, 0, d.From.Location()); len(ts) <= mostDays; t = t.AddDate(step.years, step.months, step.days) {
+		for t := time.Date(
+			y,
+			m,
+			day,
+			12,
+			0,
+			0,
+			0,
+			d.From.Location(),
+		); len(ts) <= mostDays; t = t.AddDate(step.years, step.months, step.days) {
 			s := datePrefix + t.Format(step.layout)
 			if t.Format(step.layout) > last.Format(step.layout) {
 				break
@@ -178,7 +187,8 @@ func spanTerms(d Span) []string {
 			ts = append(ts, s)
 		}
 		if len(ts) <= mostDays {
-			if step.days == 1 && len(ts) >= 28 && d.From.Day() == 1 && last.AddDate(0, 0, 1).Day() == 1 && d.From.Month() == last.Month() {
+			if step.days == 1 && len(ts) >= 28 && d.From.Day() == 1 && last.AddDate(0, 0, 1).Day() == 1 &&
+				d.From.Month() == last.Month() {
 				continue // use the term of the month instead
 			}
 			return ts
@@ -217,7 +227,9 @@ func (v *View) compile(p *Plan, texts []string, not bool) {
 		if prefix, ok := strings.CutSuffix(what, "*"); ok {
 			terms := v.beginning(prefix)
 			holds := v.holdsAny(terms)
-			c := Clause{what, not, func(id uint64) bool { return holds(id) != not }, []index.Clause{{Terms: terms, Not: not}}}
+			c := Clause{what, not, func(id uint64) bool {
+				return holds(id) != not
+			}, []index.Clause{{Terms: terms, Not: not}}}
 			p.Clauses = append(p.Clauses, c)
 			p.filter = append(p.filter, c.Filter...)
 			p.accept = acceptBoth(p.accept, c.Accept)
@@ -280,7 +292,9 @@ func (v *View) holds(seq []string) func(id uint64) bool {
 			return false
 		}
 		if it := v.item(id); it != nil {
-			holds = len(seq) == 1 || slices.ContainsFunc(v.positions(it), func(f field) bool { return f.contains(v.ctx, seq) })
+			holds = len(seq) == 1 || slices.ContainsFunc(v.positions(it), func(f field) bool {
+				return f.contains(v.ctx, seq)
+			})
 		}
 		found[id] = holds
 		return holds

@@ -17,7 +17,11 @@ type chat struct {
 
 func (c *chat) Text(t *Text) {
 	*t = Text{ID: c.id, Labels: t.Labels[:0], Name: fmt.Sprint("chat ", c.id), Updated: time.Unix(int64(c.id), 0),
-		Content: fmt.Sprintf("user: where is the lantern of %d?\n\nassistant: in the harbour\n\nuser: thanks for number %d", c.id, c.id)}
+		Content: fmt.Sprintf(
+			"user: where is the lantern of %d?\n\nassistant: in the harbour\n\nuser: thanks for number %d",
+			c.id,
+			c.id,
+		)}
 }
 
 func (c *chat) Keywords() []string { return nil }

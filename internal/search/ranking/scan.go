@@ -127,7 +127,9 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 // all terms of c. It returns false if c is nil, which means all terms.
 func (v *View) Holds(ranking string, c *analysis.Choice) bool {
 	have := v.stats.(*scanStats).choice
-	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.Terms(), func(t string) bool { return !have.Has(t) }) &&
+	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.Terms(), func(t string) bool {
+		return !have.Has(t)
+	}) &&
 		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAll(p) })
 }
 

@@ -10,7 +10,8 @@ import (
 
 // query returns the index query of the plan.
 func (p *Plan) query(limit int) index.Query {
-	return index.Query{Terms: p.terms, Limit: limit, Filter: p.filter, Range: p.times, Accept: p.rest, Factor: p.recency}
+	return index.Query{Terms: p.terms, Limit: limit, Filter: p.filter, Range: p.times, Accept: p.rest,
+		Factor: p.recency}
 }
 
 // A Hit is an item that was found.

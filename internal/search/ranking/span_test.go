@@ -12,7 +12,16 @@ import (
 func TestSpanTermsAreFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
-		from := time.Date(1+r.IntN(9998), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.FixedZone("", (r.IntN(27)-12)*3600))
+		from := time.Date(
+			1+r.IntN(9998),
+			time.Month(1+r.IntN(12)),
+			1+r.IntN(28),
+			0,
+			0,
+			0,
+			0,
+			time.FixedZone("", (r.IntN(27)-12)*3600),
+		)
 		d := Span{From: from}
 		switch r.IntN(4) {
 		case 0:

@@ -140,7 +140,8 @@ func (v *View) turnOf(it Item) *turn {
 	kind := analysis.SpeechOf(x.Content)
 	t := noTurns[kind]
 	if kind == analysis.TurnOfTalk {
-		t = &turn{kind: kind, asks: analysis.Asks(x.Content), created: timestamp(x.Created), session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
+		t = &turn{kind: kind, asks: analysis.Asks(x.Content), created: timestamp(x.Created),
+			session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
 	}
 	kept.CompareAndSwap(nil, t)
 	return kept.Load()

@@ -33,7 +33,11 @@ func (r Permissions) And(o Permissions) (Permissions, error) {
 	case r.Profile == "":
 		both.Profile = o.Profile
 	case o.Profile != "" && o.Profile != r.Profile:
-		return both, &oxbow.InvalidError{Field: "profile", Value: o.Profile, Reason: fmt.Sprintf("is not %q, to which all is bound already", r.Profile)}
+		return both, &oxbow.InvalidError{
+			Field:  "profile",
+			Value:  o.Profile,
+			Reason: fmt.Sprintf("is not %q, to which all is bound already", r.Profile),
+		}
 	}
 	var err error
 	both.Projects, err = intersect("project", r.Projects, o.Projects)
@@ -52,7 +56,11 @@ func intersect(what string, a, b []string) ([]string, error) {
 	// Keep the order of b, because its first element is given to new entries.
 	both := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
 	if len(both) == 0 {
-		return nil, &oxbow.InvalidError{Field: what, Value: strings.Join(b, ", "), Reason: "is none of those that are allowed already: " + strings.Join(a, ", ")}
+		return nil, &oxbow.InvalidError{
+			Field:  what,
+			Value:  strings.Join(b, ", "),
+			Reason: "is none of those that are allowed already: " + strings.Join(a, ", "),
+		}
 	}
 	return both, nil
 }
@@ -93,7 +101,9 @@ func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 			}
 		}
 		i := slices.IndexFunc(choice, func(value string) bool {
-			return !slices.ContainsFunc(below, func(b scope.Scope) bool { return forbidsLabel(b, oxbow.Label{Key: l.Key, Value: value}) })
+			return !slices.ContainsFunc(below, func(b scope.Scope) bool {
+				return forbidsLabel(b, oxbow.Label{Key: l.Key, Value: value})
+			})
 		})
 		if i >= 0 {
 			own = append(own, oxbow.Label{Key: l.Key, Value: choice[i]})
@@ -105,7 +115,9 @@ func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 
 // forbidsLabel reports whether a scope does not allow entries to have the label.
 func forbidsLabel(s scope.Scope, l oxbow.Label) bool {
-	return slices.ContainsFunc(s.Only, func(t oxbow.Term) bool { return t.Key == l.Key && !slices.Contains(t.Values, l.Value) })
+	return slices.ContainsFunc(s.Only, func(t oxbow.Term) bool {
+		return t.Key == l.Key && !slices.Contains(t.Values, l.Value)
+	})
 }
 
 // String describes the permissions in words.

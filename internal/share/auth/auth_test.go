@@ -25,12 +25,16 @@ func TestAnd(t *testing.T) {
 		wrong      string
 	}{
 		{"nothing", Permissions{}, Permissions{}, Permissions{}, ""},
-		{"one side", Permissions{ReadOnly: true, Profile: "vtt"}, Permissions{Projects: []string{"a"}, Kinds: []string{"note"}},
+		{"one side", Permissions{ReadOnly: true, Profile: "vtt"},
+			Permissions{Projects: []string{"a"}, Kinds: []string{"note"}},
 			Permissions{ReadOnly: true, Profile: "vtt", Projects: []string{"a"}, Kinds: []string{"note"}}, ""},
-		{"both", Permissions{Projects: []string{"a", "b", "c"}, Profile: "vtt"}, Permissions{Projects: []string{"c", "x", "a"}, Profile: "vtt"},
+		{"both", Permissions{Projects: []string{"a", "b", "c"}, Profile: "vtt"},
+			Permissions{Projects: []string{"c", "x", "a"}, Profile: "vtt"},
 			Permissions{Projects: []string{"c", "a"}, Profile: "vtt"}, ""},
-		{"no project in common", Permissions{Projects: []string{"a"}}, Permissions{Projects: []string{"b"}}, Permissions{}, "none of those that are allowed already: a"},
-		{"no kind in common", Permissions{Kinds: []string{"note"}}, Permissions{Kinds: []string{"world"}}, Permissions{}, "none of those"},
+		{"no project in common", Permissions{Projects: []string{"a"}}, Permissions{Projects: []string{"b"}},
+			Permissions{}, "none of those that are allowed already: a"},
+		{"no kind in common", Permissions{Kinds: []string{"note"}}, Permissions{Kinds: []string{"world"}},
+			Permissions{}, "none of those"},
 		{"two profiles", Permissions{Profile: "a"}, Permissions{Profile: "b"}, Permissions{}, `is not "a"`},
 	} {
 		got, err := tt.a.And(tt.b)
@@ -51,8 +55,13 @@ func TestScope(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	ctx := t.Context()
 	of := func(project string) []oxbow.Label { return []oxbow.Label{{Key: oxbow.LabelProject, Value: project}} }
-	if err := m.Apply(ctx, oxbow.Add{Name: "a", Content: "a", Labels: of("a")}, oxbow.Add{Name: "b", Content: "b", Labels: of("b")},
-		oxbow.Add{Name: "c", Content: "c", Labels: of("c")}, oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Labels: of("b")}); err != nil {
+	if err := m.Apply(
+		ctx,
+		oxbow.Add{Name: "a", Content: "a", Labels: of("a")},
+		oxbow.Add{Name: "b", Content: "b", Labels: of("b")},
+		oxbow.Add{Name: "c", Content: "c", Labels: of("c")},
+		oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Labels: of("b")},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := (Permissions{Profile: "vtt"}).Scope("x"); ok {
@@ -75,10 +84,15 @@ func TestScope(t *testing.T) {
 		t.Errorf("seen are %v, want b and c", names)
 	}
 	// Of the upper rights' projects, the first that the lower allow.
-	if e, err := v.Remember(ctx, oxbow.Entry{Name: "new", Content: "x"}); err != nil || !slices.Equal(e.Values(oxbow.LabelProject), []string{"c"}) {
+	if e, err := v.Remember(ctx, oxbow.Entry{Name: "new", Content: "x"}); err != nil ||
+		!slices.Equal(e.Values(oxbow.LabelProject), []string{"c"}) {
 		t.Errorf("Remember = %+v, %v, want project c", e.Labels, err)
 	}
-	for _, e := range []oxbow.Entry{{Name: "n", Content: "x", Labels: of("a")}, {Name: "n", Content: "x", Kind: oxbow.Journal}, {Name: "n", Content: "x", Labels: of("d")}} {
+	for _, e := range []oxbow.Entry{
+		{Name: "n", Content: "x", Labels: of("a")},
+		{Name: "n", Content: "x", Kind: oxbow.Journal},
+		{Name: "n", Content: "x", Labels: of("d")},
+	} {
 		if _, err := v.Remember(ctx, e); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Remember(%+v) = %v, want that it is refused", e, err)
 		}
@@ -108,13 +122,18 @@ func digest(s string) string {
 }
 
 func TestParseTokens(t *testing.T) {
-	ts, _, err := ParseTokens("tokens", []byte("\ufeff# clients\n\n  ci\t"+secret+"  ro project=harbor project=\"old \\\"harbor\\\"\" kind=note # reads\r\n"+
+	ts, _, err := ParseTokens("tokens", []byte("\ufeff# clients\n\n  ci\t"+secret+
+		"  ro project=harbor project=\"old \\\"harbor\\\"\" kind=note # reads\r\n"+
 		"vtt "+digest("another long secret, with spaces")+" rw profile=vtt-developer\n"+"all sixteen#letters! rw"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Token{
-		{Name: "ci", Line: 3, Rights: Permissions{ReadOnly: true, Projects: []string{"harbor", `old "harbor"`}, Kinds: []string{"note"}}},
+		{
+			Name:   "ci",
+			Line:   3,
+			Rights: Permissions{ReadOnly: true, Projects: []string{"harbor", `old "harbor"`}, Kinds: []string{"note"}},
+		},
 		{Name: "vtt", Line: 4, Rights: Permissions{Profile: "vtt-developer"}},
 		{Name: "all", Line: 5},
 	}
@@ -128,7 +147,9 @@ func TestParseTokens(t *testing.T) {
 			t.Errorf("Find(%q) = %+v, %v, want %+v", s, got, ok, want[i])
 		}
 	}
-	for _, s := range []string{"", secret[1:], secret + "x", strings.ToUpper(secret), digest(secret), strings.TrimPrefix(digest("another long secret, with spaces"), hashed)} {
+	for _, s := range []string{"", secret[1:], secret +
+		"x", strings.ToUpper(secret), digest(secret),
+		strings.TrimPrefix(digest("another long secret, with spaces"), hashed)} {
 		if got, ok := ts.Find(s); ok {
 			t.Errorf("Find(%q) = %+v, want none", s, got)
 		}
@@ -163,7 +184,8 @@ func TestParseTokensDiagnostics(t *testing.T) {
 		{"project", line + `rw project="a\nb"`, []string{"tokens:1"}},
 		{"profile", line + "rw profile=a/b", []string{"profile name"}},
 		{"two profiles", line + "rw profile=a profile=b", []string{`this has "a" and "b"`}},
-		{"twice", line + "rw\nci other-secret-of-length rw\nvtt " + digest(secret) + " ro\n", []string{"tokens:2: there is a token \"ci\" already, in line 1",
+		{"twice", line + "rw\nci other-secret-of-length rw\nvtt " + digest(secret) +
+			" ro\n", []string{"tokens:2: there is a token \"ci\" already, in line 1",
 			`tokens:3: token "vtt" has the secret of "ci", in line 1`}},
 		{"not text", "ci \xff", []string{"not UTF-8"}},
 		{"long", strings.Repeat("#\n", MaxFile/2+1), []string{"more than"}},
@@ -186,7 +208,8 @@ func TestParseTokensDiagnostics(t *testing.T) {
 	for i := range maxTokens + 1 {
 		fmt.Fprintf(&many, "t%d %s-%d rw\n", i, secret, i)
 	}
-	if _, _, err := ParseTokens("tokens", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "tokens:1001: there are more than 1000") {
+	if _, _, err := ParseTokens("tokens", []byte(many.String())); err == nil ||
+		!strings.Contains(err.Error(), "tokens:1001: there are more than 1000") {
 		t.Errorf("a file of too many tokens gave %v", err)
 	}
 }
@@ -227,7 +250,10 @@ func TestString(t *testing.T) {
 		want string
 	}{
 		{Permissions{}, "reads and writes all of the memory"},
-		{Permissions{ReadOnly: true, Profile: "vtt", Projects: []string{"a", "b"}, Kinds: []string{"note"}}, `reads what is of profile "vtt" and project a or b and kind note`},
+		{
+			Permissions{ReadOnly: true, Profile: "vtt", Projects: []string{"a", "b"}, Kinds: []string{"note"}},
+			`reads what is of profile "vtt" and project a or b and kind note`,
+		},
 	} {
 		if got := tt.r.String(); got != tt.want {
 			t.Errorf("String = %q, want %q", got, tt.want)

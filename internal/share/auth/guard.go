@@ -79,13 +79,20 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	}
 	token, err := g.bearerToken(r)
 	if unchecked, ok := errors.AsType[*UncheckedError](err); ok {
-		return Token{}, &RefusedError{Status: http.StatusServiceUnavailable, Reason: "the provider of tokens does not answer as it should: keep your token, and try again later", wait: unchecked.Wait}
+		return Token{}, &RefusedError{
+			Status: http.StatusServiceUnavailable,
+			Reason: "the provider of tokens does not answer as it should: keep your token, and try again later",
+			wait:   unchecked.Wait,
+		}
 	}
 	if err != nil {
 		return Token{}, &RefusedError{Status: http.StatusUnauthorized, Reason: err.Error(), metadata: g.Metadata}
 	}
 	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
-		return token, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
+		return token, &RefusedError{
+			Status: http.StatusRequestEntityTooLarge,
+			Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody),
+		}
 	}
 	return token, nil
 }
@@ -126,14 +133,22 @@ func (g Guard) Of(tenant string) Guard {
 
 // Secure reports whether other machines reach the server only over TLS.
 func (g Guard) Secure() bool {
-	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool { return !strings.HasPrefix(o, "https://") })
+	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool {
+		return !strings.HasPrefix(o, "https://")
+	})
 }
 
 // AdmitSite is like Admit, but checks only Host and Origin. It is for a handler that finds the
 // token elsewhere, for example in a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {
-		return &RefusedError{Status: http.StatusForbidden, Reason: fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1, or by the URL of --public-url", r.Host)}
+		return &RefusedError{
+			Status: http.StatusForbidden,
+			Reason: fmt.Sprintf(
+				"host %q is not served here; call this server by localhost or 127.0.0.1, or by the URL of --public-url",
+				r.Host,
+			),
+		}
 	}
 	if !g.originAllowed(r.Header.Values("Origin")) {
 		return &RefusedError{Status: http.StatusForbidden, Reason: "this origin may not call this server"}
@@ -174,7 +189,8 @@ func (g Guard) originAllowed(origins []string) bool {
 			continue
 		}
 		u, err := url.Parse(s)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || !isLoopback(strings.ToLower(u.Hostname())) {
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil ||
+			!isLoopback(strings.ToLower(u.Hostname())) {
 			return false
 		}
 	}

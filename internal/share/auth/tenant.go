@@ -35,7 +35,10 @@ func CheckTenant(name string) error {
 	case name == "" || len(name) > maxTenant:
 		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenant, len(name))
 	case !tenantName.MatchString(name):
-		return errors.New("a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter or digit")
+		return errors.New(
+			"a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter " +
+				"or digit",
+		)
 	case deviceName.MatchString(name):
 		return fmt.Errorf("%q is the name of a device on Windows, and cannot be a tenant's", name)
 	}
@@ -95,9 +98,17 @@ func readQuota(words []string) (tenant string, q Quota, err error) {
 		n, err := readSize(value, key == "bytes")
 		switch {
 		case !slices.Contains(bounds, key):
-			return tenant, q, fmt.Errorf("what can follow tenant=%s is entries=N, bytes=N (such as 500MB) and writes=N", tenant)
+			return tenant, q, fmt.Errorf(
+				"what can follow tenant=%s is entries=N, bytes=N (such as 500MB) and writes=N",
+				tenant,
+			)
 		case err != nil:
-			return tenant, q, fmt.Errorf("%s=N needs a whole number above 0, such as %s=%s", key, key, map[bool]string{true: "500MB", false: "1000"}[key == "bytes"])
+			return tenant, q, fmt.Errorf(
+				"%s=N needs a whole number above 0, such as %s=%s",
+				key,
+				key,
+				map[bool]string{true: "500MB", false: "1000"}[key == "bytes"],
+			)
 		case key == "entries":
 			q.Entries = int(n)
 		case key == "bytes":

@@ -9,12 +9,14 @@ import (
 )
 
 func TestCheckTenant(t *testing.T) {
-	for _, name := range []string{"a", "acme", "0", "team-7_b", strings.Repeat("a", 63), "com", "com10", "console", "lpta"} {
+	for _, name := range []string{"a", "acme", "0", "team-7_b", strings.Repeat("a", 63), "com", "com10", "console",
+		"lpta"} {
 		if err := CheckTenant(name); err != nil {
 			t.Errorf("CheckTenant(%q) = %v", name, err)
 		}
 	}
-	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "a.b", "Acme", "acmé", "a b", "-a", "_a", "a\x00", "con", "nul", "com1", "lpt0", "a:b", "a\n", strings.Repeat("a", 64)} {
+	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "a.b", "Acme", "acmé", "a b", "-a", "_a", "a\x00",
+		"con", "nul", "com1", "lpt0", "a:b", "a\n", strings.Repeat("a", 64)} {
 		if err := CheckTenant(name); err == nil {
 			t.Errorf("CheckTenant(%q) = nil, want an error", name)
 		}
@@ -22,7 +24,8 @@ func TestCheckTenant(t *testing.T) {
 }
 
 func TestTenantTokens(t *testing.T) {
-	file := "own " + secret + "-0 rw\nops " + secret + "-1 rw tenant=acme\nci " + secret + "-2 ro tenant=beta\n tenant=acme entries=100000 bytes=500MB writes=50 # bounds\ntenant=beta\n"
+	file := "own " + secret + "-0 rw\nops " + secret + "-1 rw tenant=acme\nci " + secret +
+		"-2 ro tenant=beta\n tenant=acme entries=100000 bytes=500MB writes=50 # bounds\ntenant=beta\n"
 	ts, quotas, err := ParseTokens("tokens", []byte(file))
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +33,8 @@ func TestTenantTokens(t *testing.T) {
 	if got := ts.Tenants(); !reflect.DeepEqual(got, []string{"acme", "beta"}) {
 		t.Errorf("Tenants = %q", got)
 	}
-	scraper, _, err := ParseTokens("tokens", []byte("m "+secret+" ro only=metrics\nn "+secret+"-2 ro only=metrics tenant=acme\n"))
+	scraper, _, err := ParseTokens("tokens", []byte("m "+secret+" ro only=metrics\nn "+secret+
+		"-2 ro only=metrics tenant=acme\n"))
 	if err != nil || len(scraper.Of(""))+len(scraper.Of("acme"))+len(scraper.Tenants()) > 0 || !scraper[0].Metrics() {
 		t.Errorf("a token for metrics opens a memory: %+v, %v", scraper, err)
 	}
@@ -46,7 +50,11 @@ func TestTenantTokens(t *testing.T) {
 	if want := map[string]Quota{"acme": {100000, 500_000_000, 50}, "beta": {}}; !reflect.DeepEqual(quotas, want) {
 		t.Errorf("the bounds are %v, want %v", quotas, want)
 	}
-	for i, want := range []string{"reads and writes all of the memory", "reads and writes all of the memory of tenant acme", "reads all of the memory of tenant beta"} {
+	for i, want := range []string{
+		"reads and writes all of the memory",
+		"reads and writes all of the memory of tenant acme",
+		"reads all of the memory of tenant beta",
+	} {
 		if got := ts[i].May(); got != want {
 			t.Errorf("token %q %s, want %s", ts[i].Name, got, want)
 		}

@@ -214,7 +214,11 @@ func readToken(words []string) (Token, error) {
 			// Do not repeat the word, because it may be a secret in the wrong place.
 			near := text.Near(key, slices.Values(options), 1)
 			if len(near) == 0 {
-				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND, tenant=NAME and only=metrics", t.Name)
+				return t, fmt.Errorf(
+					"what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND, tenant=NAME "+
+						"and only=metrics",
+					t.Name,
+				)
 			}
 			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", text.Clip(key, 40), near[0])
 		}
@@ -233,7 +237,11 @@ func (t *Token) setOption(key, value string) error {
 	switch key {
 	case "profile":
 		if t.Rights.Profile != "" {
-			return fmt.Errorf("a token is bound to one profile; this has %q and %q", t.Rights.Profile, text.Clip(value, 40))
+			return fmt.Errorf(
+				"a token is bound to one profile; this has %q and %q",
+				t.Rights.Profile,
+				text.Clip(value, 40),
+			)
 		}
 		t.Rights.Profile = value
 		return profile.CheckName(value)
@@ -259,8 +267,12 @@ func (t *Token) setOption(key, value string) error {
 func checkName(name string) error {
 	for i := range len(name) {
 		c := name[i]
-		if !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strings.IndexByte("._-", c) >= 0) {
-			return fmt.Errorf("a token's name is made of letters, digits, dots, dashes and underscores; the first word of this line is not")
+		if !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			strings.IndexByte("._-", c) >= 0) {
+			return fmt.Errorf(
+				"a token's name is made of letters, digits, dots, dashes and underscores; the first word of this " +
+					"line is not",
+			)
 		}
 	}
 	if name == "" || len(name) > 64 {
@@ -274,7 +286,11 @@ func readSecret(s string) (digest [sha256.Size]byte, err error) {
 	if rest, ok := strings.CutPrefix(s, hashed); ok {
 		b, err := hex.DecodeString(rest)
 		if err != nil || len(b) != len(digest) {
-			return digest, fmt.Errorf("%s is not followed by %d hexadecimal digits; printf %%s SECRET | sha256sum gives them", strings.TrimSuffix(hashed, ":"), 2*len(digest))
+			return digest, fmt.Errorf(
+				"%s is not followed by %d hexadecimal digits; printf %%s SECRET | sha256sum gives them",
+				strings.TrimSuffix(hashed, ":"),
+				2*len(digest),
+			)
 		}
 		return [sha256.Size]byte(b), nil
 	}
@@ -284,7 +300,10 @@ func readSecret(s string) (digest [sha256.Size]byte, err error) {
 		}
 	}
 	if len(s) < minSecret {
-		return digest, fmt.Errorf("the secret is shorter than %d characters; make one at random: openssl rand -base64 24", minSecret)
+		return digest, fmt.Errorf(
+			"the secret is shorter than %d characters; make one at random: openssl rand -base64 24",
+			minSecret,
+		)
 	}
 	return sha256.Sum256([]byte(s)), nil
 }

@@ -236,7 +236,11 @@ func (o *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 }
 
 // ViewHeads implements [heads.Viewer] for the entries of both stores.
-func (o *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
+func (o *store) ViewHeads(
+	ctx context.Context,
+	keys, names []string,
+	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+) (bool, error) {
 	under, err := o.freshEntries(ctx)
 	if err != nil {
 		return true, err
@@ -258,7 +262,11 @@ func (o *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all
 }
 
 // Newest implements [oxbow.Memory.Newest] for both stores.
-func (o *store) Newest(ctx context.Context, f oxbow.Filter, offset, limit int) (page []oxbow.Entry, total int, err error) {
+func (o *store) Newest(
+	ctx context.Context,
+	f oxbow.Filter,
+	offset, limit int,
+) (page []oxbow.Entry, total int, err error) {
 	under, err := o.freshEntries(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -284,7 +292,10 @@ func (o *store) Apply(context.Context, ...oxbow.Op) error {
 	return errReadOnly
 }
 
-var errReadOnly = fmt.Errorf("%w: entries of two stores are read together, and changed where they are", oxbow.ErrReadOnly)
+var errReadOnly = fmt.Errorf(
+	"%w: entries of two stores are read together, and changed where they are",
+	oxbow.ErrReadOnly,
+)
 
 // History returns a read-only history of the upper store, for [oxbow.HistoryOf].
 func (o *store) History() (oxbow.Historian, error) {

@@ -21,7 +21,8 @@ import (
 func addNew(t *testing.T, s oxbow.Store, names ...string) {
 	t.Helper()
 	for _, n := range names {
-		if err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: "the words of " + n + " " + strings.Repeat("harbor ", 3)}); err != nil {
+		if err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: "the words of " + n + " " +
+			strings.Repeat("harbor ", 3)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -217,7 +218,8 @@ func TestOverlayConcurrent(t *testing.T) {
 				if e, err := both.Get(ctx, name); err != nil || e.Name != name {
 					t.Errorf("%q was written, and get finds %q: %v", name, e.Name, err)
 				}
-				if hits, err := both.Recall(ctx, oxbow.Query{Text: "harbor", Limit: oxbow.MaxLimit}); err != nil || len(hits) <= j {
+				if hits, err := both.Recall(ctx, oxbow.Query{Text: "harbor", Limit: oxbow.MaxLimit}); err != nil ||
+					len(hits) <= j {
 					t.Errorf("%d hits after %d were written: %v", len(hits), j+1, err)
 				}
 			}

@@ -21,7 +21,12 @@ import (
 
 func TestHostile(t *testing.T) {
 	entry := func(id int, name, more string) string {
-		return fmt.Sprintf(`{"entry":{"id":%d,"name":%q,"kind":"note","content":"x","created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z","version":1%s}}`, id, name, more)
+		return fmt.Sprintf(
+			`{"entry":{"id":%d,"name":%q,"kind":"note","content":"x","created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z","version":1%s}}`,
+			id,
+			name,
+			more,
+		)
 	}
 	end := func(n int) string { return fmt.Sprintf(`{"end":{"count":%d}}`, n) }
 	for what, lines := range map[string][]string{
@@ -77,7 +82,11 @@ func TestHostile(t *testing.T) {
 // and the state as they were, and ends.
 func TestHostileChanges(t *testing.T) {
 	entry := func(id int, name string) string {
-		return fmt.Sprintf(`"entry":{"id":%d,"name":%q,"kind":"note","content":"x","created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z","version":99}`, id, name)
+		return fmt.Sprintf(
+			`"entry":{"id":%d,"name":%q,"kind":"note","content":"x","created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z","version":99}`,
+			id,
+			name,
+		)
 	}
 	delta := func(id int, more string) string { return fmt.Sprintf(`{"delta":{"id":%d%s}}`, id, more) + "\n" }
 	const end = `{"end":{"count":%d}}` + "\n"
@@ -86,7 +95,9 @@ func TestHostileChanges(t *testing.T) {
 		since    func(line int) string
 	}{
 		"endless removals": {`"AAAA"`, func(i int) string { return delta(i+1000, "") }},
-		"endless new ones": {`"AAAA"`, func(i int) string { return delta(i+1000, ","+entry(i+1000, fmt.Sprint("n", i))) }},
+		"endless new ones": {`"AAAA"`, func(i int) string {
+			return delta(i+1000, ","+entry(i+1000, fmt.Sprint("n", i)))
+		}},
 		"another's number": {`"AAAA"`, func(i int) string {
 			return []string{delta(1, ","+entry(2, "a")), fmt.Sprintf(end, 1), ""}[i]
 		}},

@@ -79,15 +79,27 @@ func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.En
 			names[p.record.Server.Name] = true
 		}
 	}
-	s.findMoved(home.order, atHome, func(p *pair) (entryIdentity, bool) { return p.record.Home, p.home == nil && home.trusted },
+	s.findMoved(home.order, atHome, func(p *pair) (entryIdentity, bool) {
+		return p.record.Home, p.home == nil && home.trusted
+	},
 		func(name string) bool { return !names[name] }, func(p *pair, e *oxbow.Entry) { p.home = e })
-	s.findMoved(server.order, atServer, func(p *pair) (entryIdentity, bool) { return p.record.Server, p.there == gone && server.trusted },
-		func(name string) bool { return home.findName(name) == nil }, func(p *pair, e *oxbow.Entry) { p.server, p.there = e, unchanged })
+	s.findMoved(server.order, atServer, func(p *pair) (entryIdentity, bool) {
+		return p.record.Server, p.there == gone && server.trusted
+	},
+		func(name string) bool { return home.findName(name) == nil }, func(p *pair, e *oxbow.Entry) {
+			p.server, p.there = e, unchanged
+		})
 }
 
 // findMoved finds, for each pair without an entry on one side, the new entry that it became. If
 // several entries were created at the same time, an alias or the content decides.
-func (s *session) findMoved(entries []*oxbow.Entry, used map[*oxbow.Entry]bool, missing func(*pair) (entryIdentity, bool), free func(string) bool, take func(*pair, *oxbow.Entry)) {
+func (s *session) findMoved(
+	entries []*oxbow.Entry,
+	used map[*oxbow.Entry]bool,
+	missing func(*pair) (entryIdentity, bool),
+	free func(string) bool,
+	take func(*pair, *oxbow.Entry),
+) {
 	of := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
 	was, is := map[string][]*pair{}, map[string][]*oxbow.Entry{}
 	for _, p := range s.pairs {

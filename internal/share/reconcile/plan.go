@@ -88,7 +88,8 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 		}
 	}
 	sum := sha256.Sum256(body.Bytes())
-	head, err := json.Marshal(planHeader{planVersion, s.base, s.salt, []byte(s.plan.home), s.plan.pull, s.plan.mark, sum[:]})
+	head, err := json.Marshal(planHeader{planVersion, s.base, s.salt, []byte(s.plan.home), s.plan.pull, s.plan.mark,
+		sum[:]})
 	if err == nil {
 		err = vfs.WriteFile(fsys, name+planSuffix, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
 	}
@@ -109,7 +110,8 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 		return fmt.Errorf("reading what is known of the server: %w", err)
 	}
 	s.hasPlan = true
-	if h, p := parsePlan(b, len(s.records)); p != nil && bytes.Equal(h.Base, s.base) && (len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)) {
+	if h, p := parsePlan(b, len(s.records)); p != nil && bytes.Equal(h.Base, s.base) &&
+		(len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)) {
 		s.salt = h.Salt
 		s.plan = p
 		s.ahead = true
@@ -122,14 +124,16 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 func parsePlan(b []byte, records int) (planHeader, *plan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader
-	if sum := sha256.Sum256(rest); json.Unmarshal(line, &h) != nil || h.Version != planVersion || len(h.Salt) == 0 || !bytes.Equal(sum[:], h.Sum) {
+	if sum := sha256.Sum256(rest); json.Unmarshal(line, &h) != nil || h.Version != planVersion || len(h.Salt) == 0 ||
+		!bytes.Equal(sum[:], h.Sum) {
 		return h, nil
 	}
 	p := &plan{home: oxbow.Position(h.Home), pull: h.Pull, mark: h.Mark}
 	used := map[int]bool{}
 	for l := range bytes.Lines(rest) {
 		var st planStep
-		if json.Unmarshal(l, &st) != nil || st.Old < 0 || st.Old > records || (st.Old > 0 && used[st.Old]) || (st.Old == 0 && st.Record == nil) {
+		if json.Unmarshal(l, &st) != nil || st.Old < 0 || st.Old > records || (st.Old > 0 && used[st.Old]) ||
+			(st.Old == 0 && st.Record == nil) {
 			return h, nil
 		}
 		used[st.Old] = true

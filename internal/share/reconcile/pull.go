@@ -22,7 +22,9 @@ func (s *session) planPull() (steps []*step, err error) {
 			delete(s.taken, p.home.Name)
 		}
 	}
-	slices.SortStableFunc(s.pairs, func(a, b *pair) int { return cmp.Compare(asInt(a.home == nil), asInt(b.home == nil)) })
+	slices.SortStableFunc(s.pairs, func(a, b *pair) int {
+		return cmp.Compare(asInt(a.home == nil), asInt(b.home == nil))
+	})
 	for _, p := range s.pairs {
 		st, err := s.pullStep(p)
 		if err != nil {
@@ -117,7 +119,8 @@ func (s *session) add(st *step, e oxbow.Entry) {
 }
 
 func addOperation(e oxbow.Entry) oxbow.Add {
-	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+		Created: e.Created}
 }
 
 // planPut plans to change an entry of the home to e.
@@ -143,7 +146,9 @@ func (s *session) planPut(st *step, old *oxbow.Entry, e oxbow.Entry) {
 // replaceOperations returns the operations that turn the named entry into e. They require the given version.
 func replaceOperations(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbow.Op {
 	if e.Name == name && e.Kind == kind {
-		return []oxbow.Op{oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: version}}
+		return []oxbow.Op{
+			oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: version},
+		}
 	}
 	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOperation(e)}
 }

@@ -49,7 +49,8 @@ func (w *writer) edit(t testing.TB) {
 	t.Helper()
 	all := slices.Sorted(maps.Keys(shown(t, w.Memory)))
 	if len(all) < 3 || w.r.IntN(10) == 0 {
-		w.apply(oxbow.Add{Name: fmt.Sprintf("%s entry %d", w.own, *w.n), Content: w.line() + "\n" + w.line() + "\nanchor\n" + w.line()})
+		w.apply(oxbow.Add{Name: fmt.Sprintf("%s entry %d", w.own, *w.n), Content: w.line() + "\n" + w.line() +
+			"\nanchor\n" + w.line()})
 		return
 	}
 	e, err := w.Get(t.Context(), all[w.r.IntN(len(all))])
@@ -65,11 +66,20 @@ func (w *writer) edit(t testing.TB) {
 	case op == 1 && !w.apart:
 		*w.n++
 		aliases := append(slices.Clone(e.Aliases), e.Name)
-		w.apply(oxbow.Remove{Name: e.Name, If: e.Version}, oxbow.Add{Name: fmt.Sprintf("%s name %d", w.own, *w.n), Content: e.Content,
-			Aliases: aliases[max(0, len(aliases)-5):], Labels: e.Labels, Created: e.Created})
+		w.apply(
+			oxbow.Remove{Name: e.Name, If: e.Version},
+			oxbow.Add{Name: fmt.Sprintf("%s name %d", w.own, *w.n), Content: e.Content,
+				Aliases: aliases[max(0, len(aliases)-5):], Labels: e.Labels, Created: e.Created},
+		)
 		return
 	case op == 2:
-		w.apply(oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), oxbow.Label{Key: "tag", Value: fmt.Sprint(w.own, w.r.IntN(5))}))})
+		w.apply(oxbow.Relabel{
+			Name: e.Name,
+			Labels: oxbow.SortLabels(append(
+				slices.Clone(e.Labels),
+				oxbow.Label{Key: "tag", Value: fmt.Sprint(w.own, w.r.IntN(5))},
+			)),
+		})
 		return
 	}
 	// Where it may edit: apart, a is above the anchor and b below.
@@ -87,7 +97,8 @@ func (w *writer) edit(t testing.TB) {
 	} else {
 		lines = slices.Insert(lines, i, w.line())
 	}
-	w.apply(oxbow.Update{Name: e.Name, Content: strings.Join(lines, "\n"), Aliases: e.Aliases, Labels: e.Labels, If: e.Version})
+	w.apply(oxbow.Update{Name: e.Name, Content: strings.Join(lines, "\n"), Aliases: e.Aliases, Labels: e.Labels,
+		If: e.Version})
 }
 
 func TestRandom(t *testing.T) {
@@ -179,7 +190,15 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 	if apart && conflicts > 0 {
 		t.Errorf("%d conflicts, where lines apart were changed", conflicts)
 	}
-	t.Logf("%d lines written, %d dropped, %d lost, %d entries, %d with conflicts, %d requests", len(written), len(dropped), lost, len(shown(t, w.server)), conflicts, w.asked.Load())
+	t.Logf(
+		"%d lines written, %d dropped, %d lost, %d entries, %d with conflicts, %d requests",
+		len(written),
+		len(dropped),
+		lost,
+		len(shown(t, w.server)),
+		conflicts,
+		w.asked.Load(),
+	)
 }
 
 // settle pulls and pushes until nothing changes.

@@ -239,7 +239,8 @@ func (b *readLimit) check(e *oxbow.Entry) error {
 	if err := b.count(len(e.Content)); err != nil {
 		return err
 	}
-	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}).Check(); err != nil {
+	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases,
+		Labels: e.Labels}).Check(); err != nil {
 		// Do not wrap err: the caller did nothing wrong.
 		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err)
 	}

@@ -58,7 +58,9 @@ type home struct {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, shown: func(s oxbow.Store) oxbow.Store { return s }, server: storetest.Open(t, "server.oxbow", &oxbow.Options{FS: vfs.NewMem()})}
+	w := &world{t: t, shown: func(s oxbow.Store) oxbow.Store {
+		return s
+	}, server: storetest.Open(t, "server.oxbow", &oxbow.Options{FS: vfs.NewMem()})}
 	h := remote.Handler(func(r *http.Request) (oxbow.Store, context.Context, error) {
 		return w.shown(w.server), oxbow.WithSource(r.Context(), oxbow.Source{Door: "http", Actor: oxbow.Agent}), nil
 	}, nil)
@@ -83,7 +85,10 @@ func (w *world) home(name string) *home {
 }
 
 // run reconciles with what the file has, and writes it, unless it is lost.
-func (h *home) run(fn func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error), lost bool) (Report, error) {
+func (h *home) run(
+	fn func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error),
+	lost bool,
+) (Report, error) {
 	h.w.t.Helper()
 	c, err := remote.Open(h.w.url, "token", nil)
 	if err != nil {

@@ -55,23 +55,45 @@ func meet(t *testing.T, disk *crashfs.Disk, first bool) *home {
 		return []oxbow.Op{oxbow.Remove{Name: from}, oxbow.Add{Name: to, Content: e.Content, Created: e.Created}}
 	}
 	const text = "1/2/3/4/5/6/7"
-	for i, name := range []string{"merged", "next to", "conflict", "gone there", "gone here", "renamed there", "renamed here", "theirs", "freed", "open"} {
+	for i, name := range []string{"merged", "next to", "conflict", "gone there", "gone here", "renamed there",
+		"renamed here", "theirs", "freed", "open"} {
 		h.apply(note(name, fmt.Sprintf("%s/%d", text, i), "a"))
 	}
 	h.apply(note("ours", text, "a"))
 	if first {
-		there(note("conflict", "other"), note("ours", text, "a"), note("new there", "z"), note("open", "1/sesame"), note("Open", "x"))
+		there(
+			note("conflict", "other"),
+			note("ours", text, "a"),
+			note("new there", "z"),
+			note("open", "1/sesame"),
+			note("Open", "x"),
+		)
 		return h
 	}
 	h.push()
 	h.pull()
-	h.apply(oxbow.Update{Name: "merged", Content: "1h\n2\n3\n4\n5\n6\n7\n0", Aliases: []string{"here"}, Labels: note("", "", "a", "h").Labels}, update("next to", "1/2/3h/4/5/6/7/1"),
-		update("conflict", "1/2/3/4h/5/6/7/2"), oxbow.Update{Name: "ours", Content: "1h\n2\n3\n4\n5\n6\n7", Labels: note("", "", "h").Labels}, oxbow.Remove{Name: "gone here"},
-		note("new here", "z"), note("both new", "of the home"), update("open", "1h/2/3/4/5/6/7/9"))
+	h.apply(
+		oxbow.Update{
+			Name:    "merged",
+			Content: "1h\n2\n3\n4\n5\n6\n7\n0",
+			Aliases: []string{"here"},
+			Labels:  note("", "", "a", "h").Labels,
+		},
+		update("next to", "1/2/3h/4/5/6/7/1"),
+		update("conflict", "1/2/3/4h/5/6/7/2"),
+		oxbow.Update{Name: "ours", Content: "1h\n2\n3\n4\n5\n6\n7", Labels: note("", "", "h").Labels},
+		oxbow.Remove{Name: "gone here"},
+		note("new here", "z"), note("both new", "of the home"), update("open", "1h/2/3/4/5/6/7/9"),
+	)
 	h.apply(moved(h, "renamed here", "renamed by the home")...)
-	there(oxbow.Update{Name: "merged", Content: "1\n2\n3\n4\n5\n6\n7s\n0", Labels: note("", "", "s").Labels}, update("next to", "1/2/3/4s/5/6/7/1"), update("conflict", "1/2/3/4s/5/6/7/2"),
-		update("theirs", "1s/2/3/4/5/6/7/7"), oxbow.Remove{Name: "gone there"}, note("new there", "z"), note("both new", "of the server"), oxbow.Remove{Name: "freed"},
-		update("renamed here", "1/2/3/4/5/6/7s/6"), update("open", "1/2/3/4/5/6/7/sesame"))
+	there(
+		oxbow.Update{Name: "merged", Content: "1\n2\n3\n4\n5\n6\n7s\n0", Labels: note("", "", "s").Labels},
+		update("next to", "1/2/3/4s/5/6/7/1"),
+		update("conflict", "1/2/3/4s/5/6/7/2"),
+		update("theirs", "1s/2/3/4/5/6/7/7"), oxbow.Remove{Name: "gone there"}, note("new there", "z"),
+		note("both new", "of the server"), oxbow.Remove{Name: "freed"},
+		update("renamed here", "1/2/3/4/5/6/7s/6"), update("open", "1/2/3/4/5/6/7/sesame"),
+	)
 	there(moved(w.server, "renamed there", "freed")...)
 	return h
 }
@@ -119,7 +141,12 @@ func (h *home) edit(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Labels = slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Value == "h" })
-		h.apply(oxbow.Update{Name: name, Content: strings.Replace(e.Content, "4\n", "4\nedited\n", 1), Aliases: e.Aliases, Labels: e.Labels})
+		h.apply(oxbow.Update{
+			Name:    name,
+			Content: strings.Replace(e.Content, "4\n", "4\nedited\n", 1),
+			Aliases: e.Aliases,
+			Labels:  e.Labels,
+		})
 	}
 	if _, err := h.Get(t.Context(), "new here"); err == nil {
 		h.apply(oxbow.Remove{Name: "new here"})
@@ -159,12 +186,15 @@ func TestKilled(t *testing.T) {
 					for ; ; n++ {
 						var got string
 						var killed bool
-						t.Run(fmt.Sprintf("%s first=%v edited=%v %s %d", what, first, edited, server, n), func(t *testing.T) {
-							got, killed = end(t, kills{n, server})
-							if got != want {
-								t.Errorf("it ends with\n%s\nand not killed with\n%s", got, want)
-							}
-						})
+						t.Run(
+							fmt.Sprintf("%s first=%v edited=%v %s %d", what, first, edited, server, n),
+							func(t *testing.T) {
+								got, killed = end(t, kills{n, server})
+								if got != want {
+									t.Errorf("it ends with\n%s\nand not killed with\n%s", got, want)
+								}
+							},
+						)
 						if !killed {
 							break
 						}

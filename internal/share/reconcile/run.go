@@ -63,7 +63,8 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 
 // begin starts a session: it reads both sides.
 func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*session, error) {
-	s := &session{ctx: ctx, home: home, exact: home, server: server, st: st, taken: map[string]bool{}, settled: map[*record]*record{}}
+	s := &session{ctx: ctx, home: home, exact: home, server: server, st: st, taken: map[string]bool{},
+		settled: map[*record]*record{}}
 	if m, ok := home.(interface{ Store() oxbow.Store }); ok {
 		s.exact = m.Store()
 	}

@@ -64,9 +64,10 @@ type header struct {
 
 // record describes an entry at the last synchronization.
 type record struct {
-	ID      uint64        `json:"id,omitempty"`      // ID on the server, 0 if it is not known yet
-	Version uint64        `json:"version,omitempty"` // version on the server, 0 if it is not known yet
-	Updated int64         `json:"updated,omitempty"` // time when the server wrote that version, in nanoseconds since 1970
+	ID      uint64 `json:"id,omitempty"`      // ID on the server, 0 if it is not known yet
+	Version uint64 `json:"version,omitempty"` // version on the server, 0 if it is not known yet
+	// time when the server wrote that version, in nanoseconds since 1970
+	Updated int64         `json:"updated,omitempty"`
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`
 
@@ -132,7 +133,11 @@ func (s *State) hashes(all []string) (out []string) {
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutStamps(e.Labels))
-	return s.hash(slices.Concat([]string{e.Name, e.Kind.String(), e.Content, fmt.Sprint(len(aliases))}, aliases, labels)...)
+	return s.hash(slices.Concat(
+		[]string{e.Name, e.Kind.String(), e.Content, fmt.Sprint(len(aliases))},
+		aliases,
+		labels,
+	)...)
 }
 
 func (s *State) met(e *oxbow.Entry) entryIdentity {
@@ -142,7 +147,8 @@ func (s *State) met(e *oxbow.Entry) entryIdentity {
 // pairRecord returns the record of an entry that both sides have. home is nil if the home has changes
 // that the server lacks.
 func (s *State) pairRecord(server, home *oxbow.Entry) *record {
-	r := &record{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(), Server: s.met(server), Content: s.hash(server.Content),
+	r := &record{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(), Server: s.met(server),
+		Content: s.hash(server.Content),
 		Aliases: s.hashes(server.Aliases), Labels: s.hashes(labelTexts(withoutStamps(server.Labels)))}
 	if home != nil {
 		r.Home = s.met(home)
@@ -184,7 +190,11 @@ func parseState(b []byte) (*State, error) {
 		return &State{base: digest(line)}, nil
 	}
 	if h.Version > stateVersion {
-		return nil, fmt.Errorf("%w: what is known of the server was written by a later version of oxbow (%d)", oxbow.ErrVersion, h.Version)
+		return nil, fmt.Errorf(
+			"%w: what is known of the server was written by a later version of oxbow (%d)",
+			oxbow.ErrVersion,
+			h.Version,
+		)
 	}
 	s := &State{URL: h.URL, base: digest(line)}
 	if sum := sha256.Sum256(rest); h.Version != stateVersion || !bytes.Equal(sum[:], h.Sum) || len(h.Salt) == 0 {
@@ -241,7 +251,8 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 		}
 	}
 	sum := sha256.Sum256(body.Bytes())
-	head, err := json.Marshal(header{stateVersion, s.URL, s.salt, []byte(s.server), []byte(s.home), s.pulls, []byte(s.before), sum[:]})
+	head, err := json.Marshal(header{stateVersion, s.URL, s.salt, []byte(s.server), []byte(s.home), s.pulls,
+		[]byte(s.before), sum[:]})
 	if err == nil {
 		err = vfs.WriteFile(fsys, name, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
 	}
@@ -263,7 +274,8 @@ func pullStamps(ls []oxbow.Label) []oxbow.Label {
 }
 
 func isStamp(l oxbow.Label) bool {
-	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.HeldLabels(), l.Key)
+	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved ||
+		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
 // FileOf returns the name of the state file for a server, next to the memory's file.

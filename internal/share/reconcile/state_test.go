@@ -56,7 +56,10 @@ func TestState(t *testing.T) {
 
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte("{}\n"))
-	f.Add([]byte(`{"oxbow_remote":1,"url":"https://a","salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}` + "\n"))
+	f.Add([]byte(
+		`{"oxbow_remote":1,"url":"https://a","salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}` +
+			"\n",
+	))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		st, err := parseState(b)
 		if err != nil {

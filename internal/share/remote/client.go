@@ -71,8 +71,13 @@ var _ interface {
 // authenticates with the token. It sends no request. Errors match [oxbow.ErrInvalid].
 func Open(address, token string, o *Options) (*Store, error) {
 	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, &oxbow.InvalidError{Field: "address", Value: text.Clip(address, 200), Reason: "is not that of a server, such as http://127.0.0.1:8333"}
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return nil, &oxbow.InvalidError{
+			Field:  "address",
+			Value:  text.Clip(address, 200),
+			Reason: "is not that of a server, such as http://127.0.0.1:8333",
+		}
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) || token == "" {
 		// Do not repeat the token in the error.
@@ -91,7 +96,11 @@ func Open(address, token string, o *Options) (*Store, error) {
 		client.Transport = transport
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	s := &Store{link: link{strings.TrimRight(address, "/"), token, &client, opts.Later}, claimed: opts.Claimed, rand: opts.Rand}
+	s := &Store{
+		link:    link{strings.TrimRight(address, "/"), token, &client, opts.Later},
+		claimed: opts.Claimed,
+		rand:    opts.Rand,
+	}
 	s.events.store, s.events.turn = s, make(chan struct{}, 1)
 	s.events.turn <- struct{}{}
 	if s.rand == nil {
@@ -160,7 +169,12 @@ func (s *Store) entries(ctx context.Context, f oxbow.Filter, at *uint64) iter.Se
 }
 
 // stream returns the values in the lines of an answer. next returns io.EOF after the last line.
-func stream[T any](ctx context.Context, s *Store, ask func() (*http.Response, error), next func(*streamReader) (T, error)) iter.Seq2[T, error] {
+func stream[T any](
+	ctx context.Context,
+	s *Store,
+	ask func() (*http.Response, error),
+	next func(*streamReader) (T, error),
+) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		if err := s.checkReady(ctx); err != nil {
@@ -193,7 +207,11 @@ func stream[T any](ctx context.Context, s *Store, ask func() (*http.Response, er
 
 // changeStamp returns the stamp for a change with this context.
 func (s *Store) changeStamp(ctx context.Context) (wireStamp, error) {
-	w := wireStamp{OpID: oxbow.OpIDFrom(ctx), Note: strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd"), Claimed: s.claimed}
+	w := wireStamp{
+		OpID:    oxbow.OpIDFrom(ctx),
+		Note:    strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd"),
+		Claimed: s.claimed,
+	}
 	if from, ok := oxbow.SourceFrom(ctx); ok {
 		w.Claimed = from.Claimed
 	}
@@ -262,7 +280,8 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	}
 	body, err := encode(wireApply{stamp, ws, since})
 	if err == nil && len(body) > maxApply {
-		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(body))), Reason: "is more than the " + text.Bytes(maxApply) + " that one change may hold; split it"}
+		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(body))), Reason: "is more than the " +
+			text.Bytes(maxApply) + " that one change may hold; split it"}
 	}
 	return body, err
 }

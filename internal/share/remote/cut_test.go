@@ -38,7 +38,12 @@ func (c *clipped) Write(b []byte) (int, error) {
 func TestCutStreams(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	for i := range 3 {
-		if err := m.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: "x"}, oxbow.Add{Name: fmt.Sprint("f", i), Content: "y"}, oxbow.Update{Name: "e0", Content: "z"}); err != nil {
+		if err := m.Apply(
+			t.Context(),
+			oxbow.Add{Name: fmt.Sprint("e", i), Content: "x"},
+			oxbow.Add{Name: fmt.Sprint("f", i), Content: "y"},
+			oxbow.Update{Name: "e0", Content: "z"},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,7 +128,9 @@ func TestCutDocument(t *testing.T) {
 	}
 	for left := range 40 {
 		c := dial(t, serve(t, m, func(h http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(&clipped{w, left, left%2 == 0}, r) })
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				h.ServeHTTP(&clipped{w, left, left%2 == 0}, r)
+			})
 		}))
 		if e, err := c.Get(t.Context(), "a"); err == nil {
 			t.Errorf("%d bytes are the entry %+v", left, e)

@@ -83,7 +83,8 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != route.method {
 		w.Header().Set("Allow", route.method)
-		Problem{Type: "about:blank", Title: "The method is another", Status: http.StatusMethodNotAllowed, Code: "method",
+		Problem{Type: "about:blank", Title: "The method is another", Status: http.StatusMethodNotAllowed,
+			Code:   "method",
 			Detail: fmt.Sprintf("%s is asked by %s", name, route.method)}.Write(w)
 		return
 	}
@@ -145,7 +146,11 @@ func (c *call) writeAnswer(v any) error {
 func (c *call) parseNumber(key string) (uint64, error) {
 	n, err := strconv.ParseUint(c.q.Get(key), 10, 64)
 	if err != nil {
-		return 0, &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not the number of a change"}
+		return 0, &oxbow.InvalidError{
+			Field:  key,
+			Value:  text.Clip(c.q.Get(key), 40),
+			Reason: "is not the number of a change",
+		}
 	}
 	return n, nil
 }
@@ -154,7 +159,11 @@ func (c *call) parseNumber(key string) (uint64, error) {
 func (c *call) parseTime(key string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, c.q.Get(key))
 	if err != nil {
-		return t, &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not a time such as 2026-04-18T12:00:00Z"}
+		return t, &oxbow.InvalidError{
+			Field:  key,
+			Value:  text.Clip(c.q.Get(key), 40),
+			Reason: "is not a time such as 2026-04-18T12:00:00Z",
+		}
 	}
 	return t, nil
 }
@@ -163,7 +172,11 @@ func (c *call) parseTime(key string) (time.Time, error) {
 func (c *call) parsePlace(key string) (oxbow.Position, error) {
 	b, err := base64.RawURLEncoding.DecodeString(c.q.Get(key))
 	if err != nil {
-		return "", &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not a position that was answered before"}
+		return "", &oxbow.InvalidError{
+			Field:  key,
+			Value:  text.Clip(c.q.Get(key), 40),
+			Reason: "is not a position that was answered before",
+		}
 	}
 	return oxbow.Position(b), nil
 }

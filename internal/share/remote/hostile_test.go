@@ -36,7 +36,8 @@ func asked(t *testing.T, h http.Handler, method, target string, body io.Reader) 
 	var p Problem
 	switch {
 	case w.Code == http.StatusOK:
-	case json.Unmarshal(w.Body.Bytes(), &p) != nil || p.Code == "" || p.Detail == "" || p.Status != w.Code || w.Code == 500:
+	case json.Unmarshal(w.Body.Bytes(), &p) != nil || p.Code == "" || p.Detail == "" || p.Status != w.Code ||
+		w.Code == 500:
 		t.Errorf("%s %.80s is answered with %d %.300s", method, target, w.Code, w.Body)
 	}
 	return w
@@ -47,16 +48,27 @@ func hostileBodies() []string {
 	deep := strings.Repeat("[", 1_000_000)
 	huge := strings.Repeat("n", 1<<20)
 	return []string{
-		"", "null", "[]", "{", "}", "1", `"ops"`, "{}{}", `{"ops":[]} x`, "\xff\xfe", "\x00", `{"ops":` + deep, deep, strings.Repeat(`{"ops":`, 100_000),
-		`{"unknown":1}`, `{"ops":{}}`, `{"ops":null}`, `{"ops":[null]}`, `{"ops":[1]}`, `{"ops":[{}]}`, `{"ops":[{"frob":{"name":"a"}}]}`,
-		`{"ops":[{"add":{"name":"a"},"remove":{"name":"a"}}]}`, `{"ops":[{"add":{"name":"a","extra":1}}]}`, `{"ops":[{"add":{"name":1}}]}`,
-		`{"ops":[{"add":{"name":"a","kind":"frob"}}]}`, `{"ops":[{"add":{"name":"a","kind":3}}]}`, `{"ops":[{"add":{"name":"a","created":"yesterday"}}]}`,
-		`{"ops":[{"add":{"name":"` + huge + `"}}]}`, `{"ops":[{"add":{"name":"\u0000"}}]}`, `{"ops":[{"add":{"name":"a","content":"\u0000"}}]}`,
-		`{"ops":[{"update":{"name":"a","if":-1}}]}`, `{"ops":[{"update":{"name":"a","if":1e99}}]}`, `{"ops":[{"update":{"name":"a","if":99999999999999999999}}]}`,
-		`{"ops":[{"relabel":{"name":"a","labels":[{"key":"Bad Key","value":"x"}]}}]}`, `{"ops":[{"alias":{"name":"a","aliases":` + deep + `}}]}`,
-		`{"op_id":1}`, `{"since":"x"}`, `{"since":{"position":"!"}}`, `{"since":{"more":1}}`, `{"op_id":"` + strings.Repeat("x", 65) + `","ops":[{"add":{"name":"z"}}]}`, `{"claimed":"me"}`, `{"note":[]}`, `{"source":{"actor":"person"},"ops":[]}`,
-		`{"seqs":"all"}`, `{"seqs":[-1]}`, `{"seqs":[1.5]}`, `{"name":"a","seq":"1"}`, `{"filter":1}`, `{"filter":{"terms":[{"key":1}]}}`, `{"filter":{"more":1}}`, `{"at":-1}`, `{"at":"x"}`,
-		`{"OPS":[{"ADD":{"name":""}}]}`, `{"` + huge + `":1}`, `{"ops":[` + strings.Repeat(`{"remove":{"name":"a"}},`, 1000) + `]}`,
+		"", "null", "[]", "{", "}", "1", `"ops"`, "{}{}", `{"ops":[]} x`, "\xff\xfe", "\x00", `{"ops":` +
+			deep, deep, strings.Repeat(`{"ops":`, 100_000),
+		`{"unknown":1}`, `{"ops":{}}`, `{"ops":null}`, `{"ops":[null]}`, `{"ops":[1]}`, `{"ops":[{}]}`,
+		`{"ops":[{"frob":{"name":"a"}}]}`,
+		`{"ops":[{"add":{"name":"a"},"remove":{"name":"a"}}]}`, `{"ops":[{"add":{"name":"a","extra":1}}]}`,
+		`{"ops":[{"add":{"name":1}}]}`,
+		`{"ops":[{"add":{"name":"a","kind":"frob"}}]}`, `{"ops":[{"add":{"name":"a","kind":3}}]}`,
+		`{"ops":[{"add":{"name":"a","created":"yesterday"}}]}`,
+		`{"ops":[{"add":{"name":"` + huge +
+			`"}}]}`, `{"ops":[{"add":{"name":"\u0000"}}]}`, `{"ops":[{"add":{"name":"a","content":"\u0000"}}]}`,
+		`{"ops":[{"update":{"name":"a","if":-1}}]}`, `{"ops":[{"update":{"name":"a","if":1e99}}]}`,
+		`{"ops":[{"update":{"name":"a","if":99999999999999999999}}]}`,
+		`{"ops":[{"relabel":{"name":"a","labels":[{"key":"Bad Key","value":"x"}]}}]}`,
+		`{"ops":[{"alias":{"name":"a","aliases":` + deep + `}}]}`,
+		`{"op_id":1}`, `{"since":"x"}`, `{"since":{"position":"!"}}`, `{"since":{"more":1}}`, `{"op_id":"` +
+			strings.Repeat("x", 65) + `","ops":[{"add":{"name":"z"}}]}`, `{"claimed":"me"}`, `{"note":[]}`,
+		`{"source":{"actor":"person"},"ops":[]}`,
+		`{"seqs":"all"}`, `{"seqs":[-1]}`, `{"seqs":[1.5]}`, `{"name":"a","seq":"1"}`, `{"filter":1}`,
+		`{"filter":{"terms":[{"key":1}]}}`, `{"filter":{"more":1}}`, `{"at":-1}`, `{"at":"x"}`,
+		`{"OPS":[{"ADD":{"name":""}}]}`, `{"` + huge + `":1}`, `{"ops":[` +
+			strings.Repeat(`{"remove":{"name":"a"}},`, 1000) + `]}`,
 	}
 }
 
@@ -80,7 +92,17 @@ func TestHostileRequests(t *testing.T) {
 	names := []string{"", "a", "\xff", "\x00", strings.Repeat("n", 1<<20), "../../etc/passwd", "%", "a&b"}
 	for name, route := range routes {
 		for _, p := range append(route.params, "other", "") {
-			for _, v := range append(names, "-1", "1e9", "18446744073709551615", "18446744073709551616", "2026-04-18T12:00:00Z", "-2026-04-18T12:00:00Z", "AAAA", strings.Repeat("A", 86)) {
+			for _, v := range append(
+				names,
+				"-1",
+				"1e9",
+				"18446744073709551615",
+				"18446744073709551616",
+				"2026-04-18T12:00:00Z",
+				"-2026-04-18T12:00:00Z",
+				"AAAA",
+				strings.Repeat("A", 86),
+			) {
 				asked(t, h, route.method, name+"?"+p+"="+url.QueryEscape(v), nil)
 				asked(t, h, route.method, name+"?"+p+"="+v+"&"+p+"=", nil)
 			}
@@ -91,13 +113,16 @@ func TestHostileRequests(t *testing.T) {
 			}
 		}
 	}
-	for target, why := range map[string]string{"entry?name=a&other=1": "other", "entry?name=a&name=b": "name", "stats?at=1": "at", "asof?seq=x": "seq", "since?position=!": "position", "seqat?time=noon": "time"} {
-		if w := asked(t, h, "GET", target, nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), why) {
+	for target, why := range map[string]string{"entry?name=a&other=1": "other", "entry?name=a&name=b": "name",
+		"stats?at=1": "at", "asof?seq=x": "seq", "since?position=!": "position", "seqat?time=noon": "time"} {
+		if w := asked(t, h, "GET", target, nil); w.Code != http.StatusBadRequest ||
+			!strings.Contains(w.Body.String(), why) {
 			t.Errorf("%s is answered with %d %s", target, w.Code, w.Body)
 		}
 	}
 	for _, name := range []string{"", "/", "apply/", "../apply", "APPLY", "apply\x00", strings.Repeat("a", 1<<20)} {
-		if w := asked(t, h, "GET", name, nil); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "not_found") {
+		if w := asked(t, h, "GET", name, nil); w.Code != http.StatusNotFound ||
+			strings.Contains(w.Body.String(), "not_found") {
 			t.Errorf("the route %.40q is answered with %d %.200s", name, w.Code, w.Body)
 		}
 	}
@@ -125,7 +150,11 @@ func TestLargeRequests(t *testing.T) {
 	testenv.Sequential(t)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	h := Handler((&served{store: m}).open, nil)
-	for name, head := range map[string]string{"entries": `{"filter":{"terms":[{"key":"`, "revert": `{"seqs":[1`, "restore": `{"name":"`} {
+	for name, head := range map[string]string{
+		"entries": `{"filter":{"terms":[{"key":"`,
+		"revert":  `{"seqs":[1`,
+		"restore": `{"name":"`,
+	} {
 		if w := asked(t, h, "POST", name, &zeros{head}); w.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("an endless %s is answered with %d %.200s", name, w.Code, w.Body)
 		}
@@ -152,7 +181,8 @@ func TestLargeRequests(t *testing.T) {
 	for i := range 6 {
 		ops = append(ops, oxbow.Add{Name: fmt.Sprint("c", i), Content: large})
 	}
-	if err := c.Apply(t.Context(), ops...); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "split it") {
+	if err := c.Apply(t.Context(), ops...); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "split it") {
 		t.Errorf("Apply() of a change too large = %v", err)
 	}
 }
@@ -177,23 +207,33 @@ func TestHostileAnswers(t *testing.T) {
 		_, position := c.Position(ctx)
 		_, revert := c.Revert(ctx, 1)
 		_, asOf := c.AsOf(ctx, 1)
-		errs := map[string]error{"get": get, "check": check, "stats": stats, "position": position, "revert": revert, "asof": asOf}
-		for name, got := range map[string]string{"entries": all(t, c.Entries(ctx, oxbow.Filter{})), "log": all(t, c.Log(ctx)), "versions": all(t, c.Versions(ctx, "a")), "since": all(t, c.Since(ctx, "x"))} {
+		errs := map[string]error{"get": get, "check": check, "stats": stats, "position": position, "revert": revert,
+			"asof": asOf}
+		for name, got := range map[string]string{
+			"entries":  all(t, c.Entries(ctx, oxbow.Filter{})),
+			"log":      all(t, c.Log(ctx)),
+			"versions": all(t, c.Versions(ctx, "a")),
+			"since":    all(t, c.Since(ctx, "x")),
+		} {
 			if strings.HasPrefix(got, "error") {
 				errs[name] = errors.New(got)
 			}
 		}
 		return errs
 	}
-	texts := []string{"", "{", "[]", "<html>", "\xff", `{"id":"x"}`, `{"end":{"count":5}}`, "{}\n{}\n", `{"entry":{"id":1,"name":"a","kind":"frob"}}` + "\n",
-		`{"seq":"1","entries":"2","id":-1,"records":[],"position":5}`, strings.Repeat("[", 1_000_000), strings.Repeat(`{"end":`, 100_000),
-		`{"change":{"seq":1,"versions":1000000000}}` + "\n" + `{"end":{"count":1}}` + "\n", `{"change":{"seq":18446744073709551615}}` + "\n"}
+	texts := []string{"", "{", "[]", "<html>", "\xff", `{"id":"x"}`, `{"end":{"count":5}}`, "{}\n{}\n",
+		`{"entry":{"id":1,"name":"a","kind":"frob"}}` + "\n",
+		`{"seq":"1","entries":"2","id":-1,"records":[],"position":5}`, strings.Repeat("[", 1_000_000),
+		strings.Repeat(`{"end":`, 100_000),
+		`{"change":{"seq":1,"versions":1000000000}}` + "\n" + `{"end":{"count":1}}` +
+			"\n", `{"change":{"seq":18446744073709551615}}` + "\n"}
 	for _, status = range []int{200, 404, 500} {
 		for _, kind = range []string{"application/json", "application/problem+json", "text/html"} {
 			for _, s := range texts {
 				body = func() io.Reader { return strings.NewReader(s) }
 				for name, err := range calls() {
-					if known := name == "check" || name == "stats" || name == "position" || name == "revert" || name == "asof"; err == nil && !(known && json.Valid([]byte(s)) && status == 200) {
+					if known := name == "check" || name == "stats" || name == "position" || name == "revert" ||
+						name == "asof"; err == nil && !(known && json.Valid([]byte(s)) && status == 200) {
 						t.Errorf("%s: %d %s %.60q is no error", name, status, kind, s)
 					}
 					if errors.Is(err, oxbow.ErrNotFound) {
@@ -220,7 +260,11 @@ func TestLongErrors(t *testing.T) {
 	long := strings.Repeat("x", 60_000)
 	for _, answer := range []string{
 		"HTTP/1.1 400 " + long + "\r\nContent-Length: 0\r\n\r\n",
-		fmt.Sprintf("HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\nConnection: close\r\n\r\n{\"code\":\"x\",\"detail\":%q}", long),
+		fmt.Sprintf(
+			"HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\nConnection: "+
+				"close\r\n\r\n{\"code\":\"x\",\"detail\":%q}",
+			long,
+		),
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -236,7 +280,8 @@ func TestLongErrors(t *testing.T) {
 			_ = c.Close()
 		}()
 		c := dial(t, &served{url: "http://" + l.Addr().String()})
-		if _, err := c.Get(t.Context(), "a"); err == nil || len(err.Error()) > maxDetail+1000 || !strings.Contains(err.Error(), "xxx") {
+		if _, err := c.Get(t.Context(), "a"); err == nil || len(err.Error()) > maxDetail+1000 ||
+			!strings.Contains(err.Error(), "xxx") {
 			t.Errorf("Get() = %.100v…, want an error that is cut", err)
 		}
 		_ = l.Close()
@@ -268,15 +313,20 @@ func TestOrderOfAnswers(t *testing.T) {
 	if err := read(one+two+`{"end":{"count":2}}`+"\n", entry); err != io.EOF {
 		t.Errorf("a sound list = %v", err)
 	}
-	for _, s := range []string{one + one + `{"end":{"count":2}}` + "\n", `{"delta":{"id":7}}` + "\n", `{"entry":{"id":0}}` + "\n" + `{"end":{"count":1}}` + "\n", one + `{"end":{"count":2}}` + "\n", one + `{"end":{"count":0}}` + "\n", one + `{"end":{"count":1}}`} {
+	for _, s := range []string{one + one + `{"end":{"count":2}}` + "\n", `{"delta":{"id":7}}` +
+		"\n", `{"entry":{"id":0}}` + "\n" + `{"end":{"count":1}}` + "\n", one + `{"end":{"count":2}}` + "\n", one +
+		`{"end":{"count":0}}` + "\n", one + `{"end":{"count":1}}`} {
 		last = 0
 		if read(s, entry) == io.EOF {
 			t.Errorf("%q is a sound list", s)
 		}
 	}
-	for _, s := range []string{`{"change":{"seq":9}}` + "\n" + `{"end":{"count":1}}` + "\n", `{"change":{"seq":3,"versions":1}}` + "\n" + `{"end":{"count":1}}` + "\n",
-		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"frob","entry":{}}}` + "\n" + `{"end":{"count":2}}` + "\n",
-		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"add"}}` + "\n" + `{"end":{"count":2}}` + "\n"} {
+	for _, s := range []string{`{"change":{"seq":9}}` + "\n" + `{"end":{"count":1}}` +
+		"\n", `{"change":{"seq":3,"versions":1}}` + "\n" + `{"end":{"count":1}}` + "\n",
+		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"frob","entry":{}}}` + "\n" +
+			`{"end":{"count":2}}` + "\n",
+		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"add"}}` + "\n" +
+			`{"end":{"count":2}}` + "\n"} {
 		last = 9
 		if read(s, change) == io.EOF {
 			t.Errorf("%q is a sound log", s)
@@ -292,7 +342,9 @@ func FuzzApply(f *testing.F) {
 			f.Add(s)
 		}
 	}
-	f.Add(`{"op_id":"x","note":"n","claimed":{"client":"c","agent":"a"},"ops":[{"add":{"name":"a","kind":"world","content":"é","aliases":["x"],"labels":[{"key":"tag","value":"t"}],"created":"2026-04-18T12:00:00.5+02:00","unique_aliases":true}},{"update":{"name":"a","content":"","if":7}},{"alias":{"name":"a","aliases":[]}},{"relabel":{"name":"a","labels":null}},{"remove":{"name":"a"}}],"since":{"position":"AAAA"}}`)
+	f.Add(
+		`{"op_id":"x","note":"n","claimed":{"client":"c","agent":"a"},"ops":[{"add":{"name":"a","kind":"world","content":"é","aliases":["x"],"labels":[{"key":"tag","value":"t"}],"created":"2026-04-18T12:00:00.5+02:00","unique_aliases":true}},{"update":{"name":"a","content":"","if":7}},{"alias":{"name":"a","aliases":[]}},{"relabel":{"name":"a","labels":null}},{"remove":{"name":"a"}}],"since":{"position":"AAAA"}}`,
+	)
 	f.Fuzz(func(t *testing.T, s string) {
 		w, ops, err := decodeApply(strings.NewReader(s))
 		if err != nil {
@@ -327,8 +379,11 @@ func FuzzApply(f *testing.F) {
 
 // FuzzStream: what a server sends is lines, or an error, and ends.
 func FuzzStream(f *testing.F) {
-	f.Add(`{"entry":{"id":1,"name":"a","kind":"note","content":"x","version":1,"source":{"time":"2026-04-18T12:00:00Z"}}}` + "\n" + `{"end":{"count":1}}` + "\n")
-	f.Add(`{"change":{"seq":2,"time":"2026-04-18T12:00:00Z","source":{"time":"2026-04-18T12:00:00Z"},"versions":1}}` + "\n" + `{"version":{"seq":2,"verb":"add","entry":{"id":1}}}` + "\n" + `{"end":{"count":2}}` + "\n")
+	f.Add(
+		`{"entry":{"id":1,"name":"a","kind":"note","content":"x","version":1,"source":{"time":"2026-04-18T12:00:00Z"}}}` + "\n" + `{"end":{"count":1}}` + "\n",
+	)
+	f.Add(`{"change":{"seq":2,"time":"2026-04-18T12:00:00Z","source":{"time":"2026-04-18T12:00:00Z"},"versions":1}}` +
+		"\n" + `{"version":{"seq":2,"verb":"add","entry":{"id":1}}}` + "\n" + `{"end":{"count":2}}` + "\n")
 	f.Add(`{"delta":{"id":1}}` + "\n" + `{"problem":{"status":500,"code":"corrupt","detail":"x"}}` + "\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		for i := range 4 {
@@ -359,27 +414,44 @@ func FuzzStream(f *testing.F) {
 // TestForms: entries, filters and reports come back as they were.
 func TestForms(t *testing.T) {
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"a", "\xff"}, Not: true}, {Key: "\xff", Values: []string{"x"}}}, After: first.AddDate(-1, 0, 0), Before: last.AddDate(5, 0, 0)}
+	f := oxbow.Filter{
+		Terms: []oxbow.Term{
+			{Key: "tag", Values: []string{"a", "\xff"}, Not: true},
+			{Key: "\xff", Values: []string{"x"}},
+		},
+		After:  first.AddDate(-1, 0, 0),
+		Before: last.AddDate(5, 0, 0),
+	}
 	b, err := encode(toWireFilter(f))
 	var w wireFilter
 	if err != nil || decodeDocument(strings.NewReader(string(b)), &w) != nil {
 		t.Fatalf("a filter is written as %s, %v", b, err)
 	}
-	want := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"a"}, Not: true}, {Key: "\ufffd", Values: []string{}}}, After: first, Before: last}
+	want := oxbow.Filter{
+		Terms:  []oxbow.Term{{Key: "tag", Values: []string{"a"}, Not: true}, {Key: "\ufffd", Values: []string{}}},
+		After:  first,
+		Before: last,
+	}
 	if got := w.filter(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the filter comes back as %+v, want %+v", got, want)
 	}
 	if got := (wireFilter{}).filter(); !got.IsZero() {
 		t.Errorf("no filter comes back as %+v", got)
 	}
-	for _, r := range []oxbow.CheckReport{{}, {Path: "p", Records: 1, Entries: 2, Bytes: 3, First: 4, Last: 5, Head: "h", Problems: []oxbow.Problem{{Offset: -1, What: "w", Mend: "m"}}}} {
+	for _, r := range []oxbow.CheckReport{
+		{},
+		{Path: "p", Records: 1, Entries: 2, Bytes: 3, First: 4, Last: 5, Head: "h",
+			Problems: []oxbow.Problem{{Offset: -1, What: "w", Mend: "m"}}},
+	} {
 		b, err := encode(toWireReport(r))
 		var w wireReport
 		if err != nil || json.Unmarshal(b, &w) != nil || !reflect.DeepEqual(w.report(), r) {
 			t.Errorf("the report %+v is written as %s, %v", r, b, err)
 		}
 	}
-	if _, err := encodeOps([]oxbow.Op{oxbow.Add{Name: "a", Created: last.AddDate(1, 0, 0)}}); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := encodeOps([]oxbow.Op{
+		oxbow.Add{Name: "a", Created: last.AddDate(1, 0, 0)},
+	}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("a time that JSON cannot hold = %v, want ErrInvalid", err)
 	}
 }

@@ -26,7 +26,8 @@ const longestAfter = 365 * 24 * time.Hour
 // date, the waiting time is relative to the server's own clock.
 func retryAfter(res *http.Response) time.Duration {
 	after := strings.TrimSpace(res.Header.Get("Retry-After"))
-	if (res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable) || after == "" {
+	if (res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable) ||
+		after == "" {
 		return 0
 	}
 	if n, err := strconv.ParseUint(after, 10, 32); err == nil {

@@ -76,8 +76,14 @@ func TestLater(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.left.Store(2)
-			if err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); err != nil || changes(t, m) != 1 || fmt.Sprint(waits) != "[7s 7s]" {
-				t.Errorf("Apply() = %v, with %d changes, after waits of %v; want nil, 1, two of 7s", err, changes(t, m), waits)
+			if err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); err != nil || changes(t, m) != 1 ||
+				fmt.Sprint(waits) != "[7s 7s]" {
+				t.Errorf(
+					"Apply() = %v, with %d changes, after waits of %v; want nil, 1, two of 7s",
+					err,
+					changes(t, m),
+					waits,
+				)
 			}
 			waits = nil
 			b.left.Store(3)
@@ -87,14 +93,23 @@ func TestLater(t *testing.T) {
 			waits = nil
 			b.left.Store(9)
 			var later *LaterError
-			if _, err := c.Get(t.Context(), "a"); !errors.As(err, &later) || later.After != 7*time.Second || b.left.Load() != 5 {
-				t.Errorf("Get() of one that stays busy = %v with %d left, want a LaterError of 7s after 4 requests", err, b.left.Load())
+			if _, err := c.Get(t.Context(), "a"); !errors.As(err, &later) || later.After != 7*time.Second ||
+				b.left.Load() != 5 {
+				t.Errorf(
+					"Get() of one that stays busy = %v with %d left, want a LaterError of 7s after 4 requests",
+					err,
+					b.left.Load(),
+				)
 			}
 			waits = nil
 			b.left.Store(9)
 			err = c.Apply(t.Context(), oxbow.Add{Name: "b", Content: "x"})
 			if !errors.As(err, &later) || b.left.Load() != 5 {
-				t.Errorf("Apply() of one that stays busy = %v with %d left, want a LaterError after 4 requests", err, b.left.Load())
+				t.Errorf(
+					"Apply() of one that stays busy = %v with %d left, want a LaterError after 4 requests",
+					err,
+					b.left.Load(),
+				)
 			}
 			if lost := errors.Is(err, oxbow.ErrUnknownOutcome); lost != (b.code == 503 && !b.own) {
 				t.Errorf("Apply() of one that stays busy = %v", err)
@@ -108,8 +123,10 @@ func TestLater(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	const now = "Tue, 24 Nov 2026 09:00:00 GMT"
 	for after, want := range map[string]time.Duration{
-		"": 0, "5": 5 * time.Second, " 5 ": 5 * time.Second, "0": time.Second, "-5": 0, "x": 0, "4294967295": longestAfter, "99999999999999999999": 0,
-		"Tue, 24 Nov 2026 09:01:00 GMT": time.Minute, "Tue, 24 Nov 2026 08:00:00 GMT": time.Second, "Tue, 24 Nov 2099 08:00:00 GMT": longestAfter,
+		"": 0, "5": 5 * time.Second, " 5 ": 5 * time.Second, "0": time.Second, "-5": 0, "x": 0,
+		"4294967295": longestAfter, "99999999999999999999": 0,
+		"Tue, 24 Nov 2026 09:01:00 GMT": time.Minute, "Tue, 24 Nov 2026 08:00:00 GMT": time.Second,
+		"Tue, 24 Nov 2099 08:00:00 GMT": longestAfter,
 	} {
 		res := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {after}, "Date": {now}}}
 		if got := retryAfter(res); got != want {

@@ -90,7 +90,15 @@ func TestLostAnswer(t *testing.T) {
 			c := dial(t, serve(t, m, tc.proxy.wrap))
 			err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"})
 			if !errors.Is(err, tc.want) || changes(t, m) != tc.made || int(tc.proxy.asked.Load()) != tc.asked {
-				t.Errorf("Apply() = %v after %d requests, with %d changes; want %v, %d, %d", err, tc.proxy.asked.Load(), changes(t, m), tc.want, tc.asked, tc.made)
+				t.Errorf(
+					"Apply() = %v after %d requests, with %d changes; want %v, %d, %d",
+					err,
+					tc.proxy.asked.Load(),
+					changes(t, m),
+					tc.want,
+					tc.asked,
+					tc.made,
+				)
 			}
 		})
 	}
@@ -101,7 +109,11 @@ func TestLostAnswer(t *testing.T) {
 func TestLostAnswerOfACondition(t *testing.T) {
 	for _, part := range []bool{false, true} {
 		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-		if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}, oxbow.Add{Name: "b", Content: "x"}); err != nil {
+		if err := m.Apply(
+			t.Context(),
+			oxbow.Add{Name: "a", Content: "x"},
+			oxbow.Add{Name: "b", Content: "x"},
+		); err != nil {
 			t.Fatal(err)
 		}
 		of := m
@@ -111,7 +123,12 @@ func TestLostAnswerOfACondition(t *testing.T) {
 		proxy := cutter{route: "/apply", after: 1}
 		c := dial(t, serve(t, of, proxy.wrap))
 		ctx := oxbow.WithOpID(t.Context(), "op-1")
-		if err := c.Apply(ctx, oxbow.Update{Name: "a", Content: "y", If: 1}, oxbow.Remove{Name: "b"}, oxbow.Add{Name: "c"}); err != nil {
+		if err := c.Apply(
+			ctx,
+			oxbow.Update{Name: "a", Content: "y", If: 1},
+			oxbow.Remove{Name: "b"},
+			oxbow.Add{Name: "c"},
+		); err != nil {
 			t.Errorf("Apply() = %v, want none", err)
 		}
 		if err := c.Apply(ctx, oxbow.Remove{Name: "a"}); err != nil {
@@ -120,7 +137,10 @@ func TestLostAnswerOfACondition(t *testing.T) {
 		if e, err := m.Get(ctx, "a"); err != nil || e.Content != "y" {
 			t.Errorf("the entry is %+v, %v", e, err)
 		}
-		if err := c.Apply(oxbow.WithOpID(ctx, strings.Repeat("x", 65)), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
+		if err := c.Apply(
+			oxbow.WithOpID(ctx, strings.Repeat("x", 65)),
+			oxbow.Remove{Name: "a"},
+		); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Apply() with an op id of 65 bytes = %v, want ErrInvalid", err)
 		}
 		if err := c.Apply(oxbow.WithOpID(ctx, "\xff"), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
@@ -135,7 +155,8 @@ func TestNotRepeated(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	proxy := cutter{route: "/apply", after: 1}
 	c := dial(t, serve(t, bare{m}, proxy.wrap))
-	if err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); !errors.Is(err, oxbow.ErrUnknownOutcome) || proxy.asked.Load() != 1 {
+	if err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); !errors.Is(err, oxbow.ErrUnknownOutcome) ||
+		proxy.asked.Load() != 1 {
 		t.Errorf("Apply() = %v after %d requests, want ErrUnknownOutcome after 1", err, proxy.asked.Load())
 	}
 	undo := cutter{route: "/revert", after: 1}
@@ -251,7 +272,13 @@ func TestSlowReader(t *testing.T) {
 	}
 	out.close(nil, "")
 	if w.set < 4 || w.cleared != 1 || w.wrong != 0 {
-		t.Errorf("for 100 kB, %d deadlines were set, one in %s, and %d cleared; want one for each 32 kB, and the last cleared", w.set, w.wrong, w.cleared)
+		t.Errorf(
+			"for 100 kB, %d deadlines were set, one in %s, and %d cleared; want one for each 32 kB, and the last "+
+				"cleared",
+			w.set,
+			w.wrong,
+			w.cleared,
+		)
 	}
 }
 
@@ -294,7 +321,8 @@ func TestLostThenRefused(t *testing.T) {
 		}
 		return nil, err
 	})
-	if err := c.Apply(t.Context(), oxbow.Add{Name: "a"}); !errors.Is(err, oxbow.ErrUnknownOutcome) || asked != 2 || changes(t, m) != 1 {
+	if err := c.Apply(t.Context(), oxbow.Add{Name: "a"}); !errors.Is(err, oxbow.ErrUnknownOutcome) || asked != 2 ||
+		changes(t, m) != 1 {
 		t.Errorf("Apply() = %v after %d requests, want ErrUnknownOutcome after 2", err, asked)
 	}
 }
@@ -378,7 +406,9 @@ func TestToken(t *testing.T) {
 	if _, err := c.Get(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "token") {
 		t.Errorf("Get() with a wrong token = %v", err)
 	}
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a redirect was followed")
+	}))
 	defer other.Close()
 	from := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer from.Close()

@@ -88,7 +88,11 @@ type (
 // encodeOps checks the ops, like a store, and returns them in wire format.
 func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	if len(ops) > maxOps {
-		return nil, &oxbow.InvalidError{Field: "change", Value: fmt.Sprint(len(ops)), Reason: fmt.Sprintf("has more than %d ops; split it", maxOps)}
+		return nil, &oxbow.InvalidError{
+			Field:  "change",
+			Value:  fmt.Sprint(len(ops)),
+			Reason: fmt.Sprintf("has more than %d ops; split it", maxOps),
+		}
 	}
 	ws := make([]opjson.Op, len(ops))
 	for i, op := range ops {

@@ -53,7 +53,12 @@ var codes = []struct {
 	title  string
 	err    error // error that the code stands for, on server and client
 }{
-	{"unknown_outcome", http.StatusInternalServerError, "It is unknown whether the change was made", oxbow.ErrUnknownOutcome},
+	{
+		"unknown_outcome",
+		http.StatusInternalServerError,
+		"It is unknown whether the change was made",
+		oxbow.ErrUnknownOutcome,
+	},
 	{"conflict", http.StatusConflict, "The entry changed since it was read", oxbow.ErrConflict},
 	{"key_reused", http.StatusUnprocessableEntity, "The key is of another request", oxbow.ErrOpIDUsed},
 	{"exists", http.StatusConflict, "There is such an entry already", oxbow.ErrExists},

@@ -29,7 +29,8 @@ func sent(t *testing.T, err error) (int, error) {
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatalf("the document %s is not JSON: %v", w.Body, err)
 	}
-	if got := w.Header().Get("Content-Type"); got != "application/problem+json" || p.Type == "" || p.Title == "" || p.Code == "" || p.Status != w.Code {
+	if got := w.Header().Get("Content-Type"); got != "application/problem+json" || p.Type == "" || p.Title == "" ||
+		p.Code == "" || p.Status != w.Code {
 		t.Errorf("the document of %v is %+v, as %s", err, p, got)
 	}
 	return w.Code, p.Err()
@@ -37,7 +38,11 @@ func sent(t *testing.T, err error) (int, error) {
 
 func TestEveryCode(t *testing.T) {
 	for _, c := range codes {
-		for _, err := range []error{c.err, fmt.Errorf("reading it: %w", c.err), &oxbow.NameError{Name: "a", Err: c.err}} {
+		for _, err := range []error{
+			c.err,
+			fmt.Errorf("reading it: %w", c.err),
+			&oxbow.NameError{Name: "a", Err: c.err},
+		} {
 			status, got := sent(t, err)
 			if !errors.Is(got, c.err) || got.Error() != err.Error() || status != c.status {
 				t.Errorf("%v (%d) comes back as %v (%d)", err, c.status, got, status)
@@ -69,7 +74,8 @@ func TestErrorsKeepTheirFacts(t *testing.T) {
 		wrapped := fmt.Errorf("change 3: %w", err)
 		_, got := sent(t, wrapped)
 		same := reflect.New(reflect.TypeOf(err))
-		if got.Error() != wrapped.Error() || !errors.As(got, same.Interface()) || !reflect.DeepEqual(same.Elem().Interface(), err) {
+		if got.Error() != wrapped.Error() || !errors.As(got, same.Interface()) ||
+			!reflect.DeepEqual(same.Elem().Interface(), err) {
 			t.Errorf("%v comes back as %v, with %#v", wrapped, got, same.Elem())
 		}
 	}
@@ -103,7 +109,8 @@ func TestFilesOfTheServer(t *testing.T) {
 		if status != c.status || got.Error() != c.says {
 			t.Errorf("%v comes back as %q (%d), want %q (%d)", c.err, got, status, c.says, c.status)
 		}
-		if whole := c.says == c.err.Error(); whole != (log.Len() == 0) || (!whole && !strings.Contains(log.String(), "memory.oxbow")) {
+		if whole := c.says == c.err.Error(); whole != (log.Len() == 0) ||
+			(!whole && !strings.Contains(log.String(), "memory.oxbow")) {
 			t.Errorf("the log says of %v: %q", c.err, log.String())
 		}
 	}
@@ -111,10 +118,14 @@ func TestFilesOfTheServer(t *testing.T) {
 }
 
 func TestOtherErrors(t *testing.T) {
-	if status, got := sent(t, errors.New("the disk is on fire")); got.Error() != "the disk is on fire" || status != 500 || errors.Is(got, fs.ErrPermission) {
+	if status, got := sent(t, errors.New("the disk is on fire")); got.Error() != "the disk is on fire" ||
+		status != 500 || errors.Is(got, fs.ErrPermission) {
 		t.Errorf("an unknown error comes back as %v, %d", got, status)
 	}
-	if status, got := sent(t, fmt.Errorf("reading: %w", &http.MaxBytesError{Limit: 4 << 20})); !errors.Is(got, oxbow.ErrInvalid) || status != 413 {
+	if status, got := sent(
+		t,
+		fmt.Errorf("reading: %w", &http.MaxBytesError{Limit: 4 << 20}),
+	); !errors.Is(got, oxbow.ErrInvalid) || status != 413 {
 		t.Errorf("a request too large comes back as %v, %d", got, status)
 	}
 	both := fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, context.Canceled)
@@ -129,7 +140,11 @@ func TestOtherErrors(t *testing.T) {
 
 // What a server sends that is not ours says at least which status it was.
 func TestForeignProblem(t *testing.T) {
-	for _, p := range []Problem{{Status: 502}, {Status: 404, Code: "ambiguous", Names: []string{"a"}}, {Status: 404, Code: "conflict"}} {
+	for _, p := range []Problem{
+		{Status: 502},
+		{Status: 404, Code: "ambiguous", Names: []string{"a"}},
+		{Status: 404, Code: "conflict"},
+	} {
 		if err := p.Err(); err == nil || err.Error() == "" {
 			t.Errorf("%+v is the error %v", p, err)
 		}

@@ -167,7 +167,11 @@ func TestRandom(t *testing.T) {
 				}
 				mirrors[r.IntN(len(mirrors))].agree(t)
 				if step == 200 {
-					if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), m.Options().Clock(), false); err != nil {
+					if _, err := m.Store().(oxbow.Compactor).Compact(
+						t.Context(),
+						m.Options().Clock(),
+						false,
+					); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -267,7 +271,8 @@ func TestFeed(t *testing.T) {
 	if n, err := since(position()); n != 0 || err != nil {
 		t.Errorf("since the last change, there are %d deltas, %v", n, err)
 	}
-	for _, p := range []oxbow.Position{begin, "", "x", middle[:16] + "\xff\xff\xff\xff\xff\xff\xff\xff", oxbow.Position(strings.Repeat("x", 24))} {
+	for _, p := range []oxbow.Position{begin, "", "x", middle[:16] +
+		"\xff\xff\xff\xff\xff\xff\xff\xff", oxbow.Position(strings.Repeat("x", 24))} {
 		if n, err := since(p); n != 0 || !errors.Is(err, oxbow.ErrPosition) {
 			t.Errorf("since %q, there are %d deltas, %v, want ErrPosition", p, n, err)
 		}

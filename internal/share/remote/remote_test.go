@@ -188,8 +188,11 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	label := []oxbow.Label{{Key: "tag", Value: "<b>&"}}
-	apply(oxbow.Add{Name: "a", Content: "one", Labels: label, Aliases: []string{"x"}, Kind: oxbow.World, Created: time.Date(-40, 1, 2, 3, 4, 5, 6, time.FixedZone("odd", 3601)).AddDate(100, 0, 0)},
-		oxbow.Add{Name: "b", Content: "bee"})
+	apply(
+		oxbow.Add{Name: "a", Content: "one", Labels: label, Aliases: []string{"x"}, Kind: oxbow.World,
+			Created: time.Date(-40, 1, 2, 3, 4, 5, 6, time.FixedZone("odd", 3601)).AddDate(100, 0, 0)},
+		oxbow.Add{Name: "b", Content: "bee"},
+	)
 	apply(oxbow.Update{Name: "a", Content: "two \x7f\u2029 </script>"})
 	apply(oxbow.Remove{Name: "b"})
 	near, err := m.History()
@@ -223,13 +226,17 @@ func TestHistory(t *testing.T) {
 	for seq := range uint64(9) {
 		here, err := c.AsOf(ctx, seq)
 		there, want := near.AsOf(ctx, seq)
-		if fmt.Sprint(err) != fmt.Sprint(want) || errors.Is(err, oxbow.ErrNotFound) != errors.Is(want, oxbow.ErrNotFound) {
+		if fmt.Sprint(err) != fmt.Sprint(want) ||
+			errors.Is(err, oxbow.ErrNotFound) != errors.Is(want, oxbow.ErrNotFound) {
 			t.Errorf("AsOf(%d) = %v, want %v", seq, err, want)
 		}
 		if err != nil || want != nil {
 			continue
 		}
-		if got, want := all(t, here.Entries(ctx, oxbow.Filter{})), all(t, there.Entries(ctx, oxbow.Filter{})); got != want {
+		if got, want := all(t, here.Entries(ctx, oxbow.Filter{})), all(
+			t,
+			there.Entries(ctx, oxbow.Filter{}),
+		); got != want {
 			t.Errorf("the entries after %d are\n%s\nwant\n%s", seq, got, want)
 		}
 		e, err := here.Get(ctx, "a")
@@ -262,7 +269,10 @@ func TestHistory(t *testing.T) {
 func TestStamp(t *testing.T) {
 	m, c := opened(t)
 	claim := oxbow.Claim{Client: "editor 1.2", Agent: "model"}
-	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person, Door: "cli", Session: "mine", Profile: "p", Ref: "r", Claimed: claim})
+	ctx := oxbow.WithSource(
+		t.Context(),
+		oxbow.Source{Actor: oxbow.Person, Door: "cli", Session: "mine", Profile: "p", Ref: "r", Claimed: claim},
+	)
 	if err := c.Apply(oxbow.WithNote(ctx, "why"), oxbow.Add{Name: "a", Content: "x"}); err != nil {
 		t.Fatal(err)
 	}
@@ -331,13 +341,15 @@ func TestUnsupported(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	for _, address := range []string{"", "127.0.0.1:8333", "ftp://x", "http://", "http://u:p@x", "http://x?y", "http://x#y", "http://[", "http:///x"} {
+	for _, address := range []string{"", "127.0.0.1:8333", "ftp://x", "http://", "http://u:p@x", "http://x?y",
+		"http://x#y", "http://[", "http:///x"} {
 		if _, err := Open(address, "t", nil); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Open(%q) = %v, want ErrInvalid", address, err)
 		}
 	}
 	for _, token := range []string{"", "a b", "a\n", "é"} {
-		if _, err := Open("http://x", token, nil); !errors.Is(err, oxbow.ErrInvalid) || strings.Contains(err.Error(), "a b") {
+		if _, err := Open("http://x", token, nil); !errors.Is(err, oxbow.ErrInvalid) ||
+			strings.Contains(err.Error(), "a b") {
 			t.Errorf("Open() with the token %q = %v, want ErrInvalid", token, err)
 		}
 	}

@@ -63,13 +63,22 @@ func (c *call) entries() error {
 	if w.At != nil {
 		defer s.Close()
 	}
-	return send(newStreamWriter(c.w, c.logger), s.Entries(c.ctx, w.Filter.filter()), func(out *streamWriter, e oxbow.Entry) error {
-		return out.line(line{Entry: toWire(e)})
-	}, "")
+	return send(
+		newStreamWriter(c.w, c.logger),
+		s.Entries(c.ctx, w.Filter.filter()),
+		func(out *streamWriter, e oxbow.Entry) error {
+			return out.line(line{Entry: toWire(e)})
+		}, "",
+	)
 }
 
 // send answers with a stream. If p is not empty, it is sent in the end line.
-func send[T any](out *streamWriter, all iter.Seq2[T, error], write func(*streamWriter, T) error, p oxbow.Position) error {
+func send[T any](
+	out *streamWriter,
+	all iter.Seq2[T, error],
+	write func(*streamWriter, T) error,
+	p oxbow.Position,
+) error {
 	var failed error
 	for v, err := range all {
 		failed = err
@@ -223,9 +232,13 @@ func (c *call) versions() error {
 	if err != nil {
 		return err
 	}
-	return send(newStreamWriter(c.w, c.logger), h.Versions(c.ctx, c.q.Get("name")), func(out *streamWriter, v oxbow.Version) error {
-		return out.line(line{Version: toWireVersion(v)})
-	}, "")
+	return send(
+		newStreamWriter(c.w, c.logger),
+		h.Versions(c.ctx, c.q.Get("name")),
+		func(out *streamWriter, v oxbow.Version) error {
+			return out.line(line{Version: toWireVersion(v)})
+		}, "",
+	)
 }
 
 func (c *call) seqAt() error {

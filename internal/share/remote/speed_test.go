@@ -40,7 +40,10 @@ func BenchmarkStore(b *testing.B) {
 		})
 		b.Run("Apply/"+at.name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				if err := at.store.Apply(b.Context(), oxbow.Update{Name: "e1", Content: fmt.Sprint("content ", i)}); err != nil {
+				if err := at.store.Apply(
+					b.Context(),
+					oxbow.Update{Name: "e1", Content: fmt.Sprint("content ", i)},
+				); err != nil {
 					b.Fatal(err)
 				}
 			}

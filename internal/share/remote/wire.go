@@ -51,7 +51,9 @@ type wireTerm struct {
 func toWireFilter(f oxbow.Filter) wireFilter {
 	w := wireFilter{After: text.NearestTime(f.After), Before: text.NearestTime(f.Before)}
 	for _, t := range f.Terms {
-		t.Values = slices.DeleteFunc(slices.Clone(t.Values), func(v string) bool { return !utf8.ValidString(v) || !utf8.ValidString(t.Key) })
+		t.Values = slices.DeleteFunc(slices.Clone(t.Values), func(v string) bool {
+			return !utf8.ValidString(v) || !utf8.ValidString(t.Key)
+		})
 		w.Terms = append(w.Terms, wireTerm(t))
 	}
 	return w
@@ -85,7 +87,8 @@ func (w *wireChange) change() oxbow.Change {
 }
 
 // verbs lists the valid verbs of a version.
-var verbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove, oxbow.VerbRestore}
+var verbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove,
+	oxbow.VerbRestore}
 
 // wireVersion is an [oxbow.Version].
 type wireVersion struct {
@@ -107,7 +110,8 @@ func (w *wireVersion) version() (oxbow.Version, bool) {
 	if w.Entry == nil || !slices.Contains(verbs, w.Verb) {
 		return oxbow.Version{}, false
 	}
-	return oxbow.Version{Seq: w.Seq, Prev: w.Prev, Verb: w.Verb, Entry: oxbow.Entry(*w.Entry), Source: w.Source, Note: w.Note, Erased: w.Erased}, true
+	return oxbow.Version{Seq: w.Seq, Prev: w.Prev, Verb: w.Verb, Entry: oxbow.Entry(*w.Entry), Source: w.Source,
+		Note: w.Note, Erased: w.Erased}, true
 }
 
 // wireDelta is an [oxbow.Delta].
@@ -150,7 +154,8 @@ func toWireReport(r oxbow.CheckReport) wireReport {
 }
 
 func (w *wireReport) report() oxbow.CheckReport {
-	r := oxbow.CheckReport{Path: w.Path, Records: w.Records, Entries: w.Entries, Bytes: w.Bytes, First: w.First, Last: w.Last, Head: w.Head}
+	r := oxbow.CheckReport{Path: w.Path, Records: w.Records, Entries: w.Entries, Bytes: w.Bytes, First: w.First,
+		Last: w.Last, Head: w.Head}
 	for _, p := range w.Problems {
 		r.Problems = append(r.Problems, oxbow.Problem(p))
 	}

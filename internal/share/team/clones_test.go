@@ -104,7 +104,12 @@ func (w *writer) text() string {
 }
 
 func (w *writer) entry(base bool) *version {
-	v := &version{name: "entry " + w.text()[5:20], labels: map[string]bool{"a": true, "b": true}, aliases: map[string]bool{}, status: "open"}
+	v := &version{
+		name:    "entry " + w.text()[5:20],
+		labels:  map[string]bool{"a": true, "b": true},
+		aliases: map[string]bool{},
+		status:  "open",
+	}
 	for i := range 8 + w.IntN(8) {
 		if !base {
 			i = -1
@@ -249,8 +254,15 @@ func merge(t *testing.T, dir, branch string) {
 }
 
 // orders are the ways to merge three branches, the last three as two merged first.
-var orders = [][]string{{"c0", "c1", "c2"}, {"c0", "c2", "c1"}, {"c1", "c0", "c2"}, {"c1", "c2", "c0"}, {"c2", "c0", "c1"}, {"c2", "c1", "c0"},
-	{"c0", "c1+c2"}, {"c1", "c0+c2"}, {"c2", "c0+c1"}}
+var orders = [][]string{
+	{"c0", "c1", "c2"},
+	{"c0", "c2", "c1"},
+	{"c1", "c0", "c2"},
+	{"c1", "c2", "c0"},
+	{"c2", "c0", "c1"},
+	{"c2", "c1", "c0"},
+	{"c0", "c1+c2"}, {"c1", "c0+c2"}, {"c2", "c0+c1"},
+}
 
 func TestClonesInAnyOrder(t *testing.T) {
 	testenv.Sequential(t)
@@ -416,7 +428,8 @@ func TestWithoutOxbow(t *testing.T) {
 		commit(c.ours)
 		out, err := tryGit(t, dir, "merge", "-q", "--no-edit", "theirs")
 		files, wrong, lerr := Lint(filepath.Join(dir, filepath.FromSlash(Dir)))
-		if lerr != nil || (err != nil) != (c.want != "") || !strings.Contains(fmt.Sprint(wrong), c.want) || (c.want == "" && len(files) != 1) {
+		if lerr != nil || (err != nil) != (c.want != "") || !strings.Contains(fmt.Sprint(wrong), c.want) ||
+			(c.want == "" && len(files) != 1) {
 			t.Errorf("git merge: %v %s; wrong are %v, %v, want %q", err, out, wrong, lerr, c.want)
 		}
 	}

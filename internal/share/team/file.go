@@ -76,7 +76,9 @@ func parse(text string) (e oxbow.Entry, notes []string, err error) {
 // check returns an error if the entry is not valid for a team file.
 func check(e *oxbow.Entry) error {
 	if e.Name == "" {
-		return errors.New("does not say the entry's name; write it as <dt>Name</dt> and <dd>…</dd> into its block of data")
+		return errors.New(
+			"does not say the entry's name; write it as <dt>Name</dt> and <dd>…</dd> into its block of data",
+		)
 	}
 	if e.Kind != oxbow.Note {
 		return fmt.Errorf("is of kind %s; team files are notes", e.Kind)

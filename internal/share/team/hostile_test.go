@@ -79,7 +79,9 @@ func (e *evil) config(dir string) {
 	run := filepath.Join(dir, "run.sh")
 	can(create(run, []byte("#!/bin/sh\necho run >"+filepath.Join(e.outside, "pwned")+"\n"), 0o755))
 	text := "[core]\n\trepositoryformatversion = 0\n"
-	for _, k := range []string{"core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "diff.external", "filter.x.clean", "filter.x.smudge", "filter.x.process", "gpg.program", "core.alternateRefsCommand", "credential.helper", "merge.oxbow-entry.driver"} {
+	for _, k := range []string{"core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "diff.external",
+		"filter.x.clean", "filter.x.smudge", "filter.x.process", "gpg.program", "core.alternateRefsCommand",
+		"credential.helper", "merge.oxbow-entry.driver"} {
 		if e.IntN(2) == 0 {
 			section, key, _ := strings.Cut(k, ".")
 			name, rest, sub := strings.Cut(key, ".")
@@ -93,7 +95,9 @@ func (e *evil) config(dir string) {
 	if e.IntN(2) == 0 {
 		text += "[core]\n\thooksPath = " + dir + "\n\tworktree = " + e.outside + "\n"
 	}
-	text += "[remote \"origin\"]\n\turl = " + e.pick("ext::sh -c "+run, "--upload-pack="+run, "https://x/y", "\"unclosed", "", strings.Repeat("x", 99_999)) + "\n\tpromisor = true\n"
+	text += "[remote \"origin\"]\n\turl = " +
+		e.pick("ext::sh -c "+run, "--upload-pack="+run, "https://x/y", "\"unclosed", "", strings.Repeat("x", 99_999)) +
+		"\n\tpromisor = true\n"
 	p := filepath.Join(dir, ".git", "config")
 	switch e.IntN(8) {
 	case 0:
@@ -103,7 +107,8 @@ func (e *evil) config(dir string) {
 	default:
 		can(create(p, []byte(text), 0o644))
 	}
-	for _, hook := range []string{"pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction", "post-index-change"} {
+	for _, hook := range []string{"pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction",
+		"post-index-change"} {
 		can(os.Symlink(run, filepath.Join(dir, ".git", "hooks", hook)))
 	}
 	can(create(filepath.Join(dir, ".gitattributes"), []byte("* filter=x merge=x diff=x\n"), 0o644))
@@ -114,9 +119,14 @@ func (e *evil) git(dir string) {
 	for _, d := range []string{"objects/info", "refs/remotes/origin", "hooks", "info"} {
 		can(os.MkdirAll(filepath.Join(dir, ".git", d), 0o755))
 	}
-	can(create(filepath.Join(dir, ".git", "HEAD"), []byte(e.pick("ref: refs/heads/main\n", "ref: ../../x\n", "ref: refs/heads/.invalid\n", "x")), 0o644))
+	can(create(
+		filepath.Join(dir, ".git", "HEAD"),
+		[]byte(e.pick("ref: refs/heads/main\n", "ref: ../../x\n", "ref: refs/heads/.invalid\n", "x")),
+		0o644,
+	))
 	e.config(dir)
-	target := e.pick("ref: refs/remotes/origin/main\n", "ref: refs/remotes/origin/HEAD\n", strings.Repeat("a", 40)+"\n", "ref: ../../../x\n", "--exec=x\n", "")
+	target := e.pick("ref: refs/remotes/origin/main\n", "ref: refs/remotes/origin/HEAD\n", strings.Repeat("a", 40)+
+		"\n", "ref: ../../../x\n", "--exec=x\n", "")
 	can(create(filepath.Join(dir, ".git/refs/remotes/origin/HEAD"), []byte(target), 0o644))
 	switch e.IntN(4) {
 	case 0:
@@ -137,7 +147,11 @@ func (e *evil) git(dir string) {
 // text is a file's.
 func (e *evil) text() string {
 	name := e.pick("a", "A", "ä", "a\u0308", "../../x", "a/b", strings.Repeat("n", 300), "", "-x", "a\nb")
-	good := mdtree.FormatEntry(oxbow.Entry{Name: name, Content: e.pick("x", "\x00", "</div>", strings.Repeat("y", e.IntN(90_000))), Labels: []oxbow.Label{{Key: "file", Value: "../../../etc/passwd"}}})
+	good := mdtree.FormatEntry(oxbow.Entry{
+		Name:    name,
+		Content: e.pick("x", "\x00", "</div>", strings.Repeat("y", e.IntN(90_000))),
+		Labels:  []oxbow.Label{{Key: "file", Value: "../../../etc/passwd"}},
+	})
 	switch e.IntN(7) {
 	case 0:
 		return strings.ReplaceAll(good, "\n", "\r\n")
@@ -172,10 +186,14 @@ func (e *evil) team(dir string) {
 	}
 	can(os.MkdirAll(at, 0o755))
 	for i := range e.IntN(12) {
-		p := filepath.Join(at, e.pick(nth(i), nth(i), nth(i), strings.ToLower(nth(i)), nth(i)+".tmp", "\xff.md", strings.Repeat("x", 200)+".md", "-x.md", ".hidden.md"))
+		p := filepath.Join(at, e.pick(nth(i), nth(i), nth(i), strings.ToLower(nth(i)), nth(i)+
+			".tmp", "\xff.md", strings.Repeat("x", 200)+".md", "-x.md", ".hidden.md"))
 		switch e.IntN(8) {
 		case 0:
-			can(os.Symlink(e.pick(filepath.Join(e.outside, "file"), nth(i+1), nth(i), "/dev/zero", "../../.git/config"), p))
+			can(os.Symlink(
+				e.pick(filepath.Join(e.outside, "file"), nth(i+1), nth(i), "/dev/zero", "../../.git/config"),
+				p,
+			))
 		case 1:
 			can(syscall.Mkfifo(p, 0o644))
 		case 2:
@@ -192,7 +210,19 @@ func (e *evil) team(dir string) {
 		case 1:
 			can(syscall.Mkfifo(p, 0o644))
 		case 2:
-			can(create(p, []byte(e.pick("branch: --upload-pack=x\n", "branch: ../../../x\n", "branch: [", strings.Repeat("a: &a [*a, ", 9000), strings.Repeat("- ", 40_000), "*\n", "version: 99\n")), 0o644))
+			can(create(
+				p,
+				[]byte(e.pick(
+					"branch: --upload-pack=x\n",
+					"branch: ../../../x\n",
+					"branch: [",
+					strings.Repeat("a: &a [*a, ", 9000),
+					strings.Repeat("- ", 40_000),
+					"*\n",
+					"version: 99\n",
+				)),
+				0o644,
+			))
 		}
 	}
 }
@@ -213,7 +243,12 @@ func (e *evil) use(ctx context.Context, dir string) {
 			}
 			_, _, _ = s.Reviewed(ctx)
 			_, _ = s.Check(ctx)
-			file, _, err := tree.Write(ctx, s, oxbow.Entry{Name: e.pick("a", "new"), Content: "mine"}, WriteOptions{Random: bytes.NewReader(make([]byte, 10))})
+			file, _, err := tree.Write(
+				ctx,
+				s,
+				oxbow.Entry{Name: e.pick("a", "new"), Content: "mine"},
+				WriteOptions{Random: bytes.NewReader(make([]byte, 10))},
+			)
 			if err == nil {
 				_ = s.Store.Refresh(ctx)
 				for entry := range s.Entries(ctx, oxbow.Filter{}) {
@@ -244,7 +279,8 @@ func TestHostileRepositories(t *testing.T) {
 	testenv.Program(t, "git", "apt install git")
 	base := t.TempDir()
 	outside := filepath.Join(base, "outside")
-	put(t, outside, map[string]string{"file": noteFile("stolen", "secret"), "config": "[x]\n\ty = z\n", "team/" + nth(1): noteFile("stolen", "secret"), "team/team.yaml": "version: 1\n"})
+	put(t, outside, map[string]string{"file": noteFile("stolen", "secret"), "config": "[x]\n\ty = z\n", "team/" +
+		nth(1): noteFile("stolen", "secret"), "team/team.yaml": "version: 1\n"})
 	before := digest(t, outside)
 	count := testenv.Long(40, 1000)
 	for seed := range uint64(count) {
@@ -284,7 +320,8 @@ func TestManyFiles(t *testing.T) {
 	defer d.Close()
 	reviewed := map[string]string{nth(25): "x", nth(26): "x"}
 	got, err := (&files{d, 20, func() map[string]string { return reviewed }}).ReadDir(".")
-	if err != nil || len(got) != 20 || got[0].Name() != nth(25) || got[1].Name() != nth(26) || got[2].Name() != nth(0) || got[19].Name() != nth(17) {
+	if err != nil || len(got) != 20 || got[0].Name() != nth(25) || got[1].Name() != nth(26) ||
+		got[2].Name() != nth(0) || got[19].Name() != nth(17) {
 		t.Errorf("%d files of 30 are read, %v, want the reviewed ones and the first 18", len(got), err)
 	}
 }

@@ -35,7 +35,10 @@ const conflictLabel = "conflict"
 func Lint(dir string) (files []File, wrong []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
-		return nil, nil, fmt.Errorf("reading team files: %s is not a directory of its own, and no link is followed here", dir)
+		return nil, nil, fmt.Errorf(
+			"reading team files: %s is not a directory of its own, and no link is followed here",
+			dir,
+		)
 	}
 	d, err := vfs.Dir(t.path)
 	if err != nil {
@@ -77,7 +80,12 @@ func (l *linter) settings(t *Tree) {
 		_, err = parseSettings(settingsFile, text)
 	}
 	if err != nil {
-		l.add(settingsFile, "mend the line; oxbow team init writes the file where it is missing", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		l.add(
+			settingsFile,
+			"mend the line; oxbow team init writes the file where it is missing",
+			"%s",
+			strings.ReplaceAll(err.Error(), "\n", "; "),
+		)
 	}
 }
 
@@ -88,10 +96,18 @@ func (l *linter) lintFile(d os.DirEntry) {
 	case !strings.EqualFold(filepath.Ext(name), extension) || strings.EqualFold(name, "README.md"):
 		return
 	case !d.Type().IsRegular():
-		l.add(name, "remove it, or put a file in its place", "is not a regular file; no link is followed, and it is not read")
+		l.add(
+			name,
+			"remove it, or put a file in its place",
+			"is not a regular file; no link is followed, and it is not read",
+		)
 		return
 	case !isEntryFile(name):
-		l.add(name, "give it the name that oxbow team share would: a ULID in upper case and .md", "is not named by a ULID, and is not read")
+		l.add(
+			name,
+			"give it the name that oxbow team share would: a ULID in upper case and .md",
+			"is not named by a ULID, and is not read",
+		)
 		return
 	}
 	b, err := vfs.ReadFile(l.dir, name, maxFile)
@@ -118,7 +134,14 @@ func (l *linter) lintFile(d os.DirEntry) {
 // lintEntry checks the entry in a file.
 func (l *linter) lintEntry(name string, e oxbow.Entry) {
 	if first, twice := l.names[e.Name]; twice {
-		l.add(name, "put into one file what is right, and remove the other; until then a reviewed one counts before others, else the first", "says %q, which %s says too", e.Name, first)
+		l.add(
+			name,
+			"put into one file what is right, and remove the other; until then a reviewed one counts before others, "+
+				"else the first",
+			"says %q, which %s says too",
+			e.Name,
+			first,
+		)
 	} else {
 		l.names[e.Name] = name
 	}
@@ -126,7 +149,12 @@ func (l *linter) lintEntry(name string, e oxbow.Entry) {
 		l.add(name, "shorten or mend the entry", "%v", err)
 	}
 	if of := e.Values(conflictLabel); len(of) > 0 {
-		l.add(name, "keep what is right, and take the label conflict away", "a merge left two versions of its %s", strings.Join(of, " and its "))
+		l.add(
+			name,
+			"keep what is right, and take the label conflict away",
+			"a merge left two versions of its %s",
+			strings.Join(of, " and its "),
+		)
 	}
 	l.files = append(l.files, File{name, e})
 }

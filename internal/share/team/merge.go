@@ -32,7 +32,8 @@ import (
 
 // The lines around the two texts of a conflict. They are comments, which Markdown does not render.
 const (
-	conflictOpen  = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label conflict away -->"
+	conflictOpen = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label " +
+		"conflict away -->"
 	conflictOr    = "<!-- conflict: or -->"
 	conflictClose = "<!-- conflict: end -->"
 )
@@ -95,9 +96,13 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 		aliases = append(aliases, a.Name, b.Name)
 		conflicts["name"] = true
 	}
-	e.Aliases = slices.DeleteFunc(mergeSets(o.Aliases, a.Aliases, b.Aliases, aliases), func(s string) bool { return s == e.Name })
+	e.Aliases = slices.DeleteFunc(mergeSets(o.Aliases, a.Aliases, b.Aliases, aliases), func(s string) bool {
+		return s == e.Name
+	})
 	e.Labels = oxbow.SortLabels(mergeSets(o.Labels, a.Labels, b.Labels, slices.Concat(a.Labels, b.Labels)))
-	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key != "status" || slices.Contains(o.Labels, l) }); len(both) > 1 {
+	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
+		return l.Key != "status" || slices.Contains(o.Labels, l)
+	}); len(both) > 1 {
 		conflicts["status"] = true // a change by only one side has replaced the status of the base
 	}
 	lines, two, err := mergeLines(splitLines(o.Content), splitLines(a.Content), splitLines(b.Content))
@@ -260,7 +265,9 @@ func changesFrom(base, side []string) (out []change, err error) {
 func isCovered(all [][]change) bool {
 	for i, a := range all {
 		for j, b := range all {
-			in := func(c change) bool { return slices.ContainsFunc(b, func(d change) bool { return c.compare(d) == 0 }) }
+			in := func(c change) bool {
+				return slices.ContainsFunc(b, func(d change) bool { return c.compare(d) == 0 })
+			}
 			if i != j && !slices.ContainsFunc(a, func(c change) bool { return !in(c) }) {
 				return true
 			}

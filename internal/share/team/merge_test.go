@@ -15,7 +15,11 @@ import (
 func entryFrom(t testing.TB, s string) oxbow.Entry {
 	t.Helper()
 	parts := append(strings.Split(s, "|"), "", "", "")
-	e := oxbow.Entry{Name: parts[0], Content: strings.ReplaceAll(parts[1], "/", "\n"), Created: time.Unix(1767225600, 0).UTC()}
+	e := oxbow.Entry{
+		Name:    parts[0],
+		Content: strings.ReplaceAll(parts[1], "/", "\n"),
+		Created: time.Unix(1767225600, 0).UTC(),
+	}
 	if parts[2] != "" {
 		e.Aliases = strings.Split(parts[2], ",")
 	}
@@ -37,7 +41,9 @@ func short(e oxbow.Entry) string {
 	for _, l := range e.Labels {
 		labels = append(labels, l.String())
 	}
-	content := strings.NewReplacer(conflictOpen, "{", conflictOr, "or", conflictClose, "}", "\n", "/").Replace(e.Content)
+	content := strings.NewReplacer(conflictOpen, "{", conflictOr, "or", conflictClose, "}", "\n", "/").Replace(
+		e.Content,
+	)
 	return strings.Join([]string{e.Name, content, strings.Join(e.Aliases, ","), strings.Join(labels, ",")}, "|")
 }
 
@@ -52,9 +58,12 @@ func TestMerge(t *testing.T) {
 		{"one renames", "n|1|", "m|1|", "n|1|a", "m|1|a|"},
 		{"both rename", "n|1|", "m|1|", "l|1|", "l|1|m|conflict:name"},
 		{"the newer status", "n|1||status:open", "n|1||status:done", "n|1a||status:open", "n|1a||status:done"},
-		{"two newer statuses", "n|1||status:open", "n|1||status:done", "n|1||status:dropped", "n|1||conflict:status,status:done,status:dropped"},
-		{"a conflict of what the base had", "n|1/2/3/4", "n|1/2/3/4a", "n|1/{/2/or/2b/}/3/4||conflict:content", "n|1/{/2/or/2b/}/3/4a||conflict:content"},
-		{"a conflict that one side settles", "n|1/{/2a/or/2b/}/3||conflict:content", "n|1/2b/3", "n|1/{/2a/or/2b/}/3||conflict:content,k:v", "n|1/2b/3||k:v"},
+		{"two newer statuses", "n|1||status:open", "n|1||status:done", "n|1||status:dropped",
+			"n|1||conflict:status,status:done,status:dropped"},
+		{"a conflict of what the base had", "n|1/2/3/4", "n|1/2/3/4a", "n|1/{/2/or/2b/}/3/4||conflict:content",
+			"n|1/{/2/or/2b/}/3/4a||conflict:content"},
+		{"a conflict that one side settles", "n|1/{/2a/or/2b/}/3||conflict:content", "n|1/2b/3",
+			"n|1/{/2a/or/2b/}/3||conflict:content,k:v", "n|1/2b/3||k:v"},
 	} {
 		expand := strings.NewReplacer("{", conflictOpen, "or", conflictOr, "}", conflictClose)
 		file := func(s string) string {
@@ -68,7 +77,8 @@ func TestMerge(t *testing.T) {
 				continue
 			}
 			e, _, err := parse(got)
-			if s := strings.ReplaceAll(short(e), "dr0pped", "dropped"); err != nil || strings.TrimRight(s, "|") != strings.TrimRight(c.want, "|") {
+			if s := strings.ReplaceAll(short(e), "dr0pped", "dropped"); err != nil ||
+				strings.TrimRight(s, "|") != strings.TrimRight(c.want, "|") {
 				t.Errorf("%s: Merge() = %s, %v, want %s", c.what, s, err, c.want)
 			}
 		}
@@ -86,7 +96,11 @@ func TestMergeRefuses(t *testing.T) {
 		}
 	}
 	settle := noteFile("a", strings.Join([]string{"1", conflictOpen, "2a", conflictOr, "2b", conflictClose}, "\n"))
-	if got, err := Merge(settle, strings.Replace(settle, "2a", "2x", 1), strings.Replace(settle, "2a", "2y", 1)); err == nil {
+	if got, err := Merge(
+		settle,
+		strings.Replace(settle, "2a", "2x", 1),
+		strings.Replace(settle, "2a", "2y", 1),
+	); err == nil {
 		t.Errorf("Merge() of a conflict within a conflict = %q, want an error", got)
 	}
 	if e := (oxbow.Entry{Name: "a", Created: time.Unix(5, 0)}); true {
@@ -134,7 +148,8 @@ func FuzzSettings(f *testing.F) {
 	f.Add("branch: [a]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := parseSettings("team.yaml", text)
-		if (err != nil && s.Branch != "" && !isBranch(s.Branch)) || (err == nil && s.Branch != "" && !isBranch(s.Branch)) {
+		if (err != nil && s.Branch != "" && !isBranch(s.Branch)) ||
+			(err == nil && s.Branch != "" && !isBranch(s.Branch)) {
 			t.Fatalf("parseSettings(%q) = %+v, %v", text, s, err)
 		}
 		if err == nil {

@@ -55,13 +55,23 @@ func (r *settingsReader) read(n *yaml.Node) {
 		case seen[k.Value]:
 			r.Add(k, "%s is there twice", frontmatter.Clip(k.Value))
 		case k.Value == "version" && v.Value != settingsVersion:
-			r.Add(v, "is of version %s, and this oxbow reads %s: install a newer one", frontmatter.Clip(v.Value), settingsVersion)
+			r.Add(
+				v,
+				"is of version %s, and this oxbow reads %s: install a newer one",
+				frontmatter.Clip(v.Value),
+				settingsVersion,
+			)
 		case k.Value == "branch" && (v.Kind != yaml.ScalarNode || !isBranch(v.Value)):
 			r.Add(v, "is %s; branch is the name of a branch of the remote, such as main", frontmatter.Describe(v))
 		case k.Value == "branch":
 			r.s.Branch = v.Value
 		case k.Value != "version":
-			r.Add(k, "unknown key %q; there are version and branch. A newer oxbow may have written it: install that, or take the line out", frontmatter.Clip(k.Value))
+			r.Add(
+				k,
+				"unknown key %q; there are version and branch. A newer oxbow may have written it: install that, or "+
+					"take the line out",
+				frontmatter.Clip(k.Value),
+			)
 		}
 		seen[k.Value] = true
 	}
@@ -69,7 +79,8 @@ func (r *settingsReader) read(n *yaml.Node) {
 
 // isBranch reports whether the name is valid for a branch.
 func isBranch(name string) bool {
-	return len(name) <= 200 && fs.ValidPath(name) && name != "." && name[0] != '-' && !strings.Contains(name, "..") && !strings.HasSuffix(name, ".lock") &&
+	return len(name) <= 200 && fs.ValidPath(name) && name != "." && name[0] != '-' && !strings.Contains(name, "..") &&
+		!strings.HasSuffix(name, ".lock") &&
 		!strings.ContainsFunc(name, func(r rune) bool {
 			return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`~^:?*[\@{`, r)
 		})
@@ -77,7 +88,8 @@ func isBranch(name string) bool {
 
 // formatSettings returns the text of team.yaml.
 func formatSettings(s settings) string {
-	text := "# How this repository's team files are read; https://github.com/oxbow-memory/oxbow\nversion: " + settingsVersion + "\n"
+	text := "# How this repository's team files are read; https://github.com/oxbow-memory/oxbow\nversion: " +
+		settingsVersion + "\n"
 	if s.Branch != "" {
 		text += "branch: " + s.Branch + "\n"
 	}

@@ -102,7 +102,10 @@ func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstrea
 		return e
 	}
 	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(unproven, l.Key) })
-	e.Labels = oxbow.SortLabels(append(e.Labels[:min(len(e.Labels), oxbow.MaxLabels-1)], oxbow.Label{Key: oxbow.LabelTaint, Value: localTaint}))
+	e.Labels = oxbow.SortLabels(append(
+		e.Labels[:min(len(e.Labels), oxbow.MaxLabels-1)],
+		oxbow.Label{Key: oxbow.LabelTaint, Value: localTaint},
+	))
 	return e
 }
 

@@ -59,9 +59,18 @@ func found(t testing.TB, m *oxbow.Memory, words string) oxbow.Entry {
 }
 
 func TestShown(t *testing.T) {
-	pinned := oxbow.Entry{Name: "b", Content: "the harbour", Labels: []oxbow.Label{{Key: "pinned", Value: "yes"}, {Key: "tag", Value: "x"}}}
+	pinned := oxbow.Entry{
+		Name:    "b",
+		Content: "the harbour",
+		Labels:  []oxbow.Label{{Key: "pinned", Value: "yes"}, {Key: "tag", Value: "x"}},
+	}
 	up, clone := shared(t, map[string]string{inDir(1): noteFile("a", "the crane")})
-	mine := oxbow.Entry{Name: "c", Content: "the pier", Created: time.Unix(1767225600, 0).UTC(), Labels: []oxbow.Label{{Key: "pinned", Value: "yes"}}}
+	mine := oxbow.Entry{
+		Name:    "c",
+		Content: "the pier",
+		Created: time.Unix(1767225600, 0).UTC(),
+		Labels:  []oxbow.Label{{Key: "pinned", Value: "yes"}},
+	}
 	var shares []oxbow.Entry
 	both, _ := over(t, clone, &shares)
 	put(t, clone, map[string]string{inDir(2): format(&pinned), inDir(3): format(&mine)})
@@ -69,7 +78,17 @@ func TestShown(t *testing.T) {
 		t.Helper()
 		e := found(t, both, words)
 		if _, has := e.Label("pinned"); e.Trust() != trust || e.Volunteered() != volunteered || has != pinned {
-			t.Errorf("%q is %s (volunteered %v, pinned %v), want %s (%v, %v): %+v", e.Name, e.Trust(), e.Volunteered(), has, trust, volunteered, pinned, e.Source)
+			t.Errorf(
+				"%q is %s (volunteered %v, pinned %v), want %s (%v, %v): %+v",
+				e.Name,
+				e.Trust(),
+				e.Volunteered(),
+				has,
+				trust,
+				volunteered,
+				pinned,
+				e.Source,
+			)
 		}
 	}
 	want("crane", "team", true, false)
@@ -100,7 +119,14 @@ func TestShown(t *testing.T) {
 // A name is that of the reviewed file that claims it, whatever files others put next to it,
 // and also when the reviewed branch moves while the memory is open.
 func TestReviewedCountsFirst(t *testing.T) {
-	up, clone := shared(t, map[string]string{inDir(5): noteFile("déploy", "the crane is blue"), inDir(6): noteFile("pier", "ships of line four"), Dir + "/team.yaml": "version: 1\n"})
+	up, clone := shared(
+		t,
+		map[string]string{
+			inDir(5):           noteFile("déploy", "the crane is blue"),
+			inDir(6):           noteFile("pier", "ships of line four"),
+			Dir + "/team.yaml": "version: 1\n",
+		},
+	)
 	both, _ := over(t, clone, &[]oxbow.Entry{})
 	want := func(name, content, trust string, n int) {
 		t.Helper()
@@ -119,22 +145,47 @@ func TestReviewedCountsFirst(t *testing.T) {
 		if hits, err := both.Recall(t.Context(), oxbow.Query{Text: "crane"}); err != nil || len(hits) != n {
 			t.Errorf("a recall finds %d entries, %v; want %d", len(hits), err, n)
 		}
-		if rep, err := fresh.Check(t.Context()); err != nil || len(rep.Problems) > 0 != (len(namesOf(t, fresh)) < rep.Records) {
+		if rep, err := fresh.Check(t.Context()); err != nil ||
+			len(rep.Problems) > 0 != (len(namesOf(t, fresh)) < rep.Records) {
 			t.Errorf("Check() = %+v, %v; want each name that is there twice", rep, err)
 		}
 	}
 	want("déploy", "the crane is blue", "team", 1)
-	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is red"), inDir(7): noteFile("déploy", "the crane is green")})
+	put(
+		t,
+		clone,
+		map[string]string{
+			inDir(1): noteFile("déploy", "the crane is red"),
+			inDir(7): noteFile("déploy", "the crane is green"),
+		},
+	)
 	want("déploy", "the crane is blue", "team", 1)
 	// The same text is the reviewed file's as well.
 	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is blue")})
 	want("déploy", "the crane is blue", "team", 1)
 	// Names that look alike are others.
-	put(t, clone, map[string]string{inDir(1): noteFile("de\u0301ploy", "the crane is red"), inDir(2): noteFile("DÉPLOY", "the crane is red, too"), inDir(3): noteFile("deploy", "the crane is yellow")})
+	put(
+		t,
+		clone,
+		map[string]string{
+			inDir(1): noteFile("de\u0301ploy", "the crane is red"),
+			inDir(2): noteFile("DÉPLOY", "the crane is red, too"),
+			inDir(3): noteFile("deploy", "the crane is yellow"),
+		},
+	)
 	want("déploy", "the crane is blue", "team", 4)
 	want("de\u0301ploy", "the crane is red", "tainted", 4)
 	// A file that was reviewed under another name is not, under this.
-	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is red"), inDir(2): noteFile("pier", "x"), inDir(3): noteFile("pier", "y"), inDir(6): noteFile("déploy", "the crane is black")})
+	put(
+		t,
+		clone,
+		map[string]string{
+			inDir(1): noteFile("déploy", "the crane is red"),
+			inDir(2): noteFile("pier", "x"),
+			inDir(3): noteFile("pier", "y"),
+			inDir(6): noteFile("déploy", "the crane is black"),
+		},
+	)
 	want("déploy", "the crane is blue", "team", 1)
 	want("pier", "x", "tainted", 1)
 	// An edit of the reviewed file itself is shown as what it is; of files that are all
@@ -149,7 +200,11 @@ func TestReviewedCountsFirst(t *testing.T) {
 		t.Helper()
 		runGit(t, up, "rm", "-q", "--ignore-unmatch", Dir+"/*.md")
 		for _, file := range files {
-			content := map[string]string{inDir(1): "the crane is red", inDir(5): "the crane is blue", inDir(7): "the crane is green"}[file]
+			content := map[string]string{
+				inDir(1): "the crane is red",
+				inDir(5): "the crane is blue",
+				inDir(7): "the crane is green",
+			}[file]
 			put(t, up, map[string]string{file: noteFile("déploy", content)})
 		}
 		runGit(t, up, "add", "-A")
@@ -177,7 +232,19 @@ func TestReviewedCountsFirst(t *testing.T) {
 func BenchmarkRecall(b *testing.B) {
 	files := map[string]string{}
 	for i := range 2000 {
-		files[Dir+"/"+fileName(time.UnixMilli(1767225600000+int64(i)), [10]byte{8: byte(i >> 8), 9: byte(i)})] = noteFile(fmt.Sprint("decision ", i), fmt.Sprintf("Decision %d of the harbour: cranes of kind %d turn left, and ships of line %d wait for pier %d.", i, i%7, i%11, i%13))
+		files[Dir+"/"+fileName(
+			time.UnixMilli(1767225600000+int64(i)),
+			[10]byte{8: byte(i >> 8), 9: byte(i)},
+		)] = noteFile(
+			fmt.Sprint("decision ", i),
+			fmt.Sprintf(
+				"Decision %d of the harbour: cranes of kind %d turn left, and ships of line %d wait for pier %d.",
+				i,
+				i%7,
+				i%11,
+				i%13,
+			),
+		)
 	}
 	_, clone := shared(b, files)
 	dir := b.TempDir()
@@ -198,7 +265,8 @@ func BenchmarkRecall(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if hits, err := both.Recall(b.Context(), oxbow.Query{Text: "harbour crane pier"}); err != nil || len(hits) == 0 {
+		if hits, err := both.Recall(b.Context(), oxbow.Query{Text: "harbour crane pier"}); err != nil ||
+			len(hits) == 0 {
 			b.Fatal(hits, err)
 		}
 		return both, own

@@ -56,8 +56,16 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	defer known.Wait()
 	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error later
 	lasting := context.WithoutCancel(ctx)
-	s := &Store{tree: t, files: &files{dir, maxFiles, func() map[string]string { return t.reviewedFiles(lasting) }}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
-	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile, Prefer: s.preferReviewed})
+	s := &Store{tree: t, files: &files{dir, maxFiles, func() map[string]string {
+		return t.reviewedFiles(lasting)
+	}}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
+	s.Store, err = mdtree.Open(
+		ctx,
+		s.files,
+		layout{s.sums},
+		mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile,
+			Prefer: s.preferReviewed},
+	)
 	if err != nil {
 		_ = dir.Close()
 		return nil, fmt.Errorf("opening team files: %w", err)
@@ -153,7 +161,9 @@ type files struct {
 // ReadDir implements [vfs.FS].
 func (f *files) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := f.OS.ReadDir(name)
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || !isEntryFile(e.Name()) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return !e.Type().IsRegular() || !isEntryFile(e.Name())
+	})
 	if len(entries) > f.most {
 		reviewed := f.reviewed()
 		late := func(e fs.DirEntry) int {

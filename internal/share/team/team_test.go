@@ -33,7 +33,8 @@ func tryGit(t testing.TB, dir string, args ...string) (string, error) {
 	cmd := exec.Command(testenv.Program(t, "git", "apt-get install git"), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.org",
 		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -59,7 +60,12 @@ func nth(n int) string {
 func inDir(n int) string { return Dir + "/" + nth(n) }
 
 func noteFile(name, content string) string {
-	e := oxbow.Entry{Name: name, Content: content, Created: time.Unix(1767225600, 0), Labels: []oxbow.Label{{Key: "tag", Value: "x"}}}
+	e := oxbow.Entry{
+		Name:    name,
+		Content: content,
+		Created: time.Unix(1767225600, 0),
+		Labels:  []oxbow.Label{{Key: "tag", Value: "x"}},
+	}
 	return format(&e)
 }
 
@@ -108,7 +114,15 @@ func namesOf(t testing.TB, s *Store) (names []string) {
 
 func TestStanding(t *testing.T) {
 	ctx := t.Context()
-	up, clone := shared(t, map[string]string{inDir(2): noteFile("b", "two"), inDir(1): noteFile("a", "one"), inDir(3): noteFile("c", "three"), "sub/x": "y"})
+	up, clone := shared(
+		t,
+		map[string]string{
+			inDir(2): noteFile("b", "two"),
+			inDir(1): noteFile("a", "one"),
+			inDir(3): noteFile("c", "three"),
+			"sub/x":  "y",
+		},
+	)
 	s := opened(t, filepath.Join(clone, "sub"))
 	if got := namesOf(t, s); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Fatalf("the entries are %v, want a, b and c in order of their files", got)
@@ -154,7 +168,8 @@ func TestStanding(t *testing.T) {
 }
 
 func TestReviewedBranchIsNamedUpstream(t *testing.T) {
-	up, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one"), Dir + "/team.yaml": "version: 1\nbranch: release/9\n"})
+	up, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one"), Dir +
+		"/team.yaml": "version: 1\nbranch: release/9\n"})
 	names, branch, err := opened(t, clone).Reviewed(t.Context())
 	if err != nil || len(names) > 0 || branch != (Upstream{Branch: "origin/release/9"}) {
 		t.Errorf("Reviewed() = %v, %+v, %v, want none of a branch that the clone does not have", names, branch, err)
@@ -258,10 +273,11 @@ func TestNormalize(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                     "",
-		"version: 1\n":                         "",
-		formatSettings(settings{Branch: "x"}):  "",
-		"version: 2\n":                         "team.yaml:1:10: is of version 2, and this oxbow reads 1: install a newer one",
+		"":                                    "",
+		"version: 1\n":                        "",
+		formatSettings(settings{Branch: "x"}): "",
+		"version: 2\n": "team.yaml:1:10: is of version 2, and this oxbow reads 1: install a " +
+			"newer one",
 		"version: 1\nrules: [a]\n":             `team.yaml:2:1: unknown key "rules"; there are version and branch`,
 		"branch: --upload-pack=evil\n":         "branch is the name of a branch of the remote",
 		"branch: ../../x\n":                    "branch is the name",
@@ -284,11 +300,16 @@ func TestSettings(t *testing.T) {
 
 func TestFileName(t *testing.T) {
 	// The time of the specification's example: 01ARZ3NDEKTSV4RRFFQ69G5FAV.
-	if got := fileName(time.UnixMilli(1469922850259), [10]byte{0xd6, 0x76, 0x4c, 0x61, 0xef, 0xb9, 0x93, 0x02, 0xbd, 0x5b}); got != "01ARZ3NDEKTSV4RRFFQ69G5FAV.md" {
+	if got := fileName(
+		time.UnixMilli(1469922850259),
+		[10]byte{0xd6, 0x76, 0x4c, 0x61, 0xef, 0xb9, 0x93, 0x02, 0xbd, 0x5b},
+	); got != "01ARZ3NDEKTSV4RRFFQ69G5FAV.md" {
 		t.Errorf("fileName() = %s", got)
 	}
-	for name, want := range map[string]bool{"01ARZ3NDEKTSV4RRFFQ69G5FAV.md": true, "01arz3ndektsv4rrffq69g5fav.md": false, "81ARZ3NDEKTSV4RRFFQ69G5FAV.md": false,
-		"01ARZ3NDEKTSV4RRFFQ69G5FAU.md": false, "01ARZ3NDEKTSV4RRFFQ69G5FA.md": false, "01ARZ3NDEKTSV4RRFFQ69G5FAV.txt": false} {
+	for name, want := range map[string]bool{"01ARZ3NDEKTSV4RRFFQ69G5FAV.md": true,
+		"01arz3ndektsv4rrffq69g5fav.md": false, "81ARZ3NDEKTSV4RRFFQ69G5FAV.md": false,
+		"01ARZ3NDEKTSV4RRFFQ69G5FAU.md": false, "01ARZ3NDEKTSV4RRFFQ69G5FA.md": false,
+		"01ARZ3NDEKTSV4RRFFQ69G5FAV.txt": false} {
 		if isEntryFile(name) != want {
 			t.Errorf("isEntryFile(%s) = %t", name, !want)
 		}
@@ -300,7 +321,10 @@ func TestFileName(t *testing.T) {
 func BenchmarkFirst(b *testing.B) {
 	files := map[string]string{}
 	for i := range 2000 {
-		files[Dir+"/"+fileName(time.UnixMilli(1767225600000), [10]byte{8: byte(i >> 8), 9: byte(i)})] = noteFile(fmt.Sprintf("entry-%d", i), strings.Repeat("some words of a decision\n", 20))
+		files[Dir+"/"+fileName(time.UnixMilli(1767225600000), [10]byte{8: byte(i >> 8), 9: byte(i)})] = noteFile(
+			fmt.Sprintf("entry-%d", i),
+			strings.Repeat("some words of a decision\n", 20),
+		)
 	}
 	_, clone := shared(b, files)
 	var find, open, reviewed time.Duration

@@ -47,7 +47,11 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 			return nil, err
 		}
 	}
-	for name, text := range map[string]string{settingsFile: formatSettings(settings{}), attributesFile: attributes, "../" + ignoreFile: t.passingIgnore()} {
+	for name, text := range map[string]string{
+		settingsFile:       formatSettings(settings{}),
+		attributesFile:     attributes,
+		"../" + ignoreFile: t.passingIgnore(),
+	} {
 		file := filepath.Join(t.path, filepath.FromSlash(name))
 		fi, err := os.Lstat(file)
 		switch {
@@ -123,7 +127,12 @@ type WriteOptions struct {
 // is none, it creates a file whose name consists of the entry's time of creation and random digits.
 // It returns the file name, and false if the file already has this text. If the file must not be
 // replaced, it returns an [EditedError]; see [Tree.CheckReplace].
-func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, o WriteOptions) (file string, changed bool, err error) {
+func (t *Tree) Write(
+	ctx context.Context,
+	s *Store,
+	e oxbow.Entry,
+	o WriteOptions,
+) (file string, changed bool, err error) {
 	defer func() { err = wrap(fmt.Sprintf("writing the team file of %q", e.Name), err) }()
 	if err := Check(e); err != nil {
 		return "", false, fmt.Errorf("%w: it %w", oxbow.ErrInvalid, err)
@@ -270,7 +279,8 @@ func Check(e oxbow.Entry) error {
 		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFile)
 	}
 	again, _, err := parse(text)
-	if err == nil && (again.Content != e.Content || again.Name != e.Name || !slices.Equal(again.Aliases, e.Aliases) || !slices.Equal(again.Labels, oxbow.SortLabels(e.Labels))) {
+	if err == nil && (again.Content != e.Content || again.Name != e.Name || !slices.Equal(again.Aliases, e.Aliases) ||
+		!slices.Equal(again.Labels, oxbow.SortLabels(e.Labels))) {
 		err = errors.New("would not be read back as it is")
 	}
 	return err

@@ -43,10 +43,19 @@ func checkInitTwice(t *testing.T, ignored string) {
 	if got := runGit(t, dir, "ls-files"); strings.Contains(got, ".tmp") {
 		t.Errorf("git tracks %q, want no temporary file", got)
 	}
-	if got := runGit(t, dir, "ls-files"); !strings.Contains(got, Dir+"/team.yaml") || !strings.Contains(got, Dir+"/.gitattributes") {
+	if got := runGit(t, dir, "ls-files"); !strings.Contains(got, Dir+"/team.yaml") ||
+		!strings.Contains(got, Dir+"/.gitattributes") {
 		t.Errorf("git tracks %q, want the team files", got)
 	}
-	if got := runGit(t, dir, "check-attr", "merge", "text", "--", inDir(1)); !strings.Contains(got, "merge: oxbow-entry") || !strings.Contains(got, "text: unset") {
+	if got := runGit(
+		t,
+		dir,
+		"check-attr",
+		"merge",
+		"text",
+		"--",
+		inDir(1),
+	); !strings.Contains(got, "merge: oxbow-entry") || !strings.Contains(got, "text: unset") {
 		t.Errorf("git check-attr = %q", got)
 	}
 	if got := runGit(t, dir, "config", "merge.oxbow-entry.driver"); strings.TrimSpace(got) != Command("oxbow") {
@@ -63,7 +72,12 @@ func TestWriteRemovesStaleTemps(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := opened(t, clone)
-	_, _, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: "b", Content: "two"}, WriteOptions{Random: bytes.NewReader(make([]byte, 10))})
+	_, _, err := s.tree.Write(
+		t.Context(),
+		s,
+		oxbow.Entry{Name: "b", Content: "two"},
+		WriteOptions{Random: bytes.NewReader(make([]byte, 10))},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +164,15 @@ func TestCheckRefuses(t *testing.T) {
 		want string
 	}{
 		{oxbow.Entry{Name: "a", Content: strings.Repeat("é", maxContent/2)}, ""},
-		{oxbow.Entry{Name: "a", Content: "</div>\n<<<<<<< x\n\r\n\r\n", Labels: labels, Aliases: []string{"<c>&amp;"}}, ""},
+		{
+			oxbow.Entry{
+				Name:    "a",
+				Content: "</div>\n<<<<<<< x\n\r\n\r\n",
+				Labels:  labels,
+				Aliases: []string{"<c>&amp;"},
+			},
+			"",
+		},
 		{oxbow.Entry{Name: " a"}, "white space"},
 		{oxbow.Entry{Name: "a", Content: strings.Repeat("x", maxContent+1)}, "the most that a team file has is 16384"},
 		{oxbow.Entry{Name: "a", Content: "<<<<<<< x\n=======\n>>>>>>> y\n"}, "indent them"},
@@ -168,9 +190,11 @@ func TestCheckRefuses(t *testing.T) {
 func TestLint(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
-		nth(1): noteFile("a", "fine"), "team.yaml": "version: 1\n", "README.md": "", ".gitattributes": attributes, "notes.txt": "x",
-		nth(2): noteFile("a", "again"), strings.ToLower(nth(3)): noteFile("c", "lower"), nth(4): "no block\n",
-		nth(5): noteFile("d", "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs"), nth(6): "\xff\xfe", nth(7): strings.Repeat("x", maxFile+1),
+		nth(1): noteFile("a", "fine"), "team.yaml": "version: 1\n", "README.md": "", ".gitattributes": attributes,
+		"notes.txt": "x",
+		nth(2):      noteFile("a", "again"), strings.ToLower(nth(3)): noteFile("c", "lower"), nth(4): "no block\n",
+		nth(5): noteFile("d", "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs"), nth(6): "\xff\xfe",
+		nth(7): strings.Repeat("x", maxFile+1),
 		nth(8): mdtree.FormatEntry(oxbow.Entry{Name: "e", Labels: []oxbow.Label{{Key: "conflict", Value: "content"}}}),
 		nth(9): strings.ReplaceAll(noteFile("crlf", "one\ntwo"), "\n", "\r\n"), nth(10) + ".tmp": "",
 	})
@@ -186,8 +210,10 @@ func TestLint(t *testing.T) {
 		got[f.File] += f.What
 	}
 	for file, want := range map[string]string{
-		nth(2): `says "a", which ` + nth(1) + " says too", strings.ToLower(nth(3)): "not named by a ULID", nth(4): "does not say the entry's name",
-		nth(5): "conflict markers", nth(6): "not UTF-8", nth(7): "cannot be read", nth(8): "two versions of its content", nth(11): "not a regular file",
+		nth(2): `says "a", which ` + nth(1) +
+			" says too", strings.ToLower(nth(3)): "not named by a ULID", nth(4): "does not say the entry's name",
+		nth(5): "conflict markers", nth(6): "not UTF-8", nth(7): "cannot be read",
+		nth(8): "two versions of its content", nth(11): "not a regular file",
 	} {
 		if !strings.Contains(got[file], want) {
 			t.Errorf("Lint() says of %s %q, want %q", file, got[file], want)

@@ -27,8 +27,17 @@ func TestHealth(t *testing.T) {
 			t.Helper()
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest("GET", "/healthz", nil))
-			if w.Code != status || w.Body.String() != body || asked != asks || w.Header().Get("Cache-Control") != "no-store" {
-				t.Errorf("/healthz = %d %q after %d questions, want %d %q after %d", w.Code, w.Body, asked, status, body, asks)
+			if w.Code != status || w.Body.String() != body || asked != asks ||
+				w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf(
+					"/healthz = %d %q after %d questions, want %d %q after %d",
+					w.Code,
+					w.Body,
+					asked,
+					status,
+					body,
+					asks,
+				)
 			}
 		}
 		probe(200, "ok\n", 1)

@@ -111,7 +111,12 @@ func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbo
 
 // appendRestore appends an op that restores the named entry to its version in change seq. If seq is 0 or the
 // change removed the entry, the op removes it.
-func (s *limitedHistory) appendRestore(ctx context.Context, ops []oxbow.Op, name string, seq uint64) ([]oxbow.Op, error) {
+func (s *limitedHistory) appendRestore(
+	ctx context.Context,
+	ops []oxbow.Op,
+	name string,
+	seq uint64,
+) ([]oxbow.Op, error) {
 	_, err := s.Get(ctx, name)
 	if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 		return nil, err

@@ -52,7 +52,11 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 		l.credit = min(rate, l.credit+now.Sub(l.at).Seconds()*rate)
 		l.at = now
 		if l.credit < 1 {
-			return &oxbow.QuotaError{Bound: "changes a second", Most: int64(l.quota.Writes), Wait: time.Duration((1 - l.credit) / rate * float64(time.Second))}
+			return &oxbow.QuotaError{
+				Bound: "changes a second",
+				Most:  int64(l.quota.Writes),
+				Wait:  time.Duration((1 - l.credit) / rate * float64(time.Second)),
+			}
 		}
 	}
 	g := weighOps(ops)

@@ -24,9 +24,16 @@ func limited(t *testing.T, q auth.Quota) (*oxbow.Memory, *atomic.Int64) {
 	t.Helper()
 	var clock atomic.Int64
 	l := NewLimit(q, func() time.Time { return time.Unix(0, clock.Load()) })
-	return storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-		return ops, l.Allow(ctx, s, ops)
-	}, History: l.History}), &clock
+	return storetest.Open(
+		t,
+		"m.oxbow",
+		&oxbow.Options{
+			FS: vfs.NewMem(),
+			Screen: func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+				return ops, l.Allow(ctx, s, ops)
+			}, History: l.History,
+		},
+	), &clock
 }
 
 // refused reports whether an error is of that bound.
@@ -53,7 +60,11 @@ func TestEntries(t *testing.T) {
 	if err := m.Apply(ctx, oxbow.Remove{Name: "b"}, oxbow.Add{Name: "e", Content: "e"}); err != nil {
 		t.Errorf("one for another: %v", err)
 	}
-	if err := m.Apply(ctx, oxbow.Add{Name: "f", Content: "f"}, oxbow.Update{Name: "a", Content: "half"}); !refused(err, "entries") {
+	if err := m.Apply(
+		ctx,
+		oxbow.Add{Name: "f", Content: "f"},
+		oxbow.Update{Name: "a", Content: "half"},
+	); !refused(err, "entries") {
 		t.Errorf("a change with an entry too many: %v", err)
 	}
 	if e, err := m.Get(ctx, "a"); err != nil || e.Content != "new" {
@@ -148,7 +159,12 @@ func TestUndo(t *testing.T) {
 	ctx := t.Context()
 	apply := func(ops ...oxbow.Op) error { clock.Add(int64(time.Second)); return m.Apply(ctx, ops...) }
 	long := strings.Repeat("x", 900)
-	for _, op := range []oxbow.Op{oxbow.Add{Name: "a", Content: long}, oxbow.Add{Name: "b", Content: "b"}, oxbow.Remove{Name: "b"}, oxbow.Add{Name: "c", Content: "c"}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Add{Name: "a", Content: long},
+		oxbow.Add{Name: "b", Content: "b"},
+		oxbow.Remove{Name: "b"},
+		oxbow.Add{Name: "c", Content: "c"},
+	} {
 		if err := apply(op); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,12 @@ func doorName(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"
 	}
-	for _, d := range []struct{ prefix, door string }{{"/api/v1/store/", "store"}, {"/api/", "api"}, {"/mcp", "mcp"}, {"/ui", "pages"}} {
+	for _, d := range []struct{ prefix, door string }{
+		{"/api/v1/store/", "store"},
+		{"/api/", "api"},
+		{"/mcp", "mcp"},
+		{"/ui", "pages"},
+	} {
 		if strings.HasPrefix(path, d.prefix) {
 			return d.door
 		}
@@ -130,7 +135,14 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.door, b.door), cmp.Compare(a.code, b.code))
 	})
 	for _, k := range keys {
-		fmt.Fprintf(b, "oxbow_requests_total{tenant=%s,door=%s,code=\"%d\"} %d\n", quoteLabel(k.tenant), quoteLabel(k.door), k.code, m.requests[k])
+		fmt.Fprintf(
+			b,
+			"oxbow_requests_total{tenant=%s,door=%s,code=\"%d\"} %d\n",
+			quoteLabel(k.tenant),
+			quoteLabel(k.door),
+			k.code,
+			m.requests[k],
+		)
 	}
 	metric("oxbow_request_seconds", "histogram", "How long requests took, by door, without streams.")
 	for _, door := range []string{"api", "mcp", "other", "pages", "store"} {
@@ -147,7 +159,14 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 			}
 			fmt.Fprintf(b, "oxbow_request_seconds_bucket{door=%s,le=\"%s\"} %d\n", quoteLabel(door), le, below)
 		}
-		fmt.Fprintf(b, "oxbow_request_seconds_sum{door=%s} %g\noxbow_request_seconds_count{door=%s} %d\n", quoteLabel(door), h.sum, quoteLabel(door), h.n)
+		fmt.Fprintf(
+			b,
+			"oxbow_request_seconds_sum{door=%s} %g\noxbow_request_seconds_count{door=%s} %d\n",
+			quoteLabel(door),
+			h.sum,
+			quoteLabel(door),
+			h.n,
+		)
 	}
 }
 

@@ -14,12 +14,14 @@ import (
 
 func TestMetrics(t *testing.T) {
 	s := newStreet(Options{})
-	file := "own a-secret-of-own-0123456 ro\na a-secret-of-a-012345678 rw tenant=a\nm a-secret-of-m-012345678 ro only=metrics\np a-secret-of-p-012345678 rw project=x\n"
+	file := "own a-secret-of-own-0123456 ro\na a-secret-of-a-012345678 rw tenant=a\nm a-secret-of-m-012345678 ro " +
+		"only=metrics\np a-secret-of-p-012345678 rw project=x\n"
 	tokens, _, err := auth.ParseTokens("tokens", []byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &Server{Pool: s.pool, Guard: auth.Guard{Tokens: tokens}, Outside: http.NotFoundHandler(), Metrics: NewMetrics("v1 \"quoted\\\"", time.Unix(7, 0)),
+	server := &Server{Pool: s.pool, Guard: auth.Guard{Tokens: tokens}, Outside: http.NotFoundHandler(),
+		Metrics: NewMetrics("v1 \"quoted\\\"", time.Unix(7, 0)),
 		Visitor: func(http.ResponseWriter, *http.Request) string { return "" }}
 	get := func(path, host, secret string) (int, string) {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "http://"+host+path, nil)
@@ -37,16 +39,20 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("a got %d %q", status, got)
 		}
 	}
-	for secret, want := range map[string]int{"": 401, "a-secret-of-a-012345678": 403, "a-secret-of-p-012345678": 403, "a-secret-of-own-0123456": 200, "a-secret-of-m-012345678": 200} {
+	for secret, want := range map[string]int{"": 401, "a-secret-of-a-012345678": 403, "a-secret-of-p-012345678": 403,
+		"a-secret-of-own-0123456": 200, "a-secret-of-m-012345678": 200} {
 		if status, _ := get("/metrics", "localhost", secret); status != want {
 			t.Errorf("/metrics with %q = %d, want %d", secret, status, want)
 		}
 	}
 	_, got := get("/metrics", "localhost", "a-secret-of-m-012345678")
 	for _, want := range []string{
-		`oxbow_requests_total{tenant="a",door="api",code="200"} 3` + "\n", `oxbow_requests_total{tenant="",door="other",code="403"} 2` + "\n",
-		`oxbow_request_seconds_bucket{door="api",le="+Inf"} 3` + "\n", `oxbow_request_seconds_count{door="api"} 3` + "\n",
-		"oxbow_tenants_open 1\n", "oxbow_tenants_opened_total 1\n", "oxbow_requests_in_flight 1\n", "process_start_time_seconds 7\n",
+		`oxbow_requests_total{tenant="a",door="api",code="200"} 3` +
+			"\n", `oxbow_requests_total{tenant="",door="other",code="403"} 2` + "\n",
+		`oxbow_request_seconds_bucket{door="api",le="+Inf"} 3` + "\n", `oxbow_request_seconds_count{door="api"} 3` +
+			"\n",
+		"oxbow_tenants_open 1\n", "oxbow_tenants_opened_total 1\n", "oxbow_requests_in_flight 1\n",
+		"process_start_time_seconds 7\n",
 		`oxbow_build_info{version="v1 \"quoted\\\""} 1` + "\n",
 	} {
 		if !strings.Contains(got, want) {

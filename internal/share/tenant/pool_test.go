@@ -85,7 +85,14 @@ func secretOf(name string) string { return "a-secret-of-" + name + "-0123" }
 // ask sends a request of a tenant, and returns what it gets.
 func (s *street) ask(t *testing.T, ctx context.Context, name, query string) (int, string) {
 	t.Helper()
-	server := &Server{Pool: s.pool, Outside: http.NotFoundHandler(), Metrics: NewMetrics("test", time.Now()), Visitor: func(http.ResponseWriter, *http.Request) string { return "" }}
+	server := &Server{
+		Pool:    s.pool,
+		Outside: http.NotFoundHandler(),
+		Metrics: NewMetrics("test", time.Now()),
+		Visitor: func(http.ResponseWriter, *http.Request) string {
+			return ""
+		},
+	}
 	for _, n := range []string{"a", "b", "c", ""} {
 		token := auth.New("t"+n, secretOf(n), auth.Permissions{})
 		token.Tenant = n
@@ -246,7 +253,12 @@ func TestTooLarge(t *testing.T) {
 	s := newStreet(Options{})
 	token := auth.New("a", secretOf("a"), auth.Permissions{})
 	token.Tenant = "a"
-	server := &Server{Pool: s.pool, Guard: auth.Guard{Tokens: auth.Tokens{token}}, Outside: http.NotFoundHandler(), Metrics: NewMetrics("test", time.Now())}
+	server := &Server{
+		Pool:    s.pool,
+		Guard:   auth.Guard{Tokens: auth.Tokens{token}},
+		Outside: http.NotFoundHandler(),
+		Metrics: NewMetrics("test", time.Now()),
+	}
 	for name, want := range map[string]string{"a": "a", "b": "404 page not found\n"} {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/", nil)
 		r.ContentLength = auth.MaxBody + 1

@@ -101,7 +101,8 @@ func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 	}
 	if r.Header.Get("Authorization") != "" {
 		t, err := s.Guard.Admit(r)
-		if refused, ok := errors.AsType[*auth.RefusedError](err); ok && refused.Status != http.StatusRequestEntityTooLarge {
+		if refused, ok := errors.AsType[*auth.RefusedError](err); ok &&
+			refused.Status != http.StatusRequestEntityTooLarge {
 			return ""
 		}
 		return t.Tenant // the tenant's home refuses a request that is too large

@@ -84,7 +84,8 @@ func TestMayBeHome(t *testing.T) {
 
 func TestJudgeUnrecorded(t *testing.T) {
 	began := begunRecord
-	future := func(t *testing.T) List { return List{Dir: filepath.Join(t.TempDir(), "config")} } // begins with its first use
+	// begins with its first use
+	future := func(t *testing.T) List { return List{Dir: filepath.Join(t.TempDir(), "config")} }
 	none := func(*testing.T) List { return List{} }
 	for _, tt := range []struct {
 		name   string
@@ -96,8 +97,12 @@ func TestJudgeUnrecorded(t *testing.T) {
 		{"old store", future, func(t *testing.T, home string) { newStore(t, home) }, Own},
 		{"no record can be kept", none, func(t *testing.T, home string) { newStore(t, home) }, Own},
 		{"empty", began, func(*testing.T, string) {}, Own},
-		{"new documents alone", began, func(t *testing.T, home string) { write(t, filepath.Join(home, "SOUL.md")) }, None},
-		{"old documents alone", future, func(t *testing.T, home string) { write(t, filepath.Join(home, "SOUL.md")) }, Own},
+		{"new documents alone", began, func(t *testing.T, home string) {
+			write(t, filepath.Join(home, "SOUL.md"))
+		}, None},
+		{"old documents alone", future, func(t *testing.T, home string) {
+			write(t, filepath.Join(home, "SOUL.md"))
+		}, Own},
 		{"tracked store", future, func(t *testing.T, home string) {
 			newStore(t, home)
 			newGit(t, filepath.Dir(home), ".oxbow")
@@ -145,7 +150,10 @@ func TestJudgeUnrecorded(t *testing.T) {
 
 func write(t *testing.T, path string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("text"), 0o600)); err != nil {
+	if err := errors.Join(
+		os.MkdirAll(filepath.Dir(path), 0o700),
+		os.WriteFile(path, []byte("text"), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -160,7 +168,9 @@ func TestJudgeRecorded(t *testing.T) {
 		want   State
 	}{
 		{"as it was", func(_ *testing.T, home string) string { return home }, Own},
-		{"moved", func(t *testing.T, home string) string { return filepath.Join(rename(t, filepath.Dir(home)), DirName) }, Own},
+		{"moved", func(t *testing.T, home string) string {
+			return filepath.Join(rename(t, filepath.Dir(home)), DirName)
+		}, Own},
 		{"copied", func(t *testing.T, home string) string {
 			now := filepath.Join(t.TempDir(), DirName)
 			if err := os.CopyFS(now, os.DirFS(home)); err != nil {

@@ -250,7 +250,9 @@ func (l List) Made(ctx context.Context, home, store string, now time.Time) error
 
 // putLine replaces the lines for the home's path and link.
 func (l List) putLine(ctx context.Context, h Home) error {
-	if err := l.changeHomes(ctx, func(homes []Home) []Home { return append(without(homes, h.Path, h.Link), h) }); err != nil {
+	if err := l.changeHomes(ctx, func(homes []Home) []Home {
+		return append(without(homes, h.Path, h.Link), h)
+	}); err != nil {
 		return err
 	}
 	l.Begin()
@@ -280,7 +282,9 @@ func without(homes []Home, path, link string) []Home {
 // TrustsSettings reports whether a home was trusted with the settings in their present state.
 func (l List) TrustsSettings(home, settings string) bool {
 	digest, err := fileDigest(settings)
-	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) && h.Settings == digest })
+	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool {
+		return h.Path == realPath(home) && h.Settings == digest
+	})
 }
 
 // WithholdDocument returns the reason why a document in a home of the user's own must not be used,
@@ -334,7 +338,9 @@ func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
 // replaceFile replaces a file of the record by the result of fn. Concurrent calls are serialized.
 func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
-		return errors.New("recording what is trusted: neither a configuration directory nor the user's own directory is known")
+		return errors.New(
+			"recording what is trusted: neither a configuration directory nor the user's own directory is known",
+		)
 	}
 	defer func() {
 		if err != nil {

@@ -60,7 +60,12 @@ func (l List) Judge(home, store string) Verdict {
 		return Verdict{State: Own} // opening the home fails with the same error and names the remedy
 	}
 	if f.link != "" && f.tracks(".") {
-		return Verdict{State: None, IsTrackedLink: true, Why: "git tracks it as a link, and such a link is not followed", Mend: "name the home that you mean: --home DIR"}
+		return Verdict{
+			State:         None,
+			IsTrackedLink: true,
+			Why:           "git tracks it as a link, and such a link is not followed",
+			Mend:          "name the home that you mean: --home DIR",
+		}
 	}
 	record, found := l.findLine(f)
 	switch {
@@ -89,7 +94,9 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 				Mend: "if it is meant all the same, name it: --home " + text.ShellQuote(home)}, true
 		case owner.Writable:
 			return Verdict{State: Refused, Why: fmt.Sprintf("other users may write %s (mode %04o)", path, owner.Mode),
-				Mend: "chmod go-w " + text.ShellQuote(path) + ", when nobody put anything there that is not yours; or name it: --home " + text.ShellQuote(home)}, true
+				Mend: "chmod go-w " + text.ShellQuote(path) +
+					", when nobody put anything there that is not yours; or name it: --home " +
+					text.ShellQuote(home)}, true
 		}
 	}
 	return Verdict{}, false
@@ -101,7 +108,10 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 // archive, a copy or a clone.
 func (l List) judgeUnrecorded(f facts) Verdict {
 	if f.gitErr != nil {
-		return f.foreignVerdict(fmt.Sprintf("it is in a working tree of git, and whether it came with a clone is unknown: %v", f.gitErr))
+		return f.foreignVerdict(fmt.Sprintf(
+			"it is in a working tree of git, and whether it came with a clone is unknown: %v",
+			f.gitErr,
+		))
 	}
 	if len(f.tracked) > 0 {
 		return f.foreignVerdict("git tracks it (" + f.trackedName() + ")")

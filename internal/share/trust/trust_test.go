@@ -75,8 +75,20 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	person := oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Person, Door: "cli", Claimed: oxbow.Claim{Client: "a friend"}})
-	e := oxbow.Entry{Name: "style", Content: "obey", Aliases: []string{"s"}, Labels: []oxbow.Label{{Key: "pinned", Value: "true"}, {Key: "process", Value: "true"}, {Key: "tag", Value: "x"}}}
+	person := oxbow.WithSource(
+		ctx,
+		oxbow.Source{Actor: oxbow.Person, Door: "cli", Claimed: oxbow.Claim{Client: "a friend"}},
+	)
+	e := oxbow.Entry{
+		Name:    "style",
+		Content: "obey",
+		Aliases: []string{"s"},
+		Labels: []oxbow.Label{
+			{Key: "pinned", Value: "true"},
+			{Key: "process", Value: "true"},
+			{Key: "tag", Value: "x"},
+		},
+	}
 	if _, err := m.Remember(person, e); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +103,12 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range []oxbow.Entry{hits[0].Entry, byAlias} {
-		if got := fmt.Sprint(e.Source.Actor, e.Source.Door, e.Source.Claimed.Client, e.Labels); got != "foreign[tag:x]" {
+		if got := fmt.Sprint(
+			e.Source.Actor,
+			e.Source.Door,
+			e.Source.Claimed.Client,
+			e.Labels,
+		); got != "foreign[tag:x]" {
 			t.Errorf("an entry is %s, want foreign[tag:x]", got)
 		}
 	}

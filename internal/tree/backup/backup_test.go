@@ -29,7 +29,11 @@ const secret = "swordfish"
 func memory(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
-	for _, e := range []oxbow.Entry{{Name: "a", Content: secret}, {Name: "b", Content: strings.Repeat("long ", 40_000)}, {Name: "a", Content: "again"}} {
+	for _, e := range []oxbow.Entry{
+		{Name: "a", Content: secret},
+		{Name: "b", Content: strings.Repeat("long ", 40_000)},
+		{Name: "a", Content: "again"},
+	} {
 		if _, err := m.Remember(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +111,11 @@ func TestBothWays(t *testing.T) {
 		keys   Keys
 		opens  []age.Identity
 		opened bool
-	}{{"key", k, []age.Identity{id}, true}, {"list", listed, []age.Identity{id, id2}, false}, {"passphrase", pass, []age.Identity{scrypt}, true}} {
+	}{
+		{"key", k, []age.Identity{id}, true},
+		{"list", listed, []age.Identity{id, id2}, false},
+		{"passphrase", pass, []age.Identity{scrypt}, true},
+	} {
 		file := filepath.Join(dir, c.name+".age")
 		w, err := Write(t.Context(), m, file, c.keys, false)
 		if err != nil || w.Opened != c.opened || w.Entries != 2 || w.Last != 3 {
@@ -177,7 +185,8 @@ func TestNothingOfADamagedBackup(t *testing.T) {
 	refused("a passphrase", good, pass, ErrKey)
 	refused("no key", good, Keys{}, ErrEncrypted)
 	head := bytes.Index(good, []byte("\n---")) + 1
-	for _, n := range []int{head, head + 40, head + 64, len(good) / 2, len(good) - 65_536 - 16, len(good) - 16, len(good) - 1} {
+	for _, n := range []int{head, head + 40, head + 64, len(good) / 2, len(good) - 65_536 - 16, len(good) - 16,
+		len(good) - 1} {
 		refused("cut", good[:n], k, oxbow.ErrCorrupt)
 	}
 	for i := head + 1; i < len(good); i += len(good) / 17 {
@@ -222,7 +231,8 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 		}
 	}
 	secretKey := strings.Fields(string(read(t, k.Identity)))[3]
-	if _, err := Write(t.Context(), m, file, Keys{To: []string{secretKey}}, true); err == nil || strings.Contains(err.Error(), secretKey) {
+	if _, err := Write(t.Context(), m, file, Keys{To: []string{secretKey}}, true); err == nil ||
+		strings.Contains(err.Error(), secretKey) {
 		t.Errorf("Write() to a secret key = %v, want an error without the key", err)
 	}
 	if _, err := Write(t.Context(), m, file, k, true); err != nil || !IsEncrypted(read(t, file)) {

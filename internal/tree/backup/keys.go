@@ -61,7 +61,9 @@ func (k Keys) recipients() ([]age.Recipient, error) {
 		from, text := "--to", []byte(to)
 		switch {
 		case strings.HasPrefix(to, secretStart):
-			return nil, invalidf("--to takes the public key, and this is a secret one: age-keygen -y KEYFILE prints the public key")
+			return nil, invalidf(
+				"--to takes the public key, and this is a secret one: age-keygen -y KEYFILE prints the public key",
+			)
 		case !IsKey(to):
 			var err error
 			text, err = readKeys(to)
@@ -74,7 +76,11 @@ func (k Keys) recipients() ([]age.Recipient, error) {
 		}
 		rs, err := age.ParseRecipients(bytes.NewReader(text))
 		if err != nil {
-			return nil, invalidf("%s: %v; public keys that age-keygen prints are taken, those of ssh and of plugins are not", from, err)
+			return nil, invalidf(
+				"%s: %v; public keys that age-keygen prints are taken, those of ssh and of plugins are not",
+				from,
+				err,
+			)
 		}
 		all = append(all, rs...)
 	}

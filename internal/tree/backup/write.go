@@ -66,7 +66,14 @@ func commit(d *vfs.Draft, replace bool) error {
 }
 
 // writeVerified writes the encrypted store to a new file and verifies it.
-func (o *Written) writeVerified(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *sink, to []age.Recipient, ids []age.Identity) error {
+func (o *Written) writeVerified(
+	ctx context.Context,
+	m *oxbow.Memory,
+	d *vfs.Draft,
+	s *sink,
+	to []age.Recipient,
+	ids []age.Identity,
+) error {
 	enc, err := age.Encrypt(s, to...)
 	if err != nil {
 		return fmt.Errorf("encrypting: %w", err)

@@ -28,7 +28,15 @@ func benchFileOf(b *testing.B, size int) []byte {
 			n = n*1664525 + 1013904223
 			fmt.Fprintf(&c, "word%d ", n>>8%(1+n>>20))
 		}
-		f.Entries = append(f.Entries, record{ID: uint64(i + 1), Name: fmt.Sprint("entry ", i), Content: c.String(), Aliases: []string{fmt.Sprint("alias", i)}})
+		f.Entries = append(
+			f.Entries,
+			record{
+				ID:      uint64(i + 1),
+				Name:    fmt.Sprint("entry ", i),
+				Content: c.String(),
+				Aliases: []string{fmt.Sprint("alias", i)},
+			},
+		)
 	}
 	return f.encode()
 }

@@ -65,7 +65,11 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		}
 		if d, err := parse(data, kindArch); err == nil && d.file.NextID < f.NextID {
 			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: headerSize,
-				What: fmt.Sprintf("the next id is %d, but entries up to %d are there: crabtalk would write over one of them", d.file.NextID, f.NextID-1),
+				What: fmt.Sprintf(
+					"the next id is %d, but entries up to %d are there: crabtalk would write over one of them",
+					d.file.NextID,
+					f.NextID-1,
+				),
 				Mend: "the next change puts it right"})
 		}
 		rep.Problems = append(rep.Problems, s.staleFiles()...)
@@ -78,13 +82,26 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 func compareStates(have, want *state) []oxbow.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(have.order) != len(want.order) || len(have.names) != len(want.names) {
-		return []oxbow.Problem{{Offset: -1, What: fmt.Sprintf("%d entries are answered from, %d are in the file", len(have.order), len(want.order)), Mend: mend}}
+		return []oxbow.Problem{
+			{
+				Offset: -1,
+				What: fmt.Sprintf(
+					"%d entries are answered from, %d are in the file",
+					len(have.order),
+					len(want.order),
+				),
+				Mend: mend,
+			},
+		}
 	}
 	for i, r := range have.order {
 		w := want.order[i]
-		if r.ID != w.ID || r.version != w.version || r.Name != w.Name || r.Content != w.Content || !slices.Equal(r.Aliases, w.Aliases) ||
+		if r.ID != w.ID || r.version != w.version || r.Name != w.Name || r.Content != w.Content ||
+			!slices.Equal(r.Aliases, w.Aliases) ||
 			have.names[r.Name] != r {
-			return []oxbow.Problem{{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", r.Name), Mend: mend}}
+			return []oxbow.Problem{
+				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", r.Name), Mend: mend},
+			}
 		}
 	}
 	return nil

@@ -96,7 +96,11 @@ func TestFaults(t *testing.T) {
 	start := vfs.NewMem()
 	s := open(t, start)
 	add(t, s, "a", "1")
-	for _, fault := range []crashfs.Fault{{Err: syscall.EIO}, {Err: syscall.ENOSPC, Short: 5}, {Err: syscall.EIO, Done: true}} {
+	for _, fault := range []crashfs.Fault{
+		{Err: syscall.EIO},
+		{Err: syscall.ENOSPC, Short: 5},
+		{Err: syscall.EIO, Done: true},
+	} {
 		for at, struck := 1, true; struck; at++ {
 			disk := crashfs.New(start)
 			fault.At = at

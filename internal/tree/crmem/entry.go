@@ -194,7 +194,8 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || (last >= 0 && g.nextID <= g.base.order[last].ID) {
 		return unsupported("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
-	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content, Aliases: slices.Clone(op.Aliases)}
+	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content,
+		Aliases: slices.Clone(op.Aliases)}
 	r.version = entrySum(r.append(nil))
 	g.nextID++
 	g.set(op.Name, r)

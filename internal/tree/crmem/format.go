@@ -101,7 +101,10 @@ func decode(data []byte) (*memoryFile, map[string]*record, error) {
 	for i := range f.Entries {
 		r := &f.Entries[i]
 		if i > 0 && f.Entries[i-1].ID == r.ID {
-			return nil, nil, corrupt(-1, fmt.Sprintf("entries %q and %q have the same id %d", f.Entries[i-1].Name, r.Name, r.ID))
+			return nil, nil, corrupt(
+				-1,
+				fmt.Sprintf("entries %q and %q have the same id %d", f.Entries[i-1].Name, r.Name, r.ID),
+			)
 		}
 		if other := names[r.Name]; other != nil {
 			return nil, nil, corrupt(-1, fmt.Sprintf("entries %d and %d have the same name %q", other.ID, r.ID, r.Name))

@@ -96,7 +96,8 @@ func Import(data []byte) (Imported, error) {
 	in := Imported{Layout: recognise(data)}
 	switch in.Layout {
 	case layoutAmbiguous:
-		return Imported{}, &FormatError{Offset: -1, Reason: "the file is " + in.Layout.String(), class: oxbow.ErrVersion,
+		return Imported{}, &FormatError{Offset: -1, Reason: "the file is " +
+			in.Layout.String(), class: oxbow.ErrVersion,
 			Hint: "open it with the crabtalk that wrote it and dump it from there"}
 	case layoutCrabDB:
 		return in, in.readCrabDB(data)

@@ -64,9 +64,14 @@ func TestRecognise(t *testing.T) {
 	}{
 		{"empty v1", empty, layoutV1},
 		{"v1", memoryFile{NextID: 2, Entries: []record{note}}.encode(), layoutV1},
-		{"topics", memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}.encode(), layoutTopics},
+		{
+			"topics",
+			memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}.encode(),
+			layoutTopics,
+		},
 		{"empty crabdb", newCrab().b, layoutCrabDB},
-		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+"06b0100000076"), layoutCrabDB},
+		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+
+			"06b0100000076"), layoutCrabDB},
 		{"crabdb", plain, layoutCrabDB},
 		{"crabdb with an index", indexed, layoutCrabDB},
 		{"torn crabdb", plain[:len(plain)-1], layoutCrabDB},
@@ -84,11 +89,17 @@ func TestRecognise(t *testing.T) {
 func TestOpenLater(t *testing.T) {
 	plain, indexed := crabs()
 	topics := memoryFile{NextID: 2, Entries: []record{{ID: 1, Kind: kindTopic, Name: "t"}}}.encode()
-	for name, data := range map[string][]byte{"crabdb": plain, "indexed": indexed, "empty": newCrab().b, "topics": topics} {
+	for name, data := range map[string][]byte{
+		"crabdb":  plain,
+		"indexed": indexed,
+		"empty":   newCrab().b,
+		"topics":  topics,
+	} {
 		fsys := vfs.NewMem()
 		putFile(t, fsys, "memory.db", data)
 		_, err := Open("memory.db", &oxbow.Options{FS: fsys})
-		if !errors.Is(err, oxbow.ErrVersion) || !errors.Is(err, ErrBadFormat) || !strings.Contains(err.Error(), "later crabtalk") || !strings.Contains(err.Error(), "oxbow convert") {
+		if !errors.Is(err, oxbow.ErrVersion) || !errors.Is(err, ErrBadFormat) ||
+			!strings.Contains(err.Error(), "later crabtalk") || !strings.Contains(err.Error(), "oxbow convert") {
 			t.Errorf("Open(%s) = %v", name, err)
 		}
 		// It also takes the place of a store that is open.
@@ -114,7 +125,8 @@ func TestImport(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"plain": {plain, "deploy"}, "indexed": {indexed, "deploy s-1"}, "torn": {append(bytes.Clone(indexed), 0, 2, 9), "deploy s-1"},
+		"plain": {plain, "deploy"}, "indexed": {indexed, "deploy s-1"},
+		"torn": {append(bytes.Clone(indexed), 0, 2, 9), "deploy s-1"},
 	} {
 		in, err := Import(tt.data)
 		if err != nil || in.Layout != layoutCrabDB {
@@ -130,7 +142,8 @@ func TestImport(t *testing.T) {
 			continue
 		}
 		e := in.Entries[0]
-		if e.Content != "We ship on Tuesdays." || len(e.Aliases) != 1 || e.Created.Format("2006-01-02") != "2026-08-18" || e.Kind != oxbow.Note {
+		if e.Content != "We ship on Tuesdays." || len(e.Aliases) != 1 ||
+			e.Created.Format("2006-01-02") != "2026-08-18" || e.Kind != oxbow.Note {
 			t.Errorf("%s: entry = %+v", name, e)
 		}
 		if len(got) > 1 && in.Entries[1].Kind != oxbow.Archive {
@@ -142,20 +155,29 @@ func TestImport(t *testing.T) {
 	}
 
 	// A file that Decode refuses for repeats is read, and nothing of it is lost.
-	b := append(memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
-		{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}.encode(), "tail"...)
+	b := append(
+		memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
+			{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}.encode(), "tail"...,
+	)
 	in, err := Import(b)
 	if err != nil || len(in.Entries) != 3 {
 		t.Fatalf("Import = %+v, %v", in, err)
 	}
-	if in.Entries[0].Name != "a (2)" || in.Entries[1].Name != "a" || in.Entries[2].Labels[0] != topicLabel || len(in.Warnings) != 2 {
+	if in.Entries[0].Name != "a (2)" || in.Entries[1].Name != "a" || in.Entries[2].Labels[0] != topicLabel ||
+		len(in.Warnings) != 2 {
 		t.Errorf("Import = %+v", in)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
 	plain, indexed := crabs()
-	good := memoryFile{NextID: 4, Entries: []record{{ID: 1, Name: "a", Content: "x"}, {ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}}}}.encode()
+	good := memoryFile{
+		NextID: 4,
+		Entries: []record{
+			{ID: 1, Name: "a", Content: "x"},
+			{ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}},
+		},
+	}.encode()
 	huge := appendHeader(nil, 2, 1<<31-1)
 	for _, b := range [][]byte{plain, indexed, good, huge, good[:40], nil} {
 		f.Add(b)

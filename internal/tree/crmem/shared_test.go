@@ -31,7 +31,8 @@ func TestTwoStores(t *testing.T) {
 		}
 	}
 	add(t, b, "second", "a lake beside the river")
-	if hits, err := ma.Recall(ctx, oxbow.Query{Text: "lake"}); err != nil || len(hits) != 1 || hits[0].Entry.Name != "second" {
+	if hits, err := ma.Recall(ctx, oxbow.Query{Text: "lake"}); err != nil || len(hits) != 1 ||
+		hits[0].Entry.Name != "second" {
 		t.Errorf("Recall of what the other wrote = %v, %v", hits, err)
 	}
 	e, err := a.Get(ctx, "second")
@@ -41,7 +42,10 @@ func TestTwoStores(t *testing.T) {
 	if err := b.Apply(ctx, oxbow.Update{Name: "second", Content: "changed"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Apply(ctx, oxbow.Update{Name: "second", Content: "mine", If: e.Version}); !errors.Is(err, oxbow.ErrConflict) {
+	if err := a.Apply(
+		ctx,
+		oxbow.Update{Name: "second", Content: "mine", If: e.Version},
+	); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Update of an old version = %v, want ErrConflict", err)
 	}
 	if err := b.Apply(ctx, oxbow.Remove{Name: "first"}); err != nil {
@@ -79,8 +83,14 @@ func TestTwoStores(t *testing.T) {
 // when its file has the length and the time of the one before, and also when
 // it comes while the change is being written.
 func TestForeignWriter(t *testing.T) {
-	base := memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "one"}, {ID: 2, Name: "b", Content: "two"}}}
-	other := memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "six"}, {ID: 2, Name: "b", Content: "two"}}}
+	base := memoryFile{
+		NextID:  3,
+		Entries: []record{{ID: 1, Name: "a", Content: "one"}, {ID: 2, Name: "b", Content: "two"}},
+	}
+	other := memoryFile{
+		NextID:  3,
+		Entries: []record{{ID: 1, Name: "a", Content: "six"}, {ID: 2, Name: "b", Content: "two"}},
+	}
 	first, second := base.encode(), other.encode()
 
 	t.Run("in place", func(t *testing.T) {

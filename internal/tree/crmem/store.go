@@ -157,7 +157,8 @@ func (s *Store) refuseLink() error {
 	i := slices.IndexFunc(es, func(e fs.DirEntry) bool { return e.Name() == path.Base(s.name) })
 	if i >= 0 && es[i].Type()&fs.ModeSymlink != 0 {
 		return &oxbow.InvalidError{Field: "store", Value: s.path,
-			Reason: "is a symbolic link, and writing would replace the link; open the file that it leads to, or open it read-only"}
+			Reason: "is a symbolic link, and writing would replace the link; open the file that it leads to, or open " +
+				"it read-only"}
 	}
 	return nil
 }
@@ -187,7 +188,8 @@ func (s *Store) read() error {
 			return fmt.Errorf("reading %s: %w", s.path, err)
 		}
 		s.seen.close()
-		unchanged := s.seen.file != nil && !s.seen.own && s.broken == nil && s.seen.sum == img.sum && s.seen.info.Size() == img.info.Size()
+		unchanged := s.seen.file != nil && !s.seen.own && s.broken == nil && s.seen.sum == img.sum &&
+			s.seen.info.Size() == img.info.Size()
 		s.seen = img
 		if unchanged {
 			return nil // only the modification time changed, or the same content was written again
@@ -228,7 +230,8 @@ func (s *Store) load() (image, []byte, error) {
 		return image{}, nil, err
 	}
 	img.info, err = f.Stat()
-	if err == nil && (n < len(data) || !img.info.ModTime().Equal(before.ModTime()) || img.info.Size() != before.Size()) {
+	if err == nil && (n < len(data) || !img.info.ModTime().Equal(before.ModTime()) ||
+		img.info.Size() != before.Size()) {
 		err = errMoving
 	}
 	if err != nil {

@@ -175,7 +175,8 @@ func TestStrangeEntries(t *testing.T) {
 	fsys := vfs.NewMem()
 	putFile(t, fsys, "memory.db", memoryFile{NextID: 0, Entries: []record{
 		{ID: 0, Name: "", Content: "no name"},
-		{ID: 3, Name: " padded\n", Content: "nul\x00", Aliases: []string{"", "x", "x", " pad "}, Created: math.MaxUint64},
+		{ID: 3, Name: " padded\n", Content: "nul\x00", Aliases: []string{"", "x", "x", " pad "},
+			Created: math.MaxUint64},
 		{ID: 9, Name: "ok", Content: "x", Kind: kindArch},
 	}}.encode())
 	s := open(t, fsys)
@@ -220,13 +221,17 @@ func TestAliasOwners(t *testing.T) {
 	putFile(t, fsys, "memory.db", memoryFile{NextID: 30, Entries: []record{
 		{ID: 0, Name: "", Content: "no name", Aliases: []string{"mine"}},
 		{ID: 7, Name: "z", Content: "x", Aliases: []string{"both", "c"}},
-		{ID: 8, Name: "a", Content: "x", Aliases: []string{"both"}}, {ID: 9, Name: "b", Content: "x", Aliases: []string{"both"}},
+		{ID: 8, Name: "a", Content: "x", Aliases: []string{"both"}},
+		{ID: 9, Name: "b", Content: "x", Aliases: []string{"both"}},
 		{ID: 10, Name: "c", Content: "x", Aliases: []string{"both"}},
 	}}.encode())
 	s := open(t, fsys)
 	for alias, owner := range map[string]string{"mine": "", "both": "z", "c": "c"} {
 		for range 10 {
-			err := s.Apply(t.Context(), oxbow.Add{Name: "new", Content: "x", Aliases: []string{alias}, UniqueAliases: true})
+			err := s.Apply(
+				t.Context(),
+				oxbow.Add{Name: "new", Content: "x", Aliases: []string{alias}, UniqueAliases: true},
+			)
 			if taken, ok := errors.AsType[*oxbow.AliasError](err); !ok || !slices.Equal(taken.Names, []string{owner}) {
 				t.Fatalf("Apply with the alias %q = %v, want that %q has it", alias, err, owner)
 			}
@@ -237,7 +242,12 @@ func TestAliasOwners(t *testing.T) {
 
 func TestLastID(t *testing.T) {
 	fsys := vfs.NewMem()
-	putFile(t, fsys, "memory.db", memoryFile{NextID: math.MaxUint64, Entries: []record{{ID: math.MaxUint64, Name: "last"}}}.encode())
+	putFile(
+		t,
+		fsys,
+		"memory.db",
+		memoryFile{NextID: math.MaxUint64, Entries: []record{{ID: math.MaxUint64, Name: "last"}}}.encode(),
+	)
 	s := open(t, fsys)
 	if err := s.Apply(t.Context(), oxbow.Add{Name: "b", Content: "x"}); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Add = %v, want ErrUnsupported", err)
@@ -277,7 +287,8 @@ func TestFiles(t *testing.T) {
 	}
 	stale := file + ".0123456789abcdef.tmp"
 	link := filepath.Join(t.TempDir(), "link.db")
-	if err := errors.Join(os.WriteFile(stale, []byte("half"), 0o600), os.WriteFile(file+".tmp", nil, 0o600), os.Symlink(file, link)); err != nil {
+	if err := errors.Join(os.WriteFile(stale, []byte("half"), 0o600), os.WriteFile(file+
+		".tmp", nil, 0o600), os.Symlink(file, link)); err != nil {
 		t.Fatal(err)
 	}
 	s, err = Open(link, nil)

@@ -72,7 +72,9 @@ func TestEncodeVectors(t *testing.T) {
 			}
 			compared++
 			fsys := vfs.NewMem()
-			s, err := Open("memory.db", &oxbow.Options{FS: fsys, Clock: func() time.Time { return time.Unix(v.Clock, 999) }})
+			s, err := Open("memory.db", &oxbow.Options{FS: fsys, Clock: func() time.Time {
+				return time.Unix(v.Clock, 999)
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +187,8 @@ func TestDecodeVectors(t *testing.T) {
 				reason = strings.TrimPrefix(r.Error, "bad memory file format: ")
 			}
 			if reason != "" {
-				if !errors.Is(err, ErrBadFormat) || !strings.Contains(err.Error(), "bad memory file format: ") || !strings.Contains(err.Error(), reason) {
+				if !errors.Is(err, ErrBadFormat) || !strings.Contains(err.Error(), "bad memory file format: ") ||
+					!strings.Contains(err.Error(), reason) {
 					t.Errorf("Decode = %v, want %q", err, reason)
 				}
 				return
@@ -195,7 +198,8 @@ func TestDecodeVectors(t *testing.T) {
 			}
 			var got []string
 			for _, r := range f.Entries {
-				e := map[string]any{"id": r.ID, "created_at": r.Created, "kind": r.entry().Kind.String(), "name": r.Name,
+				e := map[string]any{"id": r.ID, "created_at": r.Created, "kind": r.entry().Kind.String(),
+					"name":    r.Name,
 					"content": r.Content, "aliases": append([]string{}, r.Aliases...)}
 				j, err := json.Marshal(e)
 				if err != nil {
@@ -246,7 +250,12 @@ func TestDecodeByHand(t *testing.T) {
 		class      error
 	}{
 		{"reserved bytes", "reserved bytes are not zero at byte 13", reserved, oxbow.ErrCorrupt},
-		{"trailing zeros", "4 bytes behind the last entry", append(enc(2, entry(1, "a")), 0, 0, 0, 0), oxbow.ErrCorrupt},
+		{
+			"trailing zeros",
+			"4 bytes behind the last entry",
+			append(enc(2, entry(1, "a")), 0, 0, 0, 0),
+			oxbow.ErrCorrupt,
+		},
 		{"repeated name", "the same name", enc(3, entry(1, "a"), entry(2, "a")), oxbow.ErrCorrupt},
 		{"repeated id", "the same id", enc(3, entry(1, "a"), entry(1, "b")), oxbow.ErrCorrupt},
 		{"nothing", "file shorter than header", nil, oxbow.ErrNotStore},
@@ -255,7 +264,8 @@ func TestDecodeByHand(t *testing.T) {
 		{"other file", "invalid magic", []byte("SQLite format 3\x00 and more"), oxbow.ErrNotStore},
 	} {
 		_, err := decodeFile(tt.data)
-		if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.Is(err, tt.class) || !errors.Is(err, ErrBadFormat) {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.Is(err, tt.class) ||
+			!errors.Is(err, ErrBadFormat) {
 			t.Errorf("%s: Decode = %v, want %q and %v", tt.name, err, tt.want, tt.class)
 		}
 	}

@@ -39,7 +39,14 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 			if _, turn := l.fields.get("role"); err == nil && turn {
 				size += len(l.text)
 				if size > maxGraph {
-					yield(Item{}, fmt.Errorf("reading %s: has more than the %d MiB of one session that are read; cut it", ref, maxGraph>>20))
+					yield(
+						Item{},
+						fmt.Errorf(
+							"reading %s: has more than the %d MiB of one session that are read; cut it",
+							ref,
+							maxGraph>>20,
+						),
+					)
 					return
 				}
 				_, _, _, err = parseTurn(l.text)

@@ -13,14 +13,19 @@ import (
 )
 
 func chat(text string) ([]Item, []string) {
-	return collect(readChat(strings.NewReader(text), "c.jsonl", &ReadOptions{Dates: map[string]time.Time{"dated": time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)}}))
+	return collect(readChat(
+		strings.NewReader(text),
+		"c.jsonl",
+		&ReadOptions{Dates: map[string]time.Time{"dated": time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)}},
+	))
 }
 
 func TestReadChatGood(t *testing.T) {
 	for _, tt := range []struct{ in, name, content, created, warning string }{
 		{`{"id":"s","turns":[["user","Hi"],["assistant","Yes?\n"]]}`, "s", "user: Hi\n\nassistant: Yes?\n", "", ""},
 		{`{"id":"dated","turns":[["user",""]]}`, "dated", "user:", "2023-04-30T13:59:00Z", ""},
-		{`{"id":"dated","date":"2023/05/01 (Mon) 08:00","turns":[["user","x"]]}`, "dated", "user: x", "2023-05-01T08:00:00Z", ""},
+		{`{"id":"dated","date":"2023/05/01 (Mon) 08:00","turns":[["user","x"]]}`, "dated", "user: x",
+			"2023-05-01T08:00:00Z", ""},
 		{`{"session_id":7,"created":"2024-01-01","messages":[{"role":"user","content":"Hi"},{"role":"tool","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`,
 			"7", "user: Hi\n\ntool: a\nb", "2024-01-01T00:00:00Z", ""},
 		{`{"id":"s","mood":1,"messages":[{"role":"user","content":[{"type":"image","url":"x"}],"has_answer":true},["a","b"]]}`,
@@ -39,7 +44,8 @@ func TestReadChatGood(t *testing.T) {
 		if e.Name != tt.name || e.Content != tt.content || created != tt.created || e.Kind != oxbow.Archive {
 			t.Errorf("ReadChat(%s) = %+v, want %+v", tt.in, e, tt)
 		}
-		if got := strings.Join(items[0].Warnings, "\n"); (got == "") != (tt.warning == "") || !strings.HasSuffix(got, tt.warning) {
+		if got := strings.Join(items[0].Warnings, "\n"); (got == "") != (tt.warning == "") ||
+			!strings.HasSuffix(got, tt.warning) {
 			t.Errorf("ReadChat(%s) warns %q, want %q", tt.in, got, tt.warning)
 		}
 	}
@@ -63,8 +69,10 @@ func TestReadChatBad(t *testing.T) {
 		{`{"id":"a\tb","turns":[["user","x"]]}`, "control character"},
 		{`{"id":"a","turns":[["user","x"]]`, "ends too early"},
 	} {
-		items, errs := chat("{\"id\":\"ok\",\"turns\":[[\"user\",\"x\"]]}\n" + tt.in + "\n{\"id\":\"ok2\",\"turns\":[[\"user\",\"x\"]]}")
-		if len(items) != 2 || len(errs) != 1 || !strings.HasPrefix(errs[0], "c.jsonl:2: ") || !strings.Contains(errs[0], tt.want) {
+		items, errs := chat("{\"id\":\"ok\",\"turns\":[[\"user\",\"x\"]]}\n" + tt.in +
+			"\n{\"id\":\"ok2\",\"turns\":[[\"user\",\"x\"]]}")
+		if len(items) != 2 || len(errs) != 1 || !strings.HasPrefix(errs[0], "c.jsonl:2: ") ||
+			!strings.Contains(errs[0], tt.want) {
 			t.Errorf("ReadChat(%s) = %d items, %q; want c.jsonl:2 and %q", tt.in, len(items), errs, tt.want)
 		}
 	}
@@ -85,7 +93,12 @@ func TestReadDates(t *testing.T) {
 	if len(dates) != 2 || !dates["a"].Equal(want) || !dates["b"].Equal(want) {
 		t.Errorf("ReadDates = %v, want the earliest of both, %v", dates, want)
 	}
-	for i, want := range []string{`q.jsonl:2: session 3 of the haystack: date "soon"`, "q.jsonl:2: session 4", "q.jsonl:3: has no haystack", "q.jsonl:4: haystack must be a list"} {
+	for i, want := range []string{
+		`q.jsonl:2: session 3 of the haystack: date "soon"`,
+		"q.jsonl:2: session 4",
+		"q.jsonl:3: has no haystack",
+		"q.jsonl:4: haystack must be a list",
+	} {
 		if i >= len(errs) || !strings.HasPrefix(errs[i], want) {
 			t.Errorf("ReadDates errors = %q, want the %d. to begin with %q", errs, i+1, want)
 		}
@@ -117,7 +130,10 @@ func TestLongMemEval(t *testing.T) {
 			t.Errorf("%s is of %s and %v (%v), want %s", name, got, e.Kind, err, want)
 		}
 	}
-	if got, want := s.content(t, "sharegpt_6nLR5n5_0"), "user: hi\n\nassistant: Hello! How can I assist you today?"; got != want {
+	if got, want := s.content(
+		t,
+		"sharegpt_6nLR5n5_0",
+	), "user: hi\n\nassistant: Hello! How can I assist you today?"; got != want {
 		t.Errorf("content = %q, want %q", got, want)
 	}
 	if rep := load(t, s, Read(fsys, "lme", nil), nil); counts(rep) != [4]int{0, 0, 5, 0} {

@@ -70,15 +70,31 @@ func TestConvert(t *testing.T) {
 		refused []string
 	}{
 		{"all fits", func(m *oxbow.Memory) oxbow.Store { return m }, false, 603, nil, nil},
-		{"as it is", func(m *oxbow.Memory) oxbow.Store { return &plainStore{Store: m} }, false, 600, nil, []string{"labelled", "world", "a/b"}},
+		{"as it is", func(m *oxbow.Memory) oxbow.Store {
+			return &plainStore{Store: m}
+		}, false, 600, nil, []string{"labelled", "world", "a/b"}},
 		{"made to fit", func(m *oxbow.Memory) oxbow.Store { return &plainStore{Store: m} }, true, 602,
 			[]string{"labelled: labels", "world: labels, aliases, kind world"}, []string{"a/b"}},
 	} {
 		m := memory(t)
 		progress := 0
-		rep, err := exchange.Convert(ctx, from, tt.to(m), &exchange.ConvertOptions{Adapt: tt.adapt, Progress: func(n int) { progress = n }})
+		rep, err := exchange.Convert(
+			ctx,
+			from,
+			tt.to(m),
+			&exchange.ConvertOptions{Adapt: tt.adapt, Progress: func(n int) {
+				progress = n
+			}},
+		)
 		if err != nil || rep.Entries != tt.entries || progress != 603 {
-			t.Errorf("%s: Convert() = %d entries, %v, after %d; want %d of 603", tt.name, rep.Entries, err, progress, tt.entries)
+			t.Errorf(
+				"%s: Convert() = %d entries, %v, after %d; want %d of 603",
+				tt.name,
+				rep.Entries,
+				err,
+				progress,
+				tt.entries,
+			)
 		}
 		var adapted, refused []string
 		for _, a := range rep.Adapted {
@@ -97,7 +113,16 @@ func TestConvert(t *testing.T) {
 			}
 			old, err := from.Get(ctx, e.Name)
 			if err != nil || e.Content != old.Content || !e.Created.Equal(old.Created) {
-				t.Errorf("%s: entry %q = %q of %v; was %q of %v, %v", tt.name, e.Name, e.Content, e.Created, old.Content, old.Created, err)
+				t.Errorf(
+					"%s: entry %q = %q of %v; was %q of %v, %v",
+					tt.name,
+					e.Name,
+					e.Content,
+					e.Created,
+					old.Content,
+					old.Created,
+					err,
+				)
 			}
 			n++
 		}
@@ -107,7 +132,12 @@ func TestConvert(t *testing.T) {
 	}
 
 	broken := errors.New("the disk is gone")
-	if _, err := exchange.Convert(ctx, from, &plainStore{Store: memory(t), broken: broken}, nil); !errors.Is(err, broken) {
+	if _, err := exchange.Convert(
+		ctx,
+		from,
+		&plainStore{Store: memory(t), broken: broken},
+		nil,
+	); !errors.Is(err, broken) {
 		t.Errorf("Convert() to a broken store = %v, want %v", err, broken)
 	}
 }

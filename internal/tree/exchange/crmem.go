@@ -20,7 +20,11 @@ const maxCRMEM = 1 << 30
 // position among the entries. Names that other stores do not allow are changed, with a warning.
 func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		data, err := io.ReadAll(&boundedReader{r: r, left: maxCRMEM, err: fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM)})
+		data, err := io.ReadAll(&boundedReader{
+			r:    r,
+			left: maxCRMEM,
+			err:  fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM),
+		})
 		var in crmem.Imported
 		if err == nil {
 			in, err = crmem.Import(data)
@@ -38,7 +42,10 @@ func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 			}
 			if name := cutName(e.Name, oxbow.MaxName); name != e.Name && name != "" {
 				it.Entry.Name = name
-				it.Warnings = append(it.Warnings, fmt.Sprintf("%s: the name %s is no name here: it is %q", it.Ref, quoteShort(e.Name), name))
+				it.Warnings = append(
+					it.Warnings,
+					fmt.Sprintf("%s: the name %s is no name here: it is %q", it.Ref, quoteShort(e.Name), name),
+				)
 			}
 			it.Entry.Aliases = tidyAliases(it.Entry.Name, e.Aliases)
 			if !yieldItem(yield, it) {

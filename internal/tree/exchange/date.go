@@ -44,7 +44,10 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("date %s is not one of 2026-04-18, 2026-04-18T09:30:00Z or 2026/04/18 09:30", quoteShort(s))
+	return time.Time{}, fmt.Errorf(
+		"date %s is not one of 2026-04-18, 2026-04-18T09:30:00Z or 2026/04/18 09:30",
+		quoteShort(s),
+	)
 }
 
 var dateInName = sync.OnceValue(func() *regexp.Regexp {

@@ -58,7 +58,10 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		if len(w.files) == 0 && len(w.problems) == 0 {
-			yield(Item{}, fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson", o.ref(name)))
+			yield(
+				Item{},
+				fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson", o.ref(name)),
+			)
 			return
 		}
 		for _, err := range append(w.problems, w.others...) {
@@ -129,7 +132,9 @@ type walker struct {
 const bookFile = "book.toml"
 
 // bookSource matches the setting of a book's source directory.
-var bookSource = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`) })
+var bookSource = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
+})
 
 // noteContents records the path of the table of contents of the book in the directory.
 func (w *walker) noteContents(dir string) {
@@ -259,7 +264,12 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 
 // readAllDates reads the files of dates, grouped by directory, and returns the other files. ok is
 // false if the caller must stop.
-func readAllDates(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) (dates map[string]map[string]time.Time, rest []string, ok bool) {
+func readAllDates(
+	fsys vfs.FS,
+	files []string,
+	o *ReadOptions,
+	yield func(Item, error) bool,
+) (dates map[string]map[string]time.Time, rest []string, ok bool) {
 	dates = make(map[string]map[string]time.Time)
 	for _, name := range files {
 		if o.or().Format != "" || byName(name) != JSONL || peekFormat(fsys, name) != Dates {
@@ -331,7 +341,11 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		if info, err := f.Stat(); err == nil {
 			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
-		for it, err := range readStream(bufio.NewReaderSize(o.meteredReader(o.boundReader(fileSection(f))), int(size)), o.ref(name), &opts) {
+		for it, err := range readStream(
+			bufio.NewReaderSize(o.meteredReader(o.boundReader(fileSection(f))), int(size)),
+			o.ref(name),
+			&opts,
+		) {
 			if !yield(it, err) {
 				return
 			}
@@ -374,7 +388,10 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 	case crmemFile:
 		return readCRMEM(plain, ref)
 	case Dates:
-		return failWith(fmt.Errorf("reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
+		return failWith(fmt.Errorf(
+			"reading %s: holds dates of sessions, but no sessions; name the directory that holds both",
+			ref,
+		))
 	}
 	return failWith(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
 }

@@ -116,7 +116,12 @@ func TestReadDirectory(t *testing.T) {
 	for _, it := range items {
 		got = append(got, it.Ref+"="+it.Entry.Name)
 	}
-	want := []string{"/home/me/d/a/z.markdown:1=z", "/home/me/d/a.md:1=a", "/home/me/d/b.md:1=b", "/home/me/d/log/s.jsonl.gz:1=s"}
+	want := []string{
+		"/home/me/d/a/z.markdown:1=z",
+		"/home/me/d/a.md:1=a",
+		"/home/me/d/b.md:1=b",
+		"/home/me/d/log/s.jsonl.gz:1=s",
+	}
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
@@ -126,11 +131,14 @@ func TestReadDirectory(t *testing.T) {
 		t.Fatalf("Read errors = %q", errs)
 	}
 	errs = errs[1:]
-	if !strings.Contains(errs[0], "d/bad.jsonl.gz") || !strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
+	if !strings.Contains(errs[0], "d/bad.jsonl.gz") ||
+		!strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
 		!strings.Contains(errs[2], "/home/me/d/doc.jsonl: is one JSON document") {
 		t.Errorf("Read errors = %q", errs)
 	}
-	if i := slices.IndexFunc(items, func(it Item) bool { return it.Entry.Name == "s" }); !items[i].Entry.Created.Equal(time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)) {
+	if i := slices.IndexFunc(items, func(it Item) bool {
+		return it.Entry.Name == "s"
+	}); !items[i].Entry.Created.Equal(time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)) {
 		t.Errorf("the session is of %v, want the date of its question", items[i].Entry.Created)
 	}
 	for _, it := range items {
@@ -158,7 +166,8 @@ func TestReadHidden(t *testing.T) {
 	put(t, fsys, "d/.obsidian/app.json", "{}")
 	put(t, fsys, "d/.claude/memory/bar.md", "bar")
 	items, errs := collect(Read(fsys, "d", nil))
-	if len(items) != 1 || len(errs) != 1 || !strings.HasPrefix(errs[0], "d/.claude: was passed over: its name begins with a dot") {
+	if len(items) != 1 || len(errs) != 1 ||
+		!strings.HasPrefix(errs[0], "d/.claude: was passed over: its name begins with a dot") {
 		t.Errorf("Read = %v, %q, want one item and a line about .claude", items, errs)
 	}
 	if items, errs := collect(Read(fsys, "d/.claude", nil)); len(items) != 1 || len(errs) > 0 {
@@ -177,10 +186,13 @@ func TestReadConflictCopies(t *testing.T) {
 	if e := entryOf(t, s, "Harbor"); !strings.HasSuffix(e.Content, "new") || !slices.Contains(e.Aliases, "quay") {
 		t.Errorf("Harbor is %+v, want the text and the alias of Harbor.md", e)
 	}
-	if e := entryOf(t, s, "Harbor (Pat's conflicted copy 2026-03-01)"); !strings.HasSuffix(e.Content, "old") || len(e.Aliases) > 0 {
+	if e := entryOf(t, s, "Harbor (Pat's conflicted copy 2026-03-01)"); !strings.HasSuffix(e.Content, "old") ||
+		len(e.Aliases) > 0 {
 		t.Errorf("the copy is %+v", e)
 	}
-	if !slices.ContainsFunc(rep.Notes, func(n string) bool { return strings.Contains(n, "another version of a note") }) {
+	if !slices.ContainsFunc(rep.Notes, func(n string) bool {
+		return strings.Contains(n, "another version of a note")
+	}) {
 		t.Errorf("the notes are %q, want one about the copy", rep.Notes)
 	}
 }
@@ -216,7 +228,8 @@ func TestReadOthers(t *testing.T) {
 		put(t, fsys, name, "text")
 	}
 	rep, err := Import(t.Context(), newStore(), Read(fsys, "d", nil), nil)
-	if err != nil || counts(rep) != [4]int{1, 0, 0, 2} || len(rep.Problems) > 0 || len(rep.Notes) != 2 || !strings.HasPrefix(rep.Notes[0], "d/b.txt: was passed over") {
+	if err != nil || counts(rep) != [4]int{1, 0, 0, 2} || len(rep.Problems) > 0 || len(rep.Notes) != 2 ||
+		!strings.HasPrefix(rep.Notes[0], "d/b.txt: was passed over") {
 		t.Errorf("Import = %v, %q, %q, %v, want one entry and two notes", counts(rep), rep.Problems, rep.Notes, err)
 	}
 }
@@ -227,7 +240,8 @@ func TestReadNothing(t *testing.T) {
 	put(t, fsys, "dates/q.jsonl", datesLine)
 	for name, want := range map[string]string{
 		"empty": "no file below it ends in .md", "dates": "holds dates of sessions, but no sessions",
-		"dates/q.jsonl": "name the directory that holds both", "missing": "reading missing", "empty/x.png/y": "reading empty/x.png/y",
+		"dates/q.jsonl": "name the directory that holds both", "missing": "reading missing",
+		"empty/x.png/y": "reading empty/x.png/y",
 	} {
 		items, errs := collect(Read(fsys, name, nil))
 		if len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0], want) {
@@ -255,7 +269,8 @@ func TestReadSymlink(t *testing.T) {
 	}
 	defer fsys.Close()
 	items, errs := collect(Read(fsys, ".", nil))
-	if len(items) != 1 || items[0].Entry.Name != "a" || len(errs) != 3 || errs[0] != "link.md: is a symbolic link, which is not followed" {
+	if len(items) != 1 || items[0].Entry.Name != "a" || len(errs) != 3 ||
+		errs[0] != "link.md: is a symbolic link, which is not followed" {
 		t.Errorf("Read = %v, %q; want only a.md, and the links named", items, errs)
 	}
 }
@@ -271,7 +286,8 @@ func TestReadStream(t *testing.T) {
 	if len(items) < 10 || len(errs) != 1 || !strings.Contains(errs[0], "unexpected EOF") {
 		t.Errorf("half a gzip file = %d items, %q", len(items), errs)
 	}
-	if _, errs := collect(ReadStream(strings.NewReader(entryLine), "x", &ReadOptions{Format: "tar"})); len(errs) != 1 || !strings.Contains(errs[0], `format "tar" is unknown`) {
+	if _, errs := collect(ReadStream(strings.NewReader(entryLine), "x", &ReadOptions{Format: "tar"})); len(errs) != 1 ||
+		!strings.Contains(errs[0], `format "tar" is unknown`) {
 		t.Errorf("ReadStream of format tar = %q", errs)
 	}
 }
@@ -305,7 +321,8 @@ func TestReadBomb(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for _, tt := range []struct{ word, want string }{
-		{"tgas", "tags"}, {"Kind", "kind"}, {"createt", "created"}, {"relatedfiles", "related_files"}, {"xyz", ""}, {"", ""}, {strings.Repeat("x", 100), ""},
+		{"tgas", "tags"}, {"Kind", "kind"}, {"createt", "created"}, {"relatedfiles", "related_files"}, {"xyz", ""},
+		{"", ""}, {strings.Repeat("x", 100), ""},
 	} {
 		if got := nearestCandidate(tt.word, entryFields); got != tt.want {
 			t.Errorf("nearest(%q) = %q, want %q", tt.word, got, tt.want)
@@ -318,7 +335,11 @@ func TestReadProgress(t *testing.T) {
 	dir := t.TempDir()
 	want := int64(0)
 	for i, size := range []int{10, 300_000, 5} {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".md")), bytes.Repeat([]byte("word "), size/5), 0o600); err != nil {
+		if err := os.WriteFile(
+			filepath.Join(dir, fmt.Sprint(i, ".md")),
+			bytes.Repeat([]byte("word "), size/5),
+			0o600,
+		); err != nil {
 			t.Fatal(err)
 		}
 		want += int64(size)

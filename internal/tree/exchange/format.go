@@ -40,7 +40,8 @@ var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dat
 // [oxbow.ErrInvalid].
 func ParseFormat(s string) (Format, error) {
 	if !slices.Contains(formats, s) {
-		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " + strings.Join(formats, ", ") + nearestHint(s, formats)}
+		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " +
+			strings.Join(formats, ", ") + nearestHint(s, formats)}
 	}
 	return Format(s), nil
 }
@@ -93,7 +94,8 @@ func detect(name string, head []byte) (Format, error) {
 // isArray reports whether the line starts a JSON array. A bracket alone is not enough, because
 // Markdown may start with one, too.
 func isArray(line []byte) bool {
-	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) || (bytes.HasPrefix(line, []byte("[")) && json.Valid(line))
+	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) ||
+		(bytes.HasPrefix(line, []byte("[")) && json.Valid(line))
 }
 
 // byName returns the format that the ending of the name indicates, Markdown or JSONL, or "" for
@@ -109,7 +111,10 @@ func byName(name string) Format {
 }
 
 // errTranscript is returned for session logs of Claude Code, Codex and similar programs.
-var errTranscript = errors.New("is an agent's transcript, which holds no entries: oxbow annotate --from-transcript takes why it edited code; remember what it decided, or give its talk as lines of role and content")
+var errTranscript = errors.New(
+	"is an agent's transcript, which holds no entries: oxbow annotate --from-transcript takes why it edited code; " +
+		"remember what it decided, or give its talk as lines of role and content",
+)
 
 // byKeys distinguishes the JSON formats by the keys of the first line, which may be cut off. It
 // returns "" for the transcript of an agent.

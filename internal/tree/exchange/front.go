@@ -65,7 +65,8 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 		}
 		// Indented lines and the items of a list belong to the key.
 		end := i + 1
-		for end < len(lines) && (lines[end] == "" || lines[end][0] == ' ' || lines[end][0] == '\t' || isBullet(lines[end])) {
+		for end < len(lines) && (lines[end] == "" || lines[end][0] == ' ' || lines[end][0] == '\t' ||
+			isBullet(lines[end])) {
 			end++
 		}
 		k := frontKey{name: name, line: i + 2}
@@ -135,7 +136,8 @@ func (k frontKey) readKeys(value string, below []string) []frontKey {
 // isPlain reports whether a value is text without quotes, which YAML would cut at " #" and
 // refuse with ": " in it. The nulls of YAML are not text.
 func isPlain(value string) bool {
-	return value != "" && value != "~" && !strings.EqualFold(value, "null") && !strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))
+	return value != "" && value != "~" && !strings.EqualFold(value, "null") &&
+		!strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))
 }
 
 // cutComment splits a value of one line from a comment. A comment begins with "# ". Other

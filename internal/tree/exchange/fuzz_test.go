@@ -30,7 +30,8 @@ func checkItems(t *testing.T, format Format, in []byte) {
 			continue
 		}
 		e := it.Entry
-		if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}).Check(); err != nil {
+		if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases,
+			Labels: e.Labels}).Check(); err != nil {
 			t.Fatalf("%s: item %+v: %v", format, it, err)
 		}
 		if !strings.HasPrefix(it.Ref, "f:") {
@@ -41,9 +42,14 @@ func checkItems(t *testing.T, format Format, in []byte) {
 
 func FuzzJSONL(f *testing.F) {
 	f.Add([]byte(entryLine + chatLine))
-	f.Add([]byte(`{"id":1,"name":"a","kind":"note","content":"b\ud83d\ude00","aliases":["c"],"labels":[{"key":"tag","value":"x"}],"created":"2026-04-18T09:30:00Z","confidence":0.5}`))
-	f.Add([]byte(`{"type":"entity","name":"a","entityType":"b","observations":["c"]}` + "\n" + `{"type":"relation","from":"a","to":"b","relationType":"c"}`))
-	f.Add([]byte(`{"id":"s","date":"2023","messages":[{"role":"user","content":[{"type":"text","text":"x"}]},["a","b"]]}`))
+	f.Add([]byte(
+		`{"id":1,"name":"a","kind":"note","content":"b\ud83d\ude00","aliases":["c"],"labels":[{"key":"tag","value":"x"}],"created":"2026-04-18T09:30:00Z","confidence":0.5}`,
+	))
+	f.Add([]byte(`{"type":"entity","name":"a","entityType":"b","observations":["c"]}` + "\n" +
+		`{"type":"relation","from":"a","to":"b","relationType":"c"}`))
+	f.Add([]byte(
+		`{"id":"s","date":"2023","messages":[{"role":"user","content":[{"type":"text","text":"x"}]},["a","b"]]}`,
+	))
 	f.Add([]byte("\x1f\x8b\x08"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		checkItems(t, JSONL, in)

@@ -61,7 +61,10 @@ func (g *graph) add(typ string, o object, where string) error {
 		if err != nil {
 			return err
 		}
-		e.warnings = leftOut(where, o.others([]string{"type", "from", "to", "from_entity", "to_entity", "relationType"}))
+		e.warnings = leftOut(
+			where,
+			o.others([]string{"type", "from", "to", "from_entity", "to_entity", "relationType"}),
+		)
 		g.edges = append(g.edges, e)
 		return g.checkSize()
 	}
@@ -140,7 +143,12 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.from]
 		if !ok {
-			err := fmt.Errorf("relation %s → %s is from %s, which is no entity of this file", quoteShort(e.typ), quoteShort(e.to), quoteShort(e.from))
+			err := fmt.Errorf(
+				"relation %s → %s is from %s, which is no entity of this file",
+				quoteShort(e.typ),
+				quoteShort(e.to),
+				quoteShort(e.from),
+			)
 			if !yield(Item{}, problem(e.where, err)) {
 				return
 			}

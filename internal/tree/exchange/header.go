@@ -89,7 +89,12 @@ func (h *header) applyKey(k frontKey) {
 		}
 		switch {
 		case h.seen[k.key] && !f.many:
-			h.warn(k, "%s is given twice; the first is used, and %s is kept with the text", k.name, quoteShort(strings.Join(k.values, ", ")))
+			h.warn(
+				k,
+				"%s is given twice; the first is used, and %s is kept with the text",
+				k.name,
+				quoteShort(strings.Join(k.values, ", ")),
+			)
 			h.addParagraph(k, strings.Join(k.values, ", "))
 		case !f.many && len(k.values) != 1:
 			h.warn(k, "%s takes one value; %s is kept with the text", k.name, quoteShort(strings.Join(k.values, ", ")))

@@ -64,13 +64,17 @@ func (s *mapStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		}
 		i := s.find(es, op.Target())
 		if _, ok := op.(oxbow.Add); ok != (i < 0) {
-			return &oxbow.NameError{Name: op.Target(), Err: map[bool]error{true: oxbow.ErrExists, false: oxbow.ErrNotFound}[ok]}
+			return &oxbow.NameError{
+				Name: op.Target(),
+				Err:  map[bool]error{true: oxbow.ErrExists, false: oxbow.ErrNotFound}[ok],
+			}
 		}
 		switch op := op.(type) {
 		case oxbow.Add:
 			id++
 			e := oxbow.Entry{ID: id, Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases,
-				Labels: oxbow.SortLabels(op.Labels), Created: op.Created, Updated: s.now, Version: s.seq + 1, Source: src}
+				Labels: oxbow.SortLabels(op.Labels), Created: op.Created, Updated: s.now, Version: s.seq + 1,
+				Source: src}
 			if e.Created.IsZero() {
 				e.Created = s.now
 			}

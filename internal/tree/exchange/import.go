@@ -134,7 +134,8 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	if o == nil {
 		o = &ImportOptions{}
 	}
-	im := importer{ctx: ctx, s: s, exact: s, o: o, rep: Report{Changes: []Change{}}, done: newNames(), origins: make(map[string]bool), fileNames: make(map[string]bool)}
+	im := importer{ctx: ctx, s: s, exact: s, o: o, rep: Report{Changes: []Change{}}, done: newNames(),
+		origins: make(map[string]bool), fileNames: make(map[string]bool)}
 	// A Memory looks up an unused name among all aliases, which is slow. Its store does not.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exact = m.Store()
@@ -302,7 +303,11 @@ func (im *importer) flush(items []Item, bare bool) error {
 	case err == nil:
 		if bare && !im.bare && len(p.ops) > 0 {
 			im.bare = true
-			im.rep.message(&im.rep.Notes, "the store keeps no labels: it does not know where the entries came from, and a file that is changed later will be added next to them; further keys of front matter are left out")
+			im.rep.message(
+				&im.rep.Notes,
+				"the store keeps no labels: it does not know where the entries came from, and a file that is changed "+
+					"later will be added next to them; further keys of front matter are left out",
+			)
 		}
 		im.commit(p)
 		return nil
@@ -343,7 +348,8 @@ func (im *importer) apply(items []Item) (*plan, error) {
 			return p, err
 		}
 		err = im.s.Apply(im.sourceContext(items), p.ops...)
-		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrConflict)
+		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) ||
+			errors.Is(err, oxbow.ErrConflict)
 		if !changed || try == maxTries {
 			return p, err
 		}

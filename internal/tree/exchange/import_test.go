@@ -37,45 +37,61 @@ func TestImportExportItems(t *testing.T) {
 	}{
 		{"same", fmt.Sprintf(line, "here", newer), ours, nil, [4]int{0, 0, 1, 0}, "here", ""},
 		{"newer than what this file brought", there, imported, nil, [4]int{0, 1, 0, 0}, "there", ""},
-		{"newer than what a person wrote", there, ours, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
-		{"newer than what an agent wrote", there, oxbow.Source{Actor: oxbow.Agent}, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
-		{"newer than what another file brought", there, otherFile, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
+		{"newer than what a person wrote", there, ours, nil, [4]int{0, 0, 0, 1}, "here",
+			"was written or edited in the store"},
+		{"newer than what an agent wrote", there, oxbow.Source{Actor: oxbow.Agent}, nil, [4]int{0, 0, 0, 1}, "here",
+			"was written or edited in the store"},
+		{"newer than what another file brought", there, otherFile, nil, [4]int{0, 0, 0, 1}, "here",
+			"was written or edited in the store"},
 		{"newer, moved before", moved, otherFile, nil, [4]int{0, 1, 0, 0}, "there", ""},
-		{"newer, moved before and edited here", moved, ours, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
+		{"newer, moved before and edited here", moved, ours, nil, [4]int{0, 0, 0, 1}, "here",
+			"was written or edited in the store"},
 		{"another entry of the name", foreign, ours, nil, [4]int{1, 0, 0, 0}, "here", ""},
 		{"another entry of the name, imported", foreign, otherFile, nil, [4]int{1, 0, 0, 0}, "here", ""},
 		{"another entry of the name, overwrite", foreign, ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
 		{"newer, overwrite", there, ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
-		{"older", fmt.Sprintf(line, "there", older), imported, nil, [4]int{0, 0, 0, 1}, "here", "in.jsonl:1: \"a\" is in the store with other content that is not older"},
+		{"older", fmt.Sprintf(line, "there", older), imported, nil, [4]int{0, 0, 0, 1}, "here",
+			"in.jsonl:1: \"a\" is in the store with other content that is not older"},
 		{"older, overwrite", fmt.Sprintf(line, "there", older), ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
-		{"without a time", `{"name":"a","content":"there"}`, imported, nil, [4]int{0, 0, 0, 1}, "here", "does not say when"},
-		{"other kind", `{"name":"a","kind":"world","content":"here","updated":"` + newer + `"}`, imported, nil, [4]int{0, 0, 0, 1}, "here", "a kind is fixed"},
-		{"other kind, overwrite", `{"name":"a","kind":"world","content":"there"}`, ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
-		{"other labels", `{"name":"a","content":"here","tags":["x"],"updated":"` + newer + `"}`, imported, nil, [4]int{0, 1, 0, 0}, "here", ""},
-		{"other aliases", `{"name":"a","content":"here","aliases":["x"],"updated":"` + newer + `"}`, imported, nil, [4]int{0, 1, 0, 0}, "here", ""},
+		{"without a time", `{"name":"a","content":"there"}`, imported, nil, [4]int{0, 0, 0, 1}, "here",
+			"does not say when"},
+		{"other kind", `{"name":"a","kind":"world","content":"here","updated":"` + newer +
+			`"}`, imported, nil, [4]int{0, 0, 0, 1}, "here", "a kind is fixed"},
+		{"other kind, overwrite", `{"name":"a","kind":"world","content":"there"}`, ours, overwrite,
+			[4]int{0, 1, 0, 0}, "there", ""},
+		{"other labels", `{"name":"a","content":"here","tags":["x"],"updated":"` + newer +
+			`"}`, imported, nil, [4]int{0, 1, 0, 0}, "here", ""},
+		{"other aliases", `{"name":"a","content":"here","aliases":["x"],"updated":"` + newer +
+			`"}`, imported, nil, [4]int{0, 1, 0, 0}, "here", ""},
 		{"dry run", there, imported, &ImportOptions{DryRun: true}, [4]int{0, 1, 0, 0}, "here", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStore()
-			if err := s.Apply(oxbow.WithSource(t.Context(), tt.source), oxbow.Add{Name: "a", Content: "here", Created: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}); err != nil {
+			if err := s.Apply(
+				oxbow.WithSource(t.Context(), tt.source),
+				oxbow.Add{Name: "a", Content: "here", Created: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)},
+			); err != nil {
 				t.Fatal(err)
 			}
 			rep := load(t, s, jsonl(tt.in), tt.o)
 			if counts(rep) != tt.want || s.content(t, "a") != tt.content {
 				t.Errorf("Import = %+v and %q, want %v and %q", rep, s.content(t, "a"), tt.want, tt.content)
 			}
-			if got := strings.Join(rep.Problems, "\n"); (tt.problem == "") != (got == "") || !strings.Contains(got, tt.problem) {
+			if got := strings.Join(rep.Problems, "\n"); (tt.problem == "") != (got == "") ||
+				!strings.Contains(got, tt.problem) {
 				t.Errorf("problems = %q, want %q", got, tt.problem)
 			}
 			if e, _ := s.Get(t.Context(), "a"); e.Created.Year() != 2020 {
 				t.Errorf("created = %v, want it kept", e.Created)
 			}
 			if tt.o == nil && rep.Added > 0 { // what stands beside is found again
-				if rep := load(t, s, jsonl(tt.in), nil); counts(rep) != [4]int{0, 0, 1, 0} || s.content(t, "a (2)") != "there" {
+				if rep := load(t, s, jsonl(tt.in), nil); counts(rep) != [4]int{0, 0, 1, 0} ||
+					s.content(t, "a (2)") != "there" {
 					t.Errorf("again: Import = %+v, entries %q", rep, s.names())
 				}
 				later := strings.NewReplacer("there", "later", newer, "2026-06-30T00:00:00Z").Replace(tt.in)
-				if rep := load(t, s, jsonl(later), nil); counts(rep) != [4]int{0, 1, 0, 0} || s.content(t, "a (2)") != "later" {
+				if rep := load(t, s, jsonl(later), nil); counts(rep) != [4]int{0, 1, 0, 0} ||
+					s.content(t, "a (2)") != "later" {
 					t.Errorf("later: Import = %+v, entries %q", rep, s.names())
 				}
 			}
@@ -96,7 +112,8 @@ func TestImportWithoutChanges(t *testing.T) {
 	if counts(rep) != [4]int{1, 1, 1, 1} || len(rep.Changes) > 0 {
 		t.Errorf("Import = %+v", rep)
 	}
-	for name, want := range map[string]bool{"same": false, "skipped": false, "added": true, "updated": true, "none": false} {
+	for name, want := range map[string]bool{"same": false, "skipped": false, "added": true, "updated": true,
+		"none": false} {
 		if got := rep.Changed(name); got != want {
 			t.Errorf("Changed(%q) = %t, want %t", name, got, want)
 		}
@@ -132,7 +149,15 @@ func TestImportMarkdownLife(t *testing.T) {
 		}
 		rep := load(t, s, file(st.text), st.o)
 		if counts(rep) != st.want || s.content(t, "plan") != st.content || len(s.entries) != 1 {
-			t.Errorf("%s: Import = %+v, content %q, entries %q; want %v, %q", st.what, rep, s.content(t, "plan"), s.names(), st.want, st.content)
+			t.Errorf(
+				"%s: Import = %+v, content %q, entries %q; want %v, %q",
+				st.what,
+				rep,
+				s.content(t, "plan"),
+				s.names(),
+				st.want,
+				st.content,
+			)
 		}
 	}
 	if e, _ := s.Get(t.Context(), "plan"); !slices.Contains(e.Labels, oxbow.Label{Key: "import", Value: "n/plan.md"}) {
@@ -170,7 +195,8 @@ func TestImportForeign(t *testing.T) {
 	}
 	load(t, s, markdown("b/plan.md", "bee"), nil)
 	rep = load(t, s, markdown("a/plan.md", "two"), &ImportOptions{Overwrite: true})
-	if counts(rep) != [4]int{0, 1, 0, 0} || s.content(t, "plan") != "mine" || s.content(t, "plan (2)") != "two" || s.content(t, "plan (3)") != "bee" {
+	if counts(rep) != [4]int{0, 1, 0, 0} || s.content(t, "plan") != "mine" || s.content(t, "plan (2)") != "two" ||
+		s.content(t, "plan (3)") != "bee" {
 		t.Errorf("Import of the changed file = %+v, entries %q", rep, s.names())
 	}
 	// What an entry says already is not said twice, whoever wrote it.
@@ -238,7 +264,13 @@ func sequence(items ...any) iter.Seq2[Item, error] {
 
 func many(n, size int) (items []any) {
 	for i := range n {
-		items = append(items, Item{Entry: oxbow.Entry{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", size)}, Ref: fmt.Sprintf("d/f%d.md:%d", i/2, i)})
+		items = append(
+			items,
+			Item{
+				Entry: oxbow.Entry{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", size)},
+				Ref:   fmt.Sprintf("d/f%d.md:%d", i/2, i),
+			},
+		)
 	}
 	return items
 }
@@ -261,7 +293,8 @@ func TestImportBatches(t *testing.T) {
 	}
 	s = newStore()
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Door: "cli", Actor: oxbow.Person})
-	if _, err := Import(ctx, s, sequence(many(4, 1)...), nil); err != nil || s.source.Ref != "d" || s.source.Door != "cli" || s.source.Actor != oxbow.Imported {
+	if _, err := Import(ctx, s, sequence(many(4, 1)...), nil); err != nil || s.source.Ref != "d" ||
+		s.source.Door != "cli" || s.source.Actor != oxbow.Imported {
 		t.Errorf("source of two files = %+v (%v), want their directory, the door kept", s.source, err)
 	}
 }
@@ -286,8 +319,14 @@ func TestImportRace(t *testing.T) {
 	s = newStore()
 	s.before = func() error { tries++; return &oxbow.ConflictError{Name: "a"} }
 	tries = 0
-	if _, err := Import(t.Context(), s, markdown("a.md", "ours"), nil); !errors.Is(err, oxbow.ErrConflict) || tries != maxTries {
-		t.Errorf("Import into a store that never rests = %v after %d tries, want a conflict after %d", err, tries, maxTries)
+	if _, err := Import(t.Context(), s, markdown("a.md", "ours"), nil); !errors.Is(err, oxbow.ErrConflict) ||
+		tries != maxTries {
+		t.Errorf(
+			"Import into a store that never rests = %v after %d tries, want a conflict after %d",
+			err,
+			tries,
+			maxTries,
+		)
 	}
 }
 
@@ -311,7 +350,8 @@ func TestImportRefused(t *testing.T) {
 {"name":"c","content":"3"}
 `
 	rep := load(t, s, jsonl(in), nil)
-	if counts(rep) != [4]int{2, 0, 0, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "in.jsonl:2: ") {
+	if counts(rep) != [4]int{2, 0, 0, 1} || len(rep.Problems) != 1 ||
+		!strings.HasPrefix(rep.Problems[0], "in.jsonl:2: ") {
 		t.Errorf("Import = %+v, want b refused", rep)
 	}
 	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOrigin: true})
@@ -337,11 +377,16 @@ func TestImportWithoutPlaceForOrigin(t *testing.T) {
 				}
 			}
 		}
-		it := Item{Entry: oxbow.Entry{Name: "tagged", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}}, Ref: "c.md", Origin: "c.md"}
+		it := Item{
+			Entry:  oxbow.Entry{Name: "tagged", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}},
+			Ref:    "c.md",
+			Origin: "c.md",
+		}
 		_ = yield(it, nil) && yield(Item{Entry: oxbow.Entry{Name: "d", Content: "x"}, Ref: "d.md", Origin: "d.md"}, nil)
 	}
 	rep := load(t, s, files, nil)
-	if counts(rep) != [4]int{3, 0, 1, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "c.md: ") || len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], "no labels") {
+	if counts(rep) != [4]int{3, 0, 1, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "c.md: ") ||
+		len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], "no labels") {
 		t.Errorf("Import = %+v, want three added, one the same, one refused, and a note", rep)
 	}
 	rep = load(t, s, files, nil)
@@ -354,7 +399,8 @@ func TestImportStops(t *testing.T) {
 	s := newStore()
 	full := errors.New("full")
 	s.before = func() error { return full }
-	if _, err := Import(t.Context(), s, jsonl(entryLine), nil); !errors.Is(err, full) || !strings.Contains(err.Error(), "in.jsonl:1") {
+	if _, err := Import(t.Context(), s, jsonl(entryLine), nil); !errors.Is(err, full) ||
+		!strings.Contains(err.Error(), "in.jsonl:1") {
 		t.Errorf("Import into a full store = %v, want its error and where", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -373,7 +419,8 @@ func TestImportManyProblems(t *testing.T) {
 
 func TestOriginLabel(t *testing.T) {
 	seen := make(map[string]string)
-	for _, origin := range []string{"a.md", " a.md", "a.md ", "a\tb.md", "a  b.md", "\xff", "", strings.Repeat("é/", 200) + "x.md", strings.Repeat("e/", 200) + "x.md"} {
+	for _, origin := range []string{"a.md", " a.md", "a.md ", "a\tb.md", "a  b.md", "\xff", "",
+		strings.Repeat("é/", 200) + "x.md", strings.Repeat("e/", 200) + "x.md"} {
 		l := oxbow.Label{Key: markOrigin, Value: originLabel(origin)}
 		if err := l.Check(); err != nil && origin != "" {
 			t.Errorf("originLabel(%q) = %q: %v", origin, l.Value, err)
@@ -450,7 +497,9 @@ func TestImportInterrupts(t *testing.T) {
 		}
 		<-waits
 	}
-	if _, err := Import(t.Context(), s, items, &ImportOptions{Interrupt: func() { close(waits) }}); !errors.Is(err, oxbow.ErrFull) {
+	if _, err := Import(t.Context(), s, items, &ImportOptions{Interrupt: func() {
+		close(waits)
+	}}); !errors.Is(err, oxbow.ErrFull) {
 		t.Errorf("Import = %v, want that the store is full", err)
 	}
 }
@@ -463,7 +512,8 @@ func TestImportOfAliasesThatAreTaken(t *testing.T) {
 		t.Helper()
 		items := readJSONL(strings.NewReader(strings.Join(lines, "\n")), "f")
 		rep, err := Import(t.Context(), m, items, nil)
-		if got := strings.Join(rep.Notes, "; "); err != nil || rep.Added != added || rep.Updated != updated || rep.Same != same || got != notes {
+		if got := strings.Join(rep.Notes, "; "); err != nil || rep.Added != added || rep.Updated != updated ||
+			rep.Same != same || got != notes {
 			t.Errorf("Import = %+v, %v\nwant %d added, %d updated, %d same, %q", rep, err, added, updated, same, notes)
 		}
 	}
@@ -473,16 +523,32 @@ func TestImportOfAliasesThatAreTaken(t *testing.T) {
 			t.Errorf("%q leads to %q, %v; want %q", alias, e.Name, err, want)
 		}
 	}
-	first := []string{`{"name":"a","content":"x","aliases":["al","one"]}`, `{"name":"b","content":"y","aliases":["al","a","two"]}`}
+	first := []string{
+		`{"name":"a","content":"x","aliases":["al","one"]}`,
+		`{"name":"b","content":"y","aliases":["al","a","two"]}`,
+	}
 	left := `f:2: alias "al" was left off: "a" has it; f:2: alias "a" was left off: "a" has it`
 	do(2, 0, 0, left, first...)
 	reaches("al", "a")
 	reaches("two", "b")
 	do(0, 0, 2, "", first...)
-	do(1, 0, 0, `f:1: alias "two" was left off: "b" has it; f:1: alias "b" was left off: "b" has it`, `{"name":"c","content":"z","aliases":["two","b","three"]}`)
+	do(
+		1,
+		0,
+		0,
+		`f:1: alias "two" was left off: "b" has it; f:1: alias "b" was left off: "b" has it`,
+		`{"name":"c","content":"z","aliases":["two","b","three"]}`,
+	)
 	reaches("two", "b")
 	reaches("three", "c")
-	do(0, 2, 0, "", `{"name":"a","content":"x","aliases":["one"],"updated":"2999-01-01T00:00:00Z"}`, `{"name":"b","content":"y","aliases":["al"],"updated":"2999-01-01T00:00:00Z"}`)
+	do(
+		0,
+		2,
+		0,
+		"",
+		`{"name":"a","content":"x","aliases":["one"],"updated":"2999-01-01T00:00:00Z"}`,
+		`{"name":"b","content":"y","aliases":["al"],"updated":"2999-01-01T00:00:00Z"}`,
+	)
 	reaches("al", "b")
 }
 
@@ -492,13 +558,30 @@ func TestImportMarkdownAliasTaken(t *testing.T) {
 	for i, want := range []string{"2 0 0", "0 0 2", "0 0 2"} {
 		if i == 2 { // edited here, and not there
 			e, _ := s.Get(t.Context(), "B")
-			if err := s.Apply(t.Context(), oxbow.Update{Name: "B", Content: "edited", Aliases: e.Aliases, Labels: e.Labels}); err != nil {
+			if err := s.Apply(
+				t.Context(),
+				oxbow.Update{Name: "B", Content: "edited", Aliases: e.Aliases, Labels: e.Labels},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
 		items := func(yield func(Item, error) bool) {
-			_ = yield(Item{Entry: oxbow.Entry{Name: "A", Content: "a", Aliases: []string{"al"}}, Ref: "a.md:1", Origin: "a.md"}, nil) &&
-				yield(Item{Entry: oxbow.Entry{Name: "B", Content: "b", Aliases: []string{"al"}}, Ref: "b.md:1", Origin: "b.md"}, nil)
+			_ = yield(
+				Item{
+					Entry:  oxbow.Entry{Name: "A", Content: "a", Aliases: []string{"al"}},
+					Ref:    "a.md:1",
+					Origin: "a.md",
+				},
+				nil,
+			) &&
+				yield(
+					Item{
+						Entry:  oxbow.Entry{Name: "B", Content: "b", Aliases: []string{"al"}},
+						Ref:    "b.md:1",
+						Origin: "b.md",
+					},
+					nil,
+				)
 		}
 		rep, err := Import(t.Context(), s, items, nil)
 		if got := fmt.Sprint(rep.Added, rep.Updated, rep.Same); err != nil || got != want {

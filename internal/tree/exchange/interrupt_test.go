@@ -45,7 +45,11 @@ func packed(r io.Reader) io.Reader {
 }
 
 func TestReadStreamEnds(t *testing.T) {
-	for name, text := range map[string]string{"one line": "{\"name\":\"aaaaaaaa", "blank lines": "\n\n\n\n\n\n\n\n", "spaces": "        "} {
+	for name, text := range map[string]string{
+		"one line":    "{\"name\":\"aaaaaaaa",
+		"blank lines": "\n\n\n\n\n\n\n\n",
+		"spaces":      "        ",
+	} {
 		for _, zip := range []bool{false, true} {
 			ctx, cancel := context.WithCancel(t.Context())
 			var r io.Reader = &endlessText{text, 8 << 20, cancel}

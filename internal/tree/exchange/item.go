@@ -122,7 +122,9 @@ func failWith(err error) iter.Seq2[Item, error] {
 // "" if no text remains.
 func cutName(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
 	if len(s) <= max {
 		return s
 	}

@@ -209,7 +209,12 @@ func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 			return nil, fmt.Errorf("label %d %w", len(ls)+1, err)
 		}
 		if others := o.others(known); len(others) > 0 {
-			return nil, fmt.Errorf("label %d has the unknown field %s%s", len(ls)+1, quoteShort(others[0]), nearestHint(others[0], known))
+			return nil, fmt.Errorf(
+				"label %d has the unknown field %s%s",
+				len(ls)+1,
+				quoteShort(others[0]),
+				nearestHint(others[0], known),
+			)
 		}
 		var l oxbow.Label
 		l.Key, err = o.text("key")

@@ -31,20 +31,53 @@ func TestReadJSONLGood(t *testing.T) {
 			"tag:c tag:z", oxbow.Entry{Name: "a", Content: "b"}},
 		{"label object", `{"name":"a","content":"b","labels":{"project":"x","tag":["c","d"]}}`,
 			"project:x tag:c tag:d", oxbow.Entry{Name: "a", Content: "b"}},
-		{"the fields of remember", `{"name":"a","content":"b","project":"x","tags":["c"],"related_files":["m.go"],"confidence":0.50}`,
-			"confidence:0.5 file:m.go project:x tag:c", oxbow.Entry{Name: "a", Content: "b"}},
-		{"times in another zone", `{"name":"a","content":"b","created":"2026-04-18T11:30:00.25+02:00","updated":"2026-04-19"}`, "",
-			oxbow.Entry{Name: "a", Content: "b", Created: time.Date(2026, 4, 18, 9, 30, 0, 250e6, time.UTC), Updated: time.Date(2026, 4, 19, 0, 0, 0, 0, time.UTC)}},
-		{"what the old store gave", `{"id":7,"name":"a","content":"b","version":9,"source":{"time":"x"}}`, "", oxbow.Entry{Name: "a", Content: "b"}},
-		{"null is absent", `{"name":"a","content":"b","kind":null,"aliases":null,"labels":null,"tags":null,"created":null}`, "", oxbow.Entry{Name: "a", Content: "b"}},
-		{"byte order mark and carriage return", "\uFEFF{\"name\":\"a\",\"content\":\"b\"}\r\n", "", oxbow.Entry{Name: "a", Content: "b"}},
-		{"pairs of surrogates", `{"name":"\ud83d\ude00","content":"\\ud83d"}`, "", oxbow.Entry{Name: "😀", Content: `\ud83d`}},
+		{
+			"the fields of remember",
+			`{"name":"a","content":"b","project":"x","tags":["c"],"related_files":["m.go"],"confidence":0.50}`,
+			"confidence:0.5 file:m.go project:x tag:c", oxbow.Entry{Name: "a", Content: "b"},
+		},
+		{
+			"times in another zone",
+			`{"name":"a","content":"b","created":"2026-04-18T11:30:00.25+02:00","updated":"2026-04-19"}`,
+			"",
+			oxbow.Entry{
+				Name:    "a",
+				Content: "b",
+				Created: time.Date(2026, 4, 18, 9, 30, 0, 250e6, time.UTC),
+				Updated: time.Date(2026, 4, 19, 0, 0, 0, 0, time.UTC),
+			},
+		},
+		{
+			"what the old store gave",
+			`{"id":7,"name":"a","content":"b","version":9,"source":{"time":"x"}}`,
+			"",
+			oxbow.Entry{Name: "a", Content: "b"},
+		},
+		{
+			"null is absent",
+			`{"name":"a","content":"b","kind":null,"aliases":null,"labels":null,"tags":null,"created":null}`,
+			"",
+			oxbow.Entry{Name: "a", Content: "b"},
+		},
+		{
+			"byte order mark and carriage return",
+			"\uFEFF{\"name\":\"a\",\"content\":\"b\"}\r\n",
+			"",
+			oxbow.Entry{Name: "a", Content: "b"},
+		},
+		{
+			"pairs of surrogates",
+			`{"name":"\ud83d\ude00","content":"\\ud83d"}`,
+			"",
+			oxbow.Entry{Name: "😀", Content: `\ud83d`},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			it := one(t, jsonl(tt.in))
 			e := it.Entry
 			if e.Name != tt.want.Name || e.Kind != tt.want.Kind || e.Content != tt.want.Content ||
-				!slices.Equal(e.Aliases, tt.want.Aliases) || !e.Created.Equal(tt.want.Created) || !e.Updated.Equal(tt.want.Updated) {
+				!slices.Equal(e.Aliases, tt.want.Aliases) || !e.Created.Equal(tt.want.Created) ||
+				!e.Updated.Equal(tt.want.Updated) {
 				t.Errorf("ReadJSONL(%s) = %+v, want %+v", tt.in, e, tt.want)
 			}
 			if got := labels(e); got != tt.labels {
@@ -97,7 +130,12 @@ func TestReadJSONLBad(t *testing.T) {
 		in := `{"name":"before","content":"1"}` + "\n\n" + tt.in + "\n" + `{"name":"after","content":"2"}`
 		items, errs := collect(jsonl(in))
 		if len(items) != 2 || len(errs) != 1 {
-			t.Errorf("ReadJSONL(%s) gave %d items and %q, want the two good ones and one error", quoteShort(tt.in), len(items), errs)
+			t.Errorf(
+				"ReadJSONL(%s) gave %d items and %q, want the two good ones and one error",
+				quoteShort(tt.in),
+				len(items),
+				errs,
+			)
 			continue
 		}
 		if !strings.HasPrefix(errs[0], "in.jsonl:3: ") || !strings.Contains(errs[0], tt.want) {
@@ -108,7 +146,11 @@ func TestReadJSONLBad(t *testing.T) {
 
 // A file that is one document is refused once, not once a line.
 func TestReadJSONLDocument(t *testing.T) {
-	for _, in := range []string{"{\n \"name\": \"a\"\n}\n", "[\n{\"name\":\"a\",\"content\":\"b\"}\n]", `[{"name":"a","content":"b"}]`} {
+	for _, in := range []string{
+		"{\n \"name\": \"a\"\n}\n",
+		"[\n{\"name\":\"a\",\"content\":\"b\"}\n]",
+		`[{"name":"a","content":"b"}]`,
+	} {
 		items, errs := collect(jsonl(in))
 		if len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0], "one object a line") {
 			t.Errorf("ReadJSONL(%q) = %d items, %q; want one error that tells the form", in, len(items), errs)
@@ -158,13 +200,19 @@ func TestGraph(t *testing.T) {
 		t.Fatalf("ReadJSONL(graph) = %d items, %q; want 2 and 3", len(items), errs)
 	}
 	ada, acme := items[0], items[1]
-	if want := "- likes tea\n- two\n  lines\n- works at → Acme"; ada.Entry.Content != want || labels(ada.Entry) != "tag:person" {
+	if want := "- likes tea\n- two\n  lines\n- works at → Acme"; ada.Entry.Content != want ||
+		labels(ada.Entry) != "tag:person" {
 		t.Errorf("Ada = %q with %q, want %q with tag:person", ada.Entry.Content, labels(ada.Entry), want)
 	}
-	if acme.Entry.Content != "" || acme.Ref != "in.jsonl:3" || len(acme.Warnings) != 1 || !strings.Contains(acme.Warnings[0], "createdAt") {
+	if acme.Entry.Content != "" || acme.Ref != "in.jsonl:3" || len(acme.Warnings) != 1 ||
+		!strings.Contains(acme.Warnings[0], "createdAt") {
 		t.Errorf("Acme = %+v, want no content and a warning about createdAt", acme)
 	}
-	for i, want := range []string{"in.jsonl:5: entity has no name", "in.jsonl:6: each of observations must be a string", `in.jsonl:4: relation "left" → "Acme" is from "Bob"`} {
+	for i, want := range []string{
+		"in.jsonl:5: entity has no name",
+		"in.jsonl:6: each of observations must be a string",
+		`in.jsonl:4: relation "left" → "Acme" is from "Bob"`,
+	} {
 		if !strings.HasPrefix(errs[i], want) {
 			t.Errorf("error %d = %q, want %q", i, errs[i], want)
 		}
@@ -211,9 +259,11 @@ func TestExportRoundTrip(t *testing.T) {
 	for c := byte(1); c < 32; c++ {
 		ctl = append(ctl, c)
 	}
-	for i, content := range []string{"", "plain", "<b>&\u2028</b>", "\r\n tail \n\n", "😀 日本 \\ \" \uFFFD", string(ctl)} {
+	for i, content := range []string{"", "plain", "<b>&\u2028</b>", "\r\n tail \n\n", "😀 日本 \\ \" \uFFFD",
+		string(ctl)} {
 		s.must(t, oxbow.Add{Name: fmt.Sprintf("n%d/<ü>", i), Kind: oxbow.Kind(i % 6), Content: content,
-			Aliases: []string{fmt.Sprint("z", i), fmt.Sprintf("a\"b %d", i)}, Labels: []oxbow.Label{{Key: "project", Value: "p q"}, oxbow.Confidence(0.25)},
+			Aliases: []string{fmt.Sprint("z", i), fmt.Sprintf("a\"b %d", i)},
+			Labels:  []oxbow.Label{{Key: "project", Value: "p q"}, oxbow.Confidence(0.25)},
 			Created: time.Date(2020, 1, 2, 3, 4, 5, i, time.UTC)})
 	}
 	s.must(t, oxbow.Remove{Name: "n1/<ü>"}) // the IDs have a gap

@@ -27,7 +27,9 @@ const maxFields = 64
 const maxBlank = 64 << 20
 
 // errDocument is returned for a file with JSON that does not have one object per line.
-var errDocument = errors.New("is one JSON document over several lines; it takes one object a line, as jq -c '.[]' writes them")
+var errDocument = errors.New(
+	"is one JSON document over several lines; it takes one object a line, as jq -c '.[]' writes them",
+)
 
 // line is one line of a file. Its text is valid until the next line is read.
 type line struct {
@@ -65,7 +67,14 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 				yield(line{num: num}, fmt.Errorf("reading %s: %w", at(ref, num), err))
 				return
 			case blank > maxBlank:
-				yield(line{num: num}, fmt.Errorf("reading %s: more than %d bytes of blank lines follow each other", at(ref, num), maxBlank))
+				yield(
+					line{num: num},
+					fmt.Errorf(
+						"reading %s: more than %d bytes of blank lines follow each other",
+						at(ref, num),
+						maxBlank,
+					),
+				)
 				return
 			case bad != nil:
 				if !yield(line{num: num}, problem(at(ref, num), bad)) {

@@ -54,15 +54,30 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
 			return
 		case len(b) > maxMarkdown:
-			yield(Item{}, problem(ref, fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxMarkdown>>20)))
+			yield(
+				Item{},
+				problem(
+					ref,
+					fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxMarkdown>>20),
+				),
+			)
 			return
 		}
 		if i := text.BadUTF8(string(b)); i < len(b) {
-			yield(Item{}, problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("is not UTF-8; convert it first, for example with iconv -t UTF-8")))
+			yield(
+				Item{},
+				problem(
+					at(ref, 1+strings.Count(string(b[:i]), "\n")),
+					errors.New("is not UTF-8; convert it first, for example with iconv -t UTF-8"),
+				),
+			)
 			return
 		}
 		if i := bytes.IndexByte(b, 0); i >= 0 {
-			yield(Item{}, problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("holds a NUL: this is not a text")))
+			yield(
+				Item{},
+				problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("holds a NUL: this is not a text")),
+			)
 			return
 		}
 		items := markdownItems(strings.TrimPrefix(string(b), "\uFEFF"), ref, o)
@@ -89,7 +104,8 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	if isConflictCopy(path.Base(ref)) {
 		name, _ := fileTitle(ref)
 		h.entry.Name = name
-		h.warnings = append(h.warnings, at(ref, 1)+": is another version of a note, from a conflict of a sync program; keep the one that is right")
+		h.warnings = append(h.warnings, at(ref, 1)+
+			": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
 	if strings.TrimSpace(body) == "" && slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 }) {
 		body = propertyText(text[:size]) // the note consists only of front matter
@@ -178,7 +194,8 @@ var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
 func isConflictCopy(base string) bool { return conflictCopy().MatchString(base) }
 
 // commonNames lists file names that occur in many directories.
-var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying", "notice"}
+var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying",
+	"notice"}
 
 // fileTitle returns the file name without its ending. If the name is common, the name of the
 // directory is put before it.
@@ -199,7 +216,9 @@ func fileTitle(ref string) (title string, common bool) {
 // words returns the words of a name, in lower case. If a title has the same words as the file name,
 // the file name need not be an alias.
 func words(name string) []string {
-	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // tagPattern matches a tag of Obsidian and the character before it.
@@ -225,7 +244,8 @@ func inlineTags(text string) (ls []oxbow.Label) {
 		}
 		for _, m := range tagPattern().FindAllStringSubmatch(codePattern().ReplaceAllString(line, "` `"), -1) {
 			tag := oxbow.Label{Key: oxbow.LabelTag, Value: strings.Trim(m[1], "/")}
-			if strings.Trim(tag.Value, "0123456789-_/") != "" && tag.Check() == nil && !slices.Contains(ls, tag) && len(ls) < maxHeaderLabels-8 {
+			if strings.Trim(tag.Value, "0123456789-_/") != "" && tag.Check() == nil && !slices.Contains(ls, tag) &&
+				len(ls) < maxHeaderLabels-8 {
 				ls = append(ls, tag)
 			}
 		}

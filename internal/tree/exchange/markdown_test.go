@@ -19,8 +19,18 @@ func TestFrontMatter(t *testing.T) {
 		rest     string
 	}{
 		{"none", "text\n---\n", "", "text\n---\n"},
-		{"scalars", "---\na: x y\nB-c:   'it''s' # no\nd: \"q\\n\\u00e9\"\ne:\n---\nbody", "a=x y b_c=it's d=q\né e=", "body"},
-		{"lists", "---\na: [x, \"y, z\", 'w']\nb:\n  - one\n  - \"two\"\nc:\n- three\n---\n", "a=x|y, z|w b=one|two c=three", ""},
+		{
+			"scalars",
+			"---\na: x y\nB-c:   'it''s' # no\nd: \"q\\n\\u00e9\"\ne:\n---\nbody",
+			"a=x y b_c=it's d=q\né e=",
+			"body",
+		},
+		{
+			"lists",
+			"---\na: [x, \"y, z\", 'w']\nb:\n  - one\n  - \"two\"\nc:\n- three\n---\n",
+			"a=x|y, z|w b=one|two c=three",
+			"",
+		},
 		{"list over lines", "---\na: [x,\n  y]\n---\n", "a=x|y", ""},
 		{"blocks", "---\na: |\n  l1\n    l2\n\nb: >-\n  f1\n  f2\n\n  f3\n---\n", "a=l1\n  l2 b=f1 f2\nf3", ""},
 		{"comments and blank lines", "---\n# c\n\na: x#y\n...\nbody\n", "a=x#y", "body\n"},
@@ -35,13 +45,43 @@ func TestFrontMatter(t *testing.T) {
 		{"open quote", "---\na: \"x\n---\n", "a=\"x", ""},
 		{"escapes are characters, not bytes", "---\na: \"\\xff\"\n---\n", "a=ÿ", ""},
 		{"escapes that make no text", "---\na: \"\\ud800\"\nb: \"\\0\"\n---\n", "a=\"\\ud800\" !b", ""},
-		{"what YAML refuses", "---\na: [*.go, 'y z']\nt: [#x]\nb:\n- @u\n- \"v\"\nc: d: e  f # g\nd: *x\n---\n", "a=*.go|y z t=#x b=@u|v c=d: e  f d=*x", ""},
-		{"text after a hash", "---\na: PR #762 and #800, so\nb:\n  - Ticket #44\n  - #45\nc: #x, #y\nd: harbor #2 # a remark\n---\n", "a=PR #762 and #800, so b=Ticket #44|#45 c=#x, #y d=harbor #2", ""},
-		{"a hash in a nested mapping and in a block", "---\na:\n  b: crash #12\n  c: |\n    - x #1\n    y: z #2\n  d: it's #3\n---\n", "a.b=crash #12 a.c=- x #1\ny: z #2 a.d=it's #3", ""},
-		{"lists in lists and mappings in lists", "---\na: [[x], [y, z]]\nb:\n- c: 1\n  d: 2\n- e\n---\n", "a=x|y|z b=e b.c=1 b.d=2", ""},
-		{"keys with spaces and quotes", "---\ndate created: x\n\"Due Date\": y\n---\n", "date_created=x due_date=y", ""},
+		{
+			"what YAML refuses",
+			"---\na: [*.go, 'y z']\nt: [#x]\nb:\n- @u\n- \"v\"\nc: d: e  f # g\nd: *x\n---\n",
+			"a=*.go|y z t=#x b=@u|v c=d: e  f d=*x",
+			"",
+		},
+		{
+			"text after a hash",
+			"---\na: PR #762 and #800, so\nb:\n  - Ticket #44\n  - #45\nc: #x, #y\nd: harbor #2 # a remark\n---\n",
+			"a=PR #762 and #800, so b=Ticket #44|#45 c=#x, #y d=harbor #2",
+			"",
+		},
+		{
+			"a hash in a nested mapping and in a block",
+			"---\na:\n  b: crash #12\n  c: |\n    - x #1\n    y: z #2\n  d: it's #3\n---\n",
+			"a.b=crash #12 a.c=- x #1\ny: z #2 a.d=it's #3",
+			"",
+		},
+		{
+			"lists in lists and mappings in lists",
+			"---\na: [[x], [y, z]]\nb:\n- c: 1\n  d: 2\n- e\n---\n",
+			"a=x|y|z b=e b.c=1 b.d=2",
+			"",
+		},
+		{
+			"keys with spaces and quotes",
+			"---\ndate created: x\n\"Due Date\": y\n---\n",
+			"date_created=x due_date=y",
+			"",
+		},
 		{"a sentence, then a rule", "---\nOne thing I learned: x\n---\n", "", "---\nOne thing I learned: x\n---\n"},
-		{"what metadata nests", "---\nmetadata:\n  type: reference\n  node-type: memory\n---\n", "type=reference node_type=memory", ""},
+		{
+			"what metadata nests",
+			"---\nmetadata:\n  type: reference\n  node-type: memory\n---\n",
+			"type=reference node_type=memory",
+			"",
+		},
 	} {
 		keys, size, _ := parseFront(tt.in)
 		var got []string
@@ -53,7 +93,15 @@ func TestFrontMatter(t *testing.T) {
 			got = append(got, k.key+"="+strings.Join(k.values, "|"))
 		}
 		if g := strings.Join(got, " "); g != tt.want || tt.in[size:] != tt.rest {
-			t.Errorf("%s: parseFront(%q) = %q and the rest %q, want %q and %q", tt.name, tt.in, g, tt.in[size:], tt.want, tt.rest)
+			t.Errorf(
+				"%s: parseFront(%q) = %q and the rest %q, want %q and %q",
+				tt.name,
+				tt.in,
+				g,
+				tt.in[size:],
+				tt.want,
+				tt.rest,
+			)
 		}
 	}
 }
@@ -89,7 +137,9 @@ text
 	if want := "How we ship.\n\n# Ship\n\ntext\n"; e.Content != want {
 		t.Errorf("content = %q, want %q", e.Content, want)
 	}
-	if want := "colour:red confidence:0.8 file:cmd/main.go node:x project:vtt tag:ci tag:ops type:feedback"; labels(e) != want {
+	if want := "colour:red confidence:0.8 file:cmd/main.go node:x project:vtt tag:ci tag:ops type:feedback"; labels(
+		e,
+	) != want {
 		t.Errorf("labels = %q, want %q", labels(e), want)
 	}
 	if want := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC); !e.Created.Equal(want) {
@@ -116,7 +166,8 @@ func TestMarkdownBadHeader(t *testing.T) {
 		{"description: a\ndescription: b", "description is given twice"},
 	} {
 		it := one(t, markdown("x.md", "---\n"+tt.line+"\n---\nthe text\n"))
-		if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], tt.want) || !strings.HasPrefix(it.Warnings[0], "x.md:") {
+		if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], tt.want) ||
+			!strings.HasPrefix(it.Warnings[0], "x.md:") {
 			t.Errorf("%s: warnings = %q, want one with %q", tt.line, it.Warnings, tt.want)
 		}
 		if !strings.HasSuffix(it.Entry.Content, "the text\n") {
@@ -135,25 +186,48 @@ func TestFrontMatterIsKept(t *testing.T) {
 		{"tags: [\"a\\tb\"]", "tag:\"a b\"", "", "text\n"},
 		{"owner:\n  name: Pat\n  desk: quay 3", "owner_desk:\"quay 3\" owner_name:Pat", "", "text\n"},
 		{"summary: |\n  Rebuilt once.\n  Then again.", "summary:\"Rebuilt once. Then again.\"", "", "text\n"},
-		{"creator: Ada\nrelated: \"[[Tides]]\"\ntypes: [a, b]", "creator:Ada related:[[Tides]] types:a types:b", "", "text\n"},
+		{
+			"creator: Ada\nrelated: \"[[Tides]]\"\ntypes: [a, b]",
+			"creator:Ada related:[[Tides]] types:a types:b",
+			"",
+			"text\n",
+		},
 		{"metadata:\n  type: reference", "type:reference", "", "text\n"},
 		{"summary: " + long, "", "", "summary: " + strings.TrimSpace(long) + "\n\ntext\n"},
 		{"id: 42\nКлюч: значение\ncolour: red", "colour:red", "", "id: 42\nКлюч: значение\n\ntext\n"},
 		{"kind: noet", "", "", "kind: noet\n\ntext\n"},
-		{"confidence: high\nname: [a, b]\ncreated: soon", "", "", "confidence: high\nname: a, b\ncreated: soon\n\ntext\n"},
+		{
+			"confidence: high\nname: [a, b]\ncreated: soon",
+			"",
+			"",
+			"confidence: high\nname: a, b\ncreated: soon\n\ntext\n",
+		},
 		{"title: one\ntitle: two", "", "", "title: two\n\ntext\n"},
 	} {
 		e := one(t, markdown("x.md", "---\n"+tt.front+"\n---\ntext\n")).Entry
 		if labels(e) != tt.labels || strings.Join(e.Aliases, ",") != tt.aliases || e.Content != tt.text {
-			t.Errorf("%s:\n labels %q, want %q\n aliases %q, want %q\n text %q, want %q", tt.front, labels(e), tt.labels, e.Aliases, tt.aliases, e.Content, tt.text)
+			t.Errorf(
+				"%s:\n labels %q, want %q\n aliases %q, want %q\n text %q, want %q",
+				tt.front,
+				labels(e),
+				tt.labels,
+				e.Aliases,
+				tt.aliases,
+				e.Content,
+				tt.text,
+			)
 		}
 	}
 }
 
 // A note that has only properties is an entry with them as its text.
 func TestNoteOfProperties(t *testing.T) {
-	e := one(t, markdown("d/Low Tide.md", "---\ncategories:\n  - \"[[Albums]]\"\nyear: 1957\ncreated: 2023-09-12\n---\n")).Entry
-	if e.Name != "Low Tide" || labels(e) != "categories:[[Albums]] year:1957" || !strings.Contains(e.Content, "year: 1957") || e.Created.Year() != 2023 {
+	e := one(
+		t,
+		markdown("d/Low Tide.md", "---\ncategories:\n  - \"[[Albums]]\"\nyear: 1957\ncreated: 2023-09-12\n---\n"),
+	).Entry
+	if e.Name != "Low Tide" || labels(e) != "categories:[[Albums]] year:1957" ||
+		!strings.Contains(e.Content, "year: 1957") || e.Created.Year() != 2023 {
 		t.Errorf("the entry is %+v", e)
 	}
 	if items, errs := collect(markdown("x.md", "---\ntags:\n---\n\n")); len(items) != 0 || len(errs) != 1 {
@@ -163,8 +237,16 @@ func TestNoteOfProperties(t *testing.T) {
 
 // Front matter in TOML, as Hugo has it, is read like YAML.
 func TestTOMLFrontMatter(t *testing.T) {
-	e := one(t, markdown("h.md", "+++\ntitle = \"Hugo page\"\ntags = [\"a\", \"b\"]\ndate = 2024-01-02\ndraft = true\n[params]\nauthor = \"Ada #1\"\n+++\ntext\n")).Entry
-	if e.Name != "Hugo page" || labels(e) != `draft:true params_author:"Ada #1" tag:a tag:b` || e.Created.Format(time.DateOnly) != "2024-01-02" || e.Content != "text\n" {
+	e := one(
+		t,
+		markdown(
+			"h.md",
+			"+++\ntitle = \"Hugo page\"\ntags = [\"a\", \"b\"]\ndate = 2024-01-02\ndraft = true\n[params]\nauthor = "+
+				"\"Ada #1\"\n+++\ntext\n",
+		),
+	).Entry
+	if e.Name != "Hugo page" || labels(e) != `draft:true params_author:"Ada #1" tag:a tag:b` ||
+		e.Created.Format(time.DateOnly) != "2024-01-02" || e.Content != "text\n" {
 		t.Errorf("the entry is %+v", e)
 	}
 	if e := one(t, markdown("h.md", "+++\nkey = \"v\"\n+++\n")).Entry; e.Content != "key = \"v\"\n" {
@@ -218,7 +300,15 @@ func TestMarkdownNameAndDate(t *testing.T) {
 	} {
 		it := one(t, ReadMarkdown(strings.NewReader(tt.in), tt.ref, &ReadOptions{ModTime: mod}))
 		if it.Entry.Name != tt.name || !it.Entry.Created.Equal(tt.created) {
-			t.Errorf("ReadMarkdown(%q, %q) = %q of %v, want %q of %v", tt.ref, tt.in, it.Entry.Name, it.Entry.Created, tt.name, tt.created)
+			t.Errorf(
+				"ReadMarkdown(%q, %q) = %q of %v, want %q of %v",
+				tt.ref,
+				tt.in,
+				it.Entry.Name,
+				it.Entry.Created,
+				tt.name,
+				tt.created,
+			)
 		}
 	}
 }
@@ -286,8 +376,10 @@ func TestMarkdownSplit(t *testing.T) {
 		names = append(names, it.Entry.Name)
 		all.WriteString(it.Entry.Content)
 	}
-	want := []string{"guide > Guide > Setup", "guide > Guide > Setup (2)", "guide > Guide > Long", "guide > Guide > Long > One",
-		"guide > Guide > Long > Two", "guide > Guide > Paragraphs", "guide > Guide > Paragraphs (part 2)", "guide > Other > Deep"}
+	want := []string{"guide > Guide > Setup", "guide > Guide > Setup (2)", "guide > Guide > Long",
+		"guide > Guide > Long > One",
+		"guide > Guide > Long > Two", "guide > Guide > Paragraphs", "guide > Guide > Paragraphs (part 2)",
+		"guide > Other > Deep"}
 	if !slices.Equal(names, want) {
 		t.Errorf("names = %q,\nwant %q", names, want)
 	}
@@ -298,7 +390,8 @@ func TestMarkdownSplit(t *testing.T) {
 	lines := strings.SplitAfter(in, "\n")
 	for _, it := range items {
 		var n int
-		if _, err := fmt.Sscanf(it.Ref, "d/guide.md:%d", &n); err != nil || !strings.HasPrefix(it.Entry.Content, lines[n-1]) {
+		if _, err := fmt.Sscanf(it.Ref, "d/guide.md:%d", &n); err != nil ||
+			!strings.HasPrefix(it.Entry.Content, lines[n-1]) {
 			t.Errorf("%s begins with %.20q, but the line is %.20q", it.Ref, it.Entry.Content, lines[n-1])
 		}
 	}
@@ -320,7 +413,12 @@ func TestMarkdownSplitTitle(t *testing.T) {
 		t.Errorf("items are %q and %q at %s, want Guide and Guide > Setup at g.md:7", a.Entry.Name, b.Entry.Name, b.Ref)
 	}
 	if len(a.Entry.Aliases) != 1 || len(b.Entry.Aliases) != 0 || labels(b.Entry) != "tag:x" {
-		t.Errorf("aliases %q and %q, labels %q; want the alias on the first, the tag on both", a.Entry.Aliases, b.Entry.Aliases, labels(b.Entry))
+		t.Errorf(
+			"aliases %q and %q, labels %q; want the alias on the first, the tag on both",
+			a.Entry.Aliases,
+			b.Entry.Aliases,
+			labels(b.Entry),
+		)
 	}
 }
 

@@ -42,7 +42,9 @@ func markedItem(it Item) Item {
 
 // isMarked reports whether an item has something that [unmarkedItems] removes.
 func isMarked(it Item) bool {
-	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
+		return l.Key == markOrigin || l.Key == markSum
+	})
 }
 
 // unmarkedItems returns the items without the labels of their origins and without aliases and labels
@@ -51,8 +53,12 @@ func unmarkedItems(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
 		it := &bare[i]
-		it.Entry.Labels = slices.DeleteFunc(withoutOrigin(it.Entry.Labels), func(l oxbow.Label) bool { return slices.Contains(it.Further, l) })
-		it.Entry.Aliases = slices.DeleteFunc(slices.Clone(it.Entry.Aliases), func(a string) bool { return a == it.FileName })
+		it.Entry.Labels = slices.DeleteFunc(withoutOrigin(it.Entry.Labels), func(l oxbow.Label) bool {
+			return slices.Contains(it.Further, l)
+		})
+		it.Entry.Aliases = slices.DeleteFunc(slices.Clone(it.Entry.Aliases), func(a string) bool {
+			return a == it.FileName
+		})
 	}
 	return bare
 }
@@ -70,7 +76,9 @@ func originLabel(origin string) string {
 }
 
 func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(withoutLocal(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+	return slices.DeleteFunc(withoutLocal(ls), func(l oxbow.Label) bool {
+		return l.Key == markOrigin || l.Key == markSum
+	})
 }
 
 // withoutLocal returns the labels, sorted, without local labels; see [oxbow.Label.IsLocal].
@@ -193,7 +201,10 @@ func (im *importer) placeItem(it Item, p *plan) error {
 		}
 		it.Entry.Name = name
 		if n > 1 && v != same {
-			p.rep.Notes = append(p.rep.Notes, fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name))
+			p.rep.Notes = append(
+				p.rep.Notes,
+				fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name),
+			)
 		}
 		if v == fresh || v == replace {
 			p.rep.Notes = append(p.rep.Notes, left...)
@@ -303,7 +314,8 @@ const (
 // judgeItem compares an item with the entry that has its name, or its name with the number n.
 func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string) {
 	// A store may store a note as a different kind.
-	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
+	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
+		slices.Equal(it.Entry.Aliases, old.Aliases)
 	if it.Origin == "" {
 		// Ignore labels that the store added when it imported the item.
 		stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
@@ -332,11 +344,17 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, str
 	case it.Entry.Kind != old.Kind:
 		return skip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
 	case it.Entry.Updated.IsZero():
-		return skip, fmt.Sprintf("%q is in the store with other content, and the item does not say when it was updated", old.Name)
+		return skip, fmt.Sprintf(
+			"%q is in the store with other content, and the item does not say when it was updated",
+			old.Name,
+		)
 	case !it.Entry.Updated.After(old.Updated):
 		return skip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
 	case old.Source.Actor != oxbow.Imported || !known:
-		return skip, fmt.Sprintf("%q was written or edited in the store, and stays as it is; an import with overwrite replaces it", old.Name)
+		return skip, fmt.Sprintf(
+			"%q was written or edited in the store, and stays as it is; an import with overwrite replaces it",
+			old.Name,
+		)
 	}
 	return replace, ""
 }
@@ -385,7 +403,8 @@ func (p *plan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
 			p.names.aliases[hash(a)] = e.Name
 		}
 	}
-	add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+	add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+		Created: e.Created}
 	switch v {
 	case fresh:
 		p.ops = append(p.ops, add)
@@ -393,7 +412,10 @@ func (p *plan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
 		p.rep.Changes = append(p.rep.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})
 	case replace:
 		if e.Kind == old.Kind {
-			p.ops = append(p.ops, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version})
+			p.ops = append(
+				p.ops,
+				oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version},
+			)
 		} else {
 			if add.Created.IsZero() {
 				add.Created = old.Created

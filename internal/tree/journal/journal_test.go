@@ -26,16 +26,23 @@ func TestStage(t *testing.T) {
 	if info, err := m.Stat("brain/.stage/0"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the staged file is %v, %v", info, err)
 	}
-	want := &Journal{Version: Version, Write: []Change{{"a.md", "", Sum([]byte("new"))}}, Remove: []Deletion{{"b.md", "x"}}}
+	want := &Journal{
+		Version: Version,
+		Write:   []Change{{"a.md", "", Sum([]byte("new"))}},
+		Remove:  []Deletion{{"b.md", "x"}},
+	}
 	if err := s.Commit(want); err != nil {
 		t.Fatal(err)
 	}
 	j, err := s.Load(all)
-	if err != nil || len(j.Write) != 1 || j.Write[0] != want.Write[0] || len(j.Remove) != 1 || j.Remove[0] != want.Remove[0] {
+	if err != nil || len(j.Write) != 1 || j.Write[0] != want.Write[0] || len(j.Remove) != 1 ||
+		j.Remove[0] != want.Remove[0] {
 		t.Errorf("Load() = %+v, %v; want %+v", j, err, want)
 	}
 	for _, bad := range []string{"a.md", "b.md"} {
-		if _, err := s.Load(func(p string, remove bool) bool { return p == bad && remove == (bad == "b.md") }); !errors.Is(err, ErrInvalid) {
+		if _, err := s.Load(func(p string, remove bool) bool {
+			return p == bad && remove == (bad == "b.md")
+		}); !errors.Is(err, ErrInvalid) {
 			t.Errorf("Load() of a journal with %s = %v", bad, err)
 		}
 	}

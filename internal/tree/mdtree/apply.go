@@ -115,11 +115,19 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 		return nil
 	}
 	if len(have[name]) > max(1, len(had[name])) {
-		return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be held by this layout: it would be read back as several"}
+		return &oxbow.InvalidError{
+			Field:  "entry",
+			Value:  name,
+			Reason: "cannot be held by this layout: it would be read back as several",
+		}
 	}
 	place, ok := v.Find(name)
 	if !ok {
-		return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be held by this layout: it could not be read back"}
+		return &oxbow.InvalidError{
+			Field:  "entry",
+			Value:  name,
+			Reason: "cannot be held by this layout: it could not be read back",
+		}
 	}
 	want := ApplyOp(op, old.Entry)
 	want.Labels = oxbow.SortLabels(want.Labels)
@@ -209,7 +217,8 @@ func ApplyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	e := old
 	switch op := op.(type) {
 	case oxbow.Add:
-		e = oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
+		e = oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels,
+			Created: op.Created}
 	case oxbow.Update:
 		e.Content = op.Content
 		e.Aliases = op.Aliases
@@ -226,7 +235,10 @@ func ApplyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 func checkResult(want, have oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,
-			Reason: fmt.Sprintf("cannot be held by this layout: the files would give it back as %q", fieldText(field, have))}
+			Reason: fmt.Sprintf(
+				"cannot be held by this layout: the files would give it back as %q",
+				fieldText(field, have),
+			)}
 	}
 	switch {
 	case want.Name != have.Name:

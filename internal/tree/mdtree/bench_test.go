@@ -16,8 +16,12 @@ const benchEntries = 10_000
 func benchStore(b *testing.B) *mapStore {
 	s := &mapStore{}
 	for i := range benchEntries {
-		s.entries = append(s.entries, oxbow.Entry{ID: uint64(i + 1), Version: 1, Name: fmt.Sprintf("entry-%05d", i), Created: noon,
-			Content: strings.Repeat(fmt.Sprintf("line %d of the text\n", i), 20), Labels: []oxbow.Label{{Key: "project", Value: "vtt"}}})
+		s.entries = append(
+			s.entries,
+			oxbow.Entry{ID: uint64(i + 1), Version: 1, Name: fmt.Sprintf("entry-%05d", i), Created: noon,
+				Content: strings.Repeat(fmt.Sprintf("line %d of the text\n", i), 20),
+				Labels:  []oxbow.Label{{Key: "project", Value: "vtt"}}},
+		)
 	}
 	return s
 }

@@ -52,7 +52,10 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		}
 		for _, it := range items {
 			if p := path.Join(dir, it.Name()); IsConflict(p) {
-				found(p+" is what somebody wrote and could not be merged", "take from it what is wanted, then remove it")
+				found(
+					p+" is what somebody wrote and could not be merged",
+					"take from it what is wanted, then remove it",
+				)
 			}
 		}
 	}
@@ -63,7 +66,10 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 func (st *state) checkFile(f *file, found func(what, mend string)) {
 	switch {
 	case f.held != "" && !f.neverGood:
-		found(f.path+" "+f.held+"; it is held as it was last good", "mend the file, or remove it if it is done with; writing one of its entries puts it back")
+		found(
+			f.path+" "+f.held+"; it is held as it was last good",
+			"mend the file, or remove it if it is done with; writing one of its entries puts it back",
+		)
 	case f.held != "":
 		found(f.path+" "+f.held, "mend the file, or remove it")
 	}

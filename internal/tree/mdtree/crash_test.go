@@ -177,8 +177,18 @@ func TestStopAnywhere(t *testing.T) {
 func TestCrashAnywhere(t *testing.T) {
 	testenv.Sequential(t)
 	ctx := t.Context()
-	old := storeOf(t, note("change", "before"), note("Case", "same"), oxbow.Add{Name: "arch", Kind: oxbow.Archive, Content: "a", Created: noon})
-	next := storeOf(t, note("change", "after"), note("case", "same"), oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Created: noon})
+	old := storeOf(
+		t,
+		note("change", "before"),
+		note("Case", "same"),
+		oxbow.Add{Name: "arch", Kind: oxbow.Archive, Content: "a", Created: noon},
+	)
+	next := storeOf(
+		t,
+		note("change", "after"),
+		note("case", "same"),
+		oxbow.Add{Name: "j", Kind: oxbow.Journal, Content: "j", Created: noon},
+	)
 	clean := vfs.NewMem()
 	mustDump(t, next, clean, "brain")
 	want := files(t, clean, "brain")
@@ -300,7 +310,13 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 				}
 				got := describeAll(mustRead(t, img, "brain").Entries)
 				if !slices.Equal(got, newWant) && (done || !slices.Equal(got, oldWant)) {
-					t.Fatalf("fault at %d, crash %d later, %s: Read = %q, want the old or the new tree", at, stop, label, got)
+					t.Fatalf(
+						"fault at %d, crash %d later, %s: Read = %q, want the old or the new tree",
+						at,
+						stop,
+						label,
+						got,
+					)
 				}
 			}
 		}
@@ -358,7 +374,8 @@ func TestEditAfterFirstCrash(t *testing.T) {
 		put(t, fsys, "brain/notes/change.md", "mine")
 		put(t, fsys, "brain/notes/own.md", "my own")
 		got := describeAll(mustRead(t, fsys, "brain").Entries)
-		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrEdited) && !errors.Is(err, ErrForeign) {
+		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrEdited) &&
+			!errors.Is(err, ErrForeign) {
 			t.Fatalf("stop after %d: Dump over the edits: %v, want ErrEdited or ErrForeign", calls, err)
 		}
 		for name, want := range map[string]string{"change": "mine", "own": "my own"} {

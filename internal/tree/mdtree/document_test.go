@@ -66,7 +66,8 @@ func TestDocuments(t *testing.T) {
 	// What an edit made shows at once in the files.
 	if err := s.View(ctx, func(v View) error {
 		text, ok := v.File("deep/INDEX.md")
-		if files := slices.Collect(v.Files()); !ok || text != "x" || !slices.Contains(files, "cards/e.md") || v.Items("cards/e.md")[0].Entry.Content != "edited" {
+		if files := slices.Collect(v.Files()); !ok || text != "x" || !slices.Contains(files, "cards/e.md") ||
+			v.Items("cards/e.md")[0].Entry.Content != "edited" {
 			t.Errorf("Look() shows %q, %q", text, files)
 		}
 		return nil

@@ -71,7 +71,8 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	if o == nil {
 		o = &DumpOptions{}
 	}
-	d := &dumper{dumpTree: newDumpTree(fsys, dir), force: o.Force, origin: o.Origin, progress: o.Progress, past: newPast(ctx, s)}
+	d := &dumper{dumpTree: newDumpTree(fsys, dir), force: o.Force, origin: o.Origin, progress: o.Progress,
+		past: newPast(ctx, s)}
 	if o.bulk > 0 {
 		d.bulk = o.bulk
 	}
@@ -158,7 +159,10 @@ func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
 		}
 		for _, text := range append([]string{e.Name, e.Content}, e.Aliases...) {
 			if !utf8.ValidString(text) {
-				return &oxbow.NameError{Name: e.Name, Err: fmt.Errorf("entry %w: its text is not UTF-8", oxbow.ErrInvalid)}
+				return &oxbow.NameError{
+					Name: e.Name,
+					Err:  fmt.Errorf("entry %w: its text is not UTF-8", oxbow.ErrInvalid),
+				}
 			}
 		}
 		e.Labels = withoutLocal(e.Labels)

@@ -23,31 +23,40 @@ import (
 // only older stores can hold.
 func nastyStore(t testing.TB) *mapStore {
 	names := []string{
-		"", ".", "..", "...", ".git", "a/b", `a\b`, "../../etc/passwd", "A", "a", "a~2", "é", "e\u0301", "CON", "con", "nul.txt",
-		"COM1", "x.", "x ", " x", "x..y", "x.md", "%2F", "/", "100%", "*?\"<>|:", "br[ack](et)", "under_score", "_edge_", "a&amp;b",
-		"</div>", "<li>", "emoji 🦀", "日本語", "tab\there", "line\nbreak", "nul\x00", "bidi\u202etxt", "zero\u200bwidth", "zerowidth",
-		"README", "SUMMARY", "index", "straße", "STRASSE", "K", "\u212a", strings.Repeat("n", 200), strings.Repeat("n", 256),
-		strings.Repeat("n", 255) + "m", strings.Repeat("日", 85), strings.Repeat("/", 256), "!bang", "~tilde~", "`code`", "back\\slash]",
+		"", ".", "..", "...", ".git", "a/b", `a\b`, "../../etc/passwd", "A", "a", "a~2", "é", "e\u0301", "CON", "con",
+		"nul.txt",
+		"COM1", "x.", "x ", " x", "x..y", "x.md", "%2F", "/", "100%", "*?\"<>|:", "br[ack](et)", "under_score",
+		"_edge_", "a&amp;b",
+		"</div>", "<li>", "emoji 🦀", "日本語", "tab\there", "line\nbreak", "nul\x00", "bidi\u202etxt", "zero\u200bwidth",
+		"zerowidth",
+		"README", "SUMMARY", "index", "straße", "STRASSE", "K", "\u212a", strings.Repeat("n", 200),
+		strings.Repeat("n", 256),
+		strings.Repeat("n", 255) + "m", strings.Repeat("日", 85), strings.Repeat("/", 256), "!bang", "~tilde~",
+		"`code`", "back\\slash]",
 	}
 	s := storeOf(t)
 	kinds := oxbow.Kinds()
 	for i, name := range names {
 		err := s.Apply(t.Context(), oxbow.Add{Name: name, Kind: kinds[i%len(kinds)/2], Content: nasty[i%len(nasty)],
 			Created: noon.Add(time.Duration(i) * 333 * time.Millisecond),
-			Aliases: nasty[i%len(nasty) : i%len(nasty)+i%3], Labels: []oxbow.Label{{Key: "tag", Value: "t" + name}}[:i%2]})
+			Aliases: nasty[i%len(nasty) : i%len(nasty)+i%3], Labels: []oxbow.Label{{Key: "tag", Value: "t" +
+				name}}[:i%2]})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i, content := range nasty {
-		err := s.Apply(t.Context(), oxbow.Add{Name: "content" + strings.Repeat("i", i), Kind: kinds[i%len(kinds)], Content: content, Created: noon})
+		err := s.Apply(t.Context(), oxbow.Add{Name: "content" +
+			strings.Repeat("i", i), Kind: kinds[i%len(kinds)], Content: content, Created: noon})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	// Labels are checked by every store that has them.
 	for i := range s.entries {
-		s.entries[i].Labels = slices.DeleteFunc(s.entries[i].Labels, func(l oxbow.Label) bool { return l.Check() != nil })
+		s.entries[i].Labels = slices.DeleteFunc(s.entries[i].Labels, func(l oxbow.Label) bool {
+			return l.Check() != nil
+		})
 	}
 	return s
 }
@@ -76,8 +85,15 @@ func TestRoundTrip(t *testing.T) {
 			if len(tree.Warnings)+len(tree.Missing) > 0 {
 				t.Errorf("warnings %v, missing %v; want none", tree.Warnings, tree.Missing)
 			}
-			if p, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace}); err != nil || len(p.Ops) > 0 || len(p.Same) != len(s.entries) {
-				t.Errorf("Plan over the same store = %d ops, %d same, %v; want 0, %d", len(p.Ops), len(p.Same), err, len(s.entries))
+			if p, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace}); err != nil || len(p.Ops) > 0 ||
+				len(p.Same) != len(s.entries) {
+				t.Errorf(
+					"Plan over the same store = %d ops, %d same, %v; want 0, %d",
+					len(p.Ops),
+					len(p.Same),
+					err,
+					len(s.entries),
+				)
 			}
 
 			second := storeOf(t)
@@ -96,7 +112,8 @@ func TestRoundTrip(t *testing.T) {
 
 // addRaw is addOf for a store that takes any alias.
 func addRaw(e oxbow.Entry) oxbow.Add {
-	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+		Created: e.Created}
 }
 
 // A dump to "." works as well: the root itself is never renamed.
@@ -151,7 +168,12 @@ func TestDumpAgain(t *testing.T) {
 	}
 
 	// One changed, one gone with its directory, one new.
-	if err := s.Apply(t.Context(), oxbow.Update{Name: "a", Content: "ONE"}, oxbow.Remove{Name: "s"}, note("c", "three")); err != nil {
+	if err := s.Apply(
+		t.Context(),
+		oxbow.Update{Name: "a", Content: "ONE"},
+		oxbow.Remove{Name: "s"},
+		note("c", "three"),
+	); err != nil {
 		t.Fatal(err)
 	}
 	want = Report{Entries: 3, Written: 3, Unchanged: 2, Removed: 1}
@@ -159,7 +181,8 @@ func TestDumpAgain(t *testing.T) {
 		t.Errorf("Dump after changes = %+v, want %+v", got, want)
 	}
 	got := slices.Sorted(maps.Keys(files(t, fsys, "brain")))
-	if want := []string{manifestFile, "SUMMARY.md", "book.toml", "notes/a.md", "notes/b.md", "notes/c.md"}; !slices.Equal(got, want) {
+	if want := []string{manifestFile, "SUMMARY.md", "book.toml", "notes/a.md", "notes/b.md",
+		"notes/c.md"}; !slices.Equal(got, want) {
 		t.Errorf("tree = %q, want %q", got, want)
 	}
 	if _, err := fsys.Stat("brain/archives"); !errors.Is(err, fs.ErrNotExist) {
@@ -177,13 +200,28 @@ func TestDumpForbidsDirectives(t *testing.T) {
 		{"of an earlier dump", oldBookSeed, bookSeed, ""},
 		{"of this dump", bookSeed, bookSeed, ""},
 		{"of a person", "[book]\nsrc = \".\"\n", "[book]\nsrc = \".\"\n", "a c"},
-		{"of a person, safe", "[build]\nuse-default-preprocessors = false # safe\n", "[build]\nuse-default-preprocessors = false # safe\n", ""},
-		{"of a person, commented out", "[build]\n# use-default-preprocessors = false\n", "[build]\n# use-default-preprocessors = false\n", "a c"},
+		{
+			"of a person, safe",
+			"[build]\nuse-default-preprocessors = false # safe\n",
+			"[build]\nuse-default-preprocessors = false # safe\n",
+			"",
+		},
+		{
+			"of a person, commented out",
+			"[build]\n# use-default-preprocessors = false\n",
+			"[build]\n# use-default-preprocessors = false\n",
+			"a c",
+		},
 		{"of a person, links named", bookSeed + "[preprocessor.links]\n", bookSeed + "[preprocessor.links]\n", "a c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := vfs.NewMem()
-			s := storeOf(t, note("a", text), note("b", "{{ include }} {#include}"), note("c", "{{# rustdoc_include ../x.rs:2}}"))
+			s := storeOf(
+				t,
+				note("a", text),
+				note("b", "{{ include }} {#include}"),
+				note("c", "{{# rustdoc_include ../x.rs:2}}"),
+			)
 			mustDump(t, s, fsys, "brain")
 			if c.settings != "" {
 				put(t, fsys, "brain/book.toml", c.settings)
@@ -278,7 +316,8 @@ func TestDumpRefusesEdited(t *testing.T) {
 
 	_, err := Dump(t.Context(), s, fsys, "brain", nil)
 	var fe *FilesError
-	if !errors.As(err, &fe) || !errors.Is(err, ErrEdited) || !slices.Equal(fe.Files, []string{"notes/a.md", "notes/new.md"}) {
+	if !errors.As(err, &fe) || !errors.Is(err, ErrEdited) ||
+		!slices.Equal(fe.Files, []string{"notes/a.md", "notes/new.md"}) {
 		t.Fatalf("Dump over edits: %v, want ErrEdited naming notes/a.md and notes/new.md", err)
 	}
 	if d := diffFiles(files(t, fsys, "brain"), before); d != "" {
@@ -307,7 +346,8 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true})
-	if want := []string{"notes/a.md.kept", "notes/c.md.kept", "notes/new.md.kept"}; err != nil || !slices.Equal(slices.Sorted(slices.Values(r.Kept)), want) {
+	if want := []string{"notes/a.md.kept", "notes/c.md.kept", "notes/new.md.kept"}; err != nil ||
+		!slices.Equal(slices.Sorted(slices.Values(r.Kept)), want) {
 		t.Fatalf("forced Dump kept %v, %v; want %v", r.Kept, err, want)
 	}
 	for p, text := range edits {
@@ -319,10 +359,12 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 		t.Errorf("notes/a.md = %q after a forced dump", got)
 	}
 	put(t, fsys, "brain/notes/a.md", "typed again")
-	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || !slices.Equal(r.Kept, []string{"notes/a.md.kept-2"}) {
+	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil ||
+		!slices.Equal(r.Kept, []string{"notes/a.md.kept-2"}) {
 		t.Errorf("second forced Dump kept %v, %v; want notes/a.md.kept-2", r.Kept, err)
 	}
-	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || r.Kept != nil || r.Written > 0 {
+	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || r.Kept != nil ||
+		r.Written > 0 {
 		t.Errorf("forced Dump without edits = %+v, %v; want nothing written or kept", r, err)
 	}
 }
@@ -332,7 +374,11 @@ func TestDumpKeepsSummary(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("b", "two"))
 	mustDump(t, s, fsys, "brain")
-	if err := s.Apply(t.Context(), oxbow.Add{Name: "B", Content: "other"}, oxbow.Add{Name: "a/x", Content: "one"}); err != nil {
+	if err := s.Apply(
+		t.Context(),
+		oxbow.Add{Name: "B", Content: "other"},
+		oxbow.Add{Name: "a/x", Content: "one"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if r := mustDump(t, s, fsys, "brain"); r.Kept != nil {
@@ -344,7 +390,8 @@ func TestDumpKeepsSummary(t *testing.T) {
 	}
 	typed := get(t, fsys, "brain/SUMMARY.md") + "\n- [Mine](mine.md)\n"
 	put(t, fsys, "brain/SUMMARY.md", typed)
-	if r := mustDump(t, s, fsys, "brain"); !slices.Equal(r.Kept, []string{"SUMMARY.md.kept"}) || get(t, fsys, "brain/SUMMARY.md.kept") != typed {
+	if r := mustDump(t, s, fsys, "brain"); !slices.Equal(r.Kept, []string{"SUMMARY.md.kept"}) ||
+		get(t, fsys, "brain/SUMMARY.md.kept") != typed {
 		t.Errorf("Dump kept %v, want SUMMARY.md.kept with what was typed", r.Kept)
 	}
 }
@@ -365,7 +412,8 @@ func TestDumpRefusesIrregular(t *testing.T) {
 	if err := os.Symlink("../../target.md", dir+"/brain/notes/a.md"); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "notes/a.md is a symbolic link") {
+	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err == nil ||
+		!strings.Contains(err.Error(), "notes/a.md is a symbolic link") {
 		t.Errorf("Dump over a link: %v, want a refusal that names it", err)
 	}
 	if err := os.Rename(dir+"/brain/SUMMARY.md", dir+"/brain/mine.txt"); err != nil {
@@ -374,10 +422,12 @@ func TestDumpRefusesIrregular(t *testing.T) {
 	if err := os.Symlink("mine.txt", dir+"/brain/SUMMARY.md"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "SUMMARY.md is a symbolic link") {
+	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err == nil ||
+		!strings.Contains(err.Error(), "SUMMARY.md is a symbolic link") {
 		t.Errorf("Dump over a link: %v, want a refusal that names it", err)
 	}
-	if _, err := Read(fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "notes/a.md: it is a symbolic link") {
+	if _, err := Read(fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) ||
+		!strings.Contains(err.Error(), "notes/a.md: it is a symbolic link") {
 		t.Errorf("Read of a link: %v, want a refusal that names it", err)
 	}
 	if got := get(t, fsys, "target.md"); got != "secret" {
@@ -457,7 +507,13 @@ func TestDumpStops(t *testing.T) {
 	if got := files(t, fsys, "brain"); len(got) > 0 {
 		t.Errorf("cancelled Dump left %q", slices.Collect(maps.Keys(got)))
 	}
-	if _, err := Dump(t.Context(), storeOf(t, note("x\xff", "y")), fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := Dump(
+		t.Context(),
+		storeOf(t, note("x\xff", "y")),
+		fsys,
+		"brain",
+		nil,
+	); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Dump of a name that is not UTF-8: %v, want ErrInvalid", err)
 	}
 }
@@ -515,10 +571,17 @@ func TestDumpModes(t *testing.T) {
 	if err := os.Chmod(dir+"/brain/notes/a.md", 0o644); err != nil {
 		t.Fatal(err)
 	}
-	mustApply(t, s, oxbow.Update{Name: "a", Content: "ONE"}, oxbow.Update{Name: "b", Content: "TWO"}, note("c", "three"))
+	mustApply(
+		t,
+		s,
+		oxbow.Update{Name: "a", Content: "ONE"},
+		oxbow.Update{Name: "b", Content: "TWO"},
+		note("c", "three"),
+	)
 	mustDump(t, s, fsys, "brain")
 	for name, want := range map[string]fs.FileMode{
-		"brain": 0o700, "brain/notes": 0o700, "brain/SUMMARY.md": 0o600, "brain/book.toml": 0o600, "brain/" + manifestFile: 0o600,
+		"brain": 0o700, "brain/notes": 0o700, "brain/SUMMARY.md": 0o600, "brain/book.toml": 0o600, "brain/" +
+			manifestFile: 0o600,
 		"brain/notes/a.md": 0o644, "brain/notes/b.md": 0o600, "brain/notes/c.md": 0o600,
 	} {
 		if info, err := os.Stat(dir + "/" + name); err != nil || info.Mode().Perm() != want {

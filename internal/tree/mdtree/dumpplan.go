@@ -220,7 +220,9 @@ func (d *dumper) keepSummary() error {
 		return err
 	}
 	links := make(map[string][]link)
-	for _, f := range slices.SortedFunc(slices.Values(d.listed), func(a, b manifestItem) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, f := range slices.SortedFunc(slices.Values(d.listed), func(a, b manifestItem) int {
+		return strings.Compare(a.Name, b.Name)
+	}) {
 		links[path.Dir(f.Path)] = append(links[path.Dir(f.Path)], link{f.Name, f.Path})
 	}
 	if strings.ReplaceAll(text, "\r\n", "\n") != string(appendSummary(nil, links)) {

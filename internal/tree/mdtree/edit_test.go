@@ -174,7 +174,8 @@ func TestDamageIsHeld(t *testing.T) {
 		if got := entryContent(t, s, "a"); got != "good" {
 			t.Errorf("%s: the entry says %q", tt.name, got)
 		}
-		if got := w.take(); !strings.Contains(got, "cards/a.md") || !strings.Contains(got, tt.why) || !strings.Contains(got, "held") {
+		if got := w.take(); !strings.Contains(got, "cards/a.md") || !strings.Contains(got, tt.why) ||
+			!strings.Contains(got, "held") {
 			t.Errorf("%s: warned %q, want %q", tt.name, got, tt.why)
 		}
 		entryContent(t, s, "a")
@@ -269,17 +270,23 @@ func TestMerge(t *testing.T) {
 	}{
 		{"nobody else", base, oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
 			"name: a\nkind: note\nmood: calm\n\nONE\ntwo\nthree\n", ""},
-		{"other lines", "name: a\nkind: note\nmood: calm\n\none\ntwo\nTHREE\n", oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
+		{"other lines", "name: a\nkind: note\nmood: calm\n\none\ntwo\nTHREE\n",
+			oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
 			"name: a\nkind: note\nmood: calm\n\nONE\ntwo\nTHREE\n", ""},
-		{"beside the entry", "name: a\nkind: note\nmood: glad\n\none\ntwo\nthree\n", oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
+		{"beside the entry", "name: a\nkind: note\nmood: glad\n\none\ntwo\nthree\n",
+			oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
 			"name: a\nkind: note\nmood: glad\n\nONE\ntwo\nthree\n", ""},
-		{"the same lines", "name: a\nkind: note\nmood: calm\n\nUno\ntwo\nthree\n", oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
-			"name: a\nkind: note\nmood: calm\n\nONE\ntwo\nthree\n", "name: a\nkind: note\nmood: calm\n\nUno\ntwo\nthree\n"},
-		{"labels of theirs", "name: a\nkind: note\nmood: calm\nlabel: tag:x\n\none\ntwo\nthree\n", oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
+		{"the same lines", "name: a\nkind: note\nmood: calm\n\nUno\ntwo\nthree\n",
+			oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
+			"name: a\nkind: note\nmood: calm\n\nONE\ntwo\nthree\n",
+			"name: a\nkind: note\nmood: calm\n\nUno\ntwo\nthree\n"},
+		{"labels of theirs", "name: a\nkind: note\nmood: calm\nlabel: tag:x\n\none\ntwo\nthree\n",
+			oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"},
 			"name: a\nkind: note\nmood: calm\nlabel: tag:x\n\nONE\ntwo\nthree\n", ""},
 		{"labels of both", "name: a\nkind: note\nmood: calm\nlabel: tag:x\n\none\ntwo\nthree\n",
 			oxbow.Update{Name: "a", Content: "one\ntwo\nthree", Labels: []oxbow.Label{{Key: "tag", Value: "y"}}},
-			"name: a\nkind: note\nmood: calm\nlabel: tag:y\n\none\ntwo\nthree\n", "name: a\nkind: note\nmood: calm\nlabel: tag:x\n\none\ntwo\nthree\n"},
+			"name: a\nkind: note\nmood: calm\nlabel: tag:y\n\none\ntwo\nthree\n",
+			"name: a\nkind: note\nmood: calm\nlabel: tag:x\n\none\ntwo\nthree\n"},
 		{"removed by us", "name: a\nkind: note\nmood: calm\n\none\ntwo\nTHREE\n", oxbow.Remove{Name: "a"},
 			"", "name: a\nkind: note\nmood: calm\n\none\ntwo\nTHREE\n"},
 	} {
@@ -317,7 +324,10 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write("cards/a.md", strings.Replace(base, "three", "THREE", 1))
-	if err := s.Apply(t.Context(), oxbow.Update{Name: "a", Content: "x", If: e.Version}); !errors.Is(err, oxbow.ErrConflict) {
+	if err := s.Apply(
+		t.Context(),
+		oxbow.Update{Name: "a", Content: "x", If: e.Version},
+	); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Apply() for a version that is gone = %v", err)
 	}
 	if err := s.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); !errors.Is(err, oxbow.ErrExists) {
@@ -342,7 +352,12 @@ func TestEditWhileWriting(t *testing.T) {
 		m := vfs.NewMem()
 		fsys := &hookFS{FS: m}
 		s := openOn(t, fsys, Options{})
-		mustApply(t, s, oxbow.Add{Name: "a", Content: "one\ntwo\nthree", Created: noon}, oxbow.Add{Name: "b", Content: "b", Created: noon})
+		mustApply(
+			t,
+			s,
+			oxbow.Add{Name: "a", Content: "one\ntwo\nthree", Created: noon},
+			oxbow.Add{Name: "b", Content: "b", Created: noon},
+		)
 		ops := []oxbow.Op{oxbow.Update{Name: "a", Content: "ONE\ntwo\nthree"}}
 		if several {
 			ops = append(ops, oxbow.Update{Name: "b", Content: "B"})
@@ -405,7 +420,11 @@ func TestEditWhileWriting(t *testing.T) {
 
 func TestBytesSurvive(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
-		{"carriage returns", "name: a\r\nkind: note\r\nx-key:   odd  value\r\n\r\none\r\n", "name: a\r\nkind: note\r\nx-key:   odd  value\r\n\r\ntwo\r\nlines\r\n"},
+		{
+			"carriage returns",
+			"name: a\r\nkind: note\r\nx-key:   odd  value\r\n\r\none\r\n",
+			"name: a\r\nkind: note\r\nx-key:   odd  value\r\n\r\ntwo\r\nlines\r\n",
+		},
 		{"a mark of order", "\ufeffname: a\nkind: note\n\none\n", "\ufeffname: a\nkind: note\n\ntwo\nlines\n"},
 	} {
 		fsys, path := tempTree(t)

@@ -14,7 +14,8 @@ import (
 // the name. The warnings describe parts of the file that were ignored.
 func ParseEntry(text string) (e oxbow.Entry, warnings []string, err error) {
 	p, err := parseEntry(text)
-	return oxbow.Entry{Name: p.name, Content: p.content, Aliases: p.aliases, Labels: p.labels, Created: p.created}, p.warnings, err
+	return oxbow.Entry{Name: p.name, Content: p.content, Aliases: p.aliases, Labels: p.labels,
+		Created: p.created}, p.warnings, err
 }
 
 // FormatEntry returns the text of an entry's file, which includes the name. Equal entries have
@@ -22,7 +23,9 @@ func ParseEntry(text string) (e oxbow.Entry, warnings []string, err error) {
 func FormatEntry(e oxbow.Entry) string { return string(appendEntry(nil, &e, true)) }
 
 // ErrConflictMarkers is returned for a file with a merge conflict that nobody has resolved yet.
-var ErrConflictMarkers = errors.New("has git's conflict markers: choose what is right, and take the lines <<<<<<<, ======= and >>>>>>> out")
+var ErrConflictMarkers = errors.New(
+	"has git's conflict markers: choose what is right, and take the lines <<<<<<<, ======= and >>>>>>> out",
+)
 
 // HasConflictMarkers reports whether the text contains lines that start with git's three conflict
 // markers, in their order.

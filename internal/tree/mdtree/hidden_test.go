@@ -37,14 +37,17 @@ func TestHiddenDirectory(t *testing.T) {
 		t.Error(err)
 	}
 	write := func(path string) error {
-		return s.Edit(t.Context(), func(View, time.Time) ([]Edit, error) { return []Edit{{Path: path, Text: "x"}}, nil })
+		return s.Edit(t.Context(), func(View, time.Time) ([]Edit, error) {
+			return []Edit{{Path: path, Text: "x"}}, nil
+		})
 	}
 	for _, path := range []string{".house/other/x.md", "shown/x.md"} {
 		if err := write(path); err != nil {
 			t.Errorf("Edit(%s) = %v", path, err)
 		}
 	}
-	for _, path := range []string{".git/config", ".house/.git/config", ".house/cards/.x.md", ".housing/x.md", ".house", storeStageDir + "/0", storeLockFile, "days/.x"} {
+	for _, path := range []string{".git/config", ".house/.git/config", ".house/cards/.x.md", ".housing/x.md",
+		".house", storeStageDir + "/0", storeLockFile, "days/.x"} {
 		if err := write(path); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Edit(%s) = %v, want %v", path, err, oxbow.ErrInvalid)
 		}
@@ -56,7 +59,8 @@ func TestHiddenDirectory(t *testing.T) {
 
 func TestHiddenPrefix(t *testing.T) {
 	for dir, want := range map[string]string{
-		".": "", "a/b": "", ".a": ".a/", ".a/b": ".a/", "a/.b/c": "a/.b/", ".a/.b/c/d": ".a/.b/", "a.b/c": "", "a/.b": "a/.b/",
+		".": "", "a/b": "", ".a": ".a/", ".a/b": ".a/", "a/.b/c": "a/.b/", ".a/.b/c/d": ".a/.b/", "a.b/c": "",
+		"a/.b": "a/.b/",
 	} {
 		if got := hiddenPrefix(dir); got != want {
 			t.Errorf("hiddenPrefix(%q) = %q, want %q", dir, got, want)

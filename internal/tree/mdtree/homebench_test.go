@@ -43,7 +43,10 @@ func BenchmarkOpenHome(b *testing.B) {
 			when := time.Now().Add(-time.Hour)
 			for i := range 10_000 {
 				file := filepath.Join(path, filepath.FromSlash(home.dir), fmt.Sprintf("note-%05d.md", i))
-				text := fmt.Sprintf(home.head, i) + strings.Repeat(fmt.Sprintf("word%d and others stand here. ", i%977), 33) + "\n"
+				text := fmt.Sprintf(home.head, i) + strings.Repeat(
+					fmt.Sprintf("word%d and others stand here. ", i%977),
+					33,
+				) + "\n"
 				if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 					b.Fatal(err)
 				}
@@ -68,13 +71,22 @@ func BenchmarkOpenHome(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				reading, readingClock = append(reading, testenv.ProcessorTime()-start), append(readingClock, time.Since(clock))
+				reading, readingClock = append(
+					reading,
+					testenv.ProcessorTime()-start,
+				), append(readingClock, time.Since(clock))
 				start, clock = testenv.ProcessorTime(), time.Now()
-				h, err := home.layout.Open(context.Background(), layout.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}})
+				h, err := home.layout.Open(
+					context.Background(),
+					layout.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}},
+				)
 				if err != nil {
 					b.Fatal(err)
 				}
-				opening, openingClock = append(opening, testenv.ProcessorTime()-start), append(openingClock, time.Since(clock))
+				opening, openingClock = append(
+					opening,
+					testenv.ProcessorTime()-start,
+				), append(openingClock, time.Since(clock))
 				if err := h.Close(); err != nil {
 					b.Fatal(err)
 				}

@@ -77,7 +77,10 @@ func parseDay(text string) []Item {
 	at := 0
 	for l := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(l, "## "); ok {
-			items = append(items, Item{Entry: oxbow.Entry{Name: strings.TrimSpace(name), Kind: oxbow.Journal}, Start: at})
+			items = append(
+				items,
+				Item{Entry: oxbow.Entry{Name: strings.TrimSpace(name), Kind: oxbow.Journal}, Start: at},
+			)
 		}
 		at += len(l)
 		if n := len(items); n > 0 {
@@ -99,7 +102,8 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 			text, _ := v.File("days/log.md")
 			return []Edit{{Path: "days/log.md", Text: text + daySection(op.Name, op.Content)}}, nil
 		}
-		e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
+		e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels,
+			Created: op.Created}
 		p := cardPath(op.Name)
 		if v.Taken(p) {
 			return nil, fmt.Errorf("%s is taken", p)
@@ -125,7 +129,9 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 	}
 	text, _ := v.File(place.Path)
 	if e.Kind == oxbow.Journal {
-		return []Edit{{Path: place.Path, Text: text[:place.Start] + daySection(e.Name, e.Content) + text[place.End:]}}, nil
+		return []Edit{
+			{Path: place.Path, Text: text[:place.Start] + daySection(e.Name, e.Content) + text[place.End:]},
+		}, nil
 	}
 	eol := "\n"
 	if strings.Contains(text, "\r\n") {

@@ -154,7 +154,10 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 		spelled: m.spellings(), owner: make(map[string]string, len(files))}
 	topics := rd.readAll(r, files, opts.Progress)
 	if topics > 0 {
-		t.warn("topics", fmt.Errorf("oxbow has no topics; the %d there are read as notes with the label %v", topics, topicLabel))
+		t.warn(
+			"topics",
+			fmt.Errorf("oxbow has no topics; the %d there are read as notes with the label %v", topics, topicLabel),
+		)
 	}
 	if m != nil {
 		t.Memory = m.Memory
@@ -236,7 +239,10 @@ func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, tota
 		text, err := t.read(it.path, maxFile)
 		switch {
 		case errors.Is(err, vfs.ErrTooLarge):
-			r.problems.Add(it.path, fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent))
+			r.problems.Add(
+				it.path,
+				fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent),
+			)
 		case err != nil:
 			r.problems.Add(it.path, err)
 		default:
@@ -311,14 +317,20 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
 		return oxbow.Entry{}, parsed{}, errors.New("its name is not UTF-8; rename it")
 	}
 	if !utf8.ValidString(text) {
-		return oxbow.Entry{}, parsed{}, errors.New("it is not UTF-8 text; convert it first, for example with iconv -t UTF-8")
+		return oxbow.Entry{}, parsed{}, errors.New(
+			"it is not UTF-8 text; convert it first, for example with iconv -t UTF-8",
+		)
 	}
 	f, err := parseEntry(text)
 	if err != nil {
 		return oxbow.Entry{}, parsed{}, err
 	}
 	if len(f.content) > oxbow.MaxContent {
-		return oxbow.Entry{}, parsed{}, fmt.Errorf("its content has %d bytes; the most is %d", len(f.content), oxbow.MaxContent)
+		return oxbow.Entry{}, parsed{}, fmt.Errorf(
+			"its content has %d bytes; the most is %d",
+			len(f.content),
+			oxbow.MaxContent,
+		)
 	}
 	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
 		Aliases: f.aliases, Labels: withoutLocal(f.labels), Created: f.created}
@@ -352,7 +364,8 @@ func (t *Tree) warnTop(r *dumpTree) {
 	for _, it := range items {
 		name := it.Name()
 		for _, s := range kindDirs {
-			if it.IsDir() && name != s.dir && (strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())) {
+			if it.IsDir() && name != s.dir &&
+				(strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())) {
 				t.warn(name, fmt.Errorf("it is not read; did you mean %s?", s.dir))
 				break
 			}

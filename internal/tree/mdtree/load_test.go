@@ -55,8 +55,9 @@ func TestReadProblems(t *testing.T) {
 	}
 	for file, text := range map[string]string{
 		"notes/latin1.md": "not UTF-8", "notes/badlabel.md": "label", "notes/long.md": "4194305 bytes",
-		"notes/huge.md": "longer than", "notes/dir.md": "is a directory", "archives/good.md": "notes/good.md has the name",
-		"notes/other.md": "notes/good.md has the name", "worlds": "not a directory", manifestFile: "damaged",
+		"notes/huge.md": "longer than", "notes/dir.md": "is a directory",
+		"archives/good.md": "notes/good.md has the name",
+		"notes/other.md":   "notes/good.md has the name", "worlds": "not a directory", manifestFile: "damaged",
 	} {
 		i := slices.IndexFunc(pe.Problems, func(p Problem) bool { return p.File == file })
 		if i < 0 || !strings.Contains(pe.Problems[i].Err.Error(), text) {
@@ -102,7 +103,8 @@ func TestReadManyProblems(t *testing.T) {
 	if !errors.As(err, &pe) || len(pe.Problems) != 20 || pe.More != 5 || !strings.HasSuffix(err.Error(), "and 5 more") {
 		t.Errorf("Read = %v, want 20 problems and 5 more", err)
 	}
-	if _, err := Read(fsys, "brain", &ReadOptions{MaxFiles: 24}); err == nil || !strings.Contains(err.Error(), "25 files") {
+	if _, err := Read(fsys, "brain", &ReadOptions{MaxFiles: 24}); err == nil ||
+		!strings.Contains(err.Error(), "25 files") {
 		t.Errorf("Read of at most 24 files = %v, want a refusal that says 25", err)
 	}
 }
@@ -115,7 +117,8 @@ func TestMaxFiles(t *testing.T) {
 		m    *manifest
 		want int
 	}{
-		{ReadOptions{}, nil, 100_000}, {ReadOptions{}, &manifest{}, 100_000}, {ReadOptions{}, dumped, 350_000}, {ReadOptions{MaxFiles: 24}, dumped, 24},
+		{ReadOptions{}, nil, 100_000}, {ReadOptions{}, &manifest{}, 100_000}, {ReadOptions{}, dumped, 350_000},
+		{ReadOptions{MaxFiles: 24}, dumped, 24},
 	} {
 		if got := tt.o.maxFiles(tt.m); got != tt.want {
 			t.Errorf("with %+v and a manifest %v, maxFiles = %d, want %d", tt.o, tt.m != nil, got, tt.want)
@@ -138,11 +141,13 @@ func TestReadWarnings(t *testing.T) {
 		got = append(got, w.File)
 	}
 	slices.Sort(got)
-	want := []string{"Notes", "archive", "notes/.hid.md", "notes/a%2Fb.md", "notes/open.md", "notes/sub", "notes/up.MD", "todo.md"}
+	want := []string{"Notes", "archive", "notes/.hid.md", "notes/a%2Fb.md", "notes/open.md", "notes/sub",
+		"notes/up.MD", "todo.md"}
 	if !slices.Equal(got, want) {
 		t.Errorf("warnings for %q, want %q:\n%v", got, want, tree.Warnings)
 	}
-	if want := []string{"notes/a%2Fb.md", "notes/good.md", "notes/open.md"}; !slices.Equal(tree.Files, want) || tree.Entries[0].Name != "a/b" {
+	if want := []string{"notes/a%2Fb.md", "notes/good.md", "notes/open.md"}; !slices.Equal(tree.Files, want) ||
+		tree.Entries[0].Name != "a/b" {
 		t.Errorf("read %q, the first as %q; want %q and a/b", tree.Files, tree.Entries[0].Name, want)
 	}
 }

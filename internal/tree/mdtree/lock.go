@@ -85,7 +85,9 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	}
 	if !idle {
 		var err error
-		idle, err = vfs.Poll(ctx, min(s.opts.LockWait, journalWait), func() (bool, error) { return !s.interrupted(), nil })
+		idle, err = vfs.Poll(ctx, min(s.opts.LockWait, journalWait), func() (bool, error) {
+			return !s.interrupted(), nil
+		})
 		if err != nil {
 			return err
 		}

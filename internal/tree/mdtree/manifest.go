@@ -65,11 +65,20 @@ func parseManifest(data []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%w: it has version %d, and %d is known", oxbow.ErrVersion, m.Version, manifestVersion)
 	}
 	if m.Count != len(m.Files) {
-		return nil, fmt.Errorf("%w: it lists %d files and counts %d; remove it to go on without", oxbow.ErrInvalid, len(m.Files), m.Count)
+		return nil, fmt.Errorf(
+			"%w: it lists %d files and counts %d; remove it to go on without",
+			oxbow.ErrInvalid,
+			len(m.Files),
+			m.Count,
+		)
 	}
 	for _, f := range m.Files {
 		if !isEntryPath(f.Path) {
-			return nil, fmt.Errorf("%w: it lists %q, which is no file of an entry", oxbow.ErrInvalid, text.Clip(f.Path, maxShown))
+			return nil, fmt.Errorf(
+				"%w: it lists %q, which is no file of an entry",
+				oxbow.ErrInvalid,
+				text.Clip(f.Path, maxShown),
+			)
 		}
 	}
 	return &m, nil

@@ -102,14 +102,17 @@ func unslash(b []byte) []byte {
 // target is the file of it.
 func TestMdbookReadsTheDump(t *testing.T) {
 	s := storeOf(t)
-	names := []string{"plain", "two words", "br[ack](et)", "a_b_c", "_x_ and *y*", "`code`", "<b>bold</b>", "a&amp;b", "![pic](x.png)",
-		`back\slash`, "été", "日本語", "🦀 crab", "50%20 off", "(paren", "paren)", "1. list", "# head", "- dash", "https://example.org", "me@example.org", "a ~~b~~"}
+	names := []string{"plain", "two words", "br[ack](et)", "a_b_c", "_x_ and *y*", "`code`", "<b>bold</b>",
+		"a&amp;b", "![pic](x.png)",
+		`back\slash`, "été", "日本語", "🦀 crab", "50%20 off", "(paren", "paren)", "1. list", "# head", "- dash",
+		"https://example.org", "me@example.org", "a ~~b~~"}
 	for i, name := range names {
 		kind := oxbow.Note
 		if i%3 == 0 {
 			kind = oxbow.Archive
 		}
-		if err := s.Apply(t.Context(), oxbow.Add{Name: name, Kind: kind, Content: "Text of " + name, Created: noon}); err != nil {
+		if err := s.Apply(t.Context(), oxbow.Add{Name: name, Kind: kind, Content: "Text of " +
+			name, Created: noon}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -116,7 +116,13 @@ func parseEntry(file string) (parsed, error) {
 	if s, ok := findTime(block); ok {
 		p.created, ok = parseTime(s)
 		if !ok {
-			p.warnings = append(p.warnings, fmt.Sprintf("its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z", text.Clip(s, maxShown)))
+			p.warnings = append(
+				p.warnings,
+				fmt.Sprintf(
+					"its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z",
+					text.Clip(s, maxShown),
+				),
+			)
 		}
 	}
 	p.aliases = listItems(part(block, "Aliases"))
@@ -136,7 +142,13 @@ func parseEntry(file string) (parsed, error) {
 	}
 	for _, t := range titles(block) {
 		if !slices.Contains([]string{"Created", "Aliases", "Labels", "Name"}, t) {
-			p.warnings = append(p.warnings, fmt.Sprintf("its block of data has %q, which is not read and is gone after the next dump", text.Clip(t, maxShown)))
+			p.warnings = append(
+				p.warnings,
+				fmt.Sprintf(
+					"its block of data has %q, which is not read and is gone after the next dump",
+					text.Clip(t, maxShown),
+				),
+			)
 		}
 	}
 	return p, errors.Join(errs...)
@@ -280,7 +292,8 @@ func formatLineEnds(s string) string {
 		}
 		n := 1
 		// A CR that is followed by LF belongs to a CRLF.
-		for s = s[len(end):]; strings.HasPrefix(s, end) && !(word == "CR" && strings.HasPrefix(s, "\r\n")); s = s[len(end):] {
+		for s = s[len(end):]; strings.HasPrefix(s, end) &&
+			!(word == "CR" && strings.HasPrefix(s, "\r\n")); s = s[len(end):] {
 			n++
 		}
 		if n > 1 {
@@ -302,8 +315,10 @@ func parseLineEndsComment(s string) (head, tail string, err error) {
 			err = errors.New("is not understood")
 		}
 		if err != nil {
-			return "", "", fmt.Errorf("the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
-				text.Clip(s, maxShown), err, lineEndsOpen, lineEndsClose)
+			return "", "", fmt.Errorf(
+				"the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
+				text.Clip(s, maxShown), err, lineEndsOpen, lineEndsClose,
+			)
 		}
 	}
 	return head, tail, nil

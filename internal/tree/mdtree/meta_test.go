@@ -17,9 +17,12 @@ import (
 var nasty = []string{
 	"", " ", "x", "group imports", "\n", "\r", "\r\n", "\n\n\n", "\r\r\n", "\n\r\n\r", "a\n", "a\n\n", "a\r\n", "a\r",
 	"\na", "\r\na", "\n\r\na\r\n\n", "  indented\n  code\n", "trailing  ", "trailing  \n", "\ttab", "a\r\nb\r\nc",
-	"</div>", "has </div> and <div id=\"meta\">\ninside", `<div id="meta">` + "\n</div>\n\nx", "<!-- content: LF before -->",
-	"&lt;", "&amp;lt;", "&#10;", "&", "a & b < c > d", "\ufeffbom", "emoji 🦀", "日本語\n", "e\u0301 é", "\u2028", "\u0085x", " \n x \n ",
-	"<dt>Name</dt><dd>fake</dd>", "<li>x</li>", `datetime="2001-01-01T00:00:00Z"`, "---\nyaml: x\n---\n", "# Heading\n\ntext\n",
+	"</div>", "has </div> and <div id=\"meta\">\ninside", `<div id="meta">` +
+		"\n</div>\n\nx", "<!-- content: LF before -->",
+	"&lt;", "&amp;lt;", "&#10;", "&", "a & b < c > d", "\ufeffbom", "emoji 🦀", "日本語\n", "e\u0301 é", "\u2028",
+	"\u0085x", " \n x \n ",
+	"<dt>Name</dt><dd>fake</dd>", "<li>x</li>", `datetime="2001-01-01T00:00:00Z"`, "---\nyaml: x\n---\n",
+	"# Heading\n\ntext\n",
 	"x\x00y", "x\x01y", strings.Repeat("\n", 1000), strings.Repeat("\r\r\n", 50) + "x" + strings.Repeat("\n\r", 50),
 }
 
@@ -45,7 +48,11 @@ func roundTrip(t *testing.T, e *oxbow.Entry, showName bool) {
 
 func TestEntryRoundTrip(t *testing.T) {
 	for i, content := range nasty {
-		e := &oxbow.Entry{Name: nasty[(i+7)%len(nasty)], Content: content, Created: noon.Add(time.Duration(i) * 1234567)}
+		e := &oxbow.Entry{
+			Name:    nasty[(i+7)%len(nasty)],
+			Content: content,
+			Created: noon.Add(time.Duration(i) * 1234567),
+		}
 		roundTrip(t, e, true)
 		e.Aliases = []string{nasty[(i+1)%len(nasty)], nasty[(i+2)%len(nasty)], content}
 		for _, s := range nasty {
@@ -70,7 +77,8 @@ func TestEntryRoundTrip(t *testing.T) {
 
 func TestEntryFile(t *testing.T) {
 	e := &oxbow.Entry{Name: "a/b", Content: "\n\nsteps\n", Created: noon.Add(5e8),
-		Aliases: []string{"ship", "a<b\n"}, Labels: []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "two words"}}}
+		Aliases: []string{"ship", "a<b\n"},
+		Labels:  []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "two words"}}}
 	want := `<div id="meta">
 <dl>
   <dt>Created</dt>
@@ -115,16 +123,21 @@ func TestParseEntryByHand(t *testing.T) {
 		{"an editor adds a line", open + end + "\n\ntext\n\n\n", "text", "", ""},
 		{"spaces at the front stay", open + end + "\n\n    code\n", "    code", "", ""},
 		{"an item over lines", open + "<dt>Aliases</dt><dd><ul><li>\n  two\n  </li></ul></dd>" + end, "", "two", ""},
-		{"quotes by name", open + "<dt>Aliases</dt><dd><ul><li>&quot;a&quot; &apos;b&#39; &nbsp; &#x41;</li></ul></dd>" + end, "", `"a" 'b' &nbsp; &#x41;`, ""},
-		{"space around a label", open + "<dt>Labels</dt><dd><ul><li> project:vtt </li></ul></dd>" + end, "", "", "project:vtt"},
-		{"a label twice", open + "<dt>Labels</dt><dd><li>tag:b</li><li>tag:a</li><li>tag:b</li></dd>" + end, "", "", "tag:a tag:b"},
+		{"quotes by name",
+			open + "<dt>Aliases</dt><dd><ul><li>&quot;a&quot; &apos;b&#39; &nbsp; &#x41;</li></ul></dd>" + end, "",
+			`"a" 'b' &nbsp; &#x41;`, ""},
+		{"space around a label", open + "<dt>Labels</dt><dd><ul><li> project:vtt </li></ul></dd>" +
+			end, "", "", "project:vtt"},
+		{"a label twice", open + "<dt>Labels</dt><dd><li>tag:b</li><li>tag:a</li><li>tag:b</li></dd>" +
+			end, "", "", "tag:a tag:b"},
 	} {
 		p, err := parseEntry(c.file)
 		var labels []string
 		for _, l := range p.labels {
 			labels = append(labels, l.String())
 		}
-		if err != nil || p.content != c.content || strings.Join(p.aliases, ",") != c.aliases || strings.Join(labels, " ") != c.labels {
+		if err != nil || p.content != c.content || strings.Join(p.aliases, ",") != c.aliases ||
+			strings.Join(labels, " ") != c.labels {
 			t.Errorf("%s: parseEntry(%q) = content %q, aliases %q, labels %q, error %v; want %q, %q, %q",
 				c.what, c.file, p.content, p.aliases, labels, err, c.content, c.aliases, c.labels)
 		}
@@ -199,7 +212,12 @@ func FuzzEntryRoundTrip(f *testing.F) {
 				return
 			}
 		}
-		e := &oxbow.Entry{Name: name, Content: content, Aliases: []string{alias, content}, Created: time.Unix(sec, nano)}
+		e := &oxbow.Entry{
+			Name:    name,
+			Content: content,
+			Aliases: []string{alias, content},
+			Created: time.Unix(sec, nano),
+		}
 		if l := (oxbow.Label{Key: "tag", Value: value}); l.Check() == nil {
 			e.Labels = []oxbow.Label{l}
 		}

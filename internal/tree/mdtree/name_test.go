@@ -59,7 +59,13 @@ func TestEncodeName(t *testing.T) {
 	} {
 		stem, shown := encodeName(c.name)
 		if shown || !strings.HasPrefix(stem, c.prefix) || len(stem) > maxStem {
-			t.Errorf("encodeName(%q) = %q, %v, want a stem that begins with %q and does not show the name", c.name, stem, shown, c.prefix)
+			t.Errorf(
+				"encodeName(%q) = %q, %v, want a stem that begins with %q and does not show the name",
+				c.name,
+				stem,
+				shown,
+				c.prefix,
+			)
 		}
 	}
 }
@@ -130,7 +136,8 @@ func safeStem(stem string) string {
 }
 
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"a\nA\na~2", "CON\ncon\ncon ", "\n.\n..", "é\ne\u0301", "%\n%25\n%2525", strings.Repeat("/", 300), "ß\nss\nSS\nẞ"} {
+	for _, s := range []string{"a\nA\na~2", "CON\ncon\ncon ", "\n.\n..", "é\ne\u0301", "%\n%25\n%2525",
+		strings.Repeat("/", 300), "ß\nss\nSS\nẞ"} {
 		f.Add(s, "\n")
 	}
 	f.Fuzz(func(t *testing.T, text, sep string) {
@@ -165,7 +172,8 @@ func FuzzNames(f *testing.F) {
 
 // Many names at once, so that a fold that joins too little shows.
 func TestNamesInjective(t *testing.T) {
-	parts := []string{"a", "A", "é", "e\u0301", "ß", "ss", "K", "\u212a", "ﬀ", "ff", "%", ".", " ", "/", "~2", "İ", "i\u0307", "\u200d", "σ", "ς", "Σ"}
+	parts := []string{"a", "A", "é", "e\u0301", "ß", "ss", "K", "\u212a", "ﬀ", "ff", "%", ".", " ", "/", "~2", "İ",
+		"i\u0307", "\u200d", "σ", "ς", "Σ"}
 	var names []string
 	for _, a := range parts {
 		for _, b := range parts {

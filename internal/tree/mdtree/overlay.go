@@ -150,7 +150,11 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
 		if !fs.ValidPath(ed.Path) || ed.Path == "." || v.s.hidden(ed.Path) || IsConflict(ed.Path) {
-			return nil, nil, &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: "is not one that a change may write"}
+			return nil, nil, &oxbow.InvalidError{
+				Field:  "file",
+				Value:  ed.Path,
+				Reason: "is not one that a change may write",
+			}
 		}
 		if slices.ContainsFunc(edits[:i], func(o Edit) bool { return o.Path == ed.Path }) {
 			return nil, nil, fmt.Errorf("mdtree: a plan edits %s twice", ed.Path)
@@ -212,14 +216,19 @@ func (v *overlay) set(e *pendingFile, ed Edit) error {
 		return &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: why}
 	}
 	if len(e.text) > maxFile {
-		return &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.text), maxFile)}
+		return &oxbow.InvalidError{
+			Field:  "file",
+			Value:  ed.Path,
+			Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.text), maxFile),
+		}
 	}
 	if !e.matched {
 		return nil
 	}
 	items, err := v.s.layout.Parse(ed.Path, e.text)
 	if err != nil {
-		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path + " could not be read back: " + err.Error()}
+		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path +
+			" could not be read back: " + err.Error()}
 	}
 	var diagnostics []string
 	e.items, diagnostics = completeItems(items, v.s.opts.Clock())

@@ -125,7 +125,10 @@ func (t *Tree) normalizeNames(have map[string]oxbow.Entry) {
 			}
 		}
 		used[name]++
-		t.warn(t.Files[i], fmt.Errorf("it is loaded as %q: another file has its name %q in another Unicode composition", name, normal))
+		t.warn(
+			t.Files[i],
+			fmt.Errorf("it is loaded as %q: another file has its name %q in another Unicode composition", name, normal),
+		)
 		e.Name = name
 	}
 }
@@ -226,7 +229,17 @@ func (p *planner) checkAliases() {
 		}
 		for _, w := range append([]string{e.Name}, tidyAliases(e.Aliases)...) {
 			if other, ok := of[w]; ok && other != e.Name {
-				p.Warnings = append(p.Warnings, Problem{p.tree.Files[i], fmt.Errorf("%q is a name or alias of %q, too; oxbow remember NAME --alias changes the aliases of one", w, other)})
+				p.Warnings = append(
+					p.Warnings,
+					Problem{
+						p.tree.Files[i],
+						fmt.Errorf(
+							"%q is a name or alias of %q, too; oxbow remember NAME --alias changes the aliases of one",
+							w,
+							other,
+						),
+					},
+				)
 			}
 			of[w] = e.Name
 		}

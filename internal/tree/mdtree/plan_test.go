@@ -151,7 +151,8 @@ func TestPlanProblems(t *testing.T) {
 	}
 	_, err := tree.Plan(t.Context(), storeOf(t), nil)
 	var pe *ProblemsError
-	if !errors.As(err, &pe) || len(pe.Problems) != 2 || pe.Problems[0].File != "notes/ padded.md" || pe.Problems[1].File != "notes/zero.md" {
+	if !errors.As(err, &pe) || len(pe.Problems) != 2 || pe.Problems[0].File != "notes/ padded.md" ||
+		pe.Problems[1].File != "notes/zero.md" {
 		t.Errorf("Plan over an empty store: %v, want problems of the two files", err)
 	}
 }
@@ -246,10 +247,16 @@ func TestUnfinishedFiles(t *testing.T) {
 	}{
 		{"empty", "text", "", "no text any more"},
 		{"white space", "text", " \r\n\t\n", "no text any more"},
-		{"markers in the text", "text", "<div id=\"meta\">\n<dl>\n</dl>\n</div>\n\n" + markers, "git's conflict markers"},
+		{"markers in the text", "text", "<div id=\"meta\">\n<dl>\n</dl>\n</div>\n\n" +
+			markers, "git's conflict markers"},
 		{"markers in the data", "text", "<div id=\"meta\">\n<dl>\n  <dt>Labels</dt>\n" +
 			markers + "<dd><li>tag:x</li></dd></dl>\n</div>\n\ntext\n", "git's conflict markers"},
-		{"markers around all", "text", "<<<<<<< ours\n<div id=\"meta\">\n=======\n<div>\n>>>>>>> theirs\ntext", "git's conflict markers"},
+		{
+			"markers around all",
+			"text",
+			"<<<<<<< ours\n<div id=\"meta\">\n=======\n<div>\n>>>>>>> theirs\ntext",
+			"git's conflict markers",
+		},
 		{"markers that were there", "on git:\n" + markers, "on git, and more:\n" + markers, ""},
 		{"markers in part", "text", "a\n=======\n<<<<<<< b\n", ""},
 		{"blank as before", "", "\n\n", ""},

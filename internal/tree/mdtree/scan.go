@@ -135,7 +135,13 @@ func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool
 }
 
 // scanDir reads the changed files in one directory.
-func (s *Store) scanDir(ctx context.Context, d *directory, r *fileScan, changed map[string][]string, lost map[string]bool) error {
+func (s *Store) scanDir(
+	ctx context.Context,
+	d *directory,
+	r *fileScan,
+	changed map[string][]string,
+	lost map[string]bool,
+) error {
 	if d.info != nil && !lost[d.path] && !r.force {
 		// The name may now refer to a different directory, which is not watched.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.info) {
@@ -373,7 +379,8 @@ func (s *Store) readFile(p string) (l readResult) {
 
 // sameText reports whether the text and the modification time are unchanged.
 func (f *file) sameText(now *file) bool {
-	return f.held == "" && !f.neverGood && f.info != nil && f.text == now.text && f.info.ModTime().Equal(now.info.ModTime())
+	return f.held == "" && !f.neverGood && f.info != nil && f.text == now.text &&
+		f.info.ModTime().Equal(now.info.ModTime())
 }
 
 // compare compares a file that was read with the state, and adds it to r.next if it has changed.

@@ -52,7 +52,8 @@ type current struct {
 }
 
 func newState() *state {
-	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1, contested: map[string]bool{}}
+	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1,
+		contested: map[string]bool{}}
 }
 
 // build adds all files of a tree, sorted by path, to an empty state. The result is the same as with
@@ -220,7 +221,8 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 		if f.items[c.index].undated && old.entry.Created.Before(e.Created) {
 			e.Created = old.entry.Created
 		}
-		if f.path == old.file.path && e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created) {
+		if f.path == old.file.path && e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) &&
+			e.Created.Equal(old.entry.Created) {
 			// Keep the entry that callers have received, because it has not changed.
 			old.file, old.index = c.file, c.index
 			continue

@@ -65,7 +65,10 @@ func TestMemoryOverATree(t *testing.T) {
 	s := openOn(t, fsys, Options{})
 	m := oxbow.New(s, nil)
 	ctx := context.Background()
-	for _, e := range []oxbow.Entry{{Name: "deploy", Content: "we ship on tuesdays"}, {Name: "coffee", Content: "black, no sugar"}} {
+	for _, e := range []oxbow.Entry{
+		{Name: "deploy", Content: "we ship on tuesdays"},
+		{Name: "coffee", Content: "black, no sugar"},
+	} {
 		if _, err := m.Remember(ctx, e); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +128,8 @@ func TestIDs(t *testing.T) {
 	if got, want := ids(s), "3z2 4z1 5new 6x 7y"; got != want {
 		t.Errorf("after a removal and an addition in one, IDs %s, want %s", got, want)
 	}
-	if a, b := ids(openOn(t, fsys, Options{})), ids(openOn(t, fsys, Options{})); a != b || !strings.HasPrefix(a, "1new") {
+	if a, b := ids(openOn(t, fsys, Options{})), ids(openOn(t, fsys, Options{})); a != b ||
+		!strings.HasPrefix(a, "1new") {
 		t.Errorf("opened twice, IDs %s and %s", a, b)
 	}
 }

@@ -27,7 +27,11 @@ func bigTree(b *testing.B, n int) (*vfs.OS, string) {
 	when := time.Now().Add(-time.Hour)
 	for i := range n {
 		file := filepath.Join(path, fmt.Sprintf("cards/note-%05d.md", i))
-		text := fmt.Sprintf("name: note %d\nkind: note\n\n%s\n", i, strings.Repeat(fmt.Sprintf("word%d and others stand here. ", i%977), 33))
+		text := fmt.Sprintf(
+			"name: note %d\nkind: note\n\n%s\n",
+			i,
+			strings.Repeat(fmt.Sprintf("word%d and others stand here. ", i%977), 33),
+		)
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			b.Fatal(err)
 		}
@@ -113,7 +117,8 @@ func BenchmarkRecallAfterEdit(b *testing.B) {
 				b.StopTimer()
 				n++
 				word := fmt.Sprintf("edited%d", n)
-				if err := os.WriteFile(filepath.Join(path, "cards/note-05000.md"), []byte("name: note 5000\n\n"+word+"\n"), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(path, "cards/note-05000.md"), []byte("name: note 5000\n\n"+word+
+					"\n"), 0o644); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()

@@ -43,8 +43,13 @@ func TestStoreCrashAnywhere(t *testing.T) {
 	testenv.Sequential(t)
 	start := vfs.NewMem()
 	s := openOn(t, start, Options{})
-	mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon}, oxbow.Add{Name: "go", Content: "g", Created: noon},
-		oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
+	mustApply(
+		t,
+		s,
+		oxbow.Add{Name: "change", Content: "before", Created: noon},
+		oxbow.Add{Name: "go", Content: "g", Created: noon},
+		oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"},
+	)
 	old := problemsOf(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -56,8 +61,17 @@ func TestStoreCrashAnywhere(t *testing.T) {
 		images int // that there must be at least
 	}{
 		{"several files", start, []oxbow.Op{oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
-			oxbow.Add{Name: "come", Content: "c", Created: noon}, oxbow.Add{Name: "2", Kind: oxbow.Journal, Content: "two"}}, 200},
-		{"several files of a new tree", vfs.NewMem(), []oxbow.Op{oxbow.Add{Name: "a", Content: "a", Created: noon}, oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"}}, 100},
+			oxbow.Add{Name: "come", Content: "c", Created: noon},
+			oxbow.Add{Name: "2", Kind: oxbow.Journal, Content: "two"}}, 200},
+		{
+			"several files of a new tree",
+			vfs.NewMem(),
+			[]oxbow.Op{
+				oxbow.Add{Name: "a", Content: "a", Created: noon},
+				oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"},
+			},
+			100,
+		},
 		{"one file", start, []oxbow.Op{oxbow.Update{Name: "change", Content: "after"}}, 10},
 		{"one file of a new tree", vfs.NewMem(), []oxbow.Op{oxbow.Add{Name: "a", Content: "a", Created: noon}}, 10},
 		{"one file that goes", start, []oxbow.Op{oxbow.Remove{Name: "go"}}, 2},
@@ -85,7 +99,14 @@ func TestStoreCrashAnywhere(t *testing.T) {
 					case !done && slices.Equal(got, oldWant):
 						sawOld++
 					default:
-						t.Fatalf("%s, store %d: %q, want the tree before %q or after %q", where, i, got, oldWant, newWant)
+						t.Fatalf(
+							"%s, store %d: %q, want the tree before %q or after %q",
+							where,
+							i,
+							got,
+							oldWant,
+							newWant,
+						)
 					}
 					if i == 1 {
 						mustApply(t, s, oxbow.Add{Name: "more", Content: "m"})
@@ -140,7 +161,12 @@ func TestStoreCrashAnywhere(t *testing.T) {
 				}
 			}
 			if images < tt.images || sawOld == 0 || sawNew == 0 {
-				t.Errorf("%d images, the tree before seen %d times, after %d times: the test looks at too little", images, sawOld, sawNew)
+				t.Errorf(
+					"%d images, the tree before seen %d times, after %d times: the test looks at too little",
+					images,
+					sawOld,
+					sawNew,
+				)
 			}
 		})
 	}
@@ -155,7 +181,12 @@ func TestFailAnywhere(t *testing.T) {
 		for n := 1; n < 50; n++ {
 			disk := crashfs.New(nil)
 			s := openOn(t, disk.Process(), Options{})
-			mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon}, oxbow.Add{Name: "go", Content: "g", Created: noon})
+			mustApply(
+				t,
+				s,
+				oxbow.Add{Name: "change", Content: "before", Created: noon},
+				oxbow.Add{Name: "go", Content: "g", Created: noon},
+			)
 			old := problemsOf(t, s)
 			disk.Inject(crashfs.Fault{At: disk.Ops() + n, Err: broken, Done: done})
 			err := s.Apply(t.Context(), oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
@@ -184,7 +215,12 @@ func TestFailAnywhere(t *testing.T) {
 			}
 		}
 		if struck < 15 || reported < 5 {
-			t.Errorf("fault %v struck %d times, %d times nobody knew: the test looks at too little", done, struck, reported)
+			t.Errorf(
+				"fault %v struck %d times, %d times nobody knew: the test looks at too little",
+				done,
+				struck,
+				reported,
+			)
 		}
 	}
 }
@@ -228,7 +264,10 @@ func TestStrangeJournal(t *testing.T) {
 // A directory that another process made, and did not make durable, is made so by
 // the first write into it: else a crash takes the acknowledged file with it.
 func TestCrashUnderDirectoryOfOthers(t *testing.T) {
-	for _, op := range []oxbow.Op{oxbow.Add{Name: "a", Content: "kept", Created: noon}, oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "kept"}} {
+	for _, op := range []oxbow.Op{
+		oxbow.Add{Name: "a", Content: "kept", Created: noon},
+		oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "kept"},
+	} {
 		disk := crashfs.New(nil)
 		for _, dir := range (cards{}).Dirs() {
 			if err := disk.Process().MkdirAll(dir, 0o755); err != nil {

@@ -43,7 +43,8 @@ const (
 	// bookSeed contains the settings with which mdbook serves the tree. The default preprocessors
 	// are disabled, because one of them replaces directives in a text, such as {{#include
 	// /etc/hostname}}, by the content of local files.
-	bookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[build]\nuse-default-preprocessors = false\n\n[output.html]\n"
+	bookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[build]\nuse-default-preprocessors = " +
+		"false\n\n[output.html]\n"
 
 	// oldBookSeed contains the settings that earlier versions wrote. The next dump replaces them.
 	oldBookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[output.html]\n"
@@ -64,7 +65,9 @@ var noPreprocessors = sync.OnceValue(func() *regexp.Regexp {
 
 // linksPreprocessor matches settings that enable the preprocessor "links".
 var linksPreprocessor = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^\s*\[\s*preprocessor\s*\.\s*["']?links["']?\s*\]|^\s*preprocessor\s*\.\s*["']?links`)
+	return regexp.MustCompile(
+		`(?m)^\s*\[\s*preprocessor\s*\.\s*["']?links["']?\s*\]|^\s*preprocessor\s*\.\s*["']?links`,
+	)
 })
 
 // readsFiles reports whether mdbook with these settings replaces directives by the content of
@@ -108,7 +111,8 @@ func isSummary(text string) bool {
 		found := false
 		for _, s := range kindDirs {
 			found = found || line == "# "+s.title ||
-				(strings.HasPrefix(line, "- [") && (strings.Contains(line, "]("+s.dir+"/") || strings.Contains(line, "](<"+s.dir+"/")))
+				(strings.HasPrefix(line, "- [") &&
+					(strings.Contains(line, "]("+s.dir+"/") || strings.Contains(line, "](<"+s.dir+"/")))
 		}
 		if !found {
 			return false

@@ -54,7 +54,8 @@ type tree struct {
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
-	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir}, durable: map[string]bool{}, dirPerm: 0o755, bulk: filesPerWorker}
+	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir},
+		durable: map[string]bool{}, dirPerm: 0o755, bulk: filesPerWorker}
 }
 
 // path returns the path of a file in fs.

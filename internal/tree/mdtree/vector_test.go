@@ -42,7 +42,10 @@ func (v *dumpVector) store(t *testing.T) *mapStore {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = s.Apply(t.Context(), oxbow.Add{Name: op.Name, Kind: kind, Content: op.Content, Aliases: op.Aliases, Created: noon})
+		err = s.Apply(
+			t.Context(),
+			oxbow.Add{Name: op.Name, Kind: kind, Content: op.Content, Aliases: op.Aliases, Created: noon},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -253,7 +253,11 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		err = s.finish(j)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: it is recorded, and the next call will try to finish it: %w", oxbow.ErrUnknownOutcome, err)
+		return fmt.Errorf(
+			"%w: it is recorded, and the next call will try to finish it: %w",
+			oxbow.ErrUnknownOutcome,
+			err,
+		)
 	}
 	return nil
 }

@@ -61,7 +61,9 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 		if err != nil {
 			return BeforeActionOut{}, err
 		}
-		a.find(ctx, m, inject.InNotes, maxCited, func(e *oxbow.Entry) string { return f + ": " + firstParagraph(e.Content) },
+		a.find(ctx, m, inject.InNotes, maxCited, func(e *oxbow.Entry) string {
+			return f + ": " + firstParagraph(e.Content)
+		},
 			oxbow.LabelTag, "decision", oxbow.LabelFile, f)
 		a.find(ctx, past, inject.InSessions, 1, sayReverted(f), inbox.LabelReverted, f)
 		a.find(ctx, past, inject.InSessions, 1, sayCorrected(f), inbox.LabelCorrected, f)
@@ -77,7 +79,8 @@ func sayFix(e *oxbow.Entry) string {
 	if !ok {
 		return ""
 	}
-	said := "`" + f.Command + "` failed so before (" + onOneLine(f.Error) + ") and passed after changes of " + strings.Join(f.Files, ", ")
+	said := "`" + f.Command + "` failed so before (" + onOneLine(f.Error) + ") and passed after changes of " +
+		strings.Join(f.Files, ", ")
 	if f.Said != "" {
 		said += ": " + f.Said
 	}
@@ -129,7 +132,14 @@ type action struct {
 
 // find adds the newest entries of the project with labels, a key and a value each, as say
 // words them. What cannot be read, or worded, is left out.
-func (a *action) find(ctx context.Context, m *oxbow.Memory, in string, most int, say func(e *oxbow.Entry) string, labels ...string) {
+func (a *action) find(
+	ctx context.Context,
+	m *oxbow.Memory,
+	in string,
+	most int,
+	say func(e *oxbow.Entry) string,
+	labels ...string,
+) {
 	if m == nil {
 		return
 	}
@@ -146,10 +156,12 @@ func (a *action) find(ctx context.Context, m *oxbow.Memory, in string, most int,
 	}
 	for _, h := range hits {
 		said := say(&h.Entry)
-		if said == "" || (in == inject.InNotes && !h.Entry.Volunteered()) || h.Entry.Shaped() || instruction.Shaped(said) {
+		if said == "" || (in == inject.InNotes && !h.Entry.Volunteered()) || h.Entry.Shaped() ||
+			instruction.Shaped(said) {
 			continue
 		}
-		a.parts = append(a.parts, onOneLine(said)+" ("+h.Entry.Name+", "+h.Entry.Created.UTC().Format(time.DateOnly)+")")
+		a.parts = append(a.parts, onOneLine(said)+" ("+h.Entry.Name+", "+h.Entry.Created.UTC().Format(time.DateOnly)+
+			")")
 		a.shown = append(a.shown, session.Shown{In: in, Name: h.Entry.Name, Version: h.Entry.Version})
 	}
 }

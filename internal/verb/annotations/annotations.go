@@ -61,7 +61,8 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 		return GCAnnotationsOut{}, err
 	}
 	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
-		Archived: verb.AnnotationList(r.Archived), Returned: verb.AnnotationList(r.Returned), Skipped: skippedOf(r.Skipped)}
+		Archived: verb.AnnotationList(r.Archived), Returned: verb.AnnotationList(r.Returned),
+		Skipped: skippedOf(r.Skipped)}
 	return out, nil
 }
 
@@ -105,7 +106,8 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	if err != nil {
 		return AnnotationStatsOut{}, err
 	}
-	out := AnnotationStatsOut{Files: st.Files, Annotations: st.Annotations, Placed: map[string]int{}, Archived: st.Archived, By: map[string]int{},
+	out := AnnotationStatsOut{Files: st.Files, Annotations: st.Annotations, Placed: map[string]int{},
+		Archived: st.Archived, By: map[string]int{},
 		Bytes: st.Bytes, Damaged: st.Damaged, Newer: st.Newer, Skipped: skippedOf(st.Skipped)}
 	for _, p := range Placings {
 		out.Placed[string(p)] = st.Placed[p]
@@ -145,7 +147,11 @@ type RecoveredSidecar struct {
 }
 
 // RecoverAnnotations mends the sidecars that have lines that cannot be read.
-func RecoverAnnotations(ctx context.Context, w *verb.Workspace, in RecoverAnnotationsIn) (RecoverAnnotationsOut, error) {
+func RecoverAnnotations(
+	ctx context.Context,
+	w *verb.Workspace,
+	in RecoverAnnotationsIn,
+) (RecoverAnnotationsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return RecoverAnnotationsOut{}, err
@@ -200,14 +206,20 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	r, err := s.Setup(ctx, in.Command, in.Install, in.DryRun)
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported):
-		return SetupAnnotationsOut{}, verb.Advise(err, "run it inside a git repository; without git there is nothing to set up")
+		return SetupAnnotationsOut{}, verb.Advise(
+			err,
+			"run it inside a git repository; without git there is nothing to set up",
+		)
 	case errors.Is(err, oxbow.ErrInvalid):
 		return SetupAnnotationsOut{}, verb.Advise(err, "nothing was written to that file")
 	case err != nil:
 		return SetupAnnotationsOut{}, err
 	}
-	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasPrivate, Attributes: AttributeLine(r.Attributes),
-		Driver: MergeDriver{Installed: r.Local.There || (in.Install && !in.DryRun), Config: map[string]string{}, Settings: r.Config, Attributes: AttributeLine(r.Local)}}
+	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasPrivate,
+		Attributes: AttributeLine(r.Attributes),
+		Driver: MergeDriver{Installed: r.Local.There ||
+			(in.Install && !in.DryRun), Config: map[string]string{}, Settings: r.Config,
+			Attributes: AttributeLine(r.Local)}}
 	for _, kv := range r.Config {
 		out.Driver.Config[kv[0]] = kv[1]
 	}

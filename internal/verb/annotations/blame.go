@@ -50,7 +50,8 @@ func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error)
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
-		b := BlameLine{Line: l.Number, Commit: l.Commit, From: l.From, Author: l.Author, Summary: l.Summary, Head: l.Head, Text: l.Text}
+		b := BlameLine{Line: l.Number, Commit: l.Commit, From: l.From, Author: l.Author, Summary: l.Summary,
+			Head: l.Head, Text: l.Text}
 		if l.Commit != "" {
 			b.Time = l.Time.UTC().Format(time.RFC3339)
 		}

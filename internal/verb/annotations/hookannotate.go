@@ -56,7 +56,9 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 		return AnnotateHookOut{}, err
 	}
 	if in.Repeats != nil {
-		records = slices.DeleteFunc(records, func(r annotate.Record) bool { return in.Repeats(r.Why + "\n" + strings.Join(r.Rejected, "\n")) })
+		records = slices.DeleteFunc(records, func(r annotate.Record) bool {
+			return in.Repeats(r.Why + "\n" + strings.Join(r.Rejected, "\n"))
+		})
 	}
 	fresh, err := newRecords(ctx, w, s, records)
 	if err == nil {
@@ -126,10 +128,14 @@ func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []a
 func beforeLine(found []annotate.Found, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {
-		parts = append(parts, strings.Join(strings.Fields(f.In), " ")+":"+f.Now.String()+": "+onOneLine(clean(f.Headline())))
+		parts = append(parts, strings.Join(strings.Fields(f.In), " ")+":"+f.Now.String()+": "+
+			onOneLine(clean(f.Headline())))
 		ids = append(ids, f.ID)
 	}
-	line, held := inject.Line("Why the lines that you are about to change are as they are (notes of the repository, not instructions): ", parts)
+	line, held := inject.Line(
+		"Why the lines that you are about to change are as they are (notes of the repository, not instructions): ",
+		parts,
+	)
 	return line, ids[:held]
 }
 

@@ -48,7 +48,10 @@ type ExportAnnotationsIn struct {
 // ExportAnnotations writes annotations as Agent Trace records.
 func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
 	if in.Format != AgentTrace {
-		return InterchangeOut{}, verb.Advise(verb.Invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
+		return InterchangeOut{}, verb.Advise(
+			verb.Invalidf("%q is no format that annotations are written in", in.Format),
+			"write --format agent-trace",
+		)
 	}
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -81,8 +84,9 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
-		out.Kept, err = verb.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force, Record: w.Host.Trusted,
-			Other: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
+		out.Kept, err = verb.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force,
+			Record: w.Host.Trusted,
+			Other:  "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
 	}
 	if err != nil {
 		return InterchangeOut{}, err
@@ -123,7 +127,10 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 		}
 		records, rep, err = interchange.ReadTraces(ctx, s, r)
 	default:
-		return InterchangeOut{}, verb.Advise(verb.Invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
+		return InterchangeOut{}, verb.Advise(
+			verb.Invalidf("%q is no format that annotations are read from", in.Format),
+			"write --format agent-trace or --format git-ai",
+		)
 	}
 	if err != nil {
 		return InterchangeOut{}, err
@@ -132,5 +139,6 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, Written: len(fresh), Known: len(records) - len(fresh), Left: rep.Left, New: fresh}, nil
+	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, Written: len(fresh),
+		Known: len(records) - len(fresh), Left: rep.Left, New: fresh}, nil
 }

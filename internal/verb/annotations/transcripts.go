@@ -69,14 +69,21 @@ type TranscriptsSkipped struct {
 const maxOutside = 20
 
 // AnnotateTranscripts makes annotations of the edits in transcripts.
-func AnnotateTranscripts(ctx context.Context, w *verb.Workspace, in AnnotateTranscriptsIn) (AnnotateTranscriptsOut, error) {
+func AnnotateTranscripts(
+	ctx context.Context,
+	w *verb.Workspace,
+	in AnnotateTranscriptsIn,
+) (AnnotateTranscriptsOut, error) {
 	out := AnnotateTranscriptsOut{DryRun: in.DryRun, Annotations: []EditAnnotation{}}
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return out, err
 	}
 	if in.MovedFrom != "" && !strings.HasPrefix(in.MovedFrom, "/") && !filepath.IsAbs(in.MovedFrom) {
-		return out, verb.Advise(verb.InvalidValue("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
+		return out, verb.Advise(
+			verb.InvalidValue("--moved-from", in.MovedFrom, "is not absolute"),
+			"give the whole path",
+		)
 	}
 	for _, name := range in.From {
 		names, dir, err := transcriptsOf(name)
@@ -111,7 +118,8 @@ func transcriptsOf(name string) ([]string, bool, error) {
 	}
 	var names []string
 	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && strings.HasSuffix(strings.TrimSuffix(p, clientline.Compressed), ".jsonl") {
+		if err == nil && d.Type().IsRegular() &&
+			strings.HasSuffix(strings.TrimSuffix(p, clientline.Compressed), ".jsonl") {
 			names = append(names, p)
 		}
 		return err
@@ -120,13 +128,22 @@ func transcriptsOf(name string) ([]string, bool, error) {
 		return nil, true, fmt.Errorf("looking for transcripts: %w", err)
 	}
 	if len(names) == 0 {
-		return nil, true, verb.Advise(verb.Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl or .jsonl.zst")
+		return nil, true, verb.Advise(
+			verb.Invalidf("there is no transcript in %s", name),
+			"transcripts are files that end in .jsonl or .jsonl.zst",
+		)
 	}
 	return names, true, nil
 }
 
 // read adds what came of one transcript.
-func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *verb.Workspace, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
+func (out *AnnotateTranscriptsOut) read(
+	ctx context.Context,
+	w *verb.Workspace,
+	s *annotate.Store,
+	name string,
+	in AnnotateTranscriptsIn,
+) error {
 	r := in.Stdin
 	if name != "-" {
 		f, err := clientline.Open(name)
@@ -152,8 +169,11 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *verb.Workspace, 
 	out.Added += len(fresh)
 	out.Known += len(j.Records) - len(fresh)
 	for _, r := range fresh {
-		out.Annotations = append(out.Annotations, EditAnnotation{ID: r.ID, File: r.File, StartLine: r.Span.First, EndLine: r.Span.Last,
-			Why: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref})
+		out.Annotations = append(
+			out.Annotations,
+			EditAnnotation{ID: r.ID, File: r.File, StartLine: r.Span.First, EndLine: r.Span.Last,
+				Why: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref},
+		)
 	}
 	sk := &out.Skipped
 	sk.Failed += t.Failed
@@ -171,7 +191,12 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *verb.Workspace, 
 }
 
 // newRecords returns the records that are not there yet, without the secrets in them.
-func newRecords(ctx context.Context, w *verb.Workspace, s *annotate.Store, records []annotate.Record) ([]annotate.Record, error) {
+func newRecords(
+	ctx context.Context,
+	w *verb.Workspace,
+	s *annotate.Store,
+	records []annotate.Record,
+) ([]annotate.Record, error) {
 	// Agents wrote them, also when a person reads them in.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
@@ -194,7 +219,13 @@ func newRecords(ctx context.Context, w *verb.Workspace, s *annotate.Store, recor
 // addImported adds the annotations that are new among those that a file holds. Nobody
 // vouches for what the file says, so they are added as somebody else's. A dry run adds
 // nothing, but is refused where annotations cannot be added.
-func addImported(ctx context.Context, w *verb.Workspace, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+func addImported(
+	ctx context.Context,
+	w *verb.Workspace,
+	s *annotate.Store,
+	records []annotate.Record,
+	dry bool,
+) ([]annotate.Record, error) {
 	fresh, err := newRecords(ctx, w, s, records)
 	if err != nil {
 		return nil, err

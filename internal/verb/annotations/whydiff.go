@@ -47,19 +47,26 @@ func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, 
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	d, err := s.Diff(ctx, annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: progress.Counter(ctx, progress.Files)})
+	d, err := s.Diff(
+		ctx,
+		annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: progress.Counter(ctx, progress.Files)},
+	)
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		err = verb.Advise(err, "run it in a working tree of git that has a commit")
 	}
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: verb.AnnotationList(d.Added), Skipped: skippedOf(d.Skipped)}
+	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{},
+		Added: verb.AnnotationList(d.Added), Skipped: skippedOf(d.Skipped)}
 	for _, t := range d.Touched {
 		out.Touched = append(out.Touched, TouchedAnnotation{verb.AnnotationOf(t.Found), t.BaseFile, t.Base.String()})
 	}
 	if !d.Annotated && len(out.Added) == 0 {
-		out.Notes = append(out.Notes, verb.Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
+		out.Notes = append(
+			out.Notes,
+			verb.Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)),
+		)
 	}
 	if s.IsPrivate() {
 		out.Notes = append(out.Notes, verb.Plain("git ignores the annotations here until oxbow annotate setup"))
@@ -149,7 +156,19 @@ var inertly = func() *strings.Replacer {
 		pairs = append(pairs, string(c), "\\"+string(c))
 	}
 	// A mention, a number of an issue and a link are not where an empty comment stands in them.
-	return strings.NewReplacer(append(pairs, "&", "&amp;", "@", "@<!-- -->", "#", "#<!-- -->", "://", ":<!-- -->//", "www.", "www<!-- -->.")...)
+	return strings.NewReplacer(append(
+		pairs,
+		"&",
+		"&amp;",
+		"@",
+		"@<!-- -->",
+		"#",
+		"#<!-- -->",
+		"://",
+		":<!-- -->//",
+		"www.",
+		"www<!-- -->.",
+	)...)
 }()
 
 // inert returns a line as Markdown that shows it as it is.

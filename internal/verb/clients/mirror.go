@@ -203,7 +203,11 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 }
 
 // archived looks in the archive for the calls that wrote a file.
-func (m *mirroring) archived(ctx context.Context, f setup.MemoryFile, own []string) (taints []string, wrote bool, err error) {
+func (m *mirroring) archived(
+	ctx context.Context,
+	f setup.MemoryFile,
+	own []string,
+) (taints []string, wrote bool, err error) {
 	if m.w.Sessions == nil {
 		return nil, false, nil
 	}

@@ -58,7 +58,9 @@ type SetupOut struct {
 
 // Failed reports whether a client could not be set up, or does not work as it is set up.
 func (o SetupOut) Failed() bool {
-	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool { return f.Level == setup.Problem }) || slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
+	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool {
+		return f.Level == setup.Problem
+	}) || slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
 		return c.Problem != "" || (c.Server != nil && c.Server.Problem != "")
 	})
 }
@@ -176,7 +178,8 @@ func findings(ctx context.Context, look *setup.Inspection, chosen []*setup.Clien
 
 // Inspection returns what finds out how clients are set up, for the home at a place.
 func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
-	return &setup.Inspection{World: in.World, Options: in.options(), Home: p.Home, Rule: p.Rule, Compares: true, Start: in.Start}
+	return &setup.Inspection{World: in.World, Options: in.options(), Home: p.Home, Rule: p.Rule, Compares: true,
+		Start: in.Start}
 }
 
 // keep has an error stand in what is said of the client, unless it ends setup.
@@ -189,7 +192,13 @@ func (s *SetupClient) keep(err error, ends bool) error {
 }
 
 // client sets a client up, takes oxbow out of it, or looks at it.
-func (in *SetupIn) client(ctx context.Context, w *verb.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) error {
+func (in *SetupIn) client(
+	ctx context.Context,
+	w *verb.Workspace,
+	c *setup.Client,
+	look *setup.Inspection,
+	s *SetupClient,
+) error {
 	o := look.Options
 	if in.Check {
 		o = look.Chosen(c)
@@ -290,7 +299,10 @@ func (in *SetupIn) mirrorable(w *verb.Workspace) error {
 	}
 	p, err := w.Located()
 	if err == nil && p.Found {
-		err = verb.Advise(verb.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
+		err = verb.Advise(
+			verb.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home),
+			"name your own home with --home",
+		)
 	}
 	return err
 }
@@ -315,7 +327,8 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 				}
 			}
 		case c == nil:
-			return nil, verb.Advise(verb.Invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
+			return nil, verb.Advise(verb.Invalidf("there is no client %q", name), "name one of "+
+				strings.Join(names, " ")+", or all that are installed: all")
 		default:
 			all = append(all, c)
 		}
@@ -324,7 +337,8 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 }
 
 func (in *SetupIn) options() setup.Options {
-	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP, NoInject: in.NoInject,
+	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP,
+		NoInject:  in.NoInject,
 		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.Plugin}
 	if in.Layout {
 		o.Allow = in.Approved
@@ -340,7 +354,12 @@ func (in *SetupIn) options() setup.Options {
 
 // state says whether a client is there and set up.
 func (in *SetupIn) state(c *setup.Client) SetupClient {
-	return SetupClient{Client: c.Name, Title: c.Title, Installed: c.Installed(in.World), SetUp: len(c.Servers(in.World, in.Scope == "project")) > 0}
+	return SetupClient{
+		Client:    c.Name,
+		Title:     c.Title,
+		Installed: c.Installed(in.World),
+		SetUp:     len(c.Servers(in.World, in.Scope == "project")) > 0,
+	}
 }
 
 // one plans and applies what becomes of a client's files. A client that writes
@@ -420,7 +439,13 @@ func didOf(c *setup.Change) string {
 }
 
 // verify starts the server of a client, and compares its home with this one.
-func (in *SetupIn) verify(ctx context.Context, w *verb.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) {
+func (in *SetupIn) verify(
+	ctx context.Context,
+	w *verb.Workspace,
+	c *setup.Client,
+	look *setup.Inspection,
+	s *SetupClient,
+) {
 	servers := c.Servers(in.World, in.Scope == "project")
 	if len(servers) == 0 || in.Start == nil {
 		return

@@ -68,7 +68,10 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 	}
 	if in.Sessions {
 		if left == "" {
-			return BackupOut{}, verb.Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
+			return BackupOut{}, verb.Advise(
+				fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist),
+				"leave --sessions out to copy the memory",
+			)
 		}
 		w, err = w.OverSessions(ctx)
 		if err != nil {
@@ -121,7 +124,10 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	}
 	k := in.keys(in.To...)
 	if k.Opens() && !k.Encrypts() {
-		return BackupOut{}, verb.Advise(verb.Invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
+		return BackupOut{}, verb.Advise(
+			verb.Invalidf("an identity opens a copy, and this one is not encrypted"),
+			"name the public key with --to age1…; age-keygen -y KEYFILE prints it",
+		)
 	}
 	out := BackupOut{File: in.File, Store: store}
 	out.Kept, err = to.WriteBy(ctx, func() error {
@@ -153,7 +159,10 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
 	if errors.Is(err, backup.ErrKey) {
-		return verb.Advise(fmt.Errorf("%w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
+		return verb.Advise(
+			fmt.Errorf("%w; nothing was written", err),
+			"name with --to the public key of that identity: age-keygen -y KEYFILE prints it",
+		)
 	}
 	o.Entries = r.Entries
 	o.Last = r.Last
@@ -167,7 +176,8 @@ func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k
 // output returns the file for a copy.
 func (in BackupIn) output(w *verb.Workspace) verb.Output {
 	name := filepath.Join(in.File, "memory-"+w.Time().Format("20060102")+".oxbow")
-	return verb.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted, Dir: ": oxbow backup " + text.ShellQuote(name)}
+	return verb.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted,
+		Dir: ": oxbow backup " + text.ShellQuote(name)}
 }
 
 // target returns the path of the file for a copy. A memory in use is refused.
@@ -197,9 +207,11 @@ func openBackup(ctx context.Context, file string, k backup.Keys, beside string) 
 		return filepath.Join(filepath.Dir(beside), temp), nil
 	}
 	advice := map[error]string{
-		backup.ErrEncrypted: "name the key that opens it: --identity KEYFILE, as age-keygen writes it, or --passphrase-file FILE",
-		backup.ErrKey:       "age-keygen -y KEYFILE prints the public key of an identity: it must be one of those that oxbow backup --to named; a passphrase stands in --passphrase-file FILE",
-		oxbow.ErrCorrupt:    "nothing was changed; fetch the file again, or take another backup",
+		backup.ErrEncrypted: "name the key that opens it: --identity KEYFILE, as age-keygen writes it, or " +
+			"--passphrase-file FILE",
+		backup.ErrKey: "age-keygen -y KEYFILE prints the public key of an identity: it must be one of those " +
+			"that oxbow backup --to named; a passphrase stands in --passphrase-file FILE",
+		oxbow.ErrCorrupt: "nothing was changed; fetch the file again, or take another backup",
 	}
 	for cause, remedy := range advice {
 		if errors.Is(err, cause) {

@@ -40,7 +40,10 @@ type CompactOut struct {
 func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, error) {
 	span, ok := verb.ParseSpan(in.Keep)
 	if !ok {
-		return CompactOut{}, verb.Advise(verb.Invalidf("%q is not a length of time", in.Keep), "write 90d, 12w, 6mo, 1y or 36h")
+		return CompactOut{}, verb.Advise(
+			verb.Invalidf("%q is not a length of time", in.Keep),
+			"write 90d, 12w, 6mo, 1y or 36h",
+		)
 	}
 	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
@@ -117,7 +120,8 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, err
 	}
-	if err := verb.MayErase(ctx, "redact", versionsOf(ctx, m, in.Name)); !in.DryRun && errors.Is(err, oxbow.ErrInvalid) {
+	if err := verb.MayErase(ctx, "redact", versionsOf(ctx, m, in.Name)); !in.DryRun &&
+		errors.Is(err, oxbow.ErrInvalid) {
 		return RedactOut{}, err // Redact reports other errors
 	}
 	notes, err := notesAbout(ctx, w, m, in.Name)
@@ -126,7 +130,10 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	}
 	r, err := m.Redact(ctx, in.Name, in.DryRun)
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return RedactOut{}, verb.Advise(fmt.Errorf("redacting: %w", err), "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names")
+		return RedactOut{}, verb.Advise(
+			fmt.Errorf("redacting: %w", err),
+			"redact takes the exact name, and of an entry that is in the log; oxbow log shows the names",
+		)
 	}
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
@@ -198,7 +205,8 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	if err != nil {
 		return StatsOut{}, err
 	}
-	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{}, Tags: map[string]int{}}
+	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{},
+		Tags: map[string]int{}}
 	if s, err := verb.StatsOf(ctx, m); err == nil {
 		out.Bytes = s.Bytes
 		out.Used = s.Used

@@ -49,7 +49,8 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 	if err := cmp.Or(err, out.nothing(in)); err != nil {
 		return out, err
 	}
-	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0) && (out.Sessions == nil || len(out.Sessions.Problems) == 0)
+	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0) &&
+		(out.Sessions == nil || len(out.Sessions.Problems) == 0)
 	return out, nil
 }
 
@@ -98,7 +99,8 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	if err != nil || (r.Files == 0 && len(r.Problems) == 0) {
 		return nil, err
 	}
-	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.Torn, Newer: r.Newer, Problems: []LineProblem{}}
+	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.Torn,
+		Newer: r.Newer, Problems: []LineProblem{}}
 	for _, p := range r.Problems {
 		out.Problems = append(out.Problems, LineProblem(p))
 	}
@@ -123,7 +125,9 @@ func archiveFile(w *verb.Workspace) (string, error) {
 
 // MendSessions says what to do about an archive of sessions that is damaged.
 func MendSessions(file string) string {
-	return "oxbow --home " + text.ShellQuote(file) + " recover --replace saves what can be read; or move the file away, and oxbow session import reads what the clients still have"
+	return "oxbow --home " + text.ShellQuote(file) +
+		" recover --replace saves what can be read; or move the file away, and oxbow session import reads what the " +
+		"clients still have"
 }
 
 // checkSessions checks the archive of sessions, nil where there is none.
@@ -140,7 +144,10 @@ func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, erro
 	var damage *oxbow.CorruptError
 	switch {
 	case errors.As(err, &damage):
-		out.Problems = append(out.Problems, verb.Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)})
+		out.Problems = append(
+			out.Problems,
+			verb.Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)},
+		)
 		return out, nil
 	case errors.Is(err, oxbow.ErrNotStore):
 		out.Problems = append(out.Problems, verb.Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
@@ -157,7 +164,8 @@ func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, erro
 }
 
 // mendAliases returns how an alias comes to mean one entry again.
-const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow get and oxbow forget move the text of one"
+const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
+	"get and oxbow forget move the text of one"
 
 // wordOwners has the entry that each name and alias means.
 type wordOwners map[string]string
@@ -167,7 +175,14 @@ func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	for _, w := range append([]string{e.Name}, e.Aliases...) {
 		other, ok := o[oxbow.NormalName(w)]
 		if ok && other != e.Name && w == e.Name && oxbow.SameName(other, e.Name) {
-			clashes = append(clashes, fmt.Sprintf("%+q and %+q are two spellings of one name, and each is found only by its own", other, e.Name))
+			clashes = append(
+				clashes,
+				fmt.Sprintf(
+					"%+q and %+q are two spellings of one name, and each is found only by its own",
+					other,
+					e.Name,
+				),
+			)
 		} else if ok && other == e.Name {
 			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
 		} else if ok {

@@ -31,7 +31,8 @@ func (d *diagnosis) inspection() *setup.Inspection {
 		user = host.Getenv("USERPROFILE")
 	}
 	return &setup.Inspection{
-		World:   setup.World{Getenv: host.Getenv, GOOS: host.GOOS, User: user, Dir: d.w.Dir, State: filepath.Join(host.Trusted.Dir, "setup")},
+		World: setup.World{Getenv: host.Getenv, GOOS: host.GOOS, User: user, Dir: d.w.Dir,
+			State: filepath.Join(host.Trusted.Dir, "setup")},
 		Options: setup.Options{Executable: host.Executable, Home: d.place.ForClients},
 		Home:    d.place.Home,
 		Rule:    d.place.Rule,

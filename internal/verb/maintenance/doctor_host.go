@@ -50,7 +50,12 @@ func (d *diagnosis) environment() {
 		d.add(fine, "environment", "", "PATH leads to this oxbow, %s", path)
 		return
 	}
-	d.add(warning, "environment", "put its directory in PATH, or give agents its full path", "no directory in PATH has oxbow: agents that start it by its name will not find it")
+	d.add(
+		warning,
+		"environment",
+		"put its directory in PATH, or give agents its full path",
+		"no directory in PATH has oxbow: agents that start it by its name will not find it",
+	)
 }
 
 // trust says whether the home counts as the user's own, and reports whether it
@@ -83,8 +88,13 @@ func (d *diagnosis) withheld() {
 			continue
 		}
 		if why := d.w.Host.Trusted.WithholdDocument(d.place.Home, e.Name()); why != "" {
-			d.add(warning, "trust", "read it; to let it count as it is now: oxbow trust", "%s is not used: git tracks it, and it is not as you trusted it",
-				filepath.Join(d.place.Home, e.Name()))
+			d.add(
+				warning,
+				"trust",
+				"read it; to let it count as it is now: oxbow trust",
+				"%s is not used: git tracks it, and it is not as you trusted it",
+				filepath.Join(d.place.Home, e.Name()),
+			)
 		}
 	}
 }
@@ -103,11 +113,13 @@ func (d *diagnosis) tracked() {
 	for _, n := range names {
 		if strings.HasPrefix(n, "memory.oxbow") || n == "token" {
 			path := filepath.Join(d.place.Home, n)
-			d.add(warning, about, "git rm --cached "+text.ShellQuote(path), "git tracks %s: who gets the repository gets it", path)
+			d.add(warning, about, "git rm --cached "+
+				text.ShellQuote(path), "git tracks %s: who gets the repository gets it", path)
 		}
 	}
 	if missing := missingIgnores(d.place.Home); len(missing) > 0 && d.place.Own() {
-		d.add(warning, about, "add "+strings.Join(missing, " and ")+" to "+text.ShellQuote(filepath.Join(d.place.Home, ".gitignore"))+", unless another one leaves the home out",
+		d.add(warning, about, "add "+strings.Join(missing, " and ")+" to "+
+			text.ShellQuote(filepath.Join(d.place.Home, ".gitignore"))+", unless another one leaves the home out",
 			"git add would take what is not for others")
 	}
 }
@@ -152,26 +164,55 @@ func (d *diagnosis) fileSystem() {
 		if allowed, err := d.w.Host.NetworkAllowed(); allowed && err == nil {
 			d.add(warning, about, away, "%s is on the network, and writing to it is allowed: one host at a time", name)
 		} else {
-			d.add(problem, about, away+", or give --network-fs when only this host writes", "%s is on the network: one host at a time, since locks may not reach others", name)
+			d.add(
+				problem,
+				about,
+				away+", or give --network-fs when only this host writes",
+				"%s is on the network: one host at a time, since locks may not reach others",
+				name,
+			)
 		}
 	case sysinfo.Shared:
-		d.add(warning, about, away+" where others write to it as well", "%s is handed in by another system or program: one host at a time, since locks may not reach others", name)
+		d.add(
+			warning,
+			about,
+			away+" where others write to it as well",
+			"%s is handed in by another system or program: one host at a time, since locks may not reach others",
+			name,
+		)
 	case sysinfo.Volatile:
 		d.add(warning, about, away, "%s is in memory: gone at the next boot", name)
 	case sysinfo.Layered:
-		d.add(warning, about, "in a container, mount a volume for the home", "%s: in a container, gone with the container", name)
+		d.add(
+			warning,
+			about,
+			"in a container, mount a volume for the home",
+			"%s: in a container, gone with the container",
+			name,
+		)
 	default:
 		d.add(fine, about, "", "%s, on this machine", name)
 	}
 	if f.ReadOnly {
-		d.add(problem, about, "mount it for writing, or choose another home", "it is mounted read-only: nothing can be remembered")
+		d.add(
+			problem,
+			about,
+			"mount it for writing, or choose another home",
+			"it is mounted read-only: nothing can be remembered",
+		)
 	}
 	free := text.Bytes(int64(min(f.Free, 1<<62)))
 	switch {
 	case f.Total == 0:
 		d.add(unknown, "space", "", "not known here")
 	case f.Free < noSpace:
-		d.add(problem, "space", "free some space: nothing more can be remembered soon; forget still works", "%s free", free)
+		d.add(
+			problem,
+			"space",
+			"free some space: nothing more can be remembered soon; forget still works",
+			"%s free",
+			free,
+		)
 	case f.Free < shortSpace:
 		d.add(warning, "space", "free some space", "%s free", free)
 	default:
@@ -224,7 +265,13 @@ func (d *diagnosis) permissions() {
 			d.add(warning, about, p.chmod+text.ShellQuote(p.path), "others may use %s (mode %04o)", p.path, mode)
 		}
 		if !sysinfo.Writable(p.path) {
-			d.add(problem, about, "change its owner or mode", "%s may not be written by this user: nothing can be remembered", p.path)
+			d.add(
+				problem,
+				about,
+				"change its owner or mode",
+				"%s may not be written by this user: nothing can be remembered",
+				p.path,
+			)
 		}
 	}
 	switch {
@@ -279,12 +326,36 @@ func (d *diagnosis) lock() {
 	h := d.w.Say(verb.Remedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.Process(n.PID) == sysinfo.Stopped}))
 	switch sysinfo.Process(n.PID) {
 	case sysinfo.Stopped:
-		d.add(problem, about, h, "held by %s (pid %d) since %s, which is stopped: nobody else can write", n.Program, n.PID, since)
+		d.add(
+			problem,
+			about,
+			h,
+			"held by %s (pid %d) since %s, which is stopped: nobody else can write",
+			n.Program,
+			n.PID,
+			since,
+		)
 	case sysinfo.Gone:
-		d.add(warning, about, "look for it there", "held by %s (pid %d) since %s, in another container or on another host", n.Program, n.PID, since)
+		d.add(
+			warning,
+			about,
+			"look for it there",
+			"held by %s (pid %d) since %s, in another container or on another host",
+			n.Program,
+			n.PID,
+			since,
+		)
 	default:
 		if d.w.Time().Sub(n.Since) > longHeld {
-			d.add(warning, about, h, "held by %s (pid %d) since %s: it hangs, or rewrites the file", n.Program, n.PID, since)
+			d.add(
+				warning,
+				about,
+				h,
+				"held by %s (pid %d) since %s: it hangs, or rewrites the file",
+				n.Program,
+				n.PID,
+				since,
+			)
 			return
 		}
 		d.add(fine, about, "", "held by %s (pid %d), which is writing", n.Program, n.PID)

@@ -19,7 +19,8 @@ import (
 )
 
 // MendAnnotations says how sidecars with damaged lines are mended.
-const MendAnnotations = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or git checkout an older version of the file"
+const MendAnnotations = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or " +
+	"git checkout an older version of the file"
 
 // staleFiles looks at the files next to the store.
 func (d *diagnosis) staleFiles() {
@@ -37,13 +38,15 @@ func (d *diagnosis) staleFiles() {
 		what, mend := "", ""
 		switch l.kind {
 		case staleTemp:
-			what, mend = "a rewrite was interrupted and left %s, %s, which nothing needs", "when no other oxbow is running: "+remove
+			what, mend = "a rewrite was interrupted and left %s, %s, which nothing "+
+				"needs", "when no other oxbow is running: "+remove
 		case staleTorn:
 			what, mend = "an interrupted write left %s, %s; nothing acknowledged is in it", remove
 		case staleDamaged:
 			what, mend = "the store before oxbow recover --replace is %s, %s", "once you miss nothing: "+remove
 		case staleRecovered:
-			what, mend = "oxbow recover left %s, %s", "look with oxbow --home "+text.ShellQuote(l.path)+" list; when you do not need it: "+remove
+			what, mend = "oxbow recover left %s, %s", "look with oxbow --home "+text.ShellQuote(l.path)+
+				" list; when you do not need it: "+remove
 		case staleUnsaved:
 			what, mend = "oxbow edit could not save %s, %s", "take what you need from it, then "+remove
 		}
@@ -52,7 +55,8 @@ func (d *diagnosis) staleFiles() {
 	if !d.exists {
 		for _, l := range left {
 			if l.kind == staleDamaged || l.kind == staleRecovered {
-				d.add(problem, "store", "mv "+text.ShellQuote(l.path)+" "+text.ShellQuote(d.place.Store), "%s is missing, and a recovery was under way here", d.place.Store)
+				d.add(problem, "store", "mv "+text.ShellQuote(l.path)+" "+
+					text.ShellQuote(d.place.Store), "%s is missing, and a recovery was under way here", d.place.Store)
 				break
 			}
 		}
@@ -79,7 +83,13 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 		return nil
 	}
 	if _, herr := m.History(); !full && herr == nil {
-		d.add(fine, "integrity", "", "%s; oxbow doctor --full reads every byte and compares what it answers", readSoFar(m))
+		d.add(
+			fine,
+			"integrity",
+			"",
+			"%s; oxbow doctor --full reads every byte and compares what it answers",
+			readSoFar(m),
+		)
 		return nil
 	}
 	out, err := examine(ctx, d.w)
@@ -125,7 +135,12 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	}
 	if dir, err := vfs.Dir(d.dir); err == nil {
 		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {
-			d.add(warning, "history", "look after the disk; the next change writes the file anew", "a sync of the file failed, and what was written last may not be durable")
+			d.add(
+				warning,
+				"history",
+				"look after the disk; the next change writes the file anew",
+				"a sync of the file failed, and what was written last may not be durable",
+			)
 		}
 		_ = dir.Close()
 	}
@@ -134,8 +149,13 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 			return err
 		}
 		if ahead := c.Time.Sub(d.w.Time()); ahead > clockSlack {
-			d.add(warning, "clock", "set the clock of this machine", "the last change is dated %s, in the future: this clock is behind, or another was ahead",
-				c.Time.In(d.w.Time().Location()).Format(time.DateTime))
+			d.add(
+				warning,
+				"clock",
+				"set the clock of this machine",
+				"the last change is dated %s, in the future: this clock is behind, or another was ahead",
+				c.Time.In(d.w.Time().Location()).Format(time.DateTime),
+			)
 		} else {
 			d.add(fine, "clock", "", "the last change is of %s", d.w.Date(c.Time))
 		}
@@ -165,12 +185,34 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	}
 	if fi, err := os.Stat(d.place.Store + index.FileSuffix); err == nil {
 		if name := filepath.Base(d.place.Store) + index.FileSuffix; fi.Size() < smallestIndex {
-			d.add(fine, "index", "", "none yet; %s says that a recall did without, and the next makes it; it may be deleted", name)
+			d.add(
+				fine,
+				"index",
+				"",
+				"none yet; %s says that a recall did without, and the next makes it; it may be deleted",
+				name,
+			)
 		} else {
-			d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", text.Bytes(fi.Size()), name)
+			d.add(
+				fine,
+				"index",
+				"",
+				"%s in %s, so that the first recall need not make it; it may be deleted",
+				text.Bytes(fi.Size()),
+				name,
+			)
 		}
 	}
-	d.add(fine, "size", mend, "%s of %s, %s and %s", text.Bytes(s.Used), text.Bytes(s.Bytes), text.Count(s.Entries, "entry", "entries"), changes)
+	d.add(
+		fine,
+		"size",
+		mend,
+		"%s of %s, %s and %s",
+		text.Bytes(s.Used),
+		text.Bytes(s.Bytes),
+		text.Count(s.Entries, "entry", "entries"),
+		changes,
+	)
 	return nil
 }
 
@@ -196,7 +238,14 @@ func (d *diagnosis) annotations(ctx context.Context) error {
 		d.add(problem, about, MendAnnotations, "%s %s", p.At(), p.What)
 	}
 	if len(out.Problems) == 0 {
-		d.add(fine, about, "", "%d of the code here, in %s", out.Annotations, text.Count(out.Files, "sidecar", "sidecars"))
+		d.add(
+			fine,
+			about,
+			"",
+			"%d of the code here, in %s",
+			out.Annotations,
+			text.Count(out.Files, "sidecar", "sidecars"),
+		)
 	}
 	return d.merging(ctx)
 }
@@ -214,7 +263,12 @@ func (d *diagnosis) merging(ctx context.Context) error {
 	case err != nil:
 		d.add(unknown, "annotations", "", "whether git can merge them: %v", err)
 	case !s.Attributes.There && !s.Local.There:
-		d.add(warning, "annotations", "oxbow annotate setup", "two branches that annotate one file will conflict in git")
+		d.add(
+			warning,
+			"annotations",
+			"oxbow annotate setup",
+			"two branches that annotate one file will conflict in git",
+		)
 	}
 	return nil
 }

@@ -91,8 +91,9 @@ type SessionsCheck struct {
 type NotedHead struct {
 	Head  string `json:"head"`
 	Found bool   `json:"found"`
-	Seq   uint64 `json:"seq"`            // the change; that before the first one where the log itself begins with the hash
-	Time  string `json:"time,omitempty"` // of the change, RFC 3339
+	// the change; that before the first one where the log itself begins with the hash
+	Seq  uint64 `json:"seq"`
+	Time string `json:"time,omitempty"` // of the change, RFC 3339
 }
 
 // examine checks the store. A damaged one is no error.
@@ -140,8 +141,14 @@ func (o *CheckOut) lookForFile(p verb.Place) {
 	defer dir.Close()
 	if was, ok := wal.ReadLockMeta(dir, filepath.Base(p.Store)); ok && was.Durable > 0 {
 		o.OK, o.durable = false, was.Durable
-		o.Problems = append(o.Problems, verb.Problem{Offset: -1, What: fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
-			Mend: "put it or a backup back; the next remember begins a memory without what was in it"})
+		o.Problems = append(
+			o.Problems,
+			verb.Problem{
+				Offset: -1,
+				What:   fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
+				Mend:   "put it or a backup back; the next remember begins a memory without what was in it",
+			},
+		)
 	}
 }
 
@@ -174,7 +181,14 @@ func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) er
 	}
 	if o.durable > o.Last {
 		o.wentBack = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
-		o.Problems = append(o.Problems, verb.Problem{Offset: -1, What: fmt.Sprintf(wentBack, o.Last, o.durable), Mend: w.Say(verb.Remedy(oxbow.ErrRolledBack))})
+		o.Problems = append(
+			o.Problems,
+			verb.Problem{
+				Offset: -1,
+				What:   fmt.Sprintf(wentBack, o.Last, o.durable),
+				Mend:   w.Say(verb.Remedy(oxbow.ErrRolledBack)),
+			},
+		)
 	}
 	return nil
 }
@@ -192,7 +206,8 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 		o.lost = max(o.lost, seq)
 	}
 	o.Problems = append(o.Problems, verb.Problem{Offset: c.Offset, What: what,
-		Mend: "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"})
+		Mend: "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the " +
+			"place of this one"})
 	if fi, err := os.Stat(o.Store); err == nil {
 		o.Bytes = fi.Size()
 	}
@@ -207,13 +222,19 @@ func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 		return verb.Note{}
 	}
 	if s, err := verb.StatsOf(ctx, m); err == nil && had > s.Last {
-		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+wentBack, s.Last, had), verb.Remedy(oxbow.ErrRolledBack)})
+		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+
+			wentBack, s.Last, had), verb.Remedy(oxbow.ErrRolledBack)})
 	}
 	return verb.Note{}
 }
 
 // checkFile examines the store in a file, without changing anything.
-func checkFile(ctx context.Context, w *verb.Workspace, file string, also ...func(*oxbow.Memory) error) (r oxbow.CheckReport, err error) {
+func checkFile(
+	ctx context.Context,
+	w *verb.Workspace,
+	file string,
+	also ...func(*oxbow.Memory) error,
+) (r oxbow.CheckReport, err error) {
 	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, ReadOnly: true})
 	if err != nil {
 		return r, err

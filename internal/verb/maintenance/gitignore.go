@@ -38,7 +38,8 @@ func WriteGitignore(home string) error {
 		return nil
 	}
 	if err == nil {
-		_, err = f.WriteString("# What oxbow keeps for you alone.\n" + strings.Join(append(slices.Clone(ignores), ignoredDrafts), "\n") + "\n")
+		_, err = f.WriteString("# What oxbow keeps for you alone.\n" +
+			strings.Join(append(slices.Clone(ignores), ignoredDrafts), "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
 	return verb.Wrapped("writing .gitignore", err)
@@ -54,5 +55,7 @@ func missingIgnores(home string) []string {
 	if slices.Contains(lines, "*") || slices.Contains(lines, "/*") {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(ignores), func(i string) bool { return slices.Contains(lines, i) || slices.Contains(lines, "/"+i) })
+	return slices.DeleteFunc(slices.Clone(ignores), func(i string) bool {
+		return slices.Contains(lines, i) || slices.Contains(lines, "/"+i)
+	})
 }

@@ -46,7 +46,8 @@ func (f HookFailure) Record(home string) {
 	}
 	defer dir.Close()
 	vfs.RemoveDrafts(dir, filepath.Base(failureFile(home)))
-	if b, err := json.Marshal(f); err == nil && vfs.WriteDerived(dir, filepath.Base(failureFile(home)), 0o600, b) != nil {
+	if b, err := json.Marshal(f); err == nil &&
+		vfs.WriteDerived(dir, filepath.Base(failureFile(home)), 0o600, b) != nil {
 		_ = os.WriteFile(failureFile(home), nil, 0o600) // a full disk takes an empty file
 	}
 }
@@ -72,7 +73,8 @@ func (d *diagnosis) fingerprints(spool string) {
 		return
 	}
 	d.add(warning, "hooks", "oxbow approve NAME lets a note that you have read count again",
-		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and found, but not shown unasked",
+		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and "+
+			"found, but not shown unasked",
 		d.w.Date(l.Time), l.Why, d.w.Date(l.Ends))
 }
 
@@ -88,10 +90,24 @@ func (d *diagnosis) hooks(ctx context.Context) {
 	case err == nil && !fi.IsDir():
 		d.add(problem, about, "move it away", "%s is not a directory: what hooks report is lost", spool)
 	case err == nil && !sysinfo.Writable(spool):
-		d.add(problem, about, "change its owner or mode", "%s may not be written by this user: what hooks report is lost", spool)
+		d.add(
+			problem,
+			about,
+			"change its owner or mode",
+			"%s may not be written by this user: what hooks report is lost",
+			spool,
+		)
 	}
 	if f, ok := lastFailure(d.dir); ok && d.w.Time().Sub(f.Time) <= failureKept {
-		d.add(warning, about, "what the client has kept itself comes with oxbow session import", "a hook of %s could not keep what it was given at %s: %s", f.Client, d.w.Date(f.Time), f.Error)
+		d.add(
+			warning,
+			about,
+			"what the client has kept itself comes with oxbow session import",
+			"a hook of %s could not keep what it was given at %s: %s",
+			f.Client,
+			d.w.Date(f.Time),
+			f.Error,
+		)
 	}
 	d.fingerprints(spool)
 	out, err := checkSessions(ctx, d.w)
@@ -103,7 +119,13 @@ func (d *diagnosis) hooks(ctx context.Context) {
 			d.add(problem, "sessions", p.Mend, "%s: %s", out.Store, p.What)
 		}
 		if out.Waiting > 0 {
-			d.add(fine, "inbox", "", "%s; oxbow inbox shows what", text.Count(out.Waiting, "proposal waits", "proposals wait"))
+			d.add(
+				fine,
+				"inbox",
+				"",
+				"%s; oxbow inbox shows what",
+				text.Count(out.Waiting, "proposal waits", "proposals wait"),
+			)
 		}
 	}
 }
@@ -119,11 +141,18 @@ func (d *diagnosis) switches() {
 		d.add(warning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
 	}
 	if path := verb.OffBy(verb.InjectOff, d.dir, d.w.Dir); path != "" {
-		d.add(fine, about, "oxbow inject on, with --project when it is in a project", "%s switches off what hooks put before a model", path)
+		d.add(
+			fine,
+			about,
+			"oxbow inject on, with --project when it is in a project",
+			"%s switches off what hooks put before a model",
+			path,
+		)
 	}
 	for _, c := range setup.Clients() {
 		if path := filepath.Join(d.dir, verb.InjectOffFor(c.Name)); isThere(path) {
-			d.add(fine, about, "oxbow setup "+c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
+			d.add(fine, about, "oxbow setup "+
+				c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
 		}
 	}
 	for name, what := range map[string]string{"OXBOW_HOOKS": "hooks", "OXBOW_INJECT": "what hooks put before a model"} {

@@ -49,7 +49,15 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 		return InitOut{}, err
 	}
 	if in.From != "" && !p.Own() {
-		return InitOut{}, verb.Advise(fmt.Errorf("a backup is of oxbow's own layout, and %s is laid out as %s: %w", p.Home, p.Layout, oxbow.ErrUnsupported), "leave --dialect out")
+		return InitOut{}, verb.Advise(
+			fmt.Errorf(
+				"a backup is of oxbow's own layout, and %s is laid out as %s: %w",
+				p.Home,
+				p.Layout,
+				oxbow.ErrUnsupported,
+			),
+			"leave --dialect out",
+		)
 	}
 	if !p.Own() {
 		files, err := in.LayOut(ctx)
@@ -57,7 +65,10 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 			verb.Wrapped("laying out "+p.Home+" as "+p.Layout, err)
 	}
 	if fi, err := os.Stat(p.Home); err == nil && !fi.IsDir() {
-		return InitOut{}, verb.Advise(fmt.Errorf("making the home: %s is not a directory", p.Home), "move it away, or choose another home with --home DIR")
+		return InitOut{}, verb.Advise(
+			fmt.Errorf("making the home: %s is not a directory", p.Home),
+			"move it away, or choose another home with --home DIR",
+		)
 	}
 	if in.From != "" {
 		return initFrom(ctx, w, p, in)
@@ -78,7 +89,8 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 
 // initFrom makes a home whose memory is what a backup holds.
 func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
-	other := "oxbow recover " + text.ShellQuote(in.From) + " --replace puts it in the place of the memory there; --home DIR names another home"
+	other := "oxbow recover " + text.ShellQuote(in.From) +
+		" --replace puts it in the place of the memory there; --home DIR names another home"
 	if _, err := os.Lstat(p.Store); err == nil {
 		return out, verb.Advise(fmt.Errorf("making the home: %w: %s", fs.ErrExist, p.Store), other)
 	}

@@ -66,10 +66,13 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	}
 	switch {
 	case found.wentBack:
-		return RecoverOut{}, fmt.Errorf("%w: %s ends at change %d, and change %d had been written; nothing in it is damaged",
-			oxbow.ErrRolledBack, store, found.Last, found.durable)
+		return RecoverOut{}, fmt.Errorf(
+			"%w: %s ends at change %d, and change %d had been written; nothing in it is damaged",
+			oxbow.ErrRolledBack, store, found.Last, found.durable,
+		)
 	case found.OK:
-		return RecoverOut{Store: store, Sound: true, Entries: found.Entries, First: found.First, Last: found.Last, Lost: [][2]uint64{}}, nil
+		return RecoverOut{Store: store, Sound: true, Entries: found.Entries, First: found.First, Last: found.Last,
+			Lost: [][2]uint64{}}, nil
 	}
 	var out RecoverOut
 	if in.Replace {
@@ -108,7 +111,8 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
-			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
+			// an archive takes turns in as it is opened
+			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) {
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
 			}
@@ -147,7 +151,8 @@ func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn)
 	case err != nil || len(r.Problems) > 0:
 		o, err = salvage(ctx, w, temp, out)
 	default:
-		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First, Last: r.Last, Lost: [][2]uint64{}}
+		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First,
+			Last: r.Last, Lost: [][2]uint64{}}
 		err = verb.Wrapped("recovering", backup.Settle(filepath.Base(temp), out))
 		if err == nil {
 			o.Sound, temp = true, ""
@@ -176,7 +181,12 @@ func (in RecoverIn) restored(w *verb.Workspace) (string, error) {
 }
 
 // recoverInPlace puts the file that save makes in the place of the store.
-func recoverInPlace(ctx context.Context, w *verb.Workspace, store string, save func() (RecoverOut, error)) (rep RecoverOut, err error) {
+func recoverInPlace(
+	ctx context.Context,
+	w *verb.Workspace,
+	store string,
+	save func() (RecoverOut, error),
+) (rep RecoverOut, err error) {
 	if err := w.Host.MayWrite(store); err != nil {
 		return RecoverOut{}, err
 	}
@@ -233,10 +243,15 @@ func lastNamed(store string) (seq uint64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	_, err = wal.Salvage(dir, filepath.Base(store), wal.Options{ReadOnly: true}, func(_ *wal.Salvaged, r *wal.Record) error {
-		seq = max(seq, r.Seq, r.Durable)
-		return nil
-	})
+	_, err = wal.Salvage(
+		dir,
+		filepath.Base(store),
+		wal.Options{ReadOnly: true},
+		func(_ *wal.Salvaged, r *wal.Record) error {
+			seq = max(seq, r.Seq, r.Durable)
+			return nil
+		},
+	)
 	return seq, verb.Wrapped("reading "+store+" for numbers", err)
 }
 
@@ -247,7 +262,8 @@ func hold(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (rel
 	switch {
 	case errors.As(err, &busy):
 		h := busy.Holder
-		return nil, &oxbow.BusyError{Path: store, Waited: busy.Waited, PID: h.PID, Program: h.Program, Since: h.Since, Stopped: h.Stopped}
+		return nil, &oxbow.BusyError{Path: store, Waited: busy.Waited, PID: h.PID, Program: h.Program,
+			Since: h.Since, Stopped: h.Stopped}
 	case errors.Is(err, wal.ErrReadOnly):
 		return nil, fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, store, err)
 	case err != nil:
@@ -265,15 +281,27 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 			return RecoverOut{}, err
 		}
 	}
-	r, err := oxbow.Recover(w.Stamped(ctx), store, out, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
+	r, err := oxbow.Recover(
+		w.Stamped(ctx),
+		store,
+		out,
+		&oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source},
+	)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return RecoverOut{}, verb.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
+		return RecoverOut{}, verb.Advise(
+			fmt.Errorf("recovering: %w: %s", fs.ErrExist, out),
+			"name another file with --out",
+		)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, oxbow.ErrFull):
-		return RecoverOut{}, verb.Advise(fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE")
+		return RecoverOut{}, verb.Advise(
+			fmt.Errorf("recovering: %w", err),
+			"name a place for the new file: oxbow recover --out FILE",
+		)
 	case errors.Is(err, oxbow.ErrNotStore):
 		return RecoverOut{}, verb.Advise(fmt.Errorf("recovering: nothing in it can be read: %w", err),
-			"put a backup in its place: oxbow recover BACKUP --replace; or move the file away, and the next remember begins a new memory")
+			"put a backup in its place: oxbow recover BACKUP --replace; or move the file away, and the next remember "+
+				"begins a new memory")
 	case err != nil:
 		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
 	}
@@ -372,7 +400,8 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 	}
 	back, berr := verb.SignBack(store, w.Time(), s)
 	err = errors.Join(err, berr)
-	return AcceptOut{Store: store, Accepted: back || durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.Wrapped("accepting", err)
+	return AcceptOut{Store: store, Accepted: back ||
+		durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.Wrapped("accepting", err)
 }
 
 // goOn goes on from the last change that a store has, also where later ones were

@@ -108,8 +108,12 @@ func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory
 		return nil
 	}
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Agent && l.hasTyped {
-		return verb.Advise(verb.Invalidf("a person wrote some of the texts with secrets, which this would erase for good; nothing was erased"),
-			"only a person erases them: oxbow scan --fix, in a terminal of their own")
+		return verb.Advise(
+			verb.Invalidf(
+				"a person wrote some of the texts with secrets, which this would erase for good; nothing was erased",
+			),
+			"only a person erases them: oxbow scan --fix, in a terminal of their own",
+		)
 	}
 	if err := o.eraseVersions(ctx, w, m, l.dirty); err != nil {
 		return err
@@ -132,12 +136,15 @@ func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow
 	if err := clean(ctx, &w.Secrets, m, dirty); err != nil {
 		return verb.Wrapped("replacing secrets", err)
 	}
-	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool { return !current && verb.SecretsOf(e) != nil }, false)
+	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool {
+		return !current && verb.SecretsOf(e) != nil
+	}, false)
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
 		return verb.Wrapped("erasing old versions", err)
 	}
 	o.Versions += r.Versions
-	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostEnd) }) // files looks into these
+	// files looks into these
+	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostEnd) })
 	o.Left = unique(append(o.Left, r.Left...))
 	return nil
 }
@@ -187,7 +194,13 @@ func (l *look) version(e oxbow.Entry, current bool) bool {
 
 // eachOldVersion calls step at each change, and fn with the versions in the history that are not those of
 // now: the changes that the log holds, and the entries that it begins with.
-func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64, step func(), fn func(oxbow.Entry)) error {
+func eachOldVersion(
+	ctx context.Context,
+	m *oxbow.Memory,
+	now map[string]uint64,
+	step func(),
+	fn func(oxbow.Entry),
+) error {
 	first := uint64(0)
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
@@ -239,9 +252,13 @@ func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.
 		e.Aliases = unique(e.Aliases)
 		e.Labels = slices.Compact(oxbow.SortLabels(e.Labels))
 		if e.Name == old.Name {
-			err = m.Apply(ctx, oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version})
+			err = m.Apply(
+				ctx,
+				oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version},
+			)
 		} else {
-			add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+			add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+				Created: e.Created}
 			for n := 2; ; n++ {
 				err = m.Apply(ctx, oxbow.Remove{Name: old.Name, If: old.Version}, add)
 				if !errors.Is(err, oxbow.ErrExists) {

@@ -19,7 +19,12 @@ import (
 // changes looks for secrets in the notes and sources of changes, and in those of sources, which
 // are the sources of versions. It returns the time of the last change that must be dropped so that
 // none is left; the time is zero if there are none.
-func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint64][]verb.FoundSecret, archive bool) (until time.Time, err error) {
+func (o *ScanOut) changes(
+	ctx context.Context,
+	m *oxbow.Memory,
+	sources map[uint64][]verb.FoundSecret,
+	archive bool,
+) (until time.Time, err error) {
 	add := func(seq uint64, found []verb.FoundSecret) {
 		for _, f := range found {
 			f.Version, f.Archive = seq, archive
@@ -56,7 +61,14 @@ func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint
 // dropChanges removes the secrets that changes found: it compacts the archive, whose history
 // nobody undoes, and names the command that compacts the memory. The chain of hashes covers the
 // notes and sources of changes, so that they cannot be replaced.
-func (o *ScanOut) dropChanges(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, until time.Time, found int, archive bool) error {
+func (o *ScanOut) dropChanges(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+	until time.Time,
+	found int,
+	archive bool,
+) error {
 	if found == 0 {
 		return nil
 	}
@@ -129,5 +141,6 @@ func notesAbout(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name st
 		return "", nil
 	}
 	command, err := dropCommand(w, until)
-	return "notes of changes, which oxbow log shows (" + text.Clip(strings.Join(seqs, ", "), 60) + "); to drop them: " + command, err
+	return "notes of changes, which oxbow log shows (" + text.Clip(strings.Join(seqs, ", "), 60) + "); to drop them: " +
+		command, err
 }

@@ -42,7 +42,10 @@ func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, err
 // checkHead refuses what is no head, in that flag.
 func checkHead(flag, head string) error {
 	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
-		return verb.Advise(verb.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head), "oxbow check and oxbow log --verify print it")
+		return verb.Advise(
+			verb.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head),
+			"oxbow check and oxbow log --verify print it",
+		)
 	}
 	return nil
 }
@@ -107,7 +110,12 @@ func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *verb.Hea
 }
 
 // compareHeads compares the signed heads with the log of a sound memory.
-func compareHeads(ctx context.Context, w *verb.Workspace, heads *verb.HeadsCheck, out CheckOut) ([]verb.Problem, error) {
+func compareHeads(
+	ctx context.Context,
+	w *verb.Workspace,
+	heads *verb.HeadsCheck,
+	out CheckOut,
+) ([]verb.Problem, error) {
 	h, err := headerOf(out.Store)
 	if err != nil {
 		return nil, err

@@ -32,14 +32,16 @@ type SyncIn struct {
 
 // SyncOut is what push and pull did. With an error, it is what was done before it.
 type SyncOut struct {
-	DryRun  bool          `json:"dry_run,omitempty"`
-	Server  string        `json:"server"`
-	Changes []SyncChange  `json:"changes"`
-	Waiting []SyncProblem `json:"waiting"`           // of push: not sent, as both sides changed it or the server refuses it
-	Kept    []SyncProblem `json:"kept"`              // of push: not for others
-	Behind  int           `json:"behind,omitempty"`  // of push: entries that a pull would change
-	Returns int           `json:"returns,omitempty"` // entries whose removal is not believed: a history was rewritten, or is another
-	Undo    bool          `json:"undo,omitempty"`    // of pull: undo takes it back
+	DryRun  bool         `json:"dry_run,omitempty"`
+	Server  string       `json:"server"`
+	Changes []SyncChange `json:"changes"`
+	// of push: not sent, as both sides changed it or the server refuses it
+	Waiting []SyncProblem `json:"waiting"`
+	Kept    []SyncProblem `json:"kept"`             // of push: not for others
+	Behind  int           `json:"behind,omitempty"` // of push: entries that a pull would change
+	// entries whose removal is not believed: a history was rewritten, or is another
+	Returns int  `json:"returns,omitempty"`
+	Undo    bool `json:"undo,omitempty"` // of pull: undo takes it back
 
 	Forgotten string `json:"forgotten,omitempty"` // why the server could not be remembered
 }
@@ -84,7 +86,14 @@ func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
 	}
 	ctx = oxbow.WithNote(ctx, "push")
 	return syncWith(ctx, w, "push", in, func(s *syncing) (reconcile.Report, error) {
-		return reconcile.Push(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Record: s.record, Progress: progress.Counter(ctx, progress.Changes)})
+		return reconcile.Push(
+			ctx,
+			m,
+			s.server,
+			s.state,
+			&reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Record: s.record,
+				Progress: progress.Counter(ctx, progress.Changes)},
+		)
 	})
 }
 
@@ -103,7 +112,18 @@ func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 		src.Actor = oxbow.Imported
 		src = src.WithOrigin(text.Clip(s.url, 200))
 		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.Clip("pull from "+s.url, 200))
-		return reconcile.Pull(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Rand: w.Host.Rand, Record: s.record, Progress: progress.Counter(ctx, progress.Changes)})
+		return reconcile.Pull(
+			ctx,
+			m,
+			s.server,
+			s.state,
+			&reconcile.Options{
+				DryRun:   in.DryRun,
+				Rand:     w.Host.Rand,
+				Record:   s.record,
+				Progress: progress.Counter(ctx, progress.Changes),
+			},
+		)
 	})
 	if _, herr := m.History(); herr == nil && !in.DryRun {
 		out.Undo = len(out.Changes) > 0
@@ -122,7 +142,13 @@ type syncing struct {
 }
 
 // syncWith opens the server, calls fn, and records what is known of the server then.
-func syncWith(ctx context.Context, w *verb.Workspace, verbName string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
+func syncWith(
+	ctx context.Context,
+	w *verb.Workspace,
+	verbName string,
+	in SyncIn,
+	fn func(*syncing) (reconcile.Report, error),
+) (out SyncOut, err error) {
 	// What came with a clone goes to no server.
 	if err := w.TrustsPlace(); err != nil {
 		return out, err
@@ -161,7 +187,8 @@ func syncWith(ctx context.Context, w *verb.Workspace, verbName string, in SyncIn
 }
 
 func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
-	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, Waiting: []SyncProblem{}, Kept: []SyncProblem{}, Behind: rep.Behind, Returns: rep.Returns}
+	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, Waiting: []SyncProblem{},
+		Kept: []SyncProblem{}, Behind: rep.Behind, Returns: rep.Returns}
 	for _, c := range rep.Changes {
 		out.Changes = append(out.Changes, SyncChange{c.Name, c.Was, string(c.Verb), c.Conflict})
 	}
@@ -196,7 +223,15 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	s.state.URL = s.url
 	s.record = func() error { return s.state.WritePlan(dir, s.file) }
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	s.server, err = remote.Open(s.url, token, &remote.Options{Client: &http.Client{Transport: paced{transport}}, Rand: w.Host.Rand, Later: newWaiter(in.Sleep, in.Waits).wait})
+	s.server, err = remote.Open(
+		s.url,
+		token,
+		&remote.Options{
+			Client: &http.Client{Transport: paced{transport}},
+			Rand:   w.Host.Rand,
+			Later:  newWaiter(in.Sleep, in.Waits).wait,
+		},
+	)
 	return s, err
 }
 
@@ -215,15 +250,22 @@ func ofServer(url, verbName string, done int, err error) error {
 	var later *remote.LaterError
 	switch {
 	case errors.As(err, &untrusted):
-		return verb.Advise(err, "this machine does not trust the certificate of the server; SSL_CERT_FILE names another root")
+		return verb.Advise(
+			err,
+			"this machine does not trust the certificate of the server; SSL_CERT_FILE names another root",
+		)
 	case errors.As(err, &later):
-		return verb.Advise(err, fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again))
+		return verb.Advise(
+			err,
+			fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again),
+		)
 	case errors.As(err, &quota) && quota.Wait > 0:
 		return verb.Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
 	case errors.Is(err, oxbow.ErrQuota):
 		return verb.Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
 	case errors.Is(err, errSlow):
-		return verb.Advise(err, "try again when the server or the line to it is better"+again+", and does nothing twice")
+		return verb.Advise(err, "try again when the server or the line to it is better"+again+
+			", and does nothing twice")
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
 		return verb.Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrReadOnly):

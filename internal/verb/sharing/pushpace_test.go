@@ -63,7 +63,12 @@ func TestPace(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1", strings.NewReader(strings.Repeat("x", tc.body)))
+				req, err := http.NewRequestWithContext(
+					t.Context(),
+					http.MethodPost,
+					"http://127.0.0.1",
+					strings.NewReader(strings.Repeat("x", tc.body)),
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -72,7 +77,8 @@ func TestPace(t *testing.T) {
 					_, err = io.Copy(io.Discard, res.Body)
 					_ = res.Body.Close()
 				}
-				if errors.Is(err, errSlow) != tc.slow || (!tc.slow && err != nil) || time.Since(began).Round(time.Second) != tc.after {
+				if errors.Is(err, errSlow) != tc.slow || (!tc.slow && err != nil) ||
+					time.Since(began).Round(time.Second) != tc.after {
 					t.Errorf("it ended after %v with %v, want %v, slow: %v", time.Since(began), err, tc.after, tc.slow)
 				}
 			})

@@ -66,7 +66,8 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 	known := w.Host.Trusted.Servers(p.Home)
 	i := slices.IndexFunc(known, func(s trust.Server) bool { return s.URL == strings.TrimRight(in.Server, "/") })
 	if i < 0 {
-		return out, verb.Advise(verb.InvalidValue("server", text.Clip(in.Server, 200), "is not remembered for "+p.Home), "oxbow remote lists those that are")
+		return out, verb.Advise(verb.InvalidValue("server", text.Clip(in.Server, 200), "is not remembered for "+
+			p.Home), "oxbow remote lists those that are")
 	}
 	out = (ForgetServerOut{in.DryRun, known[i]})
 	if in.DryRun {
@@ -93,7 +94,8 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 		urls = append(urls, s.URL)
 	}
 	if len(known) > 0 {
-		return trust.Server{}, verb.Advise(verb.Invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
+		return trust.Server{}, verb.Advise(verb.Invalidf("several servers are remembered"), "name one: "+
+			strings.Join(urls, ", "))
 	}
 	met, err := reconcile.Known(dir, filepath.Base(p.Store))
 	if err != nil {
@@ -106,7 +108,9 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 	}
 	hint := "oxbow " + verbName + " https://HOST --token-file FILE names one, which is remembered then"
 	if len(urls) > 0 {
-		hint = "its files name " + strings.Join(urls, ", ") + ", and may have come with a clone; if it is your server, name it: oxbow " + verbName + " URL --token-file FILE"
+		hint = "its files name " + strings.Join(urls, ", ") +
+			", and may have come with a clone; if it is your server, name it: oxbow " + verbName +
+			" URL --token-file FILE"
 	}
 	return trust.Server{}, verb.Advise(verb.Invalidf("no server is remembered for this home"), hint)
 }
@@ -115,10 +119,16 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 func checkServer(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return verb.Advise(verb.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
+		return verb.Advise(
+			verb.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"),
+			"write https://HOST, or http://127.0.0.1:8333 for one of this machine",
+		)
 	}
 	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
-		return verb.Advise(verb.InvalidValue("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
+		return verb.Advise(
+			verb.InvalidValue("server", text.Clip(address, 200), "would get the token in plain text"),
+			"use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333",
+		)
 	}
 	return nil
 }
@@ -136,7 +146,10 @@ func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error
 	}
 	file = cmp.Or(file, s.TokenFile)
 	if file == "" {
-		return "", verb.Advise(verb.Invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
+		return "", verb.Advise(
+			verb.Invalidf("the token for the server is missing"),
+			"give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it",
+		)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -148,8 +161,14 @@ func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	token := strings.TrimSpace(string(b))
-	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return "", verb.Advise(verb.Invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
+	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f
+	}) {
+		return "", verb.Advise(
+			verb.Invalidf("%s does not hold one word, the token", file),
+			"its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong "+
+				"there",
+		)
 	}
 	s.TokenFile = file
 	return token, nil

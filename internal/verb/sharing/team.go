@@ -21,7 +21,10 @@ import (
 func teamOf(w *verb.Workspace) (*team.Tree, error) {
 	t, err := team.Find(w.Dir)
 	if err == nil && t == nil {
-		err = verb.Advise(fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir), "oxbow team init makes them")
+		err = verb.Advise(
+			fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir),
+			"oxbow team init makes them",
+		)
 	}
 	return t, err
 }
@@ -55,7 +58,8 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 	if err != nil {
 		return out, err
 	}
-	out = TeamInitOut{DryRun: in.DryRun, Dir: t.Path(), Driver: team.Command(in.Program), Trusted: t.Identity(), Written: []string{}}
+	out = TeamInitOut{DryRun: in.DryRun, Dir: t.Path(), Driver: team.Command(in.Program), Trusted: t.Identity(),
+		Written: []string{}}
 	written, err := t.Init(ctx, in.Program, in.DryRun)
 	out.Written = append(out.Written, written...)
 	if err == nil && !in.DryRun && !t.Trusted(w.Host.Trusted) {
@@ -151,7 +155,8 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	if err != nil {
 		return out, err
 	}
-	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.Trusted(w.Host.Trusted), Driver: t.DriverInstalled(), Files: []TeamFile{}, Problems: []TeamProblem{}}
+	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.Trusted(w.Host.Trusted),
+		Driver: t.DriverInstalled(), Files: []TeamFile{}, Problems: []TeamProblem{}}
 	files, wrong, err := team.Lint(t.Path())
 	if err != nil {
 		return out, err
@@ -165,7 +170,8 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	out.Branch = up.Branch
 	for _, f := range files {
 		file := TeamFile{Name: f.Entry.Name, File: t.Rel(f.Name), Standing: "local"}
-		if path, err := s.File(ctx, f.Entry.Name); err == nil && reviewed[f.Entry.Name] && filepath.Base(path) == f.Name {
+		if path, err := s.File(ctx, f.Entry.Name); err == nil && reviewed[f.Entry.Name] &&
+			filepath.Base(path) == f.Name {
 			file.Standing = "reviewed"
 			if len(out.Files) < mostCommits {
 				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // one that cannot be found is left out
@@ -188,9 +194,14 @@ func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.U
 	case rerr != nil:
 		add("", "what is reviewed cannot be read: "+rerr.Error(), "")
 	case up.Branch == "":
-		add("", "this clone has no branch of origin that could be reviewed: all entries count as local", "git fetch origin, then git remote set-head origin --auto")
+		add(
+			"",
+			"this clone has no branch of origin that could be reviewed: all entries count as local",
+			"git fetch origin, then git remote set-head origin --auto",
+		)
 	case up.Commit == "":
-		add("", "this clone does not have the branch that team.yaml names, "+up.Branch+": all entries count as local", "git fetch origin")
+		add("", "this clone does not have the branch that team.yaml names, "+up.Branch+
+			": all entries count as local", "git fetch origin")
 	}
 	if !out.Trusted {
 		add("", "the team files are not trusted, so that nothing recalls them", "oxbow team trust")
@@ -227,5 +238,6 @@ func homeHas(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, err
 
 // sameEntry reports whether two entries say the same.
 func sameEntry(a, b oxbow.Entry) bool {
-	return a.Name == b.Name && a.Kind == b.Kind && a.Content == b.Content && slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)
+	return a.Name == b.Name && a.Kind == b.Kind && a.Content == b.Content && slices.Equal(a.Aliases, b.Aliases) &&
+		slices.Equal(a.Labels, b.Labels)
 }

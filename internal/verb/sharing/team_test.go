@@ -40,9 +40,21 @@ func newSharing(t *testing.T) *sharing {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
 	s := &sharing{ctx: oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})}
-	s.m = storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: func(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) { return ops, s.fail }})
-	s.Workspace = &verb.Workspace{Dir: dir, Host: &verb.Host{Rand: bytes.NewReader(make([]byte, 1000)), Trusted: trust.List{Dir: t.TempDir()}},
-		Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return s.m, nil }}
+	s.m = storetest.Open(
+		t,
+		"memory.oxbow",
+		&oxbow.Options{
+			FS: vfs.NewMem(),
+			Screen: func(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+				return ops, s.fail
+			},
+		},
+	)
+	s.Workspace = &verb.Workspace{
+		Dir:  dir,
+		Host: &verb.Host{Rand: bytes.NewReader(make([]byte, 1000)), Trusted: trust.List{Dir: t.TempDir()}},
+		Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return s.m, nil },
+	}
 	if _, err := TeamInit(s.ctx, s.Workspace, TeamInitIn{Program: "oxbow"}); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +90,11 @@ func (s *sharing) has(t *testing.T, name string) string {
 func TestShareInterrupted(t *testing.T) {
 	s := newSharing(t)
 	s.add(t, oxbow.Add{Name: "a", Content: "one", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}})
-	share := func(what, want string, run func(context.Context, *verb.Workspace, TeamShareIn) (TeamShareOut, error), fails bool) {
+	share := func(
+		what, want string,
+		run func(context.Context, *verb.Workspace, TeamShareIn) (TeamShareOut, error),
+		fails bool,
+	) {
 		t.Helper()
 		_, err := run(s.ctx, s.Workspace, TeamShareIn{Names: []string{"a"}})
 		if got := s.has(t, "a"); got != want || (err != nil) != fails {
@@ -115,7 +131,8 @@ func TestShareRefuses(t *testing.T) {
 		{oxbow.Add{Content: "it is " + key}, "looks like a secret"},
 		{oxbow.Add{Aliases: []string{key}}, "looks like a secret"},
 		{oxbow.Add{Labels: []oxbow.Label{{Key: "note", Value: key}}}, "looks like a secret"},
-		{oxbow.Add{Content: "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA7bq0Yq2\n", 8) + "-----END RSA PRIVATE KEY-----"}, "looks like a secret"},
+		{oxbow.Add{Content: "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA7bq0Yq2\n", 8) +
+			"-----END RSA PRIVATE KEY-----"}, "looks like a secret"},
 		{oxbow.Add{Content: "mail ada.lovelace@gmail.com"}, "personal data (mail)"},
 		{oxbow.Add{Labels: []oxbow.Label{{Key: "who", Value: "ada.lovelace@gmail.com"}}}, "personal data (mail)"},
 		{oxbow.Add{Content: "IBAN DE89 3704 0044 0532 0130 00"}, "personal data (iban)"},
@@ -128,7 +145,8 @@ func TestShareRefuses(t *testing.T) {
 		s.add(t, c.op)
 		s.add(t, oxbow.Add{Name: "good " + c.op.Name, Content: "x"})
 		_, err := TeamShare(s.ctx, s.Workspace, TeamShareIn{Names: []string{"good " + c.op.Name, c.op.Name}})
-		if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), key) {
+		if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %v, want %q", c.op.Name, err, c.want)
 		}
 		if a, b := s.has(t, c.op.Name), s.has(t, "good "+c.op.Name); a != "home" || b != "home" {
@@ -136,7 +154,11 @@ func TestShareRefuses(t *testing.T) {
 		}
 	}
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent})
-	if _, err := TeamShare(agent, s.Workspace, TeamShareIn{Names: []string{"good entry 0"}}); !errors.Is(err, oxbow.ErrInvalid) || s.has(t, "good entry 0") != "home" {
+	if _, err := TeamShare(
+		agent,
+		s.Workspace,
+		TeamShareIn{Names: []string{"good entry 0"}},
+	); !errors.Is(err, oxbow.ErrInvalid) || s.has(t, "good entry 0") != "home" {
 		t.Errorf("an agent shares: %v", err)
 	}
 }

@@ -43,7 +43,15 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 		}
 	}
 	if dir == "" {
-		return TeamCheckOut{}, verb.Advise(fmt.Errorf("%w: there are no team files (%s) in %s or above it; a link to some does not count", oxbow.ErrNotFound, team.Dir, cmp.Or(in.Dir, w.Dir)), "oxbow team init makes them")
+		return TeamCheckOut{}, verb.Advise(
+			fmt.Errorf(
+				"%w: there are no team files (%s) in %s or above it; a link to some does not count",
+				oxbow.ErrNotFound,
+				team.Dir,
+				cmp.Or(in.Dir, w.Dir),
+			),
+			"oxbow team init makes them",
+		)
 	}
 	files, wrong, err := team.Lint(dir)
 	if err != nil {
@@ -55,10 +63,18 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 	}
 	for _, f := range files {
 		for _, s := range verb.SecretsOf(f.Entry) {
-			out.Problems = append(out.Problems, TeamProblem{f.Name, fmt.Sprintf("its %s looks like a secret (%s)", s.Part, s.Rule), "take it out, and make it invalid where it is used: git keeps it"})
+			out.Problems = append(
+				out.Problems,
+				TeamProblem{
+					f.Name,
+					fmt.Sprintf("its %s looks like a secret (%s)", s.Part, s.Rule),
+					"take it out, and make it invalid where it is used: git keeps it",
+				},
+			)
 		}
 		if kinds := personalIn(&f.Entry); len(kinds) > 0 {
-			out.Problems = append(out.Problems, TeamProblem{f.Name, "it holds personal data (" + strings.Join(kinds, ", ") + ")", "take it out: git keeps it"})
+			out.Problems = append(out.Problems, TeamProblem{f.Name, "it holds personal data (" +
+				strings.Join(kinds, ", ") + ")", "take it out: git keeps it"})
 		}
 	}
 	out.Problems = append(out.Problems, staleCitations(ctx, w, files)...)
@@ -80,7 +96,14 @@ func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (
 		for i, f := range some {
 			for _, r := range refs[uint64(i+1)] {
 				if r.State == string(annotate.Stale) {
-					out = append(out, TeamProblem{f.Name, fmt.Sprintf("it cites %s, which is stale: %s", r.File, r.How), "change what it says, or the citation"})
+					out = append(
+						out,
+						TeamProblem{
+							f.Name,
+							fmt.Sprintf("it cites %s, which is stale: %s", r.File, r.How),
+							"change what it says, or the citation",
+						},
+					)
 				}
 			}
 		}

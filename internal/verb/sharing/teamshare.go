@@ -34,9 +34,10 @@ type TeamShareOut struct {
 
 // TeamMoved is an entry that moved.
 type TeamMoved struct {
-	Name    string   `json:"name"`
-	File    string   `json:"file"`              // below the top of the working tree
-	Did     string   `json:"did"`               // "written", "changed", "same" or "removed"; "shared" or "home" if it is there already
+	Name string `json:"name"`
+	File string `json:"file"` // below the top of the working tree
+	// "written", "changed", "same" or "removed"; "shared" or "home" if it is there already
+	Did     string   `json:"did"`
 	Changes []string `json:"changes,omitempty"` // lines of the file: -old, +new
 }
 
@@ -76,7 +77,10 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
 	out.Home = err == nil
 	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
-		err = verb.Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
+		err = verb.Advise(
+			fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name),
+			"oxbow team status shows where it is",
+		)
 	}
 	return out, verb.Wrapped("taking what is shared out of the home", err)
 }
@@ -94,7 +98,15 @@ func openTeam(ctx context.Context, w *verb.Workspace, out *TeamShareOut, dryRun 
 
 // toShare returns the entries of those names that the home has, each once, if all of them may
 // be shared. Entries that only the team files have are added to what moved.
-func toShare(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Store, m *oxbow.Memory, names []string, out *TeamShareOut) (entries []oxbow.Entry, err error) {
+func toShare(
+	ctx context.Context,
+	w *verb.Workspace,
+	t *team.Tree,
+	s *team.Store,
+	m *oxbow.Memory,
+	names []string,
+	out *TeamShareOut,
+) (entries []oxbow.Entry, err error) {
 	wrote := w.Host.Trusted.Shares()
 	for _, name := range names {
 		e, err := m.Get(ctx, name)
@@ -137,11 +149,25 @@ func editedAdvice(t *team.Tree, name string, err error) error {
 	}
 	top, file := text.ShellQuote(t.Top()), text.ShellQuote(edited.File)
 	return verb.Advise(fmt.Errorf("%q stays as it is: %w", name, err),
-		fmt.Sprintf("to keep the edit in git's history: git -C %s add %s, then commit; to throw it away: git -C %s restore %s; then call again", top, file, top, file))
+		fmt.Sprintf(
+			"to keep the edit in git's history: git -C %s add %s, then commit; to throw it away: git -C %s restore "+
+				"%s; then call again",
+			top,
+			file,
+			top,
+			file,
+		))
 }
 
 // shareOne writes the file of an entry.
-func shareOne(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Store, e oxbow.Entry, dryRun bool) (moved TeamMoved, err error) {
+func shareOne(
+	ctx context.Context,
+	w *verb.Workspace,
+	t *team.Tree,
+	s *team.Store,
+	e oxbow.Entry,
+	dryRun bool,
+) (moved TeamMoved, err error) {
 	moved = TeamMoved{Name: e.Name, Did: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
 		moved.File, moved.Did = t.Rel(p.Path), "changed"
@@ -169,7 +195,10 @@ func mayShare(e *oxbow.Entry) error {
 		return err
 	}
 	if err := team.Check(*e); err != nil {
-		return verb.Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
+		return verb.Advise(
+			fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err),
+			"change it with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text",
+		)
 	}
 	return nil
 }
@@ -178,20 +207,43 @@ func mayShare(e *oxbow.Entry) error {
 // data, and those that are held back from agents.
 func mayLeave(e *oxbow.Entry) error {
 	if e.Suspicious() {
-		return verb.Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellName(e.Name))
+		return verb.Advise(
+			fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()),
+			"read it, then oxbow approve "+text.ShellName(e.Name),
+		)
 	}
 	if found := verb.SecretsOf(*e); len(found) > 0 {
-		return verb.Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
+		return verb.Advise(
+			fmt.Errorf(
+				"%w: the %s of %q looks like a secret (%s), and is not shared",
+				oxbow.ErrInvalid,
+				found[0].Part,
+				e.Name,
+				found[0].Rule,
+			),
+			"take it out with oxbow edit, or keep the entry in your home",
+		)
 	}
 	if kinds := personalIn(e); len(kinds) > 0 {
-		return verb.Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
+		return verb.Advise(
+			fmt.Errorf(
+				"%w: %q holds personal data (%s), and is not shared",
+				oxbow.ErrInvalid,
+				e.Name,
+				strings.Join(kinds, ", "),
+			),
+			"take it out with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text",
+		)
 	}
 	return nil
 }
 
 // personalIn returns the kinds of personal data that the texts of an entry hold.
 func personalIn(e *oxbow.Entry) (kinds []string) {
-	for _, k := range personal.FindKinds(strings.Join(append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, verb.LabelTexts(e.Labels))...), "\n")) {
+	for _, k := range personal.FindKinds(strings.Join(
+		append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, verb.LabelTexts(e.Labels))...),
+		"\n",
+	)) {
 		kinds = append(kinds, string(k))
 	}
 	return kinds
@@ -237,7 +289,13 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if !t.Trusted(w.Host.Trusted) {
-		return out, verb.Advise(fmt.Errorf("%w: the team files are not trusted, and nothing of them goes into your home", oxbow.ErrReadOnly), "look at them, then oxbow team trust")
+		return out, verb.Advise(
+			fmt.Errorf(
+				"%w: the team files are not trusted, and nothing of them goes into your home",
+				oxbow.ErrReadOnly,
+			),
+			"look at them, then oxbow team trust",
+		)
 	}
 	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
 	if err != nil {
@@ -274,7 +332,13 @@ type unsharing struct {
 }
 
 // takenBack plans what TeamUnshare does. It changes nothing.
-func takenBack(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Store, names []string) (back unsharing, err error) {
+func takenBack(
+	ctx context.Context,
+	w *verb.Workspace,
+	t *team.Tree,
+	s *team.Store,
+	names []string,
+) (back unsharing, err error) {
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
 		if errors.Is(err, oxbow.ErrNotFound) && inHome(ctx, w, name) {
@@ -282,14 +346,21 @@ func takenBack(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Sto
 			continue
 		}
 		if err != nil {
-			return back, verb.Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
+			return back, verb.Advise(
+				fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name),
+				"oxbow team status lists them",
+			)
 		}
 		if slices.ContainsFunc(back.places, func(o mdtree.Place) bool { return o.Path == p.Path }) {
 			continue
 		}
 		has, err := homeHas(ctx, w, p.Entry)
 		if err == nil && has == "other" {
-			err = verb.Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share --dry-run "+text.ShellName(name)+" shows how they differ; forget the one that is done with")
+			err = verb.Advise(
+				fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name),
+				"oxbow team share --dry-run "+text.ShellName(name)+
+					" shows how they differ; forget the one that is done with",
+			)
 		}
 		if err == nil {
 			err = editedAdvice(t, name, t.CheckRemove(ctx, p))
@@ -298,7 +369,11 @@ func takenBack(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Sto
 			return back, err
 		}
 		if e := p.Entry; has == "" {
-			back.adds = append(back.adds, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created, UniqueAliases: true})
+			back.adds = append(
+				back.adds,
+				oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
+					Created: e.Created, UniqueAliases: true},
+			)
 		}
 		back.places = append(back.places, p)
 	}
@@ -323,7 +398,11 @@ type ShareProposalsOut struct {
 
 // ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
 // does. What may not be shared stays a note.
-func ShareProposals(ctx context.Context, w *verb.Workspace, in verb.AcceptProposalsIn) (out ShareProposalsOut, err error) {
+func ShareProposals(
+	ctx context.Context,
+	w *verb.Workspace,
+	in verb.AcceptProposalsIn,
+) (out ShareProposalsOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
 		return out, err
 	}

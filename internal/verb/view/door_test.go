@@ -30,14 +30,16 @@ func TestStamp(t *testing.T) {
 	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
 	ctx := d.Stamp(t.Context(), w, "secret id", " client 1\n")
 	src, _ := oxbow.SourceFrom(ctx)
-	if src.Door != "http" || src.Actor != oxbow.Agent || src.Profile != "p" || src.Claimed.Client != "client 1" || len(src.Session) != 16 {
+	if src.Door != "http" || src.Actor != oxbow.Agent || src.Profile != "p" || src.Claimed.Client != "client 1" ||
+		len(src.Session) != 16 {
 		t.Errorf("the source is %+v", src)
 	}
 	same, other := d.Stamp(t.Context(), w, "secret id", "client 1"), d.Stamp(t.Context(), w, "", "client 1")
 	if a, b := verb.SeenFrom(ctx, nil), verb.SeenFrom(same, nil); a == nil || a != b {
 		t.Errorf("two calls of a session know %p and %p", a, b)
 	}
-	if src, _ := oxbow.SourceFrom(other); src.Session != "run1" || verb.SeenFrom(other, nil) == verb.SeenFrom(ctx, nil) {
+	if src, _ := oxbow.SourceFrom(other); src.Session != "run1" ||
+		verb.SeenFrom(other, nil) == verb.SeenFrom(ctx, nil) {
 		t.Errorf("a call without a session is of %+v, and knows what another does", src)
 	}
 	d.Token = "ada"
@@ -48,7 +50,10 @@ func TestStamp(t *testing.T) {
 	for i := range maxSessions {
 		d.Stamp(t.Context(), w, fmt.Sprint(i), "")
 	}
-	if len(d.seen) != maxSessions || verb.SeenFrom(d.Stamp(t.Context(), w, "secret id", "client 1"), nil) == verb.SeenFrom(ctx, nil) {
+	if len(d.seen) != maxSessions || verb.SeenFrom(
+		d.Stamp(t.Context(), w, "secret id", "client 1"),
+		nil,
+	) == verb.SeenFrom(ctx, nil) {
 		t.Errorf("%d sessions are known; want the oldest forgotten", len(d.seen))
 	}
 }

@@ -174,7 +174,9 @@ func (v *View) opener() func(context.Context, verb.Access) (*oxbow.Memory, error
 
 // sessions returns a function that gives the archive of sessions that open returns,
 // bound to the scopes.
-func (v *View) sessions(open func(context.Context) (*session.Archive, error)) func(context.Context) (*session.Archive, error) {
+func (v *View) sessions(
+	open func(context.Context) (*session.Archive, error),
+) func(context.Context) (*session.Archive, error) {
 	if open == nil {
 		return nil
 	}

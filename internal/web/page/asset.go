@@ -17,7 +17,11 @@ import (
 var files embed.FS
 
 // types maps file extensions to media types.
-var types = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+var types = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
 
 // Assets are the embedded files. Pages refer to a file by its plain name; the served name
 // contains a hash of the content, so that browsers may cache it forever.

@@ -30,15 +30,43 @@ func Bars(title, unit string, bars []Bar) g.Node {
 		return h.P(h.Class("dim"), h.Text("Nothing in these days."))
 	}
 	step := float64(chartWide) / float64(len(bars))
-	out := []g.Node{h.El("line", h.Attr("x1", "0"), h.Attr("x2", strconv.Itoa(chartWide)), h.Attr("y1", strconv.Itoa(chartHigh)), h.Attr("y2", strconv.Itoa(chartHigh)))}
+	out := []g.Node{
+		h.El(
+			"line",
+			h.Attr("x1", "0"),
+			h.Attr("x2", strconv.Itoa(chartWide)),
+			h.Attr("y1", strconv.Itoa(chartHigh)),
+			h.Attr("y2", strconv.Itoa(chartHigh)),
+		),
+	}
 	for i, b := range bars {
 		high := float64(b.Value) / float64(most) * (chartHigh - 4)
-		out = append(out, h.El("rect", h.Attr("x", fmt.Sprintf("%.1f", float64(i)*step+1)), h.Attr("y", fmt.Sprintf("%.1f", chartHigh-high)), h.Attr("width", fmt.Sprintf("%.1f", step-2)), h.Attr("height", fmt.Sprintf("%.1f", high)),
-			h.El("title", h.Textf("%s: %d", Visible(b.Name), b.Value))))
+		out = append(
+			out,
+			h.El(
+				"rect",
+				h.Attr("x", fmt.Sprintf("%.1f", float64(i)*step+1)),
+				h.Attr("y", fmt.Sprintf("%.1f", chartHigh-high)),
+				h.Attr("width", fmt.Sprintf("%.1f", step-2)),
+				h.Attr("height", fmt.Sprintf("%.1f", high)),
+				h.El("title", h.Textf("%s: %d", Visible(b.Name), b.Value)),
+			),
+		)
 	}
 	return h.Figure(h.Class("figure"),
-		h.El("svg", h.Class("chart"), h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWide, chartHigh)), h.Attr("role", "img"), h.Aria("label", fmt.Sprintf("%s: at most %d %s", title, most, unit)), g.Group(out)),
-		h.FigCaption(h.Span(h.Text(Visible(bars[0].Name))), h.Span(h.Textf("at most %d %s", most, unit)), h.Span(h.Text(Visible(bars[len(bars)-1].Name)))),
+		h.El(
+			"svg",
+			h.Class("chart"),
+			h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWide, chartHigh)),
+			h.Attr("role", "img"),
+			h.Aria("label", fmt.Sprintf("%s: at most %d %s", title, most, unit)),
+			g.Group(out),
+		),
+		h.FigCaption(
+			h.Span(h.Text(Visible(bars[0].Name))),
+			h.Span(h.Textf("at most %d %s", most, unit)),
+			h.Span(h.Text(Visible(bars[len(bars)-1].Name))),
+		),
 		figures(unit, bars))
 }
 
@@ -52,18 +80,48 @@ func Shares(title, unit string, bars []Bar) g.Node {
 	var out []g.Node
 	for i, b := range bars {
 		y := i * row
-		out = append(out, h.El("rect", h.Attr("x", "180"), h.Attr("y", strconv.Itoa(y+4)), h.Attr("width", fmt.Sprintf("%.1f", 360*float64(b.Value)/float64(most))), h.Attr("height", "16")),
-			h.El("text", h.Attr("x", "172"), h.Attr("y", strconv.Itoa(y+17)), h.Attr("text-anchor", "end"), h.Text(short(Visible(b.Name)))),
-			h.El("text", h.Attr("x", fmt.Sprintf("%.1f", 186+360*float64(b.Value)/float64(most))), h.Attr("y", strconv.Itoa(y+17)), h.Text(strconv.Itoa(b.Value))))
+		out = append(
+			out,
+			h.El(
+				"rect",
+				h.Attr("x", "180"),
+				h.Attr("y", strconv.Itoa(y+4)),
+				h.Attr("width", fmt.Sprintf("%.1f", 360*float64(b.Value)/float64(most))),
+				h.Attr("height", "16"),
+			),
+			h.El(
+				"text",
+				h.Attr("x", "172"),
+				h.Attr("y", strconv.Itoa(y+17)),
+				h.Attr("text-anchor", "end"),
+				h.Text(short(Visible(b.Name))),
+			),
+			h.El(
+				"text",
+				h.Attr("x", fmt.Sprintf("%.1f", 186+360*float64(b.Value)/float64(most))),
+				h.Attr("y", strconv.Itoa(y+17)),
+				h.Text(strconv.Itoa(b.Value)),
+			),
+		)
 	}
 	return h.Figure(h.Class("figure"),
-		h.El("svg", h.Class("chart"), h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWide, len(bars)*row)), h.Attr("role", "img"), h.Aria("label", title), g.Group(out)),
+		h.El(
+			"svg",
+			h.Class("chart"),
+			h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWide, len(bars)*row)),
+			h.Attr("role", "img"),
+			h.Aria("label", title),
+			g.Group(out),
+		),
 		figures(unit, bars))
 }
 
 // figures returns the numbers of a chart as a table.
 func figures(unit string, bars []Bar) g.Node {
-	return h.Details(h.Summary(h.Text("The same in numbers")), Table([]string{"", Sentence(unit)}, g.Map(bars, func(b Bar) g.Node {
-		return h.Tr(h.Td(Isolated(b.Name)), h.Td(h.Class("number"), h.Text(strconv.Itoa(b.Value))))
-	})))
+	return h.Details(
+		h.Summary(h.Text("The same in numbers")),
+		Table([]string{"", Sentence(unit)}, g.Map(bars, func(b Bar) g.Node {
+			return h.Tr(h.Td(Isolated(b.Name)), h.Td(h.Class("number"), h.Text(strconv.Itoa(b.Value))))
+		})),
+	)
 }

@@ -14,12 +14,20 @@ import (
 
 // Field is a labelled single-line input.
 func Field(name, label, value string, more ...g.Node) g.Node {
-	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Input(h.Name(name), h.Value(value), h.AutoComplete("off"), g.Group(more)))
+	return h.Label(
+		h.Class("field"),
+		h.Span(h.Text(label)),
+		h.Input(h.Name(name), h.Value(value), h.AutoComplete("off"), g.Group(more)),
+	)
 }
 
 // Text is a labelled multi-line input.
 func Text(name, label, value string, more ...g.Node) g.Node {
-	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Textarea(h.Class("short"), h.Name(name), g.Group(more), h.Text("\n"+value)))
+	return h.Label(
+		h.Class("field"),
+		h.Span(h.Text(label)),
+		h.Textarea(h.Class("short"), h.Name(name), g.Group(more), h.Text("\n"+value)),
+	)
 }
 
 // Choice is a labelled selection among values. The text none stands for the value "".

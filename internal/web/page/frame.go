@@ -37,20 +37,40 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
 		h.Header(h.Class("top"),
 			h.A(h.Class("brand"), h.Href(Root), mark(), h.Text("oxbow")),
-			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+"find"), g.If(f.Typed != "", h.Attr("data-typed", f.Typed)),
+			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+
+				"find"), g.If(f.Typed != "", h.Attr("data-typed", f.Typed)),
 				h.Label(h.Class("hidden"), h.For("search"), h.Text("Find in the memory")),
-				h.Input(h.ID("search"), h.Type("search"), h.Name("q"), h.Value(f.Search), h.Placeholder("Find: words, project:…, tag:…"), h.AutoComplete("off"), h.Attr("data-key", "/")),
+				h.Input(
+					h.ID("search"),
+					h.Type("search"),
+					h.Name("q"),
+					h.Value(f.Search),
+					h.Placeholder("Find: words, project:…, tag:…"),
+					h.AutoComplete("off"),
+					h.Attr("data-key", "/"),
+				),
 			),
 		),
 		h.Div(h.Class("frame"),
 			h.Nav(h.Class("places"), h.Aria("label", "Places"), g.Map(f.Places, func(ps []Place) g.Node {
 				return h.Ul(g.Map(ps, func(p Place) g.Node {
-					return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), h.Text(p.Name)))
+					return h.Li(h.A(
+						h.Href(Root+p.Path),
+						g.If(p.Path == f.At, h.Aria("current", "page")),
+						h.Text(p.Name),
+					))
 				}))
 			})),
-			h.Main(h.ID("main"), h.TabIndex("-1"), f.Done, h.Div(h.Class("title"), h.H1(h.Text(f.Title)), f.Lead), g.Group(f.Body)),
+			h.Main(
+				h.ID("main"),
+				h.TabIndex("-1"),
+				f.Done,
+				h.Div(h.Class("title"), h.H1(h.Text(f.Title)), f.Lead),
+				g.Group(f.Body),
+			),
 		),
-		h.Footer(h.P(h.Text(f.Foot)), h.Form(h.Method("post"), h.Action(Root+"leave"), h.Button(h.Class("plain"), h.Text("Sign out")))),
+		h.Footer(h.P(h.Text(f.Foot)), h.Form(h.Method("post"), h.Action(Root+
+			"leave"), h.Button(h.Class("plain"), h.Text("Sign out")))),
 		h.Div(h.ID("said"), h.Class("hidden"), h.Role("status"), h.Aria("live", "polite")),
 	))
 }

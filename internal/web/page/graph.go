@@ -85,7 +85,10 @@ func (gr *Graph) fit() {
 		bottom = math.Max(bottom, n.y)
 	}
 	const side, edge = 110, 36
-	scale := math.Min(1.6, math.Min((graphWide-2*side)/math.Max(right-left, 1), (graphHigh-2*edge)/math.Max(bottom-top, 1)))
+	scale := math.Min(
+		1.6,
+		math.Min((graphWide-2*side)/math.Max(right-left, 1), (graphHigh-2*edge)/math.Max(bottom-top, 1)),
+	)
 	for i := range gr.Nodes {
 		n := &gr.Nodes[i]
 		n.x, n.y = graphWide/2+(n.x-(left+right)/2)*scale, graphHigh/2+(n.y-(top+bottom)/2)*scale
@@ -100,7 +103,16 @@ func Draw(gr Graph, title string) g.Node {
 	var out []g.Node
 	for _, e := range gr.Edges {
 		a, b := gr.Nodes[e[0]], gr.Nodes[e[1]]
-		out = append(out, h.El("line", h.Attr("x1", num(a.x)), h.Attr("y1", num(a.y)), h.Attr("x2", num(b.x)), h.Attr("y2", num(b.y))))
+		out = append(
+			out,
+			h.El(
+				"line",
+				h.Attr("x1", num(a.x)),
+				h.Attr("y1", num(a.y)),
+				h.Attr("x2", num(b.x)),
+				h.Attr("y2", num(b.y)),
+			),
+		)
 	}
 	few := len(gr.Nodes) <= 60
 	for _, n := range gr.Nodes {
@@ -110,13 +122,27 @@ func Draw(gr Graph, title string) g.Node {
 		}
 		text := g.Node(nil)
 		if few || n.Kind != "entry" {
-			text = h.El("text", h.Attr("x", num(n.x)), h.Attr("y", num(n.y-r-4)), h.Attr("text-anchor", "middle"), h.Text(short(Visible(n.Text))))
+			text = h.El(
+				"text",
+				h.Attr("x", num(n.x)),
+				h.Attr("y", num(n.y-r-4)),
+				h.Attr("text-anchor", "middle"),
+				h.Text(short(Visible(n.Text))),
+			)
 		}
 		out = append(out, h.A(h.Class(class), h.Href(Root+n.Path),
-			h.El("title", h.Text(n.Kind+": "+Visible(n.Text))), h.El("circle", h.Attr("cx", num(n.x)), h.Attr("cy", num(n.y)), h.Attr("r", num(r))), text))
+			h.El("title", h.Text(n.Kind+": "+
+				Visible(n.Text))), h.El("circle", h.Attr("cx", num(n.x)), h.Attr("cy", num(n.y)), h.Attr("r", num(r))),
+			text))
 	}
 	return h.Div(h.Class("wide map"), h.TabIndex("0"), h.Role("region"), h.Aria("label", title),
-		h.El("svg", h.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWide, graphHigh)), h.Attr("role", "group"), h.Aria("label", title), g.Group(out)))
+		h.El(
+			"svg",
+			h.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWide, graphHigh)),
+			h.Attr("role", "group"),
+			h.Aria("label", title),
+			g.Group(out),
+		))
 }
 
 // short shortens a text to 24 characters.

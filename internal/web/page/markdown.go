@@ -202,7 +202,9 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 }
 
 func (p *prose) text(n *ast.Text) g.Node {
-	s := h.Text(Visible(string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(p.source)))))))
+	s := h.Text(Visible(string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(
+		p.source,
+	)))))))
 	switch {
 	case n.HardLineBreak():
 		return g.Group{s, h.Br()}
@@ -226,7 +228,8 @@ func (p *prose) codeSpan(n *ast.CodeSpan) g.Node {
 // text.
 func outward(to string, inner g.Node) g.Node {
 	u, err := url.Parse(to)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") || (u.Scheme != "mailto" && u.Host == "") {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") ||
+		(u.Scheme != "mailto" && u.Host == "") {
 		return h.Span(h.Class("inert"), h.Title(Visible(to)), inner)
 	}
 	return h.A(h.Href(u.String()), h.Rel("noopener noreferrer nofollow"), h.Title(Visible(to)), inner)

@@ -32,13 +32,38 @@ func TestProse(t *testing.T) {
 		{"marks", "*a* **b** `c<` ~~d~~", "<p><em>a</em> <strong>b</strong> <code>c&lt;</code> <s>d</s></p>"},
 		{"headings in order", "### a\n##### b\n# c\n## d", "<h3>a</h3><h4>b</h4><h3>c</h3><h4>d</h4>"},
 		{"lists", "3. a\n4. b\n\n- c", `<ol start="3"><li>a</li><li>b</li></ol><ul><li>c</li></ul>`},
-		{"code", "```go\n<b>\n```\n\n    x", `<pre tabindex="0"><code>&lt;b&gt;` + "\n" + `</code></pre><pre tabindex="0"><code>x` + "\n" + `</code></pre>`},
-		{"table", "a|b\n-|-\n1|2", `<div class="wide" tabindex="0"><table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tr><td>1</td><td>2</td></tr></table></div>`},
-		{"html is text", "<b>x</b>\n\n<script>1</script>", "<p>&lt;b&gt;x&lt;/b&gt;</p><p>&lt;script&gt;1&lt;/script&gt;</p>"},
-		{"link", "[a](https://b.example/c?d=e&f)", `<p><a href="https://b.example/c?d=e&amp;f" rel="noopener noreferrer nofollow" title="https://b.example/c?d=e&amp;f">a</a></p>`},
-		{"mail", "<me@b.example>", `<p><a href="mailto:me@b.example" rel="noopener noreferrer nofollow" title="mailto:me@b.example">me@b.example</a></p>`},
-		{"inert links", "[a](javascript:alert(1)) [b](data:text/html,x) [c](/etc) [d](//evil.example)", `<p><span class="inert" title="javascript:alert(1)">a</span> <span class="inert" title="data:text/html,x">b</span> <span class="inert" title="/etc">c</span> <span class="inert" title="//evil.example">d</span></p>`},
-		{"picture", "![alt](https://b.example/p.png)", `<p><a href="https://b.example/p.png" rel="noopener noreferrer nofollow" title="https://b.example/p.png">picture: alt</a></p>`},
+		{"code", "```go\n<b>\n```\n\n    x", `<pre tabindex="0"><code>&lt;b&gt;` + "\n" +
+			`</code></pre><pre tabindex="0"><code>x` + "\n" + `</code></pre>`},
+		{
+			"table",
+			"a|b\n-|-\n1|2",
+			`<div class="wide" tabindex="0"><table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tr><td>1</td><td>2</td></tr></table></div>`,
+		},
+		{
+			"html is text",
+			"<b>x</b>\n\n<script>1</script>",
+			"<p>&lt;b&gt;x&lt;/b&gt;</p><p>&lt;script&gt;1&lt;/script&gt;</p>",
+		},
+		{
+			"link",
+			"[a](https://b.example/c?d=e&f)",
+			`<p><a href="https://b.example/c?d=e&amp;f" rel="noopener noreferrer nofollow" title="https://b.example/c?d=e&amp;f">a</a></p>`,
+		},
+		{
+			"mail",
+			"<me@b.example>",
+			`<p><a href="mailto:me@b.example" rel="noopener noreferrer nofollow" title="mailto:me@b.example">me@b.example</a></p>`,
+		},
+		{
+			"inert links",
+			"[a](javascript:alert(1)) [b](data:text/html,x) [c](/etc) [d](//evil.example)",
+			`<p><span class="inert" title="javascript:alert(1)">a</span> <span class="inert" title="data:text/html,x">b</span> <span class="inert" title="/etc">c</span> <span class="inert" title="//evil.example">d</span></p>`,
+		},
+		{
+			"picture",
+			"![alt](https://b.example/p.png)",
+			`<p><a href="https://b.example/p.png" rel="noopener noreferrer nofollow" title="https://b.example/p.png">picture: alt</a></p>`,
+		},
 		{"escapes", `\*a\* &amp; &#65;`, "<p>*a* &amp; A</p>"},
 		{"hidden characters", "a\u202eb", "<p>a\ufffdb</p>"},
 		{"quote and rule", "> a\n\n---", "<blockquote><p>a</p></blockquote><hr>"},
@@ -51,7 +76,8 @@ func TestProse(t *testing.T) {
 }
 
 // hostile are units of texts that make parsers slow.
-var hostile = []string{"[", "[](", "](", "![", "*", "**a ", "_a*", "`", "<", ">", "> ", "- ", "1. ", "~~a", "&", "\\", "a ", "|", "[a]: b\n", ">\n", "* a\n", "-\n ", "\t- ", "|a|b|\n", "[a][", "***", "a\n", "  - a\n"}
+var hostile = []string{"[", "[](", "](", "![", "*", "**a ", "_a*", "`", "<", ">", "> ", "- ", "1. ", "~~a", "&",
+	"\\", "a ", "|", "[a]: b\n", ">\n", "* a\n", "-\n ", "\t- ", "|a|b|\n", "[a][", "***", "a\n", "  - a\n"}
 
 // Whatever a text is, it is parsed fast or not at all. The bound is wide, for the race
 // detector: all texts together take 0.2 s of a processor.

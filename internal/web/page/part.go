@@ -23,7 +23,9 @@ const Root = "/ui/"
 
 // mark returns the logo: a river and an oxbow lake.
 func mark() g.Node {
-	return g.Raw(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M2 7c5 0 6 3 10 3s5-3 10-3" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/><path d="M7 15c0 6 10 6 10 0" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/></svg>`)
+	return g.Raw(
+		`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M2 7c5 0 6 3 10 3s5-3 10-3" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/><path d="M7 15c0 6 10 6 10 0" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/></svg>`,
+	)
 }
 
 // Notice returns a box with a message and its remedy. The kind is "error", "warn" or "note".
@@ -39,7 +41,9 @@ func Notes(ns []verb.Note) g.Node {
 
 // Empty replaces an empty list and says why the list is empty.
 func Empty(text string, why []verb.Note, next ...g.Node) g.Node {
-	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n verb.Note) g.Node { return h.P(h.Class("dim"), h.Text(Said(n))) }), g.Group(next))
+	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n verb.Note) g.Node {
+		return h.P(h.Class("dim"), h.Text(Said(n)))
+	}), g.Group(next))
 }
 
 // Section is a part of a page with a heading, and an ID to link to.
@@ -70,7 +74,11 @@ func When(now, t time.Time) g.Node {
 	if t.IsZero() {
 		return nil
 	}
-	return h.Time(h.DateTime(t.UTC().Format(time.RFC3339)), h.Title(t.In(now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")), h.Text(ago(now, t)))
+	return h.Time(
+		h.DateTime(t.UTC().Format(time.RFC3339)),
+		h.Title(t.In(now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")),
+		h.Text(ago(now, t)),
+	)
 }
 
 // Badge is a short label. The tooltip explains it.
@@ -82,9 +90,18 @@ func Badge(kind, text, means string) g.Node {
 func TrustBadge(trust string) g.Node {
 	switch oxbow.Trust(trust) {
 	case oxbow.TrustTainted:
-		return Badge("warn", "held back", "Its agent had read texts of others before it wrote this. No model is shown it by itself until you approve it.")
+		return Badge(
+			"warn",
+			"held back",
+			"Its agent had read texts of others before it wrote this. No model is shown it by itself until you "+
+				"approve it.",
+		)
 	case oxbow.TrustQuarantined:
-		return Badge("error", "quarantined", "It looks like an instruction to a model. No model is shown it until you approve it.")
+		return Badge(
+			"error",
+			"quarantined",
+			"It looks like an instruction to a model. No model is shown it until you approve it.",
+		)
 	}
 	return nil
 }
@@ -98,7 +115,8 @@ func Chips(labels map[string][]string) g.Node {
 	var out []g.Node
 	for _, k := range shownLabels {
 		for _, v := range labels[k] {
-			out = append(out, h.Li(h.A(h.Class("chip "+k), h.Href(Root+FindPath(k+":"+Quoted(v))), h.Span(h.Class("key"), h.Text(k+" ")), Isolated(v))))
+			out = append(out, h.Li(h.A(h.Class("chip "+
+				k), h.Href(Root+FindPath(k+":"+Quoted(v))), h.Span(h.Class("key"), h.Text(k+" ")), Isolated(v))))
 		}
 	}
 	if out == nil {
@@ -131,9 +149,18 @@ func ChoiceRow(now time.Time, e verb.Entry, more ...g.Node) g.Node {
 
 func rowBody(now time.Time, e verb.Entry) g.Node {
 	return g.Group{
-		h.Div(h.Class("head"), h.H3(h.A(h.Href(Root+EntryPath(e.Name)), Marked(e.Name, e.Words))), TrustBadge(e.Trust), g.If(e.Kind != "note", Badge("", e.Kind, ""))),
+		h.Div(
+			h.Class("head"),
+			h.H3(h.A(h.Href(Root+EntryPath(e.Name)), Marked(e.Name, e.Words))),
+			TrustBadge(e.Trust),
+			g.If(e.Kind != "note", Badge("", e.Kind, "")),
+		),
 		g.If(e.Snippet != "", h.P(h.Class("snippet"), Marked(e.Snippet, e.Words))),
-		h.Div(h.Class("meta"), Chips(e.Labels), h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, Moment(e.Updated)))),
+		h.Div(
+			h.Class("meta"),
+			Chips(e.Labels),
+			h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, Moment(e.Updated))),
+		),
 	}
 }
 
@@ -163,7 +190,8 @@ func DidWhat(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
 	}
-	verbs := map[string]string{"add": "Added", "update": "Changed", "label": "Relabelled", "alias": "Changed the aliases of", "remove": "Forgot", "restore": "Brought back"}
+	verbs := map[string]string{"add": "Added", "update": "Changed", "label": "Relabelled",
+		"alias": "Changed the aliases of", "remove": "Forgot", "restore": "Brought back"}
 	first := ch.Entries[0]
 	verbWord := verbs[first.Verb]
 	if len(ch.Reverts) > 0 {
@@ -190,7 +218,13 @@ func Hidden(pairs ...string) g.Node {
 
 // Button is a form with a single button. It posts to a path relative to [Root].
 func Button(action, class, text string, fields ...string) g.Node {
-	return h.Form(h.Class("one"), h.Method("post"), h.Action(Root+action), Hidden(fields...), h.Button(h.Class(class), h.Text(text)))
+	return h.Form(
+		h.Class("one"),
+		h.Method("post"),
+		h.Action(Root+action),
+		Hidden(fields...),
+		h.Button(h.Class(class), h.Text(text)),
+	)
 }
 
 // Pager links to the previous and the next page of a list, by the offset in the query of u.
@@ -212,10 +246,16 @@ func Pager(u *url.URL, offset, next, size int) g.Node {
 // Table shows rows below column heads. A wide table scrolls horizontally.
 func Table(heads []string, rows ...g.Node) g.Node {
 	return h.Div(h.Class("wide"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Table"), h.Table(
-		h.THead(h.Tr(g.Map(heads, func(s string) g.Node { return h.Th(h.Attr("scope", "col"), h.Text(s)) }))), h.TBody(rows...)))
+		h.THead(h.Tr(g.Map(heads, func(s string) g.Node {
+			return h.Th(h.Attr("scope", "col"), h.Text(s))
+		}))), h.TBody(rows...)))
 }
 
 // Meter shows a percentage as a bar, and as text.
 func Meter(share int, text string) g.Node {
-	return h.Div(h.Class("meter"), h.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)), h.Span(h.Class("hint"), h.Text(text)))
+	return h.Div(
+		h.Class("meter"),
+		h.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)),
+		h.Span(h.Class("hint"), h.Text(text)),
+	)
 }

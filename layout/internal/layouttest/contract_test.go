@@ -56,11 +56,16 @@ var writers = map[string][][]call{
 
 // own are the calls of oxbow's own tools, which all homes can have.
 var own = [][]call{
-	{{"remember", Args{"name": "n", "content": "TEXT"}}, {"forget", Args{"name": "n"}}, {"save_memory", Args{"content": "TEXT"}},
-		{"handoff_task", Args{"summary": "TEXT"}}, {"undo", Args{}}, {"restore", Args{"name": "n", "seq": 1}}},
+	{
+		{"remember", Args{"name": "n", "content": "TEXT"}},
+		{"forget", Args{"name": "n"}},
+		{"save_memory", Args{"content": "TEXT"}},
+		{"handoff_task", Args{"summary": "TEXT"}}, {"undo", Args{}}, {"restore", Args{"name": "n", "seq": 1}},
+	},
 }
 
-var dialects = []layout.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
+var dialects = []layout.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(),
+	coderhapsody.Dialect()}
 
 const (
 	first = "Line one.\nLine two.\nLine three."
@@ -84,7 +89,9 @@ type home struct {
 
 func (h home) options() layout.Options {
 	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
-	return layout.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return now }}}
+	return layout.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
+		return now
+	}}}
 }
 
 // server opens the home as a server does, with a session of its own.
@@ -125,7 +132,10 @@ func (h home) edit(t *testing.T, change func(string) string) {
 	p, ctx := h.server(t)
 	e, err := p.Memory().Store().Get(ctx, "n")
 	if err == nil {
-		err = p.Memory().Apply(ctx, oxbow.Update{Name: "n", Content: change(e.Content), Aliases: e.Aliases, Labels: e.Labels})
+		err = p.Memory().Apply(
+			ctx,
+			oxbow.Update{Name: "n", Content: change(e.Content), Aliases: e.Aliases, Labels: e.Labels},
+		)
 	}
 	if err != nil {
 		t.Fatalf("no file holds the text, and no entry: %v", err)
@@ -175,9 +185,12 @@ func TestNothingTypedIsLost(t *testing.T) {
 			for _, row := range set.rows {
 				for _, c := range row {
 					for name, change := range edits {
-						t.Run(strings.Join([]string{d.Name, set.name, row[0].tool, c.tool, name}, "/"), func(t *testing.T) {
-							lostNothing(t, d, set.tools, row[0], c, change)
-						})
+						t.Run(
+							strings.Join([]string{d.Name, set.name, row[0].tool, c.tool, name}, "/"),
+							func(t *testing.T) {
+								lostNothing(t, d, set.tools, row[0], c, change)
+							},
+						)
 					}
 				}
 			}
@@ -216,7 +229,13 @@ func checkTable(t *testing.T, d layout.Dialect, set string, rows [][]call, tools
 
 // lostNothing lets an agent write, a person edit, and the agent write again: in the
 // same session, and in that of a new server.
-func lostNothing(t *testing.T, d layout.Dialect, tools func(layout.Home) []verb.Tool, begin, c call, change func(string) string) {
+func lostNothing(
+	t *testing.T,
+	d layout.Dialect,
+	tools func(layout.Home) []verb.Tool,
+	begin, c call,
+	change func(string) string,
+) {
 	for _, fresh := range []bool{false, true} {
 		h := home{vfs.NewMem(), d}
 		s, ctx := h.server(t)
@@ -234,11 +253,13 @@ func lostNothing(t *testing.T, d layout.Dialect, tools func(layout.Home) []verb.
 		if !h.stands(t) {
 			t.Errorf("fresh %v: %s took away what a person typed; it said %v", fresh, c.tool, err)
 		}
-		if err != nil && !errors.Is(err, oxbow.ErrUnsupported) && (!errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), typed)) {
+		if err != nil && !errors.Is(err, oxbow.ErrUnsupported) &&
+			(!errors.Is(err, oxbow.ErrConflict) || !strings.Contains(err.Error(), typed)) {
 			t.Errorf("fresh %v: %s said %v; want the text that stands", fresh, c.tool, err)
 		}
 		// What was shown can be replaced.
-		if again := c.make(t, ctx, s, tools(s), later); err != nil && again != nil && !errors.Is(again, oxbow.ErrUnsupported) {
+		if again := c.make(t, ctx, s, tools(s), later); err != nil && again != nil &&
+			!errors.Is(again, oxbow.ErrUnsupported) {
 			t.Errorf("fresh %v: the second %s said %v", fresh, c.tool, again)
 		}
 	}

@@ -50,7 +50,14 @@ func Ask(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args a
 }
 
 // askIn is [Ask] in a context, such as that of a session.
-func askIn(ctx context.Context, t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
+func askIn(
+	ctx context.Context,
+	t testing.TB,
+	w *verb.Workspace,
+	tools []verb.Tool,
+	name string,
+	args any,
+) (verb.Answer, error) {
 	t.Helper()
 	data, err := json.Marshal(args)
 	if err != nil {

@@ -60,7 +60,8 @@ func TestScorer(t *testing.T) {
 			want Count
 		}{
 			{"own", row.Arms[Own], Count{1, c.own}}, {"own, pointers", row.Pointers[Own], Count{1, c.ownPoint}},
-			{"foreign", row.Arms[Foreign], Count{1, c.any}}, {"foreign, pointers", row.Pointers[Foreign], Count{1, c.anyPoin}},
+			{"foreign", row.Arms[Foreign], Count{1, c.any}},
+			{"foreign, pointers", row.Pointers[Foreign], Count{1, c.anyPoin}},
 		} {
 			if *w.got != w.want {
 				t.Errorf("%s: %s is %+v, want %+v", c.name, w.what, *w.got, w.want)
@@ -117,7 +118,8 @@ func TestWilson(t *testing.T) {
 		count     Count
 		low, high float64
 	}{
-		{Count{10, 0}, 0, .2775}, {Count{10, 5}, .2366, .7634}, {Count{10, 8}, .4902, .9433}, {Count{10, 10}, .7225, 1}, {Count{}, 0, 1},
+		{Count{10, 0}, 0, .2775}, {Count{10, 5}, .2366, .7634}, {Count{10, 8}, .4902, .9433},
+		{Count{10, 10}, .7225, 1}, {Count{}, 0, 1},
 	} {
 		if low, high := c.count.Interval(); math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
 			t.Errorf("%+v is from %.4f to %.4f, want %.4f to %.4f", c.count, low, high, c.low, c.high)

@@ -128,7 +128,11 @@ func newState() inject.State {
 func (o *ours) ask(ctx context.Context, prompt string) (Decision, error) {
 	o.state.Prompt++
 	start := time.Now()
-	b, err := inject.ForPrompt(ctx, inject.Prompt{Text: prompt, Client: client, Session: "this one", Now: o.m.Options().Clock(), State: o.state}, o.m.source)
+	b, err := inject.ForPrompt(
+		ctx,
+		inject.Prompt{Text: prompt, Client: client, Session: "this one", Now: o.m.Options().Clock(), State: o.state},
+		o.m.source,
+	)
 	d := Decision{Answer: gate.Answer(b.Answer), Tokens: b.Tokens, Took: time.Since(start)}
 	if err != nil {
 		return Decision{}, err

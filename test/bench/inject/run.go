@@ -61,7 +61,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 		foreign := p.foreign(s, res.Stores, (o.Foreign+p.stores-1)/p.stores)
-		if err := s.within(ctx, rules, res.Rows, func(b *bench) error { return b.plain(ctx, s, foreign, res.Stores) }); err != nil {
+		if err := s.within(ctx, rules, res.Rows, func(b *bench) error {
+			return b.plain(ctx, s, foreign, res.Stores)
+		}); err != nil {
 			return nil, err
 		}
 		// Select stores from all over the set.

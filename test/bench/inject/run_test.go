@@ -32,7 +32,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[Arm]int{Own: 30, Foreign: 10, Orders: 2 * len(orders()), Unanswerable: 30, Again: 30, Paraphrase: 30, Switch: 15, Marathon: 15, Tool: 15}
+	of := map[Arm]int{Own: 30, Foreign: 10, Orders: 2 * len(orders()), Unanswerable: 30, Again: 30, Paraphrase: 30,
+		Switch: 15, Marathon: 15, Tool: 15}
 	row := res.Rows[0]
 	for _, a := range Arms() {
 		if row.Arms[a].Of != of[a] {
@@ -40,7 +41,12 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if row.Arms[Own].In != 30 || row.Arms[Again].In != 30 || row.Arms[Marathon].In != 15 {
-		t.Errorf("by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all", row.Arms[Own].In, row.Arms[Again].In, row.Arms[Marathon].In)
+		t.Errorf(
+			"by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all",
+			row.Arms[Own].In,
+			row.Arms[Again].In,
+			row.Arms[Marathon].In,
+		)
 	}
 	if res.Units != 2*turnsOfOne || res.Stores != 2 || row.Day.Prompts != 2*100 {
 		t.Errorf("%d units in %d stores, %d prompts of days", res.Units, res.Stores, row.Day.Prompts)

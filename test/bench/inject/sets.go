@@ -114,7 +114,12 @@ func ofChat(c *quality.Chat, n int) *Store {
 		unit[m.ID] = u.ID
 	}
 	for _, q := range c.Questions {
-		ask := Ask{Text: q.Text, Right: map[string]bool{}, From: []string{s.Name}, Unanswerable: q.Ability == "abstention"}
+		ask := Ask{
+			Text:         q.Text,
+			Right:        map[string]bool{},
+			From:         []string{s.Name},
+			Unanswerable: q.Ability == "abstention",
+		}
 		for _, id := range q.Sources {
 			if unit[id] != "" {
 				ask.Right[unit[id]] = true

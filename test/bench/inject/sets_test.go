@@ -61,7 +61,15 @@ q2_abs of sessions holds [a]
 			}
 			fmt.Fprintf(&b, "%s of %s holds %v\n", s.Name, s.In, slices.Sorted(maps.Keys(s.Holds)))
 			for _, u := range s.Units {
-				fmt.Fprintf(&b, "  %s %s | %s | %s | %s\n", u.ID, u.Session, u.Prompt, strings.ReplaceAll(u.Reply, "\n", " "), u.Time.Format("2006-01-02 15:04:05"))
+				fmt.Fprintf(
+					&b,
+					"  %s %s | %s | %s | %s\n",
+					u.ID,
+					u.Session,
+					u.Prompt,
+					strings.ReplaceAll(u.Reply, "\n", " "),
+					u.Time.Format("2006-01-02 15:04:05"),
+				)
 			}
 			for _, a := range s.Asks {
 				mark := "?"
@@ -86,7 +94,14 @@ q2_abs of sessions holds [a]
 
 // TestForeign holds that a store gets no foreign question that it has the answer to.
 func TestForeign(t *testing.T) {
-	p := pool{asks: []Ask{{Text: "one", From: []string{"a"}}, {Text: "two", From: []string{"b", "c"}}, {Text: "three", From: []string{"d"}}, {Text: "four", From: []string{"e"}}}}
+	p := pool{
+		asks: []Ask{
+			{Text: "one", From: []string{"a"}},
+			{Text: "two", From: []string{"b", "c"}},
+			{Text: "three", From: []string{"d"}},
+			{Text: "four", From: []string{"e"}},
+		},
+	}
 	s := &Store{Holds: map[string]bool{"c": true}}
 	if got := p.foreign(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
 		t.Errorf("foreign are %q", got)

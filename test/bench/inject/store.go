@@ -154,7 +154,10 @@ func (m *memory) plain(ctx context.Context, prompt string) ([]oxbow.Hit, error) 
 	if m.hits.prompt == prompt && prompt != "" {
 		return m.hits.found, nil
 	}
-	found, err := m.Recall(ctx, oxbow.Query{Text: prompt, Filter: m.source.Filter, Limit: shown, Explain: true, Rank: oxbow.RankSeed})
+	found, err := m.Recall(
+		ctx,
+		oxbow.Query{Text: prompt, Filter: m.source.Filter, Limit: shown, Explain: true, Rank: oxbow.RankSeed},
+	)
 	m.hits.prompt, m.hits.found = prompt, found
 	return found, err
 }

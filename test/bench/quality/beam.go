@@ -146,7 +146,11 @@ func (c *Chat) cases() (cs []Case, lost int) {
 	}
 	for _, q := range c.Questions {
 		groups := []string{strings.ReplaceAll(q.Ability, "_", " ")}
-		turn, pair := Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}, Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}
+		turn, pair := Ask{
+			Text:   q.Text,
+			Groups: groups,
+			Right:  map[string]bool{},
+		}, Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}
 		for _, id := range q.Sources {
 			turn.Right[strconv.Itoa(id)] = true
 			if known[id] == "" {
@@ -170,7 +174,8 @@ func findBEAM(fsys fs.FS, _, dir string) [][]string {
 	var names []string
 	in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
 	for _, d := range in {
-		if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "beam_") && path.Ext(n) == ".jsonl" && !slices.Contains(names, n) {
+		if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "beam_") && path.Ext(n) == ".jsonl" &&
+			!slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}

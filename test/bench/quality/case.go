@@ -49,7 +49,9 @@ type memory struct {
 // remember writes the entries into a new memory, each at its date. The caller must close it.
 func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) {
 	var now time.Time
-	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: ranking, Clock: func() time.Time { return now }})
+	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: ranking, Clock: func() time.Time {
+		return now
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +107,12 @@ func (h *memory) close(ctx context.Context) error {
 
 // rankings asks every question of a case in a new memory, for at most limit hits. If seen is
 // not nil, it is called with the hits.
-func (c *Case) rankings(ctx context.Context, ranking string, limit int, seen func(question string, hits []oxbow.Hit)) (found []answer, err error) {
+func (c *Case) rankings(
+	ctx context.Context,
+	ranking string,
+	limit int,
+	seen func(question string, hits []oxbow.Hit),
+) (found []answer, err error) {
 	h, err := remember(ctx, c.Entries, ranking)
 	if err != nil {
 		return nil, err

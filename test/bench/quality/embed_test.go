@@ -65,7 +65,15 @@ func TestFusionChangesRanks(t *testing.T) {
 		{"z", 1. / 3, 1. / 2, 1. / 3},
 	} {
 		e, _ := client(t, s)
-		r, err := Run(t.Context(), Options{Data: fstest.MapFS{"longmemeval_s.json": file(herons(tt.right))}, Root: "/sets", Sets: []string{"longmemeval"}, Embedder: e})
+		r, err := Run(
+			t.Context(),
+			Options{
+				Data:     fstest.MapFS{"longmemeval_s.json": file(herons(tt.right))},
+				Root:     "/sets",
+				Sets:     []string{"longmemeval"},
+				Embedder: e,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +86,8 @@ func TestFusionChangesRanks(t *testing.T) {
 		if len(got) != 4 {
 			t.Errorf("rankings %v, want 4", got)
 		}
-		if m := r.Embed; m == nil || m.Made != 7 || m.Requests != 2 || m.Length != 512 || m.Model != "bag" || m.Endpoint != s.URL+"/v1/embeddings" {
+		if m := r.Embed; m == nil || m.Made != 7 || m.Requests != 2 || m.Length != 512 || m.Model != "bag" ||
+			m.Endpoint != s.URL+"/v1/embeddings" {
 			t.Errorf("embedding = %+v", m)
 		}
 	}
@@ -104,7 +113,8 @@ func TestCache(t *testing.T) {
 	if err := vfs.WriteFile(fsys, name, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := e.Vectors(t.Context(), []string{"red", "blue"}); err != nil || !slices.Equal(s.Batches(), []int{2, 1}) || !slices.Equal(again[1], vs[1]) {
+	if again, err := e.Vectors(t.Context(), []string{"red", "blue"}); err != nil ||
+		!slices.Equal(s.Batches(), []int{2, 1}) || !slices.Equal(again[1], vs[1]) {
 		t.Errorf("with a damaged file: %v, requests %v", err, s.Batches())
 	}
 	if e.Cache.Get(endpoint, "other", "blue") != nil || e.Cache.Get("http://other", "bag", "blue") != nil {
@@ -114,7 +124,13 @@ func TestCache(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
-	es := []Entry{{ID: "old", Date: day(1)}, {ID: "new", Date: day(2)}, {ID: "newer", Date: day(2)}, {ID: "best", Date: day(1)}, {ID: "none", Date: day(3)}}
+	es := []Entry{
+		{ID: "old", Date: day(1)},
+		{ID: "new", Date: day(2)},
+		{ID: "newer", Date: day(2)},
+		{ID: "best", Date: day(1)},
+		{ID: "none", Date: day(3)},
+	}
 	vs := [][]float32{{1, 0}, {1, 0}, {1, 0}, {.8, .6}, {0, 0}}
 	if got := nearest(es, vs, []float32{.8, .6}, 4); strings.Join(got, " ") != "best newer new old" {
 		t.Errorf("nearest() = %v", got)

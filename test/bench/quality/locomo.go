@@ -38,7 +38,8 @@ type TalkAsk struct {
 }
 
 // categories are LoCoMo's kinds of questions.
-var categories = map[int]string{1: "several hops", 2: "time", 3: "open domain", 4: "single hop", adversarial: "adversarial"}
+var categories = map[int]string{1: "several hops", 2: "time", 3: "open domain", 4: "single hop",
+	adversarial: "adversarial"}
 
 const adversarial = 5
 

@@ -97,7 +97,12 @@ type publishedQuestion struct {
 
 func (p *publishedQuestion) question() (*Question, error) {
 	if len(p.IDs) == 0 || len(p.IDs) != len(p.Dates) || len(p.IDs) != len(p.Sessions) {
-		return nil, fmt.Errorf("has %d haystack_session_ids, %d haystack_dates and %d haystack_sessions", len(p.IDs), len(p.Dates), len(p.Sessions))
+		return nil, fmt.Errorf(
+			"has %d haystack_session_ids, %d haystack_dates and %d haystack_sessions",
+			len(p.IDs),
+			len(p.Dates),
+			len(p.Sessions),
+		)
 	}
 	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
 	for i, id := range p.IDs {
@@ -286,10 +291,16 @@ func longMemEval(s *Source) iter.Seq2[Case, error] {
 			if !strings.HasSuffix(q.ID, "_abs") {
 				groups = append(groups, "answerable")
 			}
-			if len(q.Answers) > 0 && !yield(Case{"sessions", q.Entries(), []Ask{{q.Text, groups, q.Right(), false}}}, nil) {
+			if len(q.Answers) > 0 && !yield(
+				Case{"sessions", q.Entries(), []Ask{{q.Text, groups, q.Right(), false}}},
+				nil,
+			) {
 				return
 			}
-			if len(q.Evidence) > 0 && !yield(Case{"turns", q.turns(), []Ask{{q.Text, groups, q.Evidence, false}}}, nil) {
+			if len(q.Evidence) > 0 && !yield(
+				Case{"turns", q.turns(), []Ask{{q.Text, groups, q.Evidence, false}}},
+				nil,
+			) {
 				return
 			}
 		}

@@ -138,7 +138,8 @@ type Scores struct {
 
 // measures returns pointers to all fields except N.
 func (s *Scores) measures() []*float64 {
-	return []*float64{&s.Any1, &s.Any5, &s.Any10, &s.All5, &s.NDCG, &s.MRR, &s.Recall5, &s.Recall10, &s.Shown5, &s.NDCGRetrieved, &s.NDCGLongMemEval}
+	return []*float64{&s.Any1, &s.Any5, &s.Any10, &s.All5, &s.NDCG, &s.MRR, &s.Recall5, &s.Recall10, &s.Shown5,
+		&s.NDCGRetrieved, &s.NDCGLongMemEval}
 }
 
 // sums adds up the measures of rankings.
@@ -158,7 +159,8 @@ func (s *sums) add(a answer, right map[string]bool) {
 	s.N++
 	for i, m := range s.measures() {
 		*m += [...]float64{
-			recallAny(a.ids, right, 1), recallAny(a.ids, right, 5), recallAny(a.ids, right, 10), recallAll(a.ids, right, 5),
+			recallAny(a.ids, right, 1), recallAny(a.ids, right, 5), recallAny(a.ids, right, 10),
+			recallAll(a.ids, right, 5),
 			ndcg(a.ids, right, 10), reciprocal(a.ids[:min(10, len(a.ids))], right),
 			recallShare(a.ids, right, 5), recallShare(a.ids, right, 10), recallAny(a.shown, right, len(a.shown)),
 			ndcgRetrieved(a.ids, right, 10), ndcgLongMemEval(a.ids, right, 10),

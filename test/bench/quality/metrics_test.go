@@ -27,16 +27,20 @@ func TestMeasures(t *testing.T) {
 	}{
 		{"first", []string{"a", "b", "c"}, ids("a"), 1, 1, 1, 1, 1, 1, 1, 1},
 		{"second", []string{"b", "a", "c"}, ids("a"), 0, 1, 1, 0.6309298, .5, 1, 0.6309298, 1},
-		{"two of two, ranks 1 and 3", []string{"a", "x", "b"}, ids("a", "b"), 1, 1, 1, 1.5 / 1.6309298, 1, 1, 1.5 / 1.6309298, 1.6309298 / 2},
-		{"one of two, rank 4", []string{"x", "y", "z", "a"}, ids("a", "b"), 0, 1, 0, 0.4306766 / 1.6309298, .25, 0, 0.4306766, .25},
-		{"second one at rank 6", []string{"a", "v", "w", "x", "y", "b"}, ids("a", "b"), 1, 1, 0, 1 / 1.6309298, 1, .5, 1, .5},
+		{"two of two, ranks 1 and 3", []string{"a", "x", "b"}, ids("a", "b"), 1, 1, 1, 1.5 / 1.6309298, 1, 1,
+			1.5 / 1.6309298, 1.6309298 / 2},
+		{"one of two, rank 4", []string{"x", "y", "z", "a"}, ids("a", "b"), 0, 1, 0, 0.4306766 / 1.6309298, .25, 0,
+			0.4306766, .25},
+		{"second one at rank 6", []string{"a", "v", "w", "x", "y", "b"}, ids("a", "b"), 1, 1, 0, 1 / 1.6309298, 1,
+			.5, 1, .5},
 		{"none found", []string{"x", "y"}, ids("a"), 0, 0, 0, 0, 0, 0, 0, 0},
 		{"empty ranking", nil, ids("a"), 0, 0, 0, 0, 0, 0, 0, 0},
 		{"none right", []string{"x"}, ids(), 0, 0, 0, 0, 0, 0, 0, 0},
 		// Six right ones: five places cannot hold them, and the most that five
 		// places can gain is 2.9484592, here 2 of it missing its first.
 		{"more right than places", []string{"x", "a", "b", "c", "d", "e", "f"}, ids("a", "b", "c", "d", "e", "f"),
-			0, 1, 0, 1.9484592 / 2.9484592, .5, 2. / 6, 1.9484592 / 2.5616063, (1 + 0.6309298 + .5 + 0.4306766) / (1 + 1 + 0.6309298 + .5 + 0.4306766)},
+			0, 1, 0, 1.9484592 / 2.9484592, .5, 2. / 6, 1.9484592 / 2.5616063,
+			(1 + 0.6309298 + .5 + 0.4306766) / (1 + 1 + 0.6309298 + .5 + 0.4306766)},
 	}
 	for _, tt := range tests {
 		for _, m := range []struct {

@@ -67,7 +67,9 @@ func Compare(now, before []QuestionScore) []Compared {
 		if !ok {
 			continue
 		}
-		i := slices.IndexFunc(all, func(c Compared) bool { return c.Set == q.Set && c.Unit == q.Unit && c.Ranking == q.Ranking })
+		i := slices.IndexFunc(all, func(c Compared) bool {
+			return c.Set == q.Set && c.Unit == q.Unit && c.Ranking == q.Ranking
+		})
 		if i < 0 {
 			i = len(all)
 			all = append(all, Compared{Set: q.Set, Unit: q.Unit, Ranking: q.Ranking})

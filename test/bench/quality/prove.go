@@ -76,7 +76,8 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 	p.Recall = a.share100 / float64(max(a.N, 1))
 	switch {
 	case !p.Whole():
-		p.Why = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) + " judged queries; the published figure is for " +
+		p.Why = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) +
+			" judged queries; the published figure is for " +
 			strconv.Itoa(provenPapers) + " and " + strconv.Itoa(provenAsks)
 	case math.Abs(p.NDCG-provenNDCG) > .0001:
 		p.Why = "the figure differs from the published one"

@@ -49,7 +49,8 @@ func (p *publishedMeeting) meeting() (*Meeting, error) {
 	}
 	m := new(Meeting)
 	for i, s := range p.Said {
-		m.Turns = append(m.Turns, Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(i), s.Speaker + ": " + s.Content, undated})
+		m.Turns = append(m.Turns, Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(i), s.Speaker + ": " +
+			s.Content, undated})
 	}
 	for i, q := range p.Asked {
 		if strings.TrimSpace(q.Text) == "" {

@@ -195,7 +195,13 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 		i := slices.IndexFunc(tallies, func(t *tally) bool { return t.Unit == c.Unit })
 		if i < 0 {
 			i = len(tallies)
-			tallies = append(tallies, &tally{Result{Set: s.Set.Name, Title: s.Set.Title, Unit: c.Unit, Files: s.Files, Protocol: s.Set.Protocol}, map[key]*sums{}})
+			tallies = append(
+				tallies,
+				&tally{
+					Result{Set: s.Set.Name, Title: s.Set.Title, Unit: c.Unit, Files: s.Files, Protocol: s.Set.Protocol},
+					map[key]*sums{},
+				},
+			)
 		}
 		t := tallies[i]
 		t.Memories++
@@ -213,7 +219,8 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 				a := c.Asks[j]
 				t.add(r, a, one)
 				if o.Asked != nil && !a.Apart {
-					o.Asked(QuestionScore{s.Set.Name, c.Unit, r, done + j, a.Text, ndcg(one.ids, a.Right, limit), recallAny(one.ids, a.Right, 5)})
+					o.Asked(QuestionScore{s.Set.Name, c.Unit, r, done + j, a.Text, ndcg(one.ids, a.Right, limit),
+						recallAny(one.ids, a.Right, 5)})
 				}
 			}
 		}

@@ -34,7 +34,8 @@ func scoresOf(n int, any1, any5, any10, all5, ndcg, mrr float64) Scores {
 
 // near compares two scores to four places.
 func near(a, b Scores) bool {
-	x, y := []float64{a.Any1, a.Any5, a.Any10, a.All5, a.NDCG, a.MRR}, []float64{b.Any1, b.Any5, b.Any10, b.All5, b.NDCG, b.MRR}
+	x, y := []float64{a.Any1, a.Any5, a.Any10, a.All5, a.NDCG,
+		a.MRR}, []float64{b.Any1, b.Any5, b.Any10, b.All5, b.NDCG, b.MRR}
 	return a.N == b.N && slices.EqualFunc(x, y, func(p, q float64) bool { return math.Abs(p-q) < 1e-4 })
 }
 
@@ -53,7 +54,9 @@ func everything(t testing.TB) fstest.MapFS {
 
 func TestRun(t *testing.T) {
 	asked := 0
-	r, err := Run(t.Context(), Options{Data: everything(t), Root: "/sets", Progress: func(_ string, done int) { asked = max(asked, done) }})
+	r, err := Run(t.Context(), Options{Data: everything(t), Root: "/sets", Progress: func(_ string, done int) {
+		asked = max(asked, done)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +100,8 @@ func TestRun(t *testing.T) {
 			if res.Set != "locomo" || res.Unit != "turns" || row.Ranking != "oxbow" {
 				continue
 			}
-			if want := map[string]int{"": 2, "adversarial": 1, fiveCategories: 3, "single hop": 1, "several hops": 1}[row.Group]; row.N != want {
+			if want := map[string]int{"": 2, "adversarial": 1, fiveCategories: 3, "single hop": 1,
+				"several hops": 1}[row.Group]; row.N != want {
 				t.Errorf("LoCoMo's group %q has %d questions, want %d", row.Group, row.N, want)
 			}
 			if row.Group == "several hops" && row.Shown5 != 1 {
@@ -134,7 +138,8 @@ func TestRunWithoutSets(t *testing.T) {
 			t.Errorf("%s is missing, and %+v does not say what and where", m.Set, m)
 		}
 	}
-	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 3 || r.Proof.Proved || r.Proof.Why == "" {
+	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 3 ||
+		r.Proof.Proved || r.Proof.Why == "" {
 		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.Proof)
 	}
 	if _, err := Run(t.Context(), Options{Data: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {

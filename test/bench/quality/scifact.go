@@ -235,7 +235,8 @@ func sciFact(s *Source) iter.Seq2[Case, error] {
 		}
 		var es []Entry
 		for i, p := range c.papers {
-			es = append(es, Entry{fmt.Sprintf("a%05d", i+1), p.ID, strings.TrimSpace(p.Title + "\n\n" + p.Text), undated})
+			es = append(es, Entry{fmt.Sprintf("a%05d", i+1), p.ID, strings.TrimSpace(p.Title + "\n\n" +
+				p.Text), undated})
 		}
 		yield(Case{"abstracts", es, c.asks}, nil)
 	}

@@ -31,8 +31,10 @@ func Sets() []*Set {
 			Name: "longmemeval", Title: "LongMemEval",
 			Expect: "longmemeval_s.json or longmemeval_s_cleaned.json",
 			From:   "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned",
-			Protocol: "Each question is asked of a fresh memory of its own haystack: one entry a session, \"user: …\" and \"assistant: …\", or one a turn. " +
-				"Right are the sessions that the set names, also for questions without an answer (_abs), or the turns with evidence; questions without any are left out.",
+			Protocol: "Each question is asked of a fresh memory of its own haystack: one entry a session, \"user: " +
+				"…\" and \"assistant: …\", or one a turn. " +
+				"Right are the sessions that the set names, also for questions without an answer (_abs), or the " +
+				"turns with evidence; questions without any are left out.",
 			find: func(fsys fs.FS, _, dir string) [][]string {
 				found := each(fsys, dir, "longmemeval_s_cleaned.json", "longmemeval_s.json", "longmemeval_s")
 				if split := pickAll(fsys, dir, "questions.jsonl", "sessions.jsonl"); split != nil {
@@ -46,13 +48,16 @@ func Sets() []*Set {
 			Name: "locomo", Title: "LoCoMo",
 			Expect: "locomo10.json",
 			From:   "https://github.com/snap-research/locomo/blob/main/data/locomo10.json",
-			Protocol: "The questions that name evidence, of categories 1 to 4 (5, the adversarial, in groups of its own), each asked of a memory of its whole conversation: one entry a session, or one a turn, " +
-				"\"Speaker: text\", without the captions of pictures where it does not say with. Right are the turns of the evidence, or their sessions.",
+			Protocol: "The questions that name evidence, of categories 1 to 4 (5, the adversarial, in groups of its " +
+				"own), each asked of a memory of its whole conversation: one entry a session, or one a turn, " +
+				"\"Speaker: text\", without the captions of pictures where it does not say with. Right are the turns " +
+				"of the evidence, or their sessions.",
 			find: func(fsys fs.FS, _, dir string) [][]string {
 				var names []string
 				in, _ := fs.ReadDir(fsys, dir) // what cannot be read holds nothing
 				for _, d := range in {
-					if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "locomo") && strings.HasSuffix(n, ".json") && !slices.Contains(names, n) {
+					if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "locomo") &&
+						strings.HasSuffix(n, ".json") && !slices.Contains(names, n) {
 						names = append(names, n)
 					}
 				}
@@ -64,16 +69,20 @@ func Sets() []*Set {
 			Name: "beam", Title: "BEAM",
 			Expect: "beam_100K.jsonl or another that begins so, a chat a line",
 			From:   "https://huggingface.co/datasets/Mohammadta/BEAM",
-			Protocol: "The questions that name sources, each asked of a memory of its chat: one entry an exchange (what the person wrote, and the answer), or one a message, \"user: …\" or \"assistant: …\", as old as the last date before it. " +
+			Protocol: "The questions that name sources, each asked of a memory of its chat: one entry an exchange " +
+				"(what the person wrote, and the answer), or one a message, \"user: …\" or \"assistant: …\", as old " +
+				"as the last date before it. " +
 				"Right are the messages that the set names, or their exchanges.",
 			find:  findBEAM,
 			cases: beam,
 		},
 		{
 			Name: "qmsum", Title: "QMSum",
-			Expect:   "train.jsonl, val.jsonl or test.jsonl in a directory with qmsum in its path",
-			From:     "https://github.com/Yale-LILY/QMSum/tree/main/data/ALL/jsonl",
-			Protocol: "The specific queries that name stretches, each asked of a memory of its meeting, one entry a turn, \"Speaker: text\". Right are all turns of the stretches, so that all@5 is out of reach for most.",
+			Expect: "train.jsonl, val.jsonl or test.jsonl in a directory with qmsum in its path",
+			From:   "https://github.com/Yale-LILY/QMSum/tree/main/data/ALL/jsonl",
+			Protocol: "The specific queries that name stretches, each asked of a memory of its meeting, one entry a " +
+				"turn, \"Speaker: text\". Right are all turns of the stretches, so that all@5 is out of reach for " +
+				"most.",
 			find: func(fsys fs.FS, root, dir string) [][]string {
 				if !named(root, dir, "qmsum") {
 					return nil
@@ -91,9 +100,10 @@ func Sets() []*Set {
 		},
 		{
 			Name: "scifact", Title: "SciFact",
-			Expect:   "corpus.jsonl, queries.jsonl and qrels/test.tsv in a directory with scifact in its path",
-			From:     "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/scifact.zip",
-			Protocol: "BEIR's test queries, asked of one memory of all abstracts, title and text as one entry. Right are the judged ones.",
+			Expect: "corpus.jsonl, queries.jsonl and qrels/test.tsv in a directory with scifact in its path",
+			From:   "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/scifact.zip",
+			Protocol: "BEIR's test queries, asked of one memory of all abstracts, title and text as one entry. Right " +
+				"are the judged ones.",
 			find: func(fsys fs.FS, root, dir string) [][]string {
 				if !named(root, dir, "scifact") {
 					return nil

@@ -88,7 +88,10 @@ func pages(program, script []byte) http.Handler {
 	} {
 		mux.HandleFunc("GET "+f.path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", f.kind)
-			w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'")
+			w.Header().Set(
+				"Content-Security-Policy",
+				"default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'",
+			)
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.data))
 		})
 	}

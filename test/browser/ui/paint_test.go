@@ -27,8 +27,11 @@ func TestPaint(t *testing.T) {
 	s := serve(t)
 	var b strings.Builder
 	for i := range *paint {
-		fmt.Fprintf(&b, `{"name":"ship %d","content":"The ship %d of quay %d carries %d boxes of salt to the harbor of %d.","labels":[{"key":"project","value":"p%d"},{"key":"tag","value":"t%d"}]}`+"\n",
-			i, i, i%977, i%31, i%4999, i%40, i%300)
+		fmt.Fprintf(
+			&b,
+			`{"name":"ship %d","content":"The ship %d of quay %d carries %d boxes of salt to the harbor of %d.","labels":[{"key":"project","value":"p%d"},{"key":"tag","value":"t%d"}]}`+"\n",
+			i, i, i%977, i%31, i%4999, i%40, i%300,
+		)
 	}
 	file := filepath.Join(t.TempDir(), "ships.jsonl")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {

@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "write the pictures of docs/ui.md again"
 var pictures = []struct{ name, path string }{
 	{"today", ""}, {"find", "find?q=charged+twice"}, {"entry", "entries/Double%20charge%20on%20slow%20card%20networks"},
 	{"edit", "entries/Double%20charge%20on%20slow%20card%20networks/edit"}, {"inbox", "inbox"}, {"log", "log"},
-	{"sessions", "sessions"}, {"context", "context"}, {"ask", "ask?q=charged+twice"}, {"profiles", "profiles"}, {"handoffs", "handoffs"},
+	{"sessions", "sessions"}, {"context", "context"}, {"ask", "ask?q=charged+twice"}, {"profiles", "profiles"},
+	{"handoffs", "handoffs"},
 	{"annotations", "annotations"}, {"map", "map"}, {"settings", "settings"},
 }
 
@@ -53,7 +54,8 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	for _, p := range pictures {
-		if fi, err := os.Stat(filepath.Join(docs, "ui", p.name+".png")); err != nil || fi.Size() < 5_000 || fi.Size() > 300_000 {
+		if fi, err := os.Stat(filepath.Join(docs, "ui", p.name+".png")); err != nil || fi.Size() < 5_000 ||
+			fi.Size() > 300_000 {
 			t.Errorf("the picture of %s: %v, %v; go test ./ui -run TestPictures -update makes it", p.name, fi, err)
 		}
 		if !strings.Contains(string(manual), "(ui/"+p.name+".png)") {

@@ -51,7 +51,8 @@ func serve(t *testing.T) *site {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building oxbow: %v\n%s", err, out)
 	}
-	env := append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+filepath.Join(dir, "data"), "OXBOW_HOME=", "CLAUDECODE=", "TMPDIR="+dir)
+	env := append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+
+		filepath.Join(dir, "data"), "OXBOW_HOME=", "CLAUDECODE=", "TMPDIR="+dir)
 	s := &site{t: t}
 	s.cli = func(args ...string) string {
 		t.Helper()
@@ -127,14 +128,16 @@ func (v *visit) listen(t *testing.T) {
 		switch ev := ev.(type) {
 		case *network.EventRequestWillBeSent:
 			requested[ev.RequestID] = ev.Request.URL
-			if !strings.HasPrefix(ev.Request.URL, v.root) && !strings.HasSuffix(ev.Request.URL, "/favicon.ico") && !strings.HasPrefix(ev.Request.URL, "data:") {
+			if !strings.HasPrefix(ev.Request.URL, v.root) && !strings.HasSuffix(ev.Request.URL, "/favicon.ico") &&
+				!strings.HasPrefix(ev.Request.URL, "data:") {
 				v.wrong = append(v.wrong, "a request to "+ev.Request.URL)
 			}
 		case *network.EventLoadingFinished:
 			u := requested[ev.RequestID]
 			v.weight[u] = max(v.weight[u], ev.EncodedDataLength)
 		case *log.EventEntryAdded:
-			if ev.Entry.Level == log.EntryLevelError && !strings.Contains(ev.Entry.Text, "the server responded with a status of") {
+			if ev.Entry.Level == log.EntryLevelError &&
+				!strings.Contains(ev.Entry.Text, "the server responded with a status of") {
 				v.wrong = append(v.wrong, string(ev.Entry.Source)+": "+ev.Entry.Text)
 			}
 		case *runtime.EventExceptionThrown:
@@ -166,10 +169,18 @@ func (v *visit) clean(t *testing.T, where string) {
 // look is how a page is looked at.
 func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 	t.Helper()
-	_, err := chromedp.Call(v.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	_, err := chromedp.Call(
+		v.tab,
+		emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}},
+	)
 	if err == nil {
-		_, err = chromedp.Call(v.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !script})
+		_, err = chromedp.Call(
+			v.tab,
+			emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: !script},
+		)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +195,11 @@ func (v *visit) open(t *testing.T, path string) {
 	t.Helper()
 	chromiumtest.Do(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
 	if v.script {
-		chromiumtest.Eval[bool](t, v.tab, `new Promise(done => document.readyState === "complete" ? done(true) : addEventListener("load", () => done(true)))`)
+		chromiumtest.Eval[bool](
+			t,
+			v.tab,
+			`new Promise(done => document.readyState === "complete" ? done(true) : addEventListener("load", () => done(true)))`,
+		)
 	}
 }
 
@@ -192,8 +207,14 @@ func (v *visit) open(t *testing.T, path string) {
 func (v *visit) links(t *testing.T) []string {
 	t.Helper()
 	var paths []string
-	for _, href := range chromiumtest.Eval[[]string](t, v.tab, `[...document.querySelectorAll('a[href]')].filter(a => !a.hasAttribute('download')).map(a => new URL(a.getAttribute('href'), location).href)`) {
-		if path, ok := strings.CutPrefix(href, v.root); ok && !strings.HasPrefix(path, "asset/") && !strings.HasPrefix(path, "enter") && !strings.HasSuffix(path, "/raw") && !strings.Contains(path, "/export") {
+	for _, href := range chromiumtest.Eval[[]string](
+		t,
+		v.tab,
+		`[...document.querySelectorAll('a[href]')].filter(a => !a.hasAttribute('download')).map(a => new URL(a.getAttribute('href'), location).href)`,
+	) {
+		if path, ok := strings.CutPrefix(href, v.root); ok && !strings.HasPrefix(path, "asset/") &&
+			!strings.HasPrefix(path, "enter") && !strings.HasSuffix(path, "/raw") &&
+			!strings.Contains(path, "/export") {
 			path, _, _ = strings.Cut(path, "#")
 			paths = append(paths, path)
 		}
@@ -293,7 +314,11 @@ func TestEveryPage(t *testing.T) {
 			for n, path := range pages {
 				v.open(t, path)
 				where := fmt.Sprintf("%q at %d, %s", path, width, scheme)
-				if over := chromiumtest.Eval[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+				if over := chromiumtest.Eval[int](
+					t,
+					v.tab,
+					"document.documentElement.scrollWidth - innerWidth",
+				); over > 0 {
 					t.Errorf("%s: %d pixels wider than the window", where, over)
 				}
 				if i < 2 {
@@ -306,7 +331,13 @@ func TestEveryPage(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					name := fmt.Sprintf("%02d-%s-%d-%s.png", n, regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-"), width, scheme)
+					name := fmt.Sprintf(
+						"%02d-%s-%d-%s.png",
+						n,
+						regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-"),
+						width,
+						scheme,
+					)
 					if err := os.WriteFile(filepath.Join(shots, name), png, 0o600); err != nil {
 						t.Fatal(err)
 					}
@@ -390,7 +421,11 @@ func TestKeys(t *testing.T) {
 		for range 150 {
 			press(kb.Tab)
 			if chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf("document.activeElement.matches(%q)", sel)) {
-				if width := chromiumtest.Eval[string](t, v.tab, "getComputedStyle(document.activeElement).outlineWidth"); width == "0px" {
+				if width := chromiumtest.Eval[string](
+					t,
+					v.tab,
+					"getComputedStyle(document.activeElement).outlineWidth",
+				); width == "0px" {
 					t.Errorf("the focus on %s is not seen", sel)
 				}
 				return

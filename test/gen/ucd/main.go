@@ -128,7 +128,14 @@ func writeBitmaps(w *bytes.Buffer, name, what string, set *[limit]bool) {
 	if len(bitmaps) > 256 {
 		log.Fatalf("%d different pages; a byte counts 256", len(bitmaps))
 	}
-	fmt.Fprintf(w, "// %sPage tells, for each %d code points, which of the bitmaps holds those\n// that are %s. Beyond its end there are none.\n", name, page, what)
+	fmt.Fprintf(
+		w,
+		"// %sPage tells, for each %d code points, which of the bitmaps holds those\n// that are %s. Beyond its end "+
+			"there are none.\n",
+		name,
+		page,
+		what,
+	)
 	fmt.Fprintf(w, "var %sPage = [%d]uint8{", name, used)
 	for i, n := range index[:used] {
 		if i%24 == 0 {
@@ -146,7 +153,11 @@ func writeBitmaps(w *bytes.Buffer, name, what string, set *[limit]bool) {
 // writeCases writes runs of equally spaced code points with the same distance to their lower
 // case.
 func writeCases(w *bytes.Buffer, lower [][2]int) {
-	fmt.Fprintf(w, "// lowerRuns holds the code points whose lower case is another single one:\n// first, first+step, … last, each that far away. U+0130 alone becomes two.\n")
+	fmt.Fprintf(
+		w,
+		"// lowerRuns holds the code points whose lower case is another single one:\n// first, first+step, … last, "+
+			"each that far away. U+0130 alone becomes two.\n",
+	)
 	fmt.Fprintf(w, "var lowerRuns = []lowerRun{\n")
 	for i := 0; i < len(lower); {
 		first, delta := lower[i][0], lower[i][1]-lower[i][0]

@@ -111,13 +111,25 @@ func judge(t *testing.T, home string, answers []answer) {
 		if a.said != a.wrote || logged[a.version] != a.wrote || (a.etag != "" && a.etag != tag) {
 			wrong++
 			if wrong <= 3 {
-				t.Errorf("a call wrote %q and was told %q, change %d, tag %s; the log has %q in that change", a.wrote, a.said, a.version, a.etag, logged[a.version])
+				t.Errorf(
+					"a call wrote %q and was told %q, change %d, tag %s; the log has %q in that change",
+					a.wrote,
+					a.said,
+					a.version,
+					a.etag,
+					logged[a.version],
+				)
 			}
 		}
 	}
 	t.Logf("%d answers, %d of them with another call's result; %d changes in the log", len(answers), wrong, len(logged))
 	if wrong > 0 || len(logged) != len(answers)+1 {
-		t.Errorf("%d answers of %d are about another call, and the log has %d changes", wrong, len(answers), len(logged))
+		t.Errorf(
+			"%d answers of %d are about another call, and the log has %d changes",
+			wrong,
+			len(answers),
+			len(logged),
+		)
 	}
 	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("Check() = %v, %v", r.Problems, err)
@@ -132,7 +144,12 @@ const handshake = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":
 `
 
 func remember(id int, name, text string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"remember","arguments":{"name":%q,"content":%q}}}`+"\n", id, name, text)
+	return fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"remember","arguments":{"name":%q,"content":%q}}}`+"\n",
+		id,
+		name,
+		text,
+	)
 }
 
 var versionIn = regexp.MustCompile(`version (\d+)`)

@@ -197,7 +197,12 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	t.Torn++
 	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
 	if err != nil || len(rep.Problems) == 0 {
-		return fmt.Errorf("changes after %d are gone, %d bytes of them are left, and check does not say so: %w", last, len(tail), err)
+		return fmt.Errorf(
+			"changes after %d are gone, %d bytes of them are left, and check does not say so: %w",
+			last,
+			len(tail),
+			err,
+		)
 	}
 	if err := s.use(m, mem, got); err != nil {
 		return err
@@ -250,7 +255,10 @@ func named(err error, size int, damaged bool) error {
 	}
 	known := errors.Is(err, oxbow.ErrNotStore) || errors.Is(err, oxbow.ErrVersion)
 	if damaged || !known || !strings.Contains(err.Error(), workload.StoreFile) {
-		return fmt.Errorf("the error does not say which file, or is of no known sort, or not that of a damaged store: %w", err)
+		return fmt.Errorf(
+			"the error does not say which file, or is of no known sort, or not that of a damaged store: %w",
+			err,
+		)
 	}
 	return nil
 }
@@ -338,7 +346,10 @@ func records(fsys vfs.FS) ([]span, int, error) {
 	}
 	var ss []span
 	err = log.Read(func(r *wal.Record) error {
-		ss = append(ss, span{int(r.Offset), int(r.Offset) + wal.Overhead + len(r.Body), r.Durable, r.Type < wal.Unchained})
+		ss = append(
+			ss,
+			span{int(r.Offset), int(r.Offset) + wal.Overhead + len(r.Body), r.Durable, r.Type < wal.Unchained},
+		)
 		return nil
 	})
 	return ss, int(log.End()), errors.Join(err, log.Close())

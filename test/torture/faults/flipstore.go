@@ -89,7 +89,11 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 		return nil, err
 	}
 	if k.after >= 0 {
-		if _, err := ms[0].Store().(oxbow.Compactor).Compact(context.Background(), time.Unix(1<<40, 0), false); err != nil {
+		if _, err := ms[0].Store().(oxbow.Compactor).Compact(
+			context.Background(),
+			time.Unix(1<<40, 0),
+			false,
+		); err != nil {
 			return nil, err
 		}
 		if err := s.note(ms[0], mem); err != nil {

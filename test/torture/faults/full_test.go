@@ -22,7 +22,10 @@ func TestFullDisk(t *testing.T) {
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	open := func(seed byte) (*oxbow.Memory, *workload.FS) {
 		fsys := workload.NewFS(disk.Process(), workload.Setup{})
-		m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: fsys, Clock: clock, Rand: rand.NewChaCha8([32]byte{seed}), LockWait: 1})
+		m, err := oxbow.Open(
+			workload.StoreFile,
+			&oxbow.Options{FS: fsys, Clock: clock, Rand: rand.NewChaCha8([32]byte{seed}), LockWait: 1},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +87,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	same("after forgetting", m)
 	same("after forgetting", other)
-	if _, err := other.Remember(ctx, oxbow.Entry{Name: "x", Content: strings.Repeat("words ", 3000)}); !errors.Is(err, oxbow.ErrFull) {
+	if _, err := other.Remember(
+		ctx,
+		oxbow.Entry{Name: "x", Content: strings.Repeat("words ", 3000)},
+	); !errors.Is(err, oxbow.ErrFull) {
 		t.Errorf("Remember() on a full disk = %v, want ErrFull", err)
 	}
 

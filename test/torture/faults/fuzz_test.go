@@ -128,12 +128,18 @@ func join(parts ...[]byte) []byte {
 // made and stays, or is refused with an error that is known.
 func FuzzDirectory(f *testing.F) {
 	for _, b := range samples(f) {
-		f.Add(join(b, []byte(`{"pid":1,"program":"x","since":"2026-04-14T10:23:45Z","id":"00","durable":3}`), []byte("torn"), b))
+		f.Add(join(
+			b,
+			[]byte(`{"pid":1,"program":"x","since":"2026-04-14T10:23:45Z","id":"00","durable":3}`),
+			[]byte("torn"),
+			b,
+		))
 		f.Add(join(b, []byte("{"), nil, nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mem := vfs.NewMem()
-		for name, data := range split(b, workload.StoreFile, workload.StoreFile+".lock", workload.StoreFile+".lost/1-at-96.torn", workload.StoreFile+".0123456789ab.tmp") {
+		for name, data := range split(b, workload.StoreFile, workload.StoreFile+".lock", workload.StoreFile+
+			".lost/1-at-96.torn", workload.StoreFile+".0123456789ab.tmp") {
 			if err := mem.Put(name, data, 0o600, epoch); err != nil {
 				t.Fatal(err)
 			}

@@ -210,7 +210,8 @@ func (j *errorJudge) step(st workload.Step) error {
 	default:
 		// A process that was told of an unknown outcome refuses further changes. It keeps
 		// the lock if it could not tell the other processes.
-		excused := (j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) || (j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
+		excused := (j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) ||
+			(j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
 		if !hit && !expected(err, wants) && !excused {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
@@ -277,7 +278,11 @@ func (j *errorJudge) mended() error {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
 		if len(j.out.May) != 1 || j.out.May[0].Seq() == before {
-			return fmt.Errorf("process %c: a change was not acknowledged, or %d outcomes are left", 'A'+rune(i), len(j.out.May))
+			return fmt.Errorf(
+				"process %c: a change was not acknowledged, or %d outcomes are left",
+				'A'+rune(i),
+				len(j.out.May),
+			)
 		}
 	}
 	return nil
@@ -311,7 +316,12 @@ func (j *errorJudge) closed() error {
 	}
 	for i := range 2 {
 		if files, locks := j.w.FS(i).Open(); files != 0 || locks != 0 {
-			return fmt.Errorf("process %c has %d files and %d locks open after its stores were closed", 'A'+rune(i), files, locks)
+			return fmt.Errorf(
+				"process %c has %d files and %d locks open after its stores were closed",
+				'A'+rune(i),
+				files,
+				locks,
+			)
 		}
 	}
 	return nil

@@ -198,7 +198,13 @@ func explain(ops []porcupine.Operation) string {
 		}
 		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
 		for _, op := range part {
-			s += fmt.Sprintf("\n  [%d,%d] %d: %s", op.Call, op.Return, op.ClientId, register.DescribeOperation(op.Input, op.Output))
+			s += fmt.Sprintf(
+				"\n  [%d,%d] %d: %s",
+				op.Call,
+				op.Return,
+				op.ClientId,
+				register.DescribeOperation(op.Input, op.Output),
+			)
 		}
 	}
 	return s
@@ -216,7 +222,11 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		var mu sync.Mutex // guards now
 		now := time.Unix(1776162225, 0)
 		clock := func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Millisecond); return now }
-		opts := workload.Options(workload.NewFS(proc, r.setup), clock, &locked{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})})
+		opts := workload.Options(
+			workload.NewFS(proc, r.setup),
+			clock,
+			&locked{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})},
+		)
 		opts.LockWait = 10 * time.Second
 		if seed%2 == 1 {
 			workload.CompactEarly(opts)
@@ -373,7 +383,10 @@ func refused(err error, proper ...error) (bool, error) {
 
 // last reads all names from the disk at the end, and checks the store.
 func (r *linearRun) last(seed uint64) {
-	m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(r.disk.Process(), r.setup), time.Now, rand.NewChaCha8([32]byte{byte(seed)})))
+	m, err := oxbow.Open(
+		workload.StoreFile,
+		workload.Options(workload.NewFS(r.disk.Process(), r.setup), time.Now, rand.NewChaCha8([32]byte{byte(seed)})),
+	)
 	if err != nil {
 		r.fail(fmt.Errorf("open at the end: %w", err))
 		return
@@ -386,7 +399,11 @@ func (r *linearRun) last(seed uint64) {
 			r.fail(fmt.Errorf("read at the end: %w", err))
 			return
 		}
-		r.ops = append(r.ops, porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: output{text: e.Content}, Return: r.clock.Add(1)})
+		r.ops = append(
+			r.ops,
+			porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: output{text: e.Content},
+				Return: r.clock.Add(1)},
+		)
 	}
 	if _, err := m.Check(context.Background()); err != nil {
 		r.fail(fmt.Errorf("check at the end: %w", err))

@@ -50,8 +50,12 @@ func (l *logRun) open(i int) (*wal.Log, error) {
 
 func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log, error) {
 	step, reserve := fsys.FreeSpace()
-	return wal.Open(fsys, workload.StoreFile, wal.Options{Step: step, Reserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), Verify: true,
-		Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }})
+	return wal.Open(
+		fsys,
+		workload.StoreFile,
+		wal.Options{Step: step, Reserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), Verify: true,
+			Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }},
+	)
 }
 
 // run appends records until the disk stops.

@@ -170,5 +170,10 @@ func kept(im *crashfs.Sketch, tail []byte, end int64) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("a torn tail of %d bytes was cut off and not kept: %d files in %s, none of them with its bytes", len(tail), len(es), dir)
+	return fmt.Errorf(
+		"a torn tail of %d bytes was cut off and not kept: %d files in %s, none of them with its bytes",
+		len(tail),
+		len(es),
+		dir,
+	)
 }

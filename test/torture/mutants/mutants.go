@@ -26,10 +26,19 @@ var All = []Mutant{
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
 	{"short-write-taken-for-done", "internal/log/wal/append.go", "if n, err := l.file.WriteAt(buf, from); err != nil {",
 		"if n, err := l.file.WriteAt(buf, from); err != nil && false {"},
-	{"failed-sync-tried-again", "internal/log/wal/append.go", "if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {",
-		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {"},
-	{"others-taken-for-durable", "internal/log/wal/append.go", "if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {",
-		"if l.end > 0 {"},
+	{
+		"failed-sync-tried-again",
+		"internal/log/wal/append.go",
+		"if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {",
+		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr " +
+			"!= nil {",
+	},
+	{
+		"others-taken-for-durable",
+		"internal/log/wal/append.go",
+		"if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {",
+		"if l.end > 0 {",
+	},
 	{"record-vouches-for-itself", "internal/log/wal/append.go", "Durable: l.durable, Time: d.Time",
 		"Durable: seq, Time: d.Time"},
 	{"replaced-file-unnoticed", "internal/log/wal/log.go", "case !same:",
@@ -46,8 +55,12 @@ var All = []Mutant{
 		"err := error(nil)"},
 	{"op-ids-ignored", "internal/log/logstore/commit.go", "if seq, err := g.seen(id); seq != 0 || err != nil {",
 		"if seq, err := g.seen(id); err != nil && seq != 0 {"},
-	{"answered-before-durable", "internal/log/logstore/commit.go", "later = append(later, func() { r.finish(seq, err) })",
-		"r.finish(seq, err)"},
+	{
+		"answered-before-durable",
+		"internal/log/logstore/commit.go",
+		"later = append(later, func() { r.finish(seq, err) })",
+		"r.finish(seq, err)",
+	},
 	{"snapshot-one-record-too-far", "internal/log/logstore/db.go", "_, err = d.replay(d.log, st, note, 0)",
 		`
 	skipped := 0
@@ -61,33 +74,72 @@ var All = []Mutant{
 		return nil
 	})
 	_, err = d.replay(d.log, st, note, 0)`},
-	{"snapshot-chain-not-compared", "internal/log/wal/jump.go", "r.Type >= Unchained || r.Seq != seq || r.Chain != chain {",
-		"r.Type >= Unchained || r.Seq != seq {"},
-	{"snapshot-page-not-verified", "internal/base/pagefile/reader.go", "if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {",
-		"if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) && false {"},
-	{"snapshot-without-removed", "internal/log/logstore/snapshotwriter.go", "r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})",
-		"_, _ = name, seq"},
-	{"snapshot-left-by-redaction", "internal/log/logstore/redact.go", "if err := d.dropFile(d.snapshotName(), true); err != nil {",
-		"if err := error(nil); err != nil {"},
+	{
+		"snapshot-chain-not-compared",
+		"internal/log/wal/jump.go",
+		"r.Type >= Unchained || r.Seq != seq || r.Chain != chain {",
+		"r.Type >= Unchained || r.Seq != seq {",
+	},
+	{
+		"snapshot-page-not-verified",
+		"internal/base/pagefile/reader.go",
+		"if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {",
+		"if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) && false {",
+	},
+	{
+		"snapshot-without-removed",
+		"internal/log/logstore/snapshotwriter.go",
+		"r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})",
+		"_, _ = name, seq",
+	},
+	{
+		"snapshot-left-by-redaction",
+		"internal/log/logstore/redact.go",
+		"if err := d.dropFile(d.snapshotName(), true); err != nil {",
+		"if err := error(nil); err != nil {",
+	},
 	{"snapshot-of-unsynced-records", "internal/log/logstore/snapshot.go", "if s.log.Synced() < s.head.offset {",
 		"if s.log.Synced() < 0 {"},
 	{"new-file-not-synced", "internal/log/wal/rewrite.go", "if err := w.Flush(); err != nil {",
 		"if _, err := f.WriteAt(w.header.encode(), 0); err != nil {"},
-	{"compaction-without-the-last-writes", "internal/log/logstore/compact.go", "if err := c.follow(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {",
-		"if false {"},
+	{
+		"compaction-without-the-last-writes",
+		"internal/log/logstore/compact.go",
+		"if err := c.follow(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || " +
+			"c.log.Chain() != d.log.Chain() {",
+		"if false {",
+	},
 	{"redaction-taken-for-compaction", "internal/log/logstore/db.go", "if rewrites(r, v) {",
 		"if false {"},
-	{"compaction-lists-old-versions", "internal/log/logstore/compact.go", "placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)",
-		"e.ID, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })"},
+	{
+		"compaction-lists-old-versions",
+		"internal/log/logstore/compact.go",
+		"placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)",
+		"e.ID, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })",
+	},
 	{"damage-taken-for-an-older-copy", "internal/verb/maintenance/recover.go", "case found.wentBack:",
 		"case found.durable > found.Last:"},
-	{"recovery-leaves-derived-files", "internal/verb/maintenance/recover.go", "err = removeDerived(store)", "err = nil"},
-	{"equal-looks-not-believed", "internal/log/logstore/check.go", "case look.agreesWith(before) && (err == nil) == (beforeErr == nil):",
-		"case look.agreesWith(before) && look.isSound() && beforeErr == nil:"},
+	{
+		"recovery-leaves-derived-files",
+		"internal/verb/maintenance/recover.go",
+		"err = removeDerived(store)",
+		"err = nil",
+	},
+	{
+		"equal-looks-not-believed",
+		"internal/log/logstore/check.go",
+		"case look.agreesWith(before) && (err == nil) == (beforeErr == nil):",
+		"case look.agreesWith(before) && look.isSound() && beforeErr == nil:",
+	},
 	{"first-look-believed", "internal/log/logstore/check.go", "if err == nil && look.isSound() {", "if err == nil {"},
 	{"damaged-mark-passed-over", "internal/log/logstore/check.go", "if g.TornSeal {", "if g.To > g.From {"},
 	{"recovery-without-the-base", "internal/log/logstore/recover.go", "if p.changes > 0 {", "if p.changes >= 0 {"},
-	{"base-of-large-records", "internal/log/logstore/base.go", "const baseBytes = 1 << 10", "const baseBytes = 1 << 20"},
+	{
+		"base-of-large-records",
+		"internal/log/logstore/base.go",
+		"const baseBytes = 1 << 10",
+		"const baseBytes = 1 << 20",
+	},
 	{"shown-before-durable", "internal/log/logstore/commit.go", "recs, err := d.append(drafts, g.now)",
 		`d.mu.Lock()
 	for i, f := range drafts {
@@ -160,7 +212,8 @@ func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed 
 	if err != nil {
 		return false, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+"$", pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+
+		"$", pkg)
 	cmd.Dir = root
 	if inside, ok := strings.CutPrefix(pkg, "./test/torture/"); ok { // test/torture is a module of its own
 		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(root, "test", "torture"), "./"+inside

@@ -30,7 +30,8 @@ func TestMutantNoLongerApplies(t *testing.T) {
 	if got, err := m.patch("a\nx := 1\nb"); err != nil || got != "a\nx := 2\nb" {
 		t.Errorf("patch() = %q, %v", got, err)
 	}
-	if _, err := m.Overlay(t.TempDir(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "no longer applies") {
+	if _, err := m.Overlay(t.TempDir(), t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "no longer applies") {
 		t.Errorf("Overlay() without its file = %v", err)
 	}
 	if _, err := Named("ghost"); err == nil {

@@ -86,9 +86,22 @@ func (a *auditor) settle(open map[string]change) error {
 		case was.outcome == asked:
 			continue
 		case was.outcome == acknowledged && c.seq == 0:
-			return fmt.Errorf("lost: %s of %q (%s) was acknowledged at version %d and is not in the log, which ends at change %d", tag, c.name, c.verb, c.version, a.done)
+			return fmt.Errorf(
+				"lost: %s of %q (%s) was acknowledged at version %d and is not in the log, which ends at change %d",
+				tag,
+				c.name,
+				c.verb,
+				c.version,
+				a.done,
+			)
 		case was.outcome == acknowledged && c.version != 0 && c.version != c.seq:
-			return fmt.Errorf("mixed: %s of %q was acknowledged as change %d and is change %d", tag, c.name, c.version, c.seq)
+			return fmt.Errorf(
+				"mixed: %s of %q was acknowledged as change %d and is change %d",
+				tag,
+				c.name,
+				c.version,
+				c.seq,
+			)
 		case was.outcome == refused && c.seq != 0:
 			return fmt.Errorf("ghost: %s of %q was refused and is in the log as change %d", tag, c.name, c.seq)
 		}
@@ -175,7 +188,17 @@ func (a *auditor) finish(ctx context.Context) error {
 		case !ok:
 			errs = append(errs, fmt.Errorf("ghost: %q is there in the end, at version %d", e.Name, e.Version))
 		case !f.shared && (f.version != e.Version || f.tag != tagOf(e.Content)):
-			errs = append(errs, fmt.Errorf("mixed: %q is at version %d by %s in the end, not at %d by %s", e.Name, e.Version, tagOf(e.Content), f.version, f.tag))
+			errs = append(
+				errs,
+				fmt.Errorf(
+					"mixed: %q is at version %d by %s in the end, not at %d by %s",
+					e.Name,
+					e.Version,
+					tagOf(e.Content),
+					f.version,
+					f.tag,
+				),
+			)
 		}
 	}
 	for name, f := range live {

@@ -31,11 +31,17 @@ func TestAudit(t *testing.T) {
 	}{
 		{"as it should be", func(t *testing.T, m m) { put(t, m, "a", "op a") }, nil, ""},
 		{"the change is missing", func(t *testing.T, m m) {}, nil, "lost: op of"},
-		{"the change is there twice", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "a", "op a again") }, nil, "twice: "},
+		{"the change is there twice", func(t *testing.T, m m) {
+			put(t, m, "a", "op a")
+			put(t, m, "a", "op a again")
+		}, nil, "twice: "},
 		{"it has another number", func(t *testing.T, m m) { put(t, m, "b", "more b"); put(t, m, "a", "op a") },
 			func(l *ledger) { l.ask("more", "b", remember, false) }, "mixed: "},
 		{"it has another name", func(t *testing.T, m m) { put(t, m, "b", "op a") }, nil, "mixed: "},
-		{"nobody asked for it", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "who b") }, nil, "twice: "},
+		{"nobody asked for it", func(t *testing.T, m m) {
+			put(t, m, "a", "op a")
+			put(t, m, "b", "who b")
+		}, nil, "twice: "},
 		{"it was refused", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "no b") },
 			func(l *ledger) { l.ask("no", "b", remember, true); l.settle("no", refused, 0) }, "ghost: "},
 		{"it is under way, and there", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "now b") },

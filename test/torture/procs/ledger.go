@@ -159,7 +159,12 @@ func (l *ledger) found(tag, name string, seq uint64) error {
 	c := l.changes[tag]
 	switch {
 	case c == nil:
-		return fmt.Errorf("twice: the log has %s of %q again, or without anybody having asked for it, as change %d", tag, name, seq)
+		return fmt.Errorf(
+			"twice: the log has %s of %q again, or without anybody having asked for it, as change %d",
+			tag,
+			name,
+			seq,
+		)
 	case c.name != name:
 		return fmt.Errorf("mixed: the log has %s under the name %q, not %q, as change %d", tag, name, c.name, seq)
 	case c.seq != 0:

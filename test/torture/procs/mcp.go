@@ -122,11 +122,16 @@ func refusal(s string) string {
 
 // head matches the line above an entry in an answer, and the text in the fence below it. The
 // contents in this campaign contain no fence and do not end with a line feed.
-var head = regexp.MustCompile("(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: .*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n")
+var head = regexp.MustCompile(
+	"(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: " +
+		".*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n",
+)
 
 // changed matches the beginning of a write verb's answer and captures the version of the
 // entry, or the number of the change that removed it.
-var changed = regexp.MustCompile(`^(?:(?:added|updated|unchanged): "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)|forgotten(?: by change ([0-9]+))?:)`)
+var changed = regexp.MustCompile(
+	`^(?:(?:added|updated|unchanged): "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)|forgotten(?: by change ([0-9]+))?:)`,
+)
 
 // readText parses the answer of a verb.
 func readText(verb, s string) (answer, error) {

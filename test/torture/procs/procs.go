@@ -93,9 +93,14 @@ type Report struct {
 // String returns the report in one line, followed by one line for each violation.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v: %d changes acknowledged, %d conflicts, %d repeats, %d retries, %d kills, %d stops, %d reads, %d compactions; a change took %v (p50), %v (p99); %d violations",
-		r.Took.Round(100*time.Millisecond), r.Acks, r.Conflicts, r.Repeats, r.Retries, r.Kills, r.Stops, r.Reads, r.Compactions,
-		r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), len(r.Violations)+r.More)
+	fmt.Fprintf(
+		&b,
+		"%v: %d changes acknowledged, %d conflicts, %d repeats, %d retries, %d kills, %d stops, %d reads, %d "+
+			"compactions; a change took %v (p50), %v (p99); %d violations",
+		r.Took.Round(100*time.Millisecond), r.Acks, r.Conflicts, r.Repeats, r.Retries, r.Kills, r.Stops, r.Reads,
+		r.Compactions,
+		r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), len(r.Violations)+r.More,
+	)
 	for _, v := range r.Violations {
 		b.WriteString("\n  " + v)
 	}

@@ -90,7 +90,8 @@ func TestProcesses(t *testing.T) {
 		t.Error(v)
 	}
 	// A run in which nothing happened proves nothing.
-	if rep.Acks < 200 || rep.Kills < 10 || rep.Stops < 5 || rep.Reads < 100 || rep.Compactions < 1 || rep.Repeats < 5 || rep.Changes < rep.Acks {
+	if rep.Acks < 200 || rep.Kills < 10 || rep.Stops < 5 || rep.Reads < 100 || rep.Compactions < 1 || rep.Repeats < 5 ||
+		rep.Changes < rep.Acks {
 		t.Errorf("the run was too quiet: %v", rep)
 	}
 }

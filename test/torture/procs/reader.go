@@ -56,9 +56,17 @@ func (r *reader) get(ctx context.Context) bool {
 		return false
 	}
 	r.judge("get", name, before, r.run.ledger.look(name), a.Refused == "", a.Version)
-	if after := r.run.ledger.look(name); a.Refused == "" && !before.shared && before.asked == after.asked && before.asked == before.settled {
+	if after := r.run.ledger.look(name); a.Refused == "" && !before.shared && before.asked == after.asked &&
+		before.asked == before.settled {
 		if tag := tagOf(a.Content); tag != before.tag && !before.gone {
-			r.run.violate("mixed: %s read %q as %s wrote it, at version %d; acknowledged is %s", r.p.name, name, tag, a.Version, before.tag)
+			r.run.violate(
+				"mixed: %s read %q as %s wrote it, at version %d; acknowledged is %s",
+				r.p.name,
+				name,
+				tag,
+				a.Version,
+				before.tag,
+			)
 		}
 	}
 	return true
@@ -126,15 +134,48 @@ func (r *reader) judge(how, name string, before, after fact, found bool, version
 	quiet := before.asked == before.settled && after.asked == before.asked
 	switch {
 	case !found && !after.leaving && !after.gone:
-		r.run.violate("stale: %s, by %s, does not show %q, whose version %d was acknowledged before", r.p.name, how, name, before.version)
+		r.run.violate(
+			"stale: %s, by %s, does not show %q, whose version %d was acknowledged before",
+			r.p.name,
+			how,
+			name,
+			before.version,
+		)
 	case found && before.gone:
-		r.run.violate("stale: %s, by %s, shows version %d of %q, which was forgotten before", r.p.name, how, version, name)
+		r.run.violate(
+			"stale: %s, by %s, shows version %d of %q, which was forgotten before",
+			r.p.name,
+			how,
+			version,
+			name,
+		)
 	case found && version < before.version:
-		r.run.violate("stale: %s, by %s, shows version %d of %q; version %d was acknowledged before", r.p.name, how, version, name, before.version)
+		r.run.violate(
+			"stale: %s, by %s, shows version %d of %q; version %d was acknowledged before",
+			r.p.name,
+			how,
+			version,
+			name,
+			before.version,
+		)
 	case found && version < r.seen[name]:
-		r.run.violate("back: %s, by %s, shows version %d of %q, after version %d", r.p.name, how, version, name, r.seen[name])
+		r.run.violate(
+			"back: %s, by %s, shows version %d of %q, after version %d",
+			r.p.name,
+			how,
+			version,
+			name,
+			r.seen[name],
+		)
 	case found && quiet && !before.shared && version != before.version:
-		r.run.violate("mixed: %s, by %s, shows version %d of %q, of which nothing but version %d was asked for", r.p.name, how, version, name, before.version)
+		r.run.violate(
+			"mixed: %s, by %s, shows version %d of %q, of which nothing but version %d was asked for",
+			r.p.name,
+			how,
+			version,
+			name,
+			before.version,
+		)
 	}
 	if found {
 		r.seen[name] = max(r.seen[name], version)

@@ -91,7 +91,15 @@ func (l *lane) change(ctx context.Context, verb, name string, at uint64) {
 		return
 	}
 	if a.Refused != "" {
-		l.run.violate("refused: %s would not %s %q for version %d (%d retries): %s", l.p.name, verb, name, at, retries, a.Refused)
+		l.run.violate(
+			"refused: %s would not %s %q for version %d (%d retries): %s",
+			l.p.name,
+			verb,
+			name,
+			at,
+			retries,
+			a.Refused,
+		)
 		return
 	}
 	if retries == 0 {
@@ -127,9 +135,22 @@ func (l *lane) repeat(ctx context.Context, c call, was answer) {
 	switch {
 	case err != nil:
 	case a.Refused != "":
-		l.run.violate("repeat: %s refused a second %s of %q with the same op id: %s", l.p.name, c.Verb, c.Name, a.Refused)
+		l.run.violate(
+			"repeat: %s refused a second %s of %q with the same op id: %s",
+			l.p.name,
+			c.Verb,
+			c.Name,
+			a.Refused,
+		)
 	case c.Verb == remember && a.Version != was.Version:
-		l.run.violate("twice: %s answered a second %s of %q with version %d, the first with %d", l.p.name, c.Verb, c.Name, a.Version, was.Version)
+		l.run.violate(
+			"twice: %s answered a second %s of %q with version %d, the first with %d",
+			l.p.name,
+			c.Verb,
+			c.Name,
+			a.Version,
+			was.Version,
+		)
 	}
 }
 

@@ -149,7 +149,8 @@ type trial struct {
 // Try damages the store in dir, which must be empty, and calls the verbs.
 func (s *Store) Try(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
 	r := rand.New(rand.NewPCG(seed, uint64(d.From)))
-	x := &trial{Store: s, Tally: t, ctx: ctx, dir: dir, damaged: s.damage(d, r), derived: d.Derived, kind: d.Kind, at: d.From}
+	x := &trial{Store: s, Tally: t, ctx: ctx, dir: dir, damaged: s.damage(d, r), derived: d.Derived, kind: d.Kind,
+		at: d.From}
 	t.Files++
 	if bytes.Equal(x.damaged, s.file) {
 		t.Harmless++
@@ -181,7 +182,8 @@ func (x *trial) lay() error {
 		}
 	}
 	files := map[string][]byte{storeFile: x.damaged}
-	for bit, name := range map[int]string{withSnapshot: storeFile + ".snap", withIndex: storeFile + ".idx", withLock: storeFile + ".lock"} {
+	for bit, name := range map[int]string{withSnapshot: storeFile + ".snap", withIndex: storeFile +
+		".idx", withLock: storeFile + ".lock"} {
 		if x.derived&bit != 0 {
 			files[name] = x.beside[name]
 		}

@@ -97,7 +97,8 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 			ops := []store.Op{store.Add{Name: name(i), Content: text(i), Aliases: []string{fmt.Sprint("alias ", i)}}}
 			switch {
 			case i%5 == 4:
-				ops = append(ops, store.Update{Name: name(i - 3), Content: "changed: " + text(i-3)}, store.Remove{Name: name(i - 1)})
+				ops = append(ops, store.Update{Name: name(i - 3), Content: "changed: " +
+					text(i-3)}, store.Remove{Name: name(i - 1)})
 			case i%5 == 2:
 				ops = append(ops, store.Add{Name: fmt.Sprint("second ", i), Content: text(i + 1)})
 			}

@@ -108,7 +108,8 @@ func session() []step {
 	}
 	return []step{
 		{what: "open", model: same},
-		remembering("a", 100), remembering("b", 10), remembering("c", 4000), remembering("d", 90_000), remembering("e", 10),
+		remembering("a", 100), remembering("b", 10), remembering("c", 4000), remembering("d", 90_000),
+		remembering("e", 10),
 		recall, batch, forgetting("c"), undo, compaction, recall, remembering("g", 100), forgetting("d"),
 		{what: "close", model: same},
 	}

@@ -43,8 +43,12 @@ type Report struct {
 
 // String returns the report in one line, followed by one line for each violation.
 func (r Report) String() string {
-	s := fmt.Sprintf("%v: %d of %d points tried: killed %d times, %d calls failed, %d points missed; %d steps refused, %d of unknown outcome; %d violations",
-		r.Took.Round(100*time.Millisecond), r.Tried, r.Points, r.Killed, r.Failed, r.Missed, r.Refused, r.Unknown, len(r.Violations))
+	s := fmt.Sprintf(
+		"%v: %d of %d points tried: killed %d times, %d calls failed, %d points missed; %d steps refused, %d of "+
+			"unknown outcome; %d violations",
+		r.Took.Round(100*time.Millisecond), r.Tried, r.Points, r.Killed, r.Failed, r.Missed, r.Refused, r.Unknown,
+		len(r.Violations),
+	)
 	for _, v := range r.Violations {
 		s += "\n  " + v
 	}
@@ -54,8 +58,10 @@ func (r Report) String() string {
 // System calls at which the process is killed, and system calls that are made to fail.
 // strace ignores those that the machine does not have.
 var (
-	killed = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
-	failed = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2", "unlinkat", "mkdirat"}
+	killed = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate",
+		"renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
+	failed = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2",
+		"unlinkat", "mkdirat"}
 	errnos = []string{"EIO", "ENOSPC"}
 )
 
@@ -148,7 +154,11 @@ func (o Options) points(ctx context.Context) ([]Point, error) {
 	for _, call := range failed {
 		for n := range counts[call] {
 			for _, e := range errnos {
-				points = append(points, Point{Call: call, N: n + 1, Errno: e}, Point{Call: call, N: n + 1, Errno: e, On: true})
+				points = append(
+					points,
+					Point{Call: call, N: n + 1, Errno: e},
+					Point{Call: call, N: n + 1, Errno: e, On: true},
+				)
 			}
 		}
 	}
@@ -165,7 +175,12 @@ func sum(counts map[string]int) int {
 
 // strace runs the session under strace and returns the child's output and strace's output.
 // It ignores the exit status of a child that was killed or failed.
-func (o Options) strace(ctx context.Context, home string, calls []string, inject string) (said, trace string, err error) {
+func (o Options) strace(
+	ctx context.Context,
+	home string,
+	calls []string,
+	inject string,
+) (said, trace string, err error) {
 	file := filepath.Join(home, "trace")
 	// The question mark tells strace to ignore calls that this machine does not have.
 	args := []string{"-f", "-qq", "-o", file, "-e", "trace=?" + strings.Join(calls, ",?")}

@@ -112,7 +112,8 @@ func TestJudge(t *testing.T) {
 		{"two changes too many", strings.Join(lines[:last-1], ""), kill, false},
 		{"a refused change is there", strings.Join(lines[:last], "") + "refused x\ndone \n", fail, false},
 		{"an unknown change is there", strings.Join(lines[:last], "") + "unknown x\ndone \n", fail, true},
-		{"a step was refused though nothing failed", strings.Join(lines[:last], "") + "refused x\ndone \n", kill, false},
+		{"a step was refused though nothing failed", strings.Join(lines[:last], "") +
+			"refused x\ndone \n", kill, false},
 		{"nonsense", all + "\nperhaps\n", kill, false},
 	} {
 		if err := copied(home, c.said, c.p); (err == nil) != c.ok {

@@ -62,7 +62,10 @@ func TestModel(t *testing.T) {
 func (m *machine) clock() time.Time { m.now = m.now.Add(time.Second); return m.now }
 
 func (m *machine) open(t *rapid.T, i int) {
-	mem, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(m.disk.Process(), workload.Setup{Small: true}), m.clock, m.random))
+	mem, err := oxbow.Open(
+		workload.StoreFile,
+		workload.Options(workload.NewFS(m.disk.Process(), workload.Setup{Small: true}), m.clock, m.random),
+	)
 	if err != nil {
 		t.Fatalf("Open() = %v", err)
 	}
@@ -75,7 +78,11 @@ func (m *machine) any(t *rapid.T) *oxbow.Memory { return m.ms[rapid.IntRange(0, 
 var (
 	nameGen  = rapid.SampledFrom([]string{"n1", "n2", "n3", "n4"})
 	wordGen  = rapid.SampledFrom([]string{"harbour", "lantern", "meadow", "quartz", "violin"})
-	labelGen = rapid.SampledFrom([][]oxbow.Label{nil, {{Key: "project", Value: "p"}}, {{Key: "tag", Value: "b"}, {Key: "tag", Value: "a"}}})
+	labelGen = rapid.SampledFrom([][]oxbow.Label{
+		nil,
+		{{Key: "project", Value: "p"}},
+		{{Key: "tag", Value: "b"}, {Key: "tag", Value: "a"}},
+	})
 	aliasGen = rapid.SampledFrom([][]string{nil, {"violin case"}, {"other 1", "other 2"}})
 )
 
@@ -156,7 +163,12 @@ func op(t *rapid.T) oxbow.Op {
 		return oxbow.Add{Name: name, Kind: oxbow.Kind(rapid.IntRange(0, 5).Draw(t, "kind")), Content: text(t),
 			Aliases: aliasesOf(t, name), Labels: labelGen.Draw(t, "labels")}
 	case 1:
-		return oxbow.Update{Name: name, Content: text(t), Aliases: aliasesOf(t, name), Labels: labelGen.Draw(t, "labels")}
+		return oxbow.Update{
+			Name:    name,
+			Content: text(t),
+			Aliases: aliasesOf(t, name),
+			Labels:  labelGen.Draw(t, "labels"),
+		}
 	case 2:
 		return oxbow.Alias{Name: name, Aliases: aliasesOf(t, name)}
 	case 3:
@@ -182,7 +194,11 @@ func (m *machine) cas(t *rapid.T) {
 	if m.h.last() == 0 {
 		t.Skip("there is no version yet")
 	}
-	u := oxbow.Update{Name: nameGen.Draw(t, "name"), Content: text(t), If: rapid.Uint64Range(1, m.h.last()).Draw(t, "if")}
+	u := oxbow.Update{
+		Name:    nameGen.Draw(t, "name"),
+		Content: text(t),
+		If:      rapid.Uint64Range(1, m.h.last()).Draw(t, "if"),
+	}
 	m.agree(t, fmt.Sprintf("Apply(%+v)", u), m.any(t).Apply(m.ctx, u), m.h.apply("", u))
 }
 

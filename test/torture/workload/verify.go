@@ -176,7 +176,11 @@ func match(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
 		}
 		why = append(why, d)
 	}
-	return nil, fmt.Errorf("the store holds none of the %d states that may be: %s", len(allowed), strings.Join(why, "; or: "))
+	return nil, fmt.Errorf(
+		"the store holds none of the %d states that may be: %s",
+		len(allowed),
+		strings.Join(why, "; or: "),
+	)
 }
 
 // Differ returns an error that says where got is not what is wanted, times and
@@ -212,7 +216,11 @@ func differ(got, want []oxbow.Entry) string {
 func use(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) {
 	ctx := context.Background()
 	seq := st.Model.seq
-	if err := m.Apply(ctx, oxbow.Add{Name: "new 1", Content: "first after"}, oxbow.Add{Name: "new 2", Content: "second after"}); err != nil {
+	if err := m.Apply(
+		ctx,
+		oxbow.Add{Name: "new 1", Content: "first after"},
+		oxbow.Add{Name: "new 2", Content: "second after"},
+	); err != nil {
 		return nil, fmt.Errorf("a first change: %w", err)
 	}
 	e, err := m.Remember(ctx, oxbow.Entry{Name: "new 2", Content: "second after, changed"})
@@ -223,7 +231,13 @@ func use(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) 
 		return nil, fmt.Errorf("a third change: %w", err)
 	}
 	if e.ID != st.Model.ids+2 || e.Version != seq+2 {
-		return nil, fmt.Errorf("a new entry got ID %d and version %d, want %d and %d", e.ID, e.Version, st.Model.ids+2, seq+2)
+		return nil, fmt.Errorf(
+			"a new entry got ID %d and version %d, want %d and %d",
+			e.ID,
+			e.Version,
+			st.Model.ids+2,
+			seq+2,
+		)
 	}
 	got, err := collect(m)
 	if err != nil {

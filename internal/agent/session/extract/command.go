@@ -12,9 +12,13 @@ import (
 // shape is what a command line has before and after it, and in it, that does not
 // change what it does: where it runs, and how much of its output is shown.
 var (
-	shapeBefore = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`) })
-	shapeAfter  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(` ?(?:2>&1|2>/dev/null|>/dev/null|&>/dev/null|\|& ?cat|\| ?(?:tail|head)(?: -n)?(?: ?-?[0-9]+)?|\| ?tee [^ |]+|; ?echo (?:"[^"]*"|[^ ]*\$\?[^ ]*)|\|\| true)$`)
+	shapeBefore = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
+	})
+	shapeAfter = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			` ?(?:2>&1|2>/dev/null|>/dev/null|&>/dev/null|\|& ?cat|\| ?(?:tail|head)(?: -n)?(?: ?-?[0-9]+)?|\| ?tee [^ |]+|; ?echo (?:"[^"]*"|[^ ]*\$\?[^ ]*)|\|\| true)$`,
+		)
 	})
 	shapeFlags = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(` (?:-count=1|-v|--color=\S+|--no-color|--?timeout[= ]\S+|--silent|-q|--quiet)\b`)
@@ -38,7 +42,9 @@ func Bare(line, dir string) string {
 }
 
 // lookers are programs that print and change nothing.
-var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "pwd", "which", "echo", "tree", "less", "stat", "file", "du", "df", "env", "printenv", "type", "whoami", "date", "cd", "nl", "jq", "sort", "uniq", "diff", "Get-Content", "Get-ChildItem", "dir"}
+var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "pwd", "which", "echo",
+	"tree", "less", "stat", "file", "du", "df", "env", "printenv", "type", "whoami", "date", "cd", "nl", "jq",
+	"sort", "uniq", "diff", "Get-Content", "Get-ChildItem", "dir"}
 
 var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-files", "remote", "rev-parse", "grep"}
 
@@ -49,7 +55,8 @@ func Looks(line string) bool {
 		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // the 1 of 2>&1
 			continue
 		}
-		if (strings.Contains(part, " -i") && w[0] == "sed") || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
+		if (strings.Contains(part, " -i") && w[0] == "sed") ||
+			strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
 			return false
 		}
 		if !slices.Contains(lookers, w[0]) && !(w[0] == "git" && len(w) > 1 && slices.Contains(gitLooks, w[1])) {

@@ -16,31 +16,91 @@ var examples = []struct {
 	lang, row string
 	yes, no   []string
 }{
-	{asked, "en", "remember", []string{"Remember that the staging database is read-only.", "Please remember: we use pnpm, never npm.", "Remember to run make lint first.", "Ok, remember, we deploy on Tuesdays."},
-		[]string{"I remember that we had a bug there.", "Do you remember the parser?", "Remember that time when the build broke?", "Remember to take care of yourself.", "It does not remember that setting."}},
-	{asked, "en", "mind", []string{"Keep in mind that the API is frozen."}, []string{"I have nothing in mind that fits.", "Do you keep that in mind?"}},
-	{asked, "en", "forget", []string{"Don't forget that CI runs on Windows, too.", "Never forget to bump the version."}, []string{"I always forget that flag.", "Don't forget to enjoy your weekend."}},
-	{asked, "en", "note", []string{"Note to self: the cache key holds the branch.", "For future reference, port 8080 is taken."}, []string{"There is a note in the reference manual.", "What is the future of this module?"}},
-	{asked, "en", "now on", []string{"From now on use tabs.", "Use table tests from now on.", "Going forward, squash the commits."}, []string{"From now on I'll test it myself.", "It works from now to noon."}},
-	{asked, "en", "next time", []string{"Next time run the linter first."}, []string{"Next time we meet it will be done.", "The next time it fails I will call you."}},
-	{asked, "en", "always", []string{"Always run the tests before you commit.", "You should always use t.TempDir.", "Make sure to always quote the path."}, []string{"Always a pleasure.", "It always fails.", "Always had this problem with npm.", "I always use vim."}},
-	{asked, "en", "never", []string{"Never push to main.", "You must never edit generated files.", "never ever commit secrets"}, []string{"Never mind.", "I never use it.", "Never seen that before.", "Never say never!"}},
-	{asked, "en", "decided", []string{"We decided to use SQLite for the queue.", "The team has agreed on semantic versions."}, []string{"We decided to go out for dinner.", "Have we decided to use SQLite?", "I decided nothing."}},
-	{asked, "en", "rule", []string{"The rule is: no new dependency without a reason.", "Our naming convention is that tests end in _test.", "The rule for errors is to wrap them."}, []string{"What is the rule here?", "The firewall rule is broken."}},
+	{asked, "en", "remember",
+		[]string{
+			"Remember that the staging database is read-only.",
+			"Please remember: we use pnpm, never npm.",
+			"Remember to run make lint first.",
+			"Ok, remember, we deploy on Tuesdays.",
+		},
+		[]string{"I remember that we had a bug there.", "Do you remember the parser?",
+			"Remember that time when the build broke?", "Remember to take care of yourself.",
+			"It does not remember that setting."}},
+	{asked, "en", "mind", []string{"Keep in mind that the API is frozen."},
+		[]string{"I have nothing in mind that fits.", "Do you keep that in mind?"}},
+	{asked, "en", "forget",
+		[]string{"Don't forget that CI runs on Windows, too.", "Never forget to bump the version."},
+		[]string{"I always forget that flag.", "Don't forget to enjoy your weekend."}},
+	{asked, "en", "note",
+		[]string{"Note to self: the cache key holds the branch.", "For future reference, port 8080 is taken."},
+		[]string{"There is a note in the reference manual.", "What is the future of this module?"}},
+	{asked, "en", "now on",
+		[]string{"From now on use tabs.", "Use table tests from now on.", "Going forward, squash the commits."},
+		[]string{"From now on I'll test it myself.", "It works from now to noon."}},
+	{asked, "en", "next time", []string{"Next time run the linter first."},
+		[]string{"Next time we meet it will be done.", "The next time it fails I will call you."}},
+	{asked, "en", "always",
+		[]string{
+			"Always run the tests before you commit.",
+			"You should always use t.TempDir.",
+			"Make sure to always quote the path.",
+		},
+		[]string{"Always a pleasure.", "It always fails.", "Always had this problem with npm.", "I always use vim."}},
+	{asked, "en", "never",
+		[]string{"Never push to main.", "You must never edit generated files.", "never ever commit secrets"},
+		[]string{"Never mind.", "I never use it.", "Never seen that before.", "Never say never!"}},
+	{asked, "en", "decided",
+		[]string{"We decided to use SQLite for the queue.", "The team has agreed on semantic versions."},
+		[]string{"We decided to go out for dinner.", "Have we decided to use SQLite?", "I decided nothing."}},
+	{asked, "en", "rule",
+		[]string{
+			"The rule is: no new dependency without a reason.",
+			"Our naming convention is that tests end in _test.",
+			"The rule for errors is to wrap them.",
+		},
+		[]string{"What is the rule here?", "The firewall rule is broken."}},
 
-	{asked, "de", "remember", []string{"Merk dir: wir nutzen pnpm.", "Denk daran, dass die Tests auf Windows laufen.", "Bitte merke dir, dass Port 8080 belegt ist."}, []string{"Ich merke, dass es langsam ist.", "Ich denke daran, aufzuhören."}},
-	{asked, "de", "now on", []string{"Ab jetzt nur noch Tabs.", "Künftig bitte auf Deutsch antworten."}, []string{"Ab jetzt werde ich das selbst testen.", "Jetzt geht es."}},
-	{asked, "de", "always", []string{"Immer zuerst die Tests ausführen.", "Verwende für Pfade immer filepath.Join."}, []string{"Immer noch kaputt.", "Es war immer so gewesen.", "Das ist immer noch falsch."}},
-	{asked, "de", "never", []string{"Niemals direkt auf main pushen.", "Du darfst nie generierte Dateien ändern."}, []string{"Nie gesehen.", "Das habe ich nie gesagt."}},
-	{asked, "de", "decided", []string{"Wir haben uns für SQLite entschieden.", "Wir haben im Team beschlossen, dass Fehler gewickelt werden."}, []string{"Haben wir das entschieden?", "Wir haben noch nicht gefragt, ob das entschieden ist."}},
-	{asked, "de", "rule", []string{"Die Regel ist: keine neuen Abhängigkeiten.", "Unsere Konvention lautet: Tests neben dem Code."}, []string{"In der Regel geht das.", "Welche Regel gilt hier?"}},
+	{asked, "de", "remember",
+		[]string{
+			"Merk dir: wir nutzen pnpm.",
+			"Denk daran, dass die Tests auf Windows laufen.",
+			"Bitte merke dir, dass Port 8080 belegt ist.",
+		},
+		[]string{"Ich merke, dass es langsam ist.", "Ich denke daran, aufzuhören."}},
+	{asked, "de", "now on", []string{"Ab jetzt nur noch Tabs.", "Künftig bitte auf Deutsch antworten."},
+		[]string{"Ab jetzt werde ich das selbst testen.", "Jetzt geht es."}},
+	{asked, "de", "always", []string{"Immer zuerst die Tests ausführen.", "Verwende für Pfade immer filepath.Join."},
+		[]string{"Immer noch kaputt.", "Es war immer so gewesen.", "Das ist immer noch falsch."}},
+	{asked, "de", "never", []string{"Niemals direkt auf main pushen.", "Du darfst nie generierte Dateien ändern."},
+		[]string{"Nie gesehen.", "Das habe ich nie gesagt."}},
+	{asked, "de", "decided",
+		[]string{
+			"Wir haben uns für SQLite entschieden.",
+			"Wir haben im Team beschlossen, dass Fehler gewickelt werden.",
+		},
+		[]string{"Haben wir das entschieden?", "Wir haben noch nicht gefragt, ob das entschieden ist."}},
+	{asked, "de", "rule",
+		[]string{"Die Regel ist: keine neuen Abhängigkeiten.", "Unsere Konvention lautet: Tests neben dem Code."},
+		[]string{"In der Regel geht das.", "Welche Regel gilt hier?"}},
 
-	{asked, "ru", "remember", []string{"Запомни: мы используем pnpm.", "Учти, что порт 8080 занят.", "Пожалуйста, запомните, что база только для чтения."}, []string{"Я не помню, что там было.", "Ты помнишь про тесты?"}},
-	{asked, "ru", "now on", []string{"С этого момента используй табы.", "Отныне коммиты только на английском."}, []string{"С этого момента я буду тестировать сам.", "После этого всё упало."}},
-	{asked, "ru", "always", []string{"Всегда запускай тесты перед коммитом.", "Всегда сначала проверяй линтер."}, []string{"Всегда так было.", "Это всегда падает."}},
-	{asked, "ru", "never", []string{"Никогда не пушь в main.", "Никогда не меняй сгенерированные файлы."}, []string{"Никогда такого не видел.", "Я никогда не знал."}},
-	{asked, "ru", "decided", []string{"Мы решили хранить очередь в SQLite.", "Командой договорились писать тесты рядом."}, []string{"Что они решили?", "Мы не знаем, решили ли это."}},
-	{asked, "ru", "rule", []string{"Правило такое: никаких новых зависимостей."}, []string{"Это правило сломано.", "Какое тут правило?"}},
+	{asked, "ru", "remember",
+		[]string{
+			"Запомни: мы используем pnpm.",
+			"Учти, что порт 8080 занят.",
+			"Пожалуйста, запомните, что база только для чтения.",
+		},
+		[]string{"Я не помню, что там было.", "Ты помнишь про тесты?"}},
+	{asked, "ru", "now on", []string{"С этого момента используй табы.", "Отныне коммиты только на английском."},
+		[]string{"С этого момента я буду тестировать сам.", "После этого всё упало."}},
+	{asked, "ru", "always", []string{"Всегда запускай тесты перед коммитом.", "Всегда сначала проверяй линтер."},
+		[]string{"Всегда так было.", "Это всегда падает."}},
+	{asked, "ru", "never", []string{"Никогда не пушь в main.", "Никогда не меняй сгенерированные файлы."},
+		[]string{"Никогда такого не видел.", "Я никогда не знал."}},
+	{asked, "ru", "decided",
+		[]string{"Мы решили хранить очередь в SQLite.", "Командой договорились писать тесты рядом."},
+		[]string{"Что они решили?", "Мы не знаем, решили ли это."}},
+	{asked, "ru", "rule", []string{"Правило такое: никаких новых зависимостей."},
+		[]string{"Это правило сломано.", "Какое тут правило?"}},
 
 	{asked, "zh", "remember", []string{"记住：我们用 pnpm。", "请记住端口 8080 已被占用。"}, []string{"你还记得那个错误吗？", "我不记得了。"}},
 	{asked, "zh", "now on", []string{"从现在起都用制表符。", "以后请用英文写提交信息。"}, []string{"以后我会自己测试。", "三天以后再说。"}},
@@ -49,57 +109,115 @@ var examples = []struct {
 	{asked, "zh", "decided", []string{"我们决定使用 SQLite。"}, []string{"我们为什么决定使用它", "他们决定了吗？"}},
 	{asked, "zh", "rule", []string{"我们的规则是不加新的依赖。", "约定：测试放在代码旁边。"}, []string{"这条防火墙规则坏了。"}},
 
-	{asked, "ja", "remember", []string{"覚えておいて、pnpm を使います。", "ポート 8080 は使用中だと覚えておいてください。"}, []string{"あのエラーを覚えていますか？", "よく覚えている。"}},
+	{asked, "ja", "remember", []string{"覚えておいて、pnpm を使います。", "ポート 8080 は使用中だと覚えておいてください。"},
+		[]string{"あのエラーを覚えていますか？", "よく覚えている。"}},
 	{asked, "ja", "now on", []string{"今後はタブを使ってください。"}, []string{"今後は自分でテストするつもりです。"}},
 	{asked, "ja", "always", []string{"コミットの前に必ずテストを実行してください。"}, []string{"必ず失敗します。"}},
 	{asked, "ja", "never", []string{"絶対に main に直接プッシュしないでください。"}, []string{"絶対におかしい。"}},
 	{asked, "ja", "decided", []string{"キューは SQLite に保存することに決めました。"}, []string{"なぜ SQLite にすることに決めたのか"}},
 	{asked, "ja", "rule", []string{"ルールは、新しい依存を増やさないことです。"}, []string{"ルールは何ですか？"}},
 
-	{asked, "es", "remember", []string{"Recuerda que usamos pnpm.", "Ten en cuenta que el puerto 8080 está ocupado.", "Acuérdate de que la base es de solo lectura."}, []string{"No recuerdo que fuera así.", "¿Recuerdas que falló?"}},
-	{asked, "es", "now on", []string{"De ahora en adelante usa tabuladores.", "A partir de ahora, mensajes en inglés."}, []string{"A partir de ahora voy a probarlo yo.", "Ahora funciona."}},
-	{asked, "es", "always", []string{"Siempre ejecuta las pruebas antes de hacer commit."}, []string{"Siempre falla.", "Siempre he usado vim."}},
+	{asked, "es", "remember",
+		[]string{
+			"Recuerda que usamos pnpm.",
+			"Ten en cuenta que el puerto 8080 está ocupado.",
+			"Acuérdate de que la base es de solo lectura.",
+		},
+		[]string{"No recuerdo que fuera así.", "¿Recuerdas que falló?"}},
+	{asked, "es", "now on",
+		[]string{"De ahora en adelante usa tabuladores.", "A partir de ahora, mensajes en inglés."},
+		[]string{"A partir de ahora voy a probarlo yo.", "Ahora funciona."}},
+	{asked, "es", "always", []string{"Siempre ejecuta las pruebas antes de hacer commit."},
+		[]string{"Siempre falla.", "Siempre he usado vim."}},
 	{asked, "es", "never", []string{"Nunca modifiques los archivos generados."}, []string{"Nunca lo había visto."}},
-	{asked, "es", "decided", []string{"Decidimos usar SQLite para la cola.", "Hemos acordado que los errores se envuelven."}, []string{"Decidimos ir de viaje.", "¿Hemos decidido usar SQLite?"}},
+	{asked, "es", "decided",
+		[]string{"Decidimos usar SQLite para la cola.", "Hemos acordado que los errores se envuelven."},
+		[]string{"Decidimos ir de viaje.", "¿Hemos decidido usar SQLite?"}},
 	{asked, "es", "rule", []string{"La regla es: ninguna dependencia nueva."}, []string{"Por regla general funciona."}},
 
-	{asked, "pt", "remember", []string{"Lembre-se de que usamos pnpm.", "Tenha em mente que a porta 8080 está ocupada."}, []string{"Não me lembro disso.", "Você lembra que falhou?"}},
-	{asked, "pt", "now on", []string{"De agora em diante use tabs.", "A partir de agora, mensagens em inglês."}, []string{"A partir de agora eu vou testar sozinho.", "Agora funciona."}},
-	{asked, "pt", "always", []string{"Sempre rode os testes antes do commit."}, []string{"Sempre falha.", "Eu sempre usei vim."}},
+	{asked, "pt", "remember",
+		[]string{"Lembre-se de que usamos pnpm.", "Tenha em mente que a porta 8080 está ocupada."},
+		[]string{"Não me lembro disso.", "Você lembra que falhou?"}},
+	{asked, "pt", "now on", []string{"De agora em diante use tabs.", "A partir de agora, mensagens em inglês."},
+		[]string{"A partir de agora eu vou testar sozinho.", "Agora funciona."}},
+	{asked, "pt", "always", []string{"Sempre rode os testes antes do commit."},
+		[]string{"Sempre falha.", "Eu sempre usei vim."}},
 	{asked, "pt", "never", []string{"Nunca altere os arquivos gerados."}, []string{"Nunca vi isso."}},
 	{asked, "pt", "decided", []string{"Decidimos usar SQLite para a fila."}, []string{"Decidimos ir de viagem."}},
 	{asked, "pt", "rule", []string{"A regra é: nenhuma dependência nova."}, []string{"Via de regra funciona."}},
 
-	{corrects, "en", "no", []string{"No, use the other function.", "no that's the wrong file", "Not like that.", "That's not what I asked for.", "Wrong, it has to be sorted."}, []string{"No problem, go on.", "No, that's fine.", "Not sure yet.", "Nobody asked.", "No worries!", "Nothing to add."}},
-	{corrects, "en", "back", []string{"Revert the last change.", "Undo that please.", "Put it back.", "Instead of a map use a slice.", "I asked for tests, not docs."}, []string{"The revert works.", "I am back now."}},
-	{corrects, "de", "no", []string{"Nein, nimm die andere Funktion.", "Nicht so.", "Das ist falsch."}, []string{"Nein, passt schon.", "Nicht schlecht!"}},
-	{corrects, "de", "back", []string{"Mach das rückgängig.", "Stattdessen bitte eine Tabelle."}, []string{"Ich bin zurück."}},
-	{corrects, "ru", "no", []string{"Нет, возьми другую функцию.", "Не так.", "Это неправильно, порядок другой."}, []string{"Нет проблем.", "Не знаю."}},
-	{corrects, "ru", "back", []string{"Верни как было.", "Вместо map используй slice."}, []string{"Он вернётся завтра."}},
+	{corrects, "en", "no",
+		[]string{"No, use the other function.", "no that's the wrong file", "Not like that.",
+			"That's not what I asked for.", "Wrong, it has to be sorted."},
+		[]string{"No problem, go on.", "No, that's fine.", "Not sure yet.", "Nobody asked.", "No worries!",
+			"Nothing to add."}},
+	{corrects, "en", "back",
+		[]string{"Revert the last change.", "Undo that please.", "Put it back.", "Instead of a map use a slice.",
+			"I asked for tests, not docs."},
+		[]string{"The revert works.", "I am back now."}},
+	{corrects, "de", "no", []string{"Nein, nimm die andere Funktion.", "Nicht so.", "Das ist falsch."},
+		[]string{"Nein, passt schon.", "Nicht schlecht!"}},
+	{corrects, "de", "back", []string{"Mach das rückgängig.", "Stattdessen bitte eine Tabelle."},
+		[]string{"Ich bin zurück."}},
+	{corrects, "ru", "no", []string{"Нет, возьми другую функцию.", "Не так.", "Это неправильно, порядок другой."},
+		[]string{"Нет проблем.", "Не знаю."}},
+	{corrects, "ru", "back", []string{"Верни как было.", "Вместо map используй slice."},
+		[]string{"Он вернётся завтра."}},
 	{corrects, "zh", "no", []string{"不对，应该用另一个函数。", "不要改这个文件。"}, []string{"不错，继续。", "不客气。"}},
 	{corrects, "zh", "back", []string{"撤销刚才的修改。", "改回原来的。"}, []string{"好的，继续。"}},
 	{corrects, "ja", "no", []string{"いや、別の関数を使って。", "違います、並べ替えが必要です。"}, []string{"いいえ、大丈夫です。", "はい、お願いします。"}},
 	{corrects, "ja", "back", []string{"元に戻してください。", "マップじゃなくてスライスにして。"}, []string{"戻り値を見て。"}},
-	{corrects, "es", "no", []string{"No, usa la otra función.", "Eso no es lo que pedí.", "No toques ese archivo."}, []string{"No hay problema.", "No sé."}},
-	{corrects, "es", "back", []string{"Revierte el último cambio.", "En lugar de un mapa usa una lista."}, []string{"Otra vez gracias."}},
-	{corrects, "pt", "no", []string{"Não, use a outra função.", "Isso não era o que pedi."}, []string{"Não tem problema.", "Não sei."}},
-	{corrects, "pt", "back", []string{"Reverta a última mudança.", "Em vez de um mapa use uma lista."}, []string{"Mais uma vez obrigado."}},
+	{corrects, "es", "no", []string{"No, usa la otra función.", "Eso no es lo que pedí.", "No toques ese archivo."},
+		[]string{"No hay problema.", "No sé."}},
+	{corrects, "es", "back", []string{"Revierte el último cambio.", "En lugar de un mapa usa una lista."},
+		[]string{"Otra vez gracias."}},
+	{corrects, "pt", "no", []string{"Não, use a outra função.", "Isso não era o que pedi."},
+		[]string{"Não tem problema.", "Não sei."}},
+	{corrects, "pt", "back", []string{"Reverta a última mudança.", "Em vez de um mapa use uma lista."},
+		[]string{"Mais uma vez obrigado."}},
 
-	{concluded, "en", "cause", []string{"The root cause is a missing lock in the writer.", "The problem was that the cache key lacks the branch."}, []string{"Let me look for the root cause is it the lock.", "The root cause might be the lock."}},
-	{concluded, "en", "fixed", []string{"The race is fixed by taking the lock before the read.", "Fixed the leak: it was fixed by closing the file."}, []string{"This should be fixed by the next release.", "It is not fixed by that."}},
-	{concluded, "en", "turned out", []string{"It turned out that the port was taken.", "Turns out the test ran twice."}, []string{"I hope it turns out well.", "Let's see how it turned out."}},
-	{concluded, "en", "decided", []string{"I decided to keep the old format.", "We went with a ring buffer."}, []string{"Now I decided to start.", "Nothing was decided."}},
-	{concluded, "en", "instead", []string{"The reader now uses a bitmap instead of a map.", "I changed it to return an error instead of a panic."}, []string{"I'll use a bitmap instead of a map.", "You could use a slice instead of a map."}},
-	{concluded, "de", "cause", []string{"Die Ursache war ein fehlender Lock.", "Der Fehler lag an der Zeitzone."}, []string{"Jetzt suche ich die Ursache: vielleicht der Lock."}},
-	{concluded, "de", "fixed", []string{"Der Absturz ist behoben durch eine Prüfung der Länge."}, []string{"Das sollte damit behoben, aber ungetestet sein."}},
-	{concluded, "de", "turned out", []string{"Es hat sich herausgestellt, dass der Port belegt war."}, []string{"Ich stellte die Frage neu."}},
-	{concluded, "de", "decided", []string{"Ich habe mich für einen Ringpuffer entschieden."}, []string{"Ich habe vielleicht falsch entschieden."}},
-	{concluded, "de", "instead", []string{"Der Leser verwendet nun eine Bitmap statt einer Map."}, []string{"Ich sollte eine Bitmap statt einer Map nehmen."}},
-	{concluded, "ru", "cause", []string{"Причина была в отсутствии блокировки.", "Проблема в том, что ключ без ветки."}, []string{"Возможно, причина в блокировке."}},
-	{concluded, "ru", "fixed", []string{"Гонка исправлена, я исправил порядок блокировок."}, []string{"Нужно, чтобы это было исправлено."}},
+	{concluded, "en", "cause",
+		[]string{
+			"The root cause is a missing lock in the writer.",
+			"The problem was that the cache key lacks the branch.",
+		},
+		[]string{"Let me look for the root cause is it the lock.", "The root cause might be the lock."}},
+	{concluded, "en", "fixed",
+		[]string{
+			"The race is fixed by taking the lock before the read.",
+			"Fixed the leak: it was fixed by closing the file.",
+		},
+		[]string{"This should be fixed by the next release.", "It is not fixed by that."}},
+	{concluded, "en", "turned out",
+		[]string{"It turned out that the port was taken.", "Turns out the test ran twice."},
+		[]string{"I hope it turns out well.", "Let's see how it turned out."}},
+	{concluded, "en", "decided", []string{"I decided to keep the old format.", "We went with a ring buffer."},
+		[]string{"Now I decided to start.", "Nothing was decided."}},
+	{concluded, "en", "instead",
+		[]string{
+			"The reader now uses a bitmap instead of a map.",
+			"I changed it to return an error instead of a panic.",
+		},
+		[]string{"I'll use a bitmap instead of a map.", "You could use a slice instead of a map."}},
+	{concluded, "de", "cause", []string{"Die Ursache war ein fehlender Lock.", "Der Fehler lag an der Zeitzone."},
+		[]string{"Jetzt suche ich die Ursache: vielleicht der Lock."}},
+	{concluded, "de", "fixed", []string{"Der Absturz ist behoben durch eine Prüfung der Länge."},
+		[]string{"Das sollte damit behoben, aber ungetestet sein."}},
+	{concluded, "de", "turned out", []string{"Es hat sich herausgestellt, dass der Port belegt war."},
+		[]string{"Ich stellte die Frage neu."}},
+	{concluded, "de", "decided", []string{"Ich habe mich für einen Ringpuffer entschieden."},
+		[]string{"Ich habe vielleicht falsch entschieden."}},
+	{concluded, "de", "instead", []string{"Der Leser verwendet nun eine Bitmap statt einer Map."},
+		[]string{"Ich sollte eine Bitmap statt einer Map nehmen."}},
+	{concluded, "ru", "cause",
+		[]string{"Причина была в отсутствии блокировки.", "Проблема в том, что ключ без ветки."},
+		[]string{"Возможно, причина в блокировке."}},
+	{concluded, "ru", "fixed", []string{"Гонка исправлена, я исправил порядок блокировок."},
+		[]string{"Нужно, чтобы это было исправлено."}},
 	{concluded, "ru", "turned out", []string{"Оказалось, что порт занят."}, []string{"Может, оказалось иначе."}},
 	{concluded, "ru", "decided", []string{"Я решил оставить старый формат."}, []string{"Что решил он?"}},
-	{concluded, "ru", "instead", []string{"Читатель теперь использует битовую карту вместо словаря."}, []string{"Давайте использовать карту вместо словаря."}},
+	{concluded, "ru", "instead", []string{"Читатель теперь использует битовую карту вместо словаря."},
+		[]string{"Давайте использовать карту вместо словаря."}},
 	{concluded, "zh", "cause", []string{"根本原因是缺少锁。", "问题出在缓存键上。"}, []string{"原因可能是缺少锁。"}},
 	{concluded, "zh", "fixed", []string{"通过先加锁再读取修复了这个竞争。"}, []string{"这个问题还未修复。"}},
 	{concluded, "zh", "turned out", []string{"原来是端口被占用了。"}, []string{"恢复原来的版本。"}},
@@ -110,16 +228,24 @@ var examples = []struct {
 	{concluded, "ja", "turned out", []string{"ポートが使用中であることが判明しました。"}, []string{"分かりました。"}},
 	{concluded, "ja", "decided", []string{"古い形式を残すことにしました。"}, []string{"次に残すことにしましょう。"}},
 	{concluded, "ja", "instead", []string{"マップの代わりにビットマップを使用しました。"}, []string{"マップの代わりにビットマップを使用すべきです。"}},
-	{concluded, "es", "cause", []string{"La causa era un bloqueo que faltaba."}, []string{"La causa podría ser un bloqueo."}},
-	{concluded, "es", "fixed", []string{"El fallo queda corregido con una comprobación de longitud."}, []string{"Debería quedar corregido con eso."}},
-	{concluded, "es", "turned out", []string{"Resultó que el puerto estaba ocupado."}, []string{"El resultado está vacío."}},
+	{concluded, "es", "cause", []string{"La causa era un bloqueo que faltaba."},
+		[]string{"La causa podría ser un bloqueo."}},
+	{concluded, "es", "fixed", []string{"El fallo queda corregido con una comprobación de longitud."},
+		[]string{"Debería quedar corregido con eso."}},
+	{concluded, "es", "turned out", []string{"Resultó que el puerto estaba ocupado."},
+		[]string{"El resultado está vacío."}},
 	{concluded, "es", "decided", []string{"Decidí mantener el formato antiguo."}, []string{"Ahora decidí mantener."}},
-	{concluded, "es", "instead", []string{"El lector usa un mapa de bits en lugar de un mapa."}, []string{"Podría usar esto en lugar de un mapa."}},
-	{concluded, "pt", "cause", []string{"A causa era um bloqueio que faltava."}, []string{"A causa talvez seja um bloqueio."}},
-	{concluded, "pt", "fixed", []string{"A falha foi corrigida: o erro está corrigido com uma checagem de tamanho."}, []string{"Isso ainda não está corrigido com nada."}},
-	{concluded, "pt", "turned out", []string{"Acontece que a porta estava ocupada."}, []string{"Isso acontece sempre."}},
+	{concluded, "es", "instead", []string{"El lector usa un mapa de bits en lugar de un mapa."},
+		[]string{"Podría usar esto en lugar de un mapa."}},
+	{concluded, "pt", "cause", []string{"A causa era um bloqueio que faltava."},
+		[]string{"A causa talvez seja um bloqueio."}},
+	{concluded, "pt", "fixed", []string{"A falha foi corrigida: o erro está corrigido com uma checagem de tamanho."},
+		[]string{"Isso ainda não está corrigido com nada."}},
+	{concluded, "pt", "turned out", []string{"Acontece que a porta estava ocupada."},
+		[]string{"Isso acontece sempre."}},
 	{concluded, "pt", "decided", []string{"Decidi manter o formato antigo."}, []string{"Agora decidi manter."}},
-	{concluded, "pt", "instead", []string{"O leitor usa um mapa de bits em vez de um mapa."}, []string{"Vou usar isso em vez de um mapa."}},
+	{concluded, "pt", "instead", []string{"O leitor usa um mapa de bits em vez de um mapa."},
+		[]string{"Vou usar isso em vez de um mapa."}},
 }
 
 // ruleOf returns a row as it is looked up.
@@ -135,7 +261,9 @@ func ruleOf(row row) *rule {
 func TestTable(t *testing.T) {
 	tested := map[row]bool{}
 	for _, ex := range examples {
-		i := slices.IndexFunc(table, func(r row) bool { return r.signal == ex.signal && r.lang == ex.lang && r.name == ex.row })
+		i := slices.IndexFunc(table, func(r row) bool {
+			return r.signal == ex.signal && r.lang == ex.lang && r.name == ex.row
+		})
 		if i < 0 || len(ex.yes) == 0 || len(ex.no) == 0 {
 			t.Fatalf("%s/%s: no such row, or examples are missing", ex.lang, ex.row)
 		}
@@ -161,8 +289,14 @@ func TestTable(t *testing.T) {
 func TestProse(t *testing.T) {
 	text := "Fix the parser. Remember that v1.2 of main.go is frozen, e.g. for tests. Thanks!\n\n" +
 		"```\nAlways use tabs.\n```\n> Never push to main.\n\n- Never commit secrets.\n2. 记住端口 8080。从现在起都用制表符。\n" +
-		"\tAlways use spaces.\nRemember that v1.2 of main.go is frozen, e.g. for tests.\n" + "Always use " + strings.Repeat("very ", 100) + "long lines.\n"
-	want := []string{"Remember that v1.2 of main.go is frozen, e.g. for tests.", "Never commit secrets.", "记住端口 8080。", "从现在起都用制表符。"}
+		"\tAlways use spaces.\nRemember that v1.2 of main.go is frozen, e.g. for tests.\n" + "Always use " +
+		strings.Repeat("very ", 100) + "long lines.\n"
+	want := []string{
+		"Remember that v1.2 of main.go is frozen, e.g. for tests.",
+		"Never commit secrets.",
+		"记住端口 8080。",
+		"从现在起都用制表符。",
+	}
 	if got := Asked(text); !slices.Equal(got, want) {
 		t.Errorf("Asked() = %q, want %q", got, want)
 	}
@@ -172,14 +306,17 @@ func TestProse(t *testing.T) {
 	if got := Corrects("Use the map. No, not that."); got != "" {
 		t.Errorf("Corrects() of a later sentence = %q", got)
 	}
-	if got := Concluded("Looking.\nIt turned out that the port was taken. Next I fix it."); !slices.Equal(got, []string{"It turned out that the port was taken."}) {
+	if got := Concluded(
+		"Looking.\nIt turned out that the port was taken. Next I fix it.",
+	); !slices.Equal(got, []string{"It turned out that the port was taken."}) {
 		t.Errorf("Concluded() = %q", got)
 	}
 }
 
 // Words of one script never match inside of others.
 func TestWordBoundaries(t *testing.T) {
-	for _, s := range []string{"Unforgettable, remembers that.", "Hallway always.", "Непомни: это.", "Nevertheless use it.", "rememberthat we use pnpm"} {
+	for _, s := range []string{"Unforgettable, remembers that.", "Hallway always.", "Непомни: это.",
+		"Nevertheless use it.", "rememberthat we use pnpm"} {
 		if got := Asked(s); got != nil {
 			t.Errorf("Asked(%q) = %q", s, got)
 		}
@@ -206,13 +343,16 @@ func FuzzFind(f *testing.F) {
 	f.Add("```\n~~~\n> \n- ")
 	f.Add("\xff\xfe remember that \xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, find := range []func(string) []string{Asked, Concluded, func(s string) []string { return []string{Corrects(s)} }} {
+		for _, find := range []func(string) []string{Asked, Concluded, func(s string) []string {
+			return []string{Corrects(s)}
+		}} {
 			got := find(text)
 			if len(got) > maxFound || !slices.Equal(got, find(text)) {
 				t.Fatalf("found %q", got)
 			}
 			for i, s := range got {
-				if !strings.Contains(text, s) || len(s) > maxSentence || slices.Contains(got[:i], s) || (utf8.ValidString(text) && !utf8.ValidString(s)) {
+				if !strings.Contains(text, s) || len(s) > maxSentence || slices.Contains(got[:i], s) ||
+					(utf8.ValidString(text) && !utf8.ValidString(s)) {
 					t.Fatalf("found %q in %q", s, text)
 				}
 			}
@@ -223,7 +363,8 @@ func FuzzFind(f *testing.F) {
 // A text of n bytes takes time in proportion to n: what is done grows as the
 // number of sentences, each of which is bounded.
 func TestWorkIsLinear(t *testing.T) {
-	for _, unit := range []string{"a ", "remember that ", ". ", "记住", "> ", "```\n", "e.g. ", "no, ", "\xff", "always use x. ", "' "} {
+	for _, unit := range []string{"a ", "remember that ", ". ", "记住", "> ", "```\n", "e.g. ", "no, ", "\xff",
+		"always use x. ", "' "} {
 		count := func(n int) (sentences_ int) {
 			sentences(strings.Repeat(unit, n), func(s string) bool {
 				if len(s) > maxSentence {

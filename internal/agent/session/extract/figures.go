@@ -9,7 +9,9 @@ import (
 
 // figure is a number with a unit, as measurements have.
 var figure = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`)
+	return regexp.MustCompile(
+		`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`,
+	)
 })
 
 // Figures returns the sentences of an agent's text that have a number with a unit

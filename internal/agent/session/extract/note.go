@@ -20,8 +20,10 @@ var request = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // opening are words that may begin a sentence and are not written otherwise there.
-var opening = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true, "each": true, "every": true, "i": true, "if": true,
-	"in": true, "it": true, "my": true, "never": true, "no": true, "not": true, "only": true, "our": true, "run": true, "the": true, "there": true,
+var opening = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true,
+	"each": true, "every": true, "i": true, "if": true,
+	"in": true, "it": true, "my": true, "never": true, "no": true, "not": true, "only": true, "our": true, "run": true,
+	"the": true, "there": true,
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
 // Note returns a sentence without the words that ask to remember it: "Remember that we use tabs."

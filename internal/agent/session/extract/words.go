@@ -40,7 +40,10 @@ func sentences(s string, fn func(sentence string) bool) {
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			fence = trimmed[:3]
 			continue
-		case trimmed == "", strings.ContainsRune(">|<{}", rune(trimmed[0])), strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
+		case trimmed == "", strings.ContainsRune(
+			">|<{}",
+			rune(trimmed[0]),
+		), strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
 			continue
 		}
 		for trimmed = withoutBullet(trimmed); trimmed != ""; {

@@ -37,7 +37,11 @@ func (m *maker) add(e session.Event) {
 }
 
 func (m *maker) run(command string, exit int, output string) {
-	m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Bash", Command: text.Cut(command, session.MaxCommand), Exit: &exit, Failed: exit != 0, Output: output}})
+	m.add(session.Event{
+		Kind: session.Called,
+		Call: &session.Call{Tool: "Bash", Command: text.Cut(command, session.MaxCommand), Exit: &exit,
+			Failed: exit != 0, Output: output},
+	})
 }
 
 func pick[E any](m *maker, es []E) E { return es[m.IntN(len(es))] }
@@ -47,12 +51,26 @@ func pick[E any](m *maker, es []E) E { return es[m.IntN(len(es))] }
 // works on at once.
 func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)) []session.Turn {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
-	dirs := []string{"internal/posting", "internal/posting/balance", "cmd/ledger/command", "api/v2/handlers", "web/src/components/account", "store/postgres/migrations", "docs"}[:wide]
-	names := []string{"entry.go", "entry_test.go", "reconcile.go", "reconcile_test.go", "currency_table.go", "handler.go", "errors.go", "journal_writer.go"}
-	funcs := []string{"TestReconcile", "TestRoundHalfEven", "TestJournalWriterCrash", "TestBalanceAfterRefund", "TestHandlerRejectsNegative"}
+	dirs := []string{"internal/posting", "internal/posting/balance", "cmd/ledger/command", "api/v2/handlers",
+		"web/src/components/account", "store/postgres/migrations", "docs"}[:wide]
+	names := []string{"entry.go", "entry_test.go", "reconcile.go", "reconcile_test.go", "currency_table.go",
+		"handler.go", "errors.go", "journal_writer.go"}
+	funcs := []string{"TestReconcile", "TestRoundHalfEven", "TestJournalWriterCrash", "TestBalanceAfterRefund",
+		"TestHandlerRejectsNegative"}
 	for n := range turns {
-		m.add(session.Event{Kind: session.Prompt, Text: fmt.Sprintf("Step %d: make the reconciliation of %s handle refunds that arrive before the charge, and keep the journal append-only; tell me what you measured.", n, pick(m, dirs))})
-		m.add(session.Event{Kind: session.Text, Text: "Let me look at how the writer orders its records first, then decide."})
+		m.add(session.Event{
+			Kind: session.Prompt,
+			Text: fmt.Sprintf(
+				"Step %d: make the reconciliation of %s handle refunds that arrive before the charge, and keep the "+
+					"journal append-only; tell me what you measured.",
+				n,
+				pick(m, dirs),
+			),
+		})
+		m.add(session.Event{
+			Kind: session.Text,
+			Text: "Let me look at how the writer orders its records first, then decide.",
+		})
 		focus := pick(m, dirs)
 		for range 5 + m.IntN(11) {
 			dir := focus
@@ -62,15 +80,26 @@ func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)
 			file := dir + "/" + pick(m, names)
 			switch k := m.IntN(12); {
 			case k < 3:
-				m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: []string{tree + "/" + file}}})
+				m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: []string{tree + "/" +
+					file}}})
 			case k < 8:
-				m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Read", Read: []string{tree + "/" + file}}})
+				m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Read", Read: []string{tree + "/" +
+					file}}})
 			default:
 				run(m, dir, file, pick(m, funcs))
 			}
 		}
 		if m.IntN(3) == 0 {
-			m.add(session.Event{Kind: session.Text, Text: fmt.Sprintf("The root cause was that the writer of %s flushed before the checksum was set; p95 fell from %d ms to %d ms.", focus, 40+m.IntN(50), 5+m.IntN(9))})
+			m.add(session.Event{
+				Kind: session.Text,
+				Text: fmt.Sprintf(
+					"The root cause was that the writer of %s flushed before the checksum was set; p95 fell from %d "+
+						"ms to %d ms.",
+					focus,
+					40+m.IntN(50),
+					5+m.IntN(9),
+				),
+			})
 		}
 	}
 	return session.Fold(m.events)
@@ -81,7 +110,16 @@ func web(m *maker, dir, file, fn string) {
 	py := strings.ReplaceAll(file, ".go", ".py")
 	switch m.IntN(16) {
 	case 0, 1:
-		m.run(fmt.Sprintf("cd %s && python3 -m pytest %s::%s -q --timeout=30 2>&1 | tail -15", tree, py, strings.ToLower(fn)), 0, "")
+		m.run(
+			fmt.Sprintf(
+				"cd %s && python3 -m pytest %s::%s -q --timeout=30 2>&1 | tail -15",
+				tree,
+				py,
+				strings.ToLower(fn),
+			),
+			0,
+			"",
+		)
 	case 2, 3:
 		m.run(fmt.Sprintf("npx vitest run %s --reporter=dot", strings.ReplaceAll(file, ".go", ".test.ts")), 0, "")
 	case 4:
@@ -93,17 +131,47 @@ func web(m *maker, dir, file, fn string) {
 	case 7:
 		m.run(fmt.Sprintf("rg -n '%s' %s -g '*.py'", fn, dir), 0, "")
 	case 8:
-		m.run(fmt.Sprintf("git add %s && git commit -m \"fix(%s): %s keeps the order of refunds, round %d\"", dir, dir, fn, m.IntN(900)), 0, "")
+		m.run(
+			fmt.Sprintf(
+				"git add %s && git commit -m \"fix(%s): %s keeps the order of refunds, round %d\"",
+				dir,
+				dir,
+				fn,
+				m.IntN(900),
+			),
+			0,
+			"",
+		)
 	case 9:
-		m.run(fmt.Sprintf("mkdir -p %s/fixtures && cp /tmp/out-%d.json %s/fixtures/%s.json", dir, m.IntN(9), dir, fn), 0, "")
+		m.run(
+			fmt.Sprintf("mkdir -p %s/fixtures && cp /tmp/out-%d.json %s/fixtures/%s.json", dir, m.IntN(9), dir, fn),
+			0,
+			"",
+		)
 	case 10:
-		m.run(fmt.Sprintf("curl -s -X POST http://localhost:8080/api/v2/accounts/%d/refunds -d '{\"amount\": %d}' | jq .status", m.IntN(20), m.IntN(500)), 0, "")
+		m.run(
+			fmt.Sprintf(
+				"curl -s -X POST http://localhost:8080/api/v2/accounts/%d/refunds -d '{\"amount\": %d}' | jq .status",
+				m.IntN(20),
+				m.IntN(500),
+			),
+			0,
+			"",
+		)
 	case 11:
 		m.run("docker compose up -d --build web && docker compose logs --tail 20 web", 0, "")
 	case 12:
 		m.run(fmt.Sprintf("sed -i 's/%s/%s_v2/g' %s", fn, fn, py), 0, "")
 	case 13:
-		m.run(fmt.Sprintf("python3 -c \"import json,sys; print(len(json.load(open('%s/fixtures/%s.json'))['entries']))\"", dir, fn), 0, "")
+		m.run(
+			fmt.Sprintf(
+				"python3 -c \"import json,sys; print(len(json.load(open('%s/fixtures/%s.json'))['entries']))\"",
+				dir,
+				fn,
+			),
+			0,
+			"",
+		)
 	case 14:
 		m.run(fmt.Sprintf("find %s -name '*.py' -newer setup.cfg | wc -l", dir), 0, "")
 	default:
@@ -118,7 +186,8 @@ func goCommand(m *maker, dir, file, fn string) {
 	case 0, 1, 2:
 		if m.IntN(3) == 0 {
 			m.run(test, 1, "--- FAIL: "+fn+" (0.02s)\n    reconcile_test.go:88: balance = 12, want 10\nFAIL")
-			m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: []string{tree + "/" + file}}})
+			m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: []string{tree + "/" +
+				file}}})
 		}
 		m.run(test, 0, "")
 	case 3:
@@ -134,17 +203,41 @@ func goCommand(m *maker, dir, file, fn string) {
 	case 9:
 		m.run("git status --short && git diff --stat", 0, "")
 	case 10:
-		m.run(fmt.Sprintf("git add -A && git commit -q -m 'posting: %s handles a refund that comes before its charge (%d)'", fn, m.IntN(900)), 0, "")
+		m.run(
+			fmt.Sprintf(
+				"git add -A && git commit -q -m 'posting: %s handles a refund that comes before its charge (%d)'",
+				fn,
+				m.IntN(900),
+			),
+			0,
+			"",
+		)
 	case 11:
 		m.run("make lint", 0, "")
 	case 12:
 		m.run("ls -la "+dir, 0, "")
 	case 13:
-		m.run(fmt.Sprintf("psql -h localhost -U ledger -d ledger_test -c \"select id, amount, currency from entries where account_id = %d order by id limit 20\"", m.IntN(40)), 0, "")
+		m.run(
+			fmt.Sprintf(
+				"psql -h localhost -U ledger -d ledger_test -c \"select id, amount, currency from entries where "+
+					"account_id = %d order by id limit 20\"",
+				m.IntN(40),
+			),
+			0,
+			"",
+		)
 	case 14:
 		m.run("golangci-lint run ./"+dir+"/... --timeout 5m", 0, "")
 	default:
-		m.run(fmt.Sprintf("go test ./%s -bench=%s -benchmem -run=^$ | tee /tmp/bench.txt", dir, strings.TrimPrefix(fn, "Test")), 0, "")
+		m.run(
+			fmt.Sprintf(
+				"go test ./%s -bench=%s -benchmem -run=^$ | tee /tmp/bench.txt",
+				dir,
+				strings.TrimPrefix(fn, "Test"),
+			),
+			0,
+			"",
+		)
 	}
 }
 
@@ -211,7 +304,8 @@ func hasFile(lines, p string) bool {
 	}
 	i := strings.LastIndex(p, "/") + 1
 	for line := range strings.Lines(lines) {
-		if rest, ok := strings.CutPrefix(line, p[:i]+" "); ok && strings.Contains(" "+strings.TrimSpace(rest)+" ", " "+p[i:]+" ") {
+		if rest, ok := strings.CutPrefix(line, p[:i]+" "); ok &&
+			strings.Contains(" "+strings.TrimSpace(rest)+" ", " "+p[i:]+" ") {
 			return true
 		}
 	}
@@ -244,7 +338,16 @@ func TestLongSessions(t *testing.T) {
 		run  func(m *maker, dir, file, fn string)
 		wide int
 		want float64 // of commands
-	}{{"Go", goCommand, 1, 0.99}, {"Go", goCommand, 3, 0.99}, {"Go", goCommand, 5, 0.95}, {"Go", goCommand, 7, 0.9}, {"web", web, 1, 0.95}, {"web", web, 3, 0.8}, {"web", web, 5, 0.7}, {"web", web, 7, 0.65}} {
+	}{
+		{"Go", goCommand, 1, 0.99},
+		{"Go", goCommand, 3, 0.99},
+		{"Go", goCommand, 5, 0.95},
+		{"Go", goCommand, 7, 0.9},
+		{"web", web, 1, 0.95},
+		{"web", web, 3, 0.8},
+		{"web", web, 5, 0.7},
+		{"web", web, 7, 0.65},
+	} {
 		t.Run(fmt.Sprint(c.name, c.wide), func(t *testing.T) {
 			var files, commands, work float64
 			total, tokens := 0, 0
@@ -265,8 +368,11 @@ func TestLongSessions(t *testing.T) {
 				total = total + all
 				tokens = tokens + n
 			}
-			t.Logf("%s, %d packages: of files %.3f, of commands %.3f, without looks %.3f; %d commands and %d tokens a session",
-				c.name, c.wide, files, commands, work, total/sessions, tokens/sessions)
+			t.Logf(
+				"%s, %d packages: of files %.3f, of commands %.3f, without looks %.3f; %d commands and %d tokens a "+
+					"session",
+				c.name, c.wide, files, commands, work, total/sessions, tokens/sessions,
+			)
 			if files < 0.95 || commands < c.want {
 				t.Error("too little is handed off")
 			}
@@ -364,7 +470,10 @@ func TestBoundaries(t *testing.T) {
 func TestMerge(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"go test ./a\ngo test ./b\ngo test ./a\nmake", "go test ./{a,b}\nmake"},
-		{"go test ./a -run X\ngo test ./a -run Y\ngo test ./b -run X\ngo test ./b -run Y", "go test ./{a,b} -run {X,Y}"},
+		{
+			"go test ./a -run X\ngo test ./a -run Y\ngo test ./b -run X\ngo test ./b -run Y",
+			"go test ./{a,b} -run {X,Y}",
+		},
 		{"go test ./a/x/...\ngo test ./a/y/...", "go test ./a/{x,y}/..."},
 		{"ls a\ncat a", "ls a\ncat a"},
 		{"x {a,b}\nx c", "x {a,b}\nx c"},
@@ -392,7 +501,9 @@ func TestMerge(t *testing.T) {
 			t.Errorf("core(%q) = %q, want %q", in, got, want)
 		}
 	}
-	for in, want := range map[string]bool{"git status --short && git diff": true, "sed -i s/a/b/ x": false, "cat a > b": false, "ls 2>&1 | head": true, "git commit -m x": false, "go test": false, "cat x 2>/dev/null": true} {
+	for in, want := range map[string]bool{"git status --short && git diff": true, "sed -i s/a/b/ x": false,
+		"cat a > b": false, "ls 2>&1 | head": true, "git commit -m x": false, "go test": false,
+		"cat x 2>/dev/null": true} {
 		if got := extract.Looks(in); got != want {
 			t.Errorf("Looks(%q) = %v", in, got)
 		}
@@ -404,7 +515,8 @@ func FuzzText(f *testing.F) {
 	f.Add("a", "go test ./{a,b} \"x", "path/x.go")
 	f.Add(strings.Repeat("漢", 3000), strings.Repeat("{x ", 60), "\xff")
 	f.Fuzz(func(t *testing.T, s, command, file string) {
-		turns := fold(event(session.Prompt, s), event(session.Text, s), called(command, 0, "", file, s), called(command+"x", 1, s), event(session.Plan, "- [ ] "+s), event(session.Prompt, command))
+		turns := fold(event(session.Prompt, s), event(session.Text, s), called(command, 0, "", file, s), called(command+
+			"x", 1, s), event(session.Plan, "- [ ] "+s), event(session.Prompt, command))
 		if out := compose(turns, nil); text.EstimateTokens(out) > budget {
 			t.Errorf("%d tokens", text.EstimateTokens(out))
 		}

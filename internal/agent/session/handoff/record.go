@@ -75,7 +75,9 @@ func read(turns []session.Turn) *record {
 func sinceClear(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
-		at := slices.IndexFunc(events, func(e session.Event) bool { return e.Kind == session.Start && e.Text == "clear" })
+		at := slices.IndexFunc(events, func(e session.Event) bool {
+			return e.Kind == session.Start && e.Text == "clear"
+		})
 		switch {
 		case at < 0:
 		case slices.ContainsFunc(events[at:], func(e session.Event) bool { return e.Kind == session.Prompt }):
@@ -100,7 +102,9 @@ func sinceBoundary(turns []session.Turn) []session.Turn {
 		if at < 0 {
 			continue
 		}
-		if slices.ContainsFunc(turns[i].Events[at:], func(e session.Event) bool { return e.Kind == session.Called || e.Kind == session.Text }) {
+		if slices.ContainsFunc(turns[i].Events[at:], func(e session.Event) bool {
+			return e.Kind == session.Called || e.Kind == session.Text
+		}) {
 			return turns[i:]
 		}
 		return turns[i+1:]
@@ -184,7 +188,9 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // failedTest finds names of failed tests as test runners print them.
 var failedTest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`)
+	return regexp.MustCompile(
+		`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`,
+	)
 })
 
 // failure returns a line on a command that failed and was not repeated since.

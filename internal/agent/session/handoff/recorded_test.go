@@ -42,7 +42,8 @@ func TestRecorded(t *testing.T) {
 						t.Errorf("%s: the file %s is not in\n%s", dir, p, out)
 					}
 				}
-				if c := oneLine(e.Call.Command); c != "" && !e.Call.Failed && (e.Call.Exit == nil || *e.Call.Exit == 0) {
+				if c := oneLine(e.Call.Command); c != "" && !e.Call.Failed &&
+					(e.Call.Exit == nil || *e.Call.Exit == 0) {
 					commands++
 					if !strings.Contains(out, "\n"+c+"\n") {
 						t.Errorf("%s: the command %s is not in\n%s", dir, c, out)

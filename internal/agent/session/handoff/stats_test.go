@@ -54,7 +54,17 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	work := filepath.Join(dir, "sub")
-	e := called("", 0, "", "a.go", "same.go", "gone.go", "new.go", filepath.Join(work, "none.go"), "../../../etc/passwd")
+	e := called(
+		"",
+		0,
+		"",
+		"a.go",
+		"same.go",
+		"gone.go",
+		"new.go",
+		filepath.Join(work, "none.go"),
+		"../../../etc/passwd",
+	)
 	events := []session.Event{event(session.Prompt, "x"), e}
 	for i := range events {
 		events[i].Client = "claude"

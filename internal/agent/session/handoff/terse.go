@@ -82,7 +82,9 @@ func core(line, dir string) string {
 
 // printed finds the lines that a command prints of a file.
 var printed = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`)
+	return regexp.MustCompile(
+		`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`,
+	)
 })
 
 // maxNames is how many words have a name at most.
@@ -110,7 +112,9 @@ func nameWords(r *record) (names []named) {
 		}, letters)
 		short := core(c.line, r.dir)
 		words := strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(pathSigns, r) })
-		words = append(words, strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(wordSigns, r) })...)
+		words = append(words, strings.FieldsFunc(short, func(r rune) bool {
+			return !strings.ContainsRune(wordSigns, r)
+		})...)
 		for _, w := range words {
 			w = strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/...")
 			if path.Ext(w) != "" {
@@ -124,7 +128,9 @@ func nameWords(r *record) (names []named) {
 		}
 	}
 	gain := func(d string) int { return (text.EstimateTokens(d)-2)*(3*count[d]/4) - text.EstimateTokens(d) - 3 }
-	for _, d := range slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(gain(b), gain(a)), strings.Compare(a, b)) }) {
+	for _, d := range slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(gain(b), gain(a)), strings.Compare(a, b))
+	}) {
 		if gain(d) <= 0 || len(names) == min(maxNames, len(letters)) {
 			break
 		}

@@ -61,7 +61,9 @@ func proposalsOf(turns []session.Turn) (found []proposal) {
 		}
 		files := filesOf(&turns[i-1])
 		s := extract.Corrects(prompt)
-		if len(s) < minLesson || len(files) == 0 || slices.ContainsFunc(found, func(p proposal) bool { return p.Sentence == s && p.Turn.N == t.N }) {
+		if len(s) < minLesson || len(files) == 0 || slices.ContainsFunc(found, func(p proposal) bool {
+			return p.Sentence == s && p.Turn.N == t.N
+		}) {
 			continue
 		}
 		found = append(found, proposal{Why: Lesson, Sentence: s, Turn: *t, Files: files})

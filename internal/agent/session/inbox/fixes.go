@@ -68,7 +68,8 @@ func Fixes(ctx context.Context, m *oxbow.Memory, project, of string) (found []Fi
 			return nil, err
 		}
 		one, ok := ParseFix(&e)
-		if ok && (of == "" || one.signature == signature || strings.Contains(strings.ToLower(one.Command+"\n"+one.Error+"\n"+one.signature), part)) {
+		if ok && (of == "" || one.signature == signature ||
+			strings.Contains(strings.ToLower(one.Command+"\n"+one.Error+"\n"+one.signature), part)) {
 			found = append(found, one)
 		}
 	}

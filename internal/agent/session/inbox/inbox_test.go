@@ -38,7 +38,10 @@ func edits(files ...string) session.Event {
 }
 
 func runs(command string, exit int, output string) session.Event {
-	return session.Event{Kind: session.Called, Call: &session.Call{Tool: "Bash", Command: command, Exit: &exit, Failed: exit != 0, Output: output}}
+	return session.Event{
+		Kind: session.Called,
+		Call: &session.Call{Tool: "Bash", Command: command, Exit: &exit, Failed: exit != 0, Output: output},
+	}
 }
 
 func TestProposals(t *testing.T) {
@@ -54,7 +57,11 @@ func TestProposals(t *testing.T) {
 	for _, p := range proposalsOf(turns) {
 		got = append(got, fmt.Sprint(p.Why, p.Turn.N, " ", p.Sentence, p.Files))
 	}
-	want := []string{"asked1 Remember that prices are in cents.[]", "asked2 From now on use table tests.[]", "lesson2 No, use integer division.[tax.go tax_test.go]"}
+	want := []string{
+		"asked1 Remember that prices are in cents.[]",
+		"asked2 From now on use table tests.[]",
+		"lesson2 No, use integer division.[tax.go tax_test.go]",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("proposalsOf() = %q, want %q", got, want)
 	}
@@ -76,7 +83,8 @@ func TestFixes(t *testing.T) {
 	if len(fixes) != 1 {
 		t.Fatalf("fixesOf() = %+v", fixes)
 	}
-	want := "`go test ./...` failed: tax.go:12: undefined: Rate\n\nIt passed after changes of tax.go.\n\nRun between:\n- go generate\n"
+	want := "`go test ./...` failed: tax.go:12: undefined: Rate\n\nIt passed after changes of tax.go.\n\nRun " +
+		"between:\n- go generate\n"
 	if got := fixes[0].Text(); got != want {
 		t.Errorf("Text() = %q, want %q", got, want)
 	}
@@ -86,12 +94,25 @@ func TestFixes(t *testing.T) {
 func TestFixSaid(t *testing.T) {
 	vet := "# shop\n# [shop]\nvet: ./tax.go:3:8: \"fmt\" imported and not used"
 	for _, c := range []struct{ before, after, want string }{
-		{"The root cause is that fmt stayed imported. I remove it.", "Done.", "The root cause is that fmt stayed imported."},
+		{
+			"The root cause is that fmt stayed imported. I remove it.",
+			"Done.",
+			"The root cause is that fmt stayed imported.",
+		},
 		{"fmt is imported and no longer needed. Let me fix that now:", "", "fmt is imported and no longer needed."},
 		{"Let me look at the file.", "All is well now, and it was easy to do.", ""},
 	} {
-		fixes := fixesOf(session.Fold(events("s", says("x"), runs("go vet ./...", 1, vet), agent(c.before), edits("/src/shop/tax.go"), agent(c.after), runs("go vet ./...", 0, ""))))
-		if len(fixes) != 1 || fixes[0].Said != c.want || fixes[0].Error != `vet: ./tax.go:3:8: "fmt" imported and not used` {
+		fixes := fixesOf(session.Fold(events(
+			"s",
+			says("x"),
+			runs("go vet ./...", 1, vet),
+			agent(c.before),
+			edits("/src/shop/tax.go"),
+			agent(c.after),
+			runs("go vet ./...", 0, ""),
+		)))
+		if len(fixes) != 1 || fixes[0].Said != c.want ||
+			fixes[0].Error != `vet: ./tax.go:3:8: "fmt" imported and not used` {
 			t.Errorf("after %q: fixesOf() = %+v", c.before, fixes)
 		}
 	}
@@ -110,11 +131,33 @@ func TestRevertedByAFile(t *testing.T) {
 		all  []session.Event
 		want []mark
 	}{
-		{"the client tells the file before", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "aa")}, []mark{{0, "tax.go"}}},
-		{"an edit before told the file", []session.Event{says("x"), write(tax, "", "aa"), says("y"), edits(tax), says("z"), write(tax, "", "aa")}, []mark{{1, "tax.go"}}},
-		{"after two edits", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"), write(tax, "cc", "aa")}, []mark{{0, "tax.go"}, {1, "tax.go"}}},
-		{"half way back", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"), write(tax, "cc", "bb")}, []mark{{1, "tax.go"}}},
-		{"another file", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write("/src/shop/vat.go", "bb", "aa")}, nil},
+		{
+			"the client tells the file before",
+			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "aa")},
+			[]mark{{0, "tax.go"}},
+		},
+		{
+			"an edit before told the file",
+			[]session.Event{says("x"), write(tax, "", "aa"), says("y"), edits(tax), says("z"), write(tax, "", "aa")},
+			[]mark{{1, "tax.go"}},
+		},
+		{
+			"after two edits",
+			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"),
+				write(tax, "cc", "aa")},
+			[]mark{{0, "tax.go"}, {1, "tax.go"}},
+		},
+		{
+			"half way back",
+			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"),
+				write(tax, "cc", "bb")},
+			[]mark{{1, "tax.go"}},
+		},
+		{
+			"another file",
+			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write("/src/shop/vat.go", "bb", "aa")},
+			nil,
+		},
 		{"the same text again", []session.Event{says("x"), write(tax, "", "aa"), says("y"), write(tax, "", "aa")}, nil},
 		{"another text", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc")}, nil},
 		{"in one turn", []session.Event{says("x"), write(tax, "aa", "bb"), write(tax, "bb", "aa")}, nil},
@@ -144,8 +187,16 @@ func TestRevertedByAnEdit(t *testing.T) {
 		{"the opposite in another file", []session.Event{edit("/src/shop/vat.go", "bb", "aa")}, nil},
 		{"another text", []session.Event{edit("/src/shop/tax.go", "bb", "cc")}, nil},
 		{"texts that are not known", []session.Event{edits("/src/shop/tax.go")}, nil},
-		{"there and back in one turn", []session.Event{edit("/src/shop/tax.go", "cc", "dd"), edit("/src/shop/tax.go", "dd", "cc")}, nil},
-		{"twice there, once back", []session.Event{edit("/src/shop/tax.go", "aa", "bb"), edit("/src/shop/tax.go", "bb", "aa")}, nil},
+		{
+			"there and back in one turn",
+			[]session.Event{edit("/src/shop/tax.go", "cc", "dd"), edit("/src/shop/tax.go", "dd", "cc")},
+			nil,
+		},
+		{
+			"twice there, once back",
+			[]session.Event{edit("/src/shop/tax.go", "aa", "bb"), edit("/src/shop/tax.go", "bb", "aa")},
+			nil,
+		},
 	} {
 		turns := session.Fold(events("s", append(slices.Clone(first), c.last...)...))
 		if got := revertedOf(turns); !slices.Equal(got, c.want) {
@@ -157,7 +208,13 @@ func TestRevertedByAnEdit(t *testing.T) {
 // A command whose status the client does not report has not passed.
 func TestUnknownStatus(t *testing.T) {
 	unknown := session.Event{Kind: session.Called, Call: &session.Call{Tool: "Bash", Command: "go vet"}}
-	turns := session.Fold(events("s", says("x"), runs("go vet", 1, "undefined: Rate"), edits("/src/shop/tax.go"), unknown))
+	turns := session.Fold(events(
+		"s",
+		says("x"),
+		runs("go vet", 1, "undefined: Rate"),
+		edits("/src/shop/tax.go"),
+		unknown,
+	))
 	if fixes := fixesOf(turns); len(fixes) > 0 {
 		t.Errorf("fixesOf() = %+v", fixes)
 	}
@@ -177,13 +234,31 @@ func TestReverted(t *testing.T) {
 		{"another branch is checked out", []session.Event{says("y"), runs("git checkout main", 0, "")}, nil},
 		{"it failed", []session.Event{says("y"), runs("git restore tax.go", 1, "no")}, nil},
 		{"unstaged alone", []session.Event{says("y"), runs("git restore --staged tax.go", 0, "")}, nil},
-		{"what was committed stays", []session.Event{says("y"), runs("git commit -am x && git checkout .", 0, "")}, nil},
-		{"the commit is reverted", []session.Event{says("y"), runs("git commit -am x && git revert --no-edit HEAD", 0, "")}, []mark{tax, rate}},
+		{
+			"what was committed stays",
+			[]session.Event{says("y"), runs("git commit -am x && git checkout .", 0, "")},
+			nil,
+		},
+		{
+			"the commit is reverted",
+			[]session.Event{says("y"), runs("git commit -am x && git revert --no-edit HEAD", 0, "")},
+			[]mark{tax, rate},
+		},
 		{"stashed and back", []session.Event{says("y"), runs("git stash", 0, ""), runs("git stash pop", 0, "")}, nil},
-		{"stashed and dropped", []session.Event{says("y"), runs("git stash && git pull && git stash drop", 0, "")}, []mark{tax, rate}},
+		{
+			"stashed and dropped",
+			[]session.Event{says("y"), runs("git stash && git pull && git stash drop", 0, "")},
+			[]mark{tax, rate},
+		},
 		{"the person refuses", []session.Event{says("No, undo that.")}, nil}, // what came of it is not known
 	} {
-		turns := session.Fold(events("s", append([]session.Event{says("x"), edits("/src/shop/tax.go"), says("z"), edits("/src/shop/rate.go")}, c.last...)...))
+		turns := session.Fold(events(
+			"s",
+			append(
+				[]session.Event{says("x"), edits("/src/shop/tax.go"), says("z"), edits("/src/shop/rate.go")},
+				c.last...,
+			)...,
+		))
 		if got := revertedOf(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
 		}
@@ -211,7 +286,9 @@ func TestCorrected(t *testing.T) {
 func open(t *testing.T) *session.Archive {
 	t.Helper()
 	m := storetest.Open(t, filepath.Join(t.TempDir(), session.StoreFile), nil)
-	return &session.Archive{Memory: m, Label: Label, Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
+	return &session.Archive{Memory: m, Label: Label, Project: func(dir string) (string, string) {
+		return filepath.Base(dir), dir
+	}}
 }
 
 // contents is all that an archive holds, without the cursor.
@@ -241,7 +318,8 @@ func TestUpdate(t *testing.T) {
 	a := open(t)
 	talk := []session.Event{
 		says("Remember that prices are in cents."), agent("The root cause was the rounding."),
-		runs("go test ./...", 1, "undefined: Rate"), edits("/src/shop/tax.go"), runs("cd /src/shop && go test ./... 2>&1 | tail -5", 0, ""), runs("go test ./...", 0, ""),
+		runs("go test ./...", 1, "undefined: Rate"), edits("/src/shop/tax.go"),
+		runs("cd /src/shop && go test ./... 2>&1 | tail -5", 0, ""), runs("go test ./...", 0, ""),
 		says("No, undo that and keep the floats."), runs("ls", 0, ""),
 	}
 	for _, id := range []string{"a", "b", "c"} {
@@ -264,7 +342,8 @@ func TestUpdate(t *testing.T) {
 	}
 	i := slices.IndexFunc(items, func(it Item) bool { return it.Why == Asked })
 	asked, lesson := items[i], items[1-i]
-	if asked.Sentence != "Remember that prices are in cents." || asked.Sessions() != 3 || lesson.Sentence != "No, undo that and keep the floats." || !slices.Equal(lesson.Files, []string{"tax.go"}) {
+	if asked.Sentence != "Remember that prices are in cents." || asked.Sessions() != 3 ||
+		lesson.Sentence != "No, undo that and keep the floats." || !slices.Equal(lesson.Files, []string{"tax.go"}) {
 		t.Errorf("List() = %+v", items)
 	}
 	turn, err := a.Memory.Get(t.Context(), "claude/a/0001")
@@ -274,7 +353,13 @@ func TestUpdate(t *testing.T) {
 	if got, err := Runs(t.Context(), a.Memory, "shop"); err != nil || !slices.Equal(got, []string{"go test ./..."}) {
 		t.Errorf("Runs() = %q, %v", got, err)
 	}
-	hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "undefined Rate", Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"fix"}}}}})
+	hits, err := a.Memory.Recall(
+		t.Context(),
+		oxbow.Query{
+			Text:   "undefined Rate",
+			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"fix"}}}},
+		},
+	)
 	if err != nil || len(hits) != 3 {
 		t.Errorf("%d fixes, %v", len(hits), err)
 	}

@@ -96,12 +96,24 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 	// By version, so that the cursor can follow.
 	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.version, b.version) })
 	for i, h := range heads {
-		if err := Learn(ctx, a, session.Touched{Client: h.Client, Session: h.Session, Project: h.Project, From: 1}); err != nil {
+		if err := Learn(
+			ctx,
+			a,
+			session.Touched{Client: h.Client, Session: h.Session, Project: h.Project, From: 1},
+		); err != nil {
 			return i, err
 		}
 		if i%20 == 19 || i == len(heads)-1 {
 			b, _ := json.Marshal(map[string]uint64{"version": h.version}) // a number
-			if err := upsert(ctx, a.Memory, oxbow.Entry{Name: cursorName, Content: string(b), Labels: []oxbow.Label{{Key: "cursor", Value: "inbox"}}}); err != nil {
+			if err := upsert(
+				ctx,
+				a.Memory,
+				oxbow.Entry{
+					Name:    cursorName,
+					Content: string(b),
+					Labels:  []oxbow.Label{{Key: "cursor", Value: "inbox"}},
+				},
+			); err != nil {
 				return i, err
 			}
 		}
@@ -115,7 +127,8 @@ func upsert(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 		labels := oxbow.SortLabels(e.Labels)
 		switch {
 		case !found:
-			return oxbow.Add{Name: e.Name, Kind: oxbow.History, Content: e.Content, Labels: labels, Created: e.Created}, nil
+			return oxbow.Add{Name: e.Name, Kind: oxbow.History, Content: e.Content, Labels: labels,
+				Created: e.Created}, nil
 		case old.Content == e.Content && slices.Equal(old.Labels, labels):
 			return nil, nil
 		}
@@ -168,7 +181,8 @@ func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error
 			labels = append(labels, labelsOf(oxbow.LabelUnvouched, call)...)
 		}
 	}
-	return upsert(ctx, m, oxbow.Entry{Name: "fix/" + f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start})
+	return upsert(ctx, m, oxbow.Entry{Name: "fix/" +
+		f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start})
 }
 
 // markTurns labels the turns of marks with the files.
@@ -179,7 +193,8 @@ func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key s
 			if !found || len(l) == 0 || slices.Contains(old.Labels, l[0]) {
 				return nil, nil
 			}
-			return oxbow.Update{Name: old.Name, Content: old.Content, Aliases: old.Aliases, Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), l...)), If: old.Version}, nil
+			return oxbow.Update{Name: old.Name, Content: old.Content, Aliases: old.Aliases,
+				Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), l...)), If: old.Version}, nil
 		})
 		if err != nil {
 			return err
@@ -191,7 +206,10 @@ func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key s
 // labelsOf returns labels of keys and values, without those that none can have.
 func labelsOf(pairs ...string) (ls []oxbow.Label) {
 	for i := 0; i < len(pairs); i += 2 {
-		l := oxbow.Label{Key: pairs[i], Value: strings.TrimSpace(text.Cut(strings.Join(strings.Fields(pairs[i+1]), " "), oxbow.MaxName))}
+		l := oxbow.Label{
+			Key:   pairs[i],
+			Value: strings.TrimSpace(text.Cut(strings.Join(strings.Fields(pairs[i+1]), " "), oxbow.MaxName)),
+		}
 		if l.Check() == nil {
 			ls = append(ls, l)
 		}
@@ -208,13 +226,23 @@ func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) 
 			if froms := old.Values(labelFrom); slices.Contains(froms, from.Value) || len(froms) >= maxFrom {
 				return nil, nil
 			}
-			return oxbow.Update{Name: old.Name, Content: old.Content, Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), from)), If: old.Version}, nil
+			return oxbow.Update{
+				Name:    old.Name,
+				Content: old.Content,
+				Labels:  oxbow.SortLabels(append(slices.Clone(old.Labels), from)),
+				If:      old.Version,
+			}, nil
 		}
-		labels := append(labelsOf(labelState, Open, labelWhy, p.Why, oxbow.LabelProject, project, "client", p.Turn.Client), from)
+		labels := append(
+			labelsOf(labelState, Open, labelWhy, p.Why, oxbow.LabelProject, project, "client", p.Turn.Client),
+			from,
+		)
 		for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
 			labels = append(labels, labelsOf(oxbow.LabelFile, f)...)
 		}
-		return oxbow.Add{Name: "proposal/" + p.ID(), Kind: oxbow.History, Content: p.Sentence, Labels: oxbow.SortLabels(labels), Created: p.Turn.Start}, nil
+		return oxbow.Add{Name: "proposal/" +
+			p.ID(), Kind: oxbow.History, Content: p.Sentence, Labels: oxbow.SortLabels(labels),
+			Created: p.Turn.Start}, nil
 	})
 }
 
@@ -249,7 +277,8 @@ func (it *Item) Sessions() int {
 }
 
 func itemOf(e oxbow.Entry) Item {
-	it := Item{ID: strings.TrimPrefix(e.Name, "proposal/"), Sentence: e.Content, Files: e.Values(oxbow.LabelFile), From: e.Values(labelFrom), Said: e.Created}
+	it := Item{ID: strings.TrimPrefix(e.Name, "proposal/"), Sentence: e.Content, Files: e.Values(oxbow.LabelFile),
+		From: e.Values(labelFrom), Said: e.Created}
 	it.State, _ = e.Label(labelState)
 	it.Why, _ = e.Label(labelWhy)
 	it.Note, _ = e.Label(labelNote)
@@ -279,7 +308,13 @@ func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, 
 
 // Waiting returns how many proposals are open; of very many, [oxbow.MaxLimit].
 func Waiting(ctx context.Context, m *oxbow.Memory) (int, error) {
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: labelState, Values: []string{Open}}}}})
+	hits, err := m.Recall(
+		ctx,
+		oxbow.Query{
+			Limit:  oxbow.MaxLimit,
+			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: labelState, Values: []string{Open}}}},
+		},
+	)
 	return len(hits), err
 }
 
@@ -304,7 +339,9 @@ func Set(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
 		if !found {
 			return nil, nil
 		}
-		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool { return l.Key == labelState || l.Key == labelNote })
+		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool {
+			return l.Key == labelState || l.Key == labelNote
+		})
 		labels = oxbow.SortLabels(append(labels, labelsOf(labelState, state, labelNote, note)...))
 		if slices.Equal(labels, old.Labels) {
 			return nil, nil
@@ -327,7 +364,8 @@ func passedIn(turns []session.Turn) map[string]time.Time {
 	for i := range turns {
 		for _, e := range turns[i].Calls() {
 			line := strings.Join(strings.Fields(e.Call.Command), " ")
-			if line == "" || failed(e.Call) || e.Call.Exit == nil || len(line) >= session.MaxCommand || extract.Looks(line) {
+			if line == "" || failed(e.Call) || e.Call.Exit == nil || len(line) >= session.MaxCommand ||
+				extract.Looks(line) {
 				continue
 			}
 			line = extract.Bare(line, strings.TrimSuffix(turns[i].Dir(), "/"))
@@ -359,7 +397,12 @@ func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project s
 		if found {
 			return oxbow.Update{Name: name, Content: string(b), Labels: old.Labels, If: old.Version}, nil
 		}
-		return oxbow.Add{Name: name, Kind: oxbow.History, Content: string(b), Labels: oxbow.SortLabels(labelsOf("runs", "yes", oxbow.LabelProject, project))}, nil
+		return oxbow.Add{
+			Name:    name,
+			Kind:    oxbow.History,
+			Content: string(b),
+			Labels:  oxbow.SortLabels(labelsOf("runs", "yes", oxbow.LabelProject, project)),
+		}, nil
 	})
 }
 
@@ -381,7 +424,11 @@ func counted(runs []run, passed map[string]time.Time, id string) []run {
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b run) int {
-		return cmp.Or(cmp.Compare(len(b.Sessions), len(a.Sessions)), b.Last.Compare(a.Last), strings.Compare(a.Command, b.Command))
+		return cmp.Or(
+			cmp.Compare(len(b.Sessions), len(a.Sessions)),
+			b.Last.Compare(a.Last),
+			strings.Compare(a.Command, b.Command),
+		)
 	})
 	return runs[:min(len(runs), maxRuns)]
 }

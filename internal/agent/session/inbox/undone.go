@@ -45,7 +45,8 @@ type replacement struct {
 }
 
 // revertedOf returns the files of turns whose edits were taken back by a later command of
-// git, or by an edit of a later turn that put the replaced text back. For git, only edits that are known to be there count: committed ones are not taken back by
+// git, or by an edit of a later turn that put the replaced text back. For git, only edits that are known to be there
+// count: committed ones are not taken back by
 // git restore, and those that were stashed come back by git stash pop.
 func revertedOf(turns []session.Turn) []mark {
 	t := tree{changed: edited{}, committed: edited{}, stashed: edited{}}
@@ -183,7 +184,9 @@ func (t *tree) run(args []string) {
 func (t *tree) restore(args []string) {
 	some := edited{}
 	for f, turns := range t.changed {
-		if slices.ContainsFunc(args, func(a string) bool { return a == "." || a == ":/" || isPath(strings.Trim(a, `"'`), f) }) {
+		if slices.ContainsFunc(args, func(a string) bool {
+			return a == "." || a == ":/" || isPath(strings.Trim(a, `"'`), f)
+		}) {
 			some[f] = turns
 		}
 	}
@@ -197,7 +200,8 @@ func (t *tree) restore(args []string) {
 // root of the project or from a directory below it.
 func isPath(arg, file string) bool {
 	arg = path.Clean(arg)
-	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") || strings.HasSuffix(arg, "/"+file)
+	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") ||
+		strings.HasSuffix(arg, "/"+file)
 }
 
 func (t *tree) stash(args []string) {

@@ -70,7 +70,10 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 		case args[0] == "-C" && len(args) > 1:
 			s.changeDir(args[1:2])
 			args = args[1:]
-		case slices.Contains([]string{"--no-pager", "-P", "--paginate", "-p", "--no-optional-locks", "--literal-pathspecs"}, args[0]):
+		case slices.Contains(
+			[]string{"--no-pager", "-P", "--paginate", "-p", "--no-optional-locks", "--literal-pathspecs"},
+			args[0],
+		):
 		default: // another repository, or settings that change what git prints
 			return nil, false
 		}
@@ -153,7 +156,8 @@ func (s *shell) isProvedLog(args []string) bool {
 	}
 	isEmpty := strings.TrimSpace(s.printed) == ""
 	hasHash := logHash().MatchString(s.printed)
-	return isEmpty || (hasHash && !noteTitle().MatchString(s.printed) && s.namesOwnCommits(logHash()) && !s.j.tree.setsFormats(s.j.Getenv))
+	return isEmpty || (hasHash && !noteTitle().MatchString(s.printed) && s.namesOwnCommits(logHash()) &&
+		!s.j.tree.setsFormats(s.j.Getenv))
 }
 
 // areOwnCommits reports whether all operands of git show are commits that were made here.

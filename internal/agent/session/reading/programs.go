@@ -80,20 +80,26 @@ func kindsByName(names map[kind]string) map[string]kind {
 }
 
 // systemDirs are the directories of programs that are no files of a project.
-var systemDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin", "/opt/homebrew/bin"}
+var systemDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
+	"/opt/homebrew/bin"}
 
 // simple judges a program and its arguments.
 func (s *shell) simple(words []string) {
 	if len(words) == 0 {
 		return
 	}
-	p := program{strings.TrimSuffix(strings.ToLower(path.Base(filepath.ToSlash(words[0]))), ".exe"), words[1:], strings.Join(words, " ")}
+	p := program{
+		strings.TrimSuffix(strings.ToLower(path.Base(filepath.ToSlash(words[0]))), ".exe"),
+		words[1:],
+		strings.Join(words, " "),
+	}
 	if words[0] == unknownWord {
 		s.j.raise(Unvouched, p.what)
 		return
 	}
 	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw" // which such projects track
-	if dir := path.Dir(filepath.ToSlash(words[0])); (dir != "." && !slices.Contains(systemDirs, dir) && !isWrapperOfProject) || (strings.HasPrefix(words[0], "./") && !isWrapperOfProject) {
+	if dir := path.Dir(filepath.ToSlash(words[0])); (dir != "." && !slices.Contains(systemDirs, dir) &&
+		!isWrapperOfProject) || (strings.HasPrefix(words[0], "./") && !isWrapperOfProject) {
 		s.j.raise(Unvouched, p.what) // it may be any program, whatever it is called
 	}
 	if w, ok := wrappers[p.name]; ok {
@@ -120,7 +126,9 @@ func (s *shell) judge(p program) {
 	case filter:
 		s.filter(p)
 	case lister:
-		s.read(slices.DeleteFunc(operands(p.args), func(a string) bool { return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a) }), p.what)
+		s.read(slices.DeleteFunc(operands(p.args), func(a string) bool {
+			return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a)
+		}), p.what)
 	case finder:
 		s.finder(p)
 	case fetcher:
@@ -194,7 +202,8 @@ func (s *shell) fetch(p program) {
 	usesBase := p.name == "wget" || slices.Contains(p.args, "-O") || slices.Contains(p.args, "--remote-name")
 	for i, a := range p.args {
 		switch {
-		case (a == "-o" || a == "--output" || (a == "-O" && takesName) || a == "--output-document") && i+1 < len(p.args):
+		case (a == "-o" || a == "--output" || (a == "-O" && takesName) || a == "--output-document") &&
+			i+1 < len(p.args):
 			s.write([]string{p.args[i+1]}, false)
 		case strings.HasPrefix(a, "--output"):
 			_, file, _ := strings.Cut(a, "=")
@@ -273,7 +282,9 @@ func (p *program) walks() bool {
 // finder judges a program that finds files, and a program that it runs for them.
 func (s *shell) finder(p program) {
 	roots := p.args
-	if i := slices.IndexFunc(p.args, func(a string) bool { return strings.HasPrefix(a, "-") || a == "(" || a == "!" }); i >= 0 {
+	if i := slices.IndexFunc(p.args, func(a string) bool {
+		return strings.HasPrefix(a, "-") || a == "(" || a == "!"
+	}); i >= 0 {
 		roots = p.args[:i]
 	}
 	if p.name != "find" { // the first operand is a pattern

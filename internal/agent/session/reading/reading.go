@@ -97,7 +97,8 @@ func label(tool, arg string) string {
 }
 
 // pathKeys are the arguments of tools that name a file or a directory, or several.
-var pathKeys = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory", "paths", "file_paths", "include", "target_file"}
+var pathKeys = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
+	"paths", "file_paths", "include", "target_file"}
 
 // pathsIn returns the files and directories that the arguments of a tool name.
 func pathsIn(in map[string]any) (paths []string) {
@@ -164,7 +165,8 @@ func commandIn(in map[string]any) string {
 				s, _ := a.(string)
 				args = append(args, s)
 			}
-			if len(args) == 3 && strings.HasSuffix(args[0], "sh") && strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c") {
+			if len(args) == 3 && strings.HasSuffix(args[0], "sh") && strings.HasPrefix(args[1], "-") &&
+				strings.HasSuffix(args[1], "c") {
 				return args[2]
 			}
 			for i, a := range args {

@@ -84,29 +84,45 @@ func TestCommands(t *testing.T) {
 	dir := project(t)
 	for level, commands := range map[Level][]string{
 		Own: {
-			"go test ./...", "go build ./... && go vet ./...", "make", "npm test", "npm run build", "ls", "ls -la", "git status", "cat a.go", "cat own.md", "cd docs && cat ../a.go",
-			"head -n 5 a.go | grep -n package", "grep -rn package a.go", "sed -n 1,20p a.go", "git diff", "git diff HEAD -- a.go", "git show HEAD:a.go", "git add -A && git commit -m x",
-			"echo hello > x.txt", "FOO=1 go test ./...", "cat <<'EOF' > y.md\nhello\nEOF", "cargo test", "python3 -m pytest -q", "time go test ./...", "bash -c 'go test ./...'", "find . -name '*.go'",
-			"x=a.go; cat $x", "for f in a.go own.md; do cat $f; done", "go doc fmt.Println", "oxbow recall words", "awk '{print $1}' a.go", "cat /dev/null", "git log", "wc -l a.go", "timeout 10 go test ./...",
+			"go test ./...", "go build ./... && go vet ./...", "make", "npm test", "npm run build", "ls", "ls -la",
+			"git status", "cat a.go", "cat own.md", "cd docs && cat ../a.go",
+			"head -n 5 a.go | grep -n package", "grep -rn package a.go", "sed -n 1,20p a.go", "git diff",
+			"git diff HEAD -- a.go", "git show HEAD:a.go", "git add -A && git commit -m x",
+			"echo hello > x.txt", "FOO=1 go test ./...", "cat <<'EOF' > y.md\nhello\nEOF", "cargo test",
+			"python3 -m pytest -q", "time go test ./...", "bash -c 'go test ./...'", "find . -name '*.go'",
+			"x=a.go; cat $x", "for f in a.go own.md; do cat $f; done", "go doc fmt.Println", "oxbow recall words",
+			"awk '{print $1}' a.go", "cat /dev/null", "git log", "wc -l a.go", "timeout 10 go test ./...",
 			"find . -name '*.go' -exec wc -l {} +", "sort a.go", "git stash", "go list ./...", "cat {a.go,own.md}", `git commit -m "$(cat <<'EOF'
 message
 EOF
 )"`,
 		},
 		Unvouched: {
-			"./build.sh", "go run ./cmd", "python3 script.py", "node script.js", "curl -s http://localhost:8080/x", "mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'",
+			"./build.sh", "go run ./cmd", "python3 script.py", "node script.js", "curl -s http://localhost:8080/x",
+			"mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'",
 		},
 		Foreign: {
-			"curl https://evil.example/x", "curl -s https://evil.example | jq .", "wget -qO- http://evil.example", "curl evil.example", "bash -c \"curl http://x\"", "cat <(curl http://x)", "echo x | xargs curl",
-			"echo http://x | xargs -n1 curl", "cat $HOME/mail.txt", "cat ~/mail.txt", "cat ../out.md", "cat inlink", "cat mods/x/README.md", "cat node_modules/x/README.md", "cat NODE_MODULES/x/README.md",
-			"cat vendor/x/README.md", "cat new.md", "cat run.log", "cat docs/b.md", "cd / && cat etc/passwd", "cd .. && cat out.md", "ls -la ../out.md; cat ../out.md", "wc -l ../out.md; cat ../out.md",
-			"git pull", "git clone http://evil.example/x d", "git fetch origin", "git diff origin/main", "git show origin/main:a.go", "git show HEAD:vendor/x/README.md",
-			"npm view x readme", "npm install", "pip show x", "pip install x", "docker logs x", "kubectl logs x", "ssh host cat f", "aws s3 cp s3://x -", "psql -c 'select 1'", "sqlite3 new.md .dump", "redis-cli get x",
-			"python3 -c \"import urllib.request; print(urllib.request.urlopen('http://x').read())\"", "find /", "find / -name x -exec cat {} ;", "gh issue view 12", "man ls", "apt-cache show x", "go doc example.org/x/y",
-			"X=$(curl http://evil.example); echo \"$X\"", "echo `curl http://evil.example`", "sudo curl http://evil.example", "env -i curl http://evil.example", "timeout 5 curl http://evil.example", "cat < ../out.md",
-			"while read l; do echo $l; done < ../out.md", "eval 'curl http://evil.example'", "(cd .. && cat out.md)", "if true; then curl http://evil.example; fi", "f() { curl http://evil.example; }; f",
-			"cat $FILE", "xargs cat < a.go", "diff a.go ../out.md", "pbpaste", "unzip -p new.md", "journalctl -u x", "scp host:f . && cat f", "rsync host:f .", "tail -f ../out.md", "cat a.go ../out.md",
-			"grep -r x ..", "cat *.md", "sh -c 'sh -c \"curl http://evil.example\"'", "awk 1 ../out.md", "nohup curl http://evil.example &", "git -C .. log", "uv run curl http://evil.example",
+			"curl https://evil.example/x", "curl -s https://evil.example | jq .", "wget -qO- http://evil.example",
+			"curl evil.example", "bash -c \"curl http://x\"", "cat <(curl http://x)", "echo x | xargs curl",
+			"echo http://x | xargs -n1 curl", "cat $HOME/mail.txt", "cat ~/mail.txt", "cat ../out.md", "cat inlink",
+			"cat mods/x/README.md", "cat node_modules/x/README.md", "cat NODE_MODULES/x/README.md",
+			"cat vendor/x/README.md", "cat new.md", "cat run.log", "cat docs/b.md", "cd / && cat etc/passwd",
+			"cd .. && cat out.md", "ls -la ../out.md; cat ../out.md", "wc -l ../out.md; cat ../out.md",
+			"git pull", "git clone http://evil.example/x d", "git fetch origin", "git diff origin/main",
+			"git show origin/main:a.go", "git show HEAD:vendor/x/README.md",
+			"npm view x readme", "npm install", "pip show x", "pip install x", "docker logs x", "kubectl logs x",
+			"ssh host cat f", "aws s3 cp s3://x -", "psql -c 'select 1'", "sqlite3 new.md .dump", "redis-cli get x",
+			"python3 -c \"import urllib.request; print(urllib.request.urlopen('http://x').read())\"", "find /",
+			"find / -name x -exec cat {} ;", "gh issue view 12", "man ls", "apt-cache show x", "go doc example.org/x/y",
+			"X=$(curl http://evil.example); echo \"$X\"", "echo `curl http://evil.example`",
+			"sudo curl http://evil.example", "env -i curl http://evil.example", "timeout 5 curl http://evil.example",
+			"cat < ../out.md",
+			"while read l; do echo $l; done < ../out.md", "eval 'curl http://evil.example'", "(cd .. && cat out.md)",
+			"if true; then curl http://evil.example; fi", "f() { curl http://evil.example; }; f",
+			"cat $FILE", "xargs cat < a.go", "diff a.go ../out.md", "pbpaste", "unzip -p new.md", "journalctl -u x",
+			"scp host:f . && cat f", "rsync host:f .", "tail -f ../out.md", "cat a.go ../out.md",
+			"grep -r x ..", "cat *.md", "sh -c 'sh -c \"curl http://evil.example\"'", "awk 1 ../out.md",
+			"nohup curl http://evil.example &", "git -C .. log", "uv run curl http://evil.example",
 		},
 	} {
 		for _, c := range commands {
@@ -161,7 +177,8 @@ func TestTools(t *testing.T) {
 		{"qwen", "mcp__x__y", nil, "", Foreign},
 		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", Own},
 	} {
-		if v := judged(dir, c.client, c.tool, c.input, c.output); v.Level != c.want || (v.What == "") != (c.want == Own) {
+		if v := judged(dir, c.client, c.tool, c.input, c.output); v.Level != c.want ||
+			(v.What == "") != (c.want == Own) {
 			t.Errorf("%s %s %v: level %d (%q), want %d", c.client, c.tool, c.input, v.Level, v.What, c.want)
 		}
 	}
@@ -254,7 +271,10 @@ func FuzzJudge(f *testing.F) {
 	f.Add("git", `{"command":["git","log"]}`, "commit abcdefa")
 	f.Fuzz(func(t *testing.T, tool, input, output string) {
 		for client := range tables {
-			v := Judge(Call{Client: client, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output}, Machine{})
+			v := Judge(
+				Call{Client: client, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
+				Machine{},
+			)
 			if ((v.What == "") != (v.Level == Own) && tool != "") || len(v.What) > maxWhat {
 				t.Errorf("%s: level %d, what %q", client, v.Level, v.What)
 			}

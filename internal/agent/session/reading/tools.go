@@ -35,11 +35,13 @@ var tables = map[string]clientTools{
 		files:    {"read", "notebookread"},
 		searches: {"glob", "grep", "ls"},
 		edits:    {"edit", "write", "multiedit", "notebookedit"},
-		web:      {"webfetch", "websearch", "readmcpresourcetool", "readmcpresource", "listmcpresourcestool", "listmcpresources"},
-		late:     {"bashoutput", "taskoutput", "monitor"},
-		agents:   {"task", "agent"},
-		unseen:   {"skill", "slashcommand", "toolsearch"},
-		quiet: {"todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget", "taskstop", "exitplanmode", "enterplanmode",
+		web: {"webfetch", "websearch", "readmcpresourcetool", "readmcpresource", "listmcpresourcestool",
+			"listmcpresources"},
+		late:   {"bashoutput", "taskoutput", "monitor"},
+		agents: {"task", "agent"},
+		unseen: {"skill", "slashcommand", "toolsearch"},
+		quiet: {"todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget", "taskstop",
+			"exitplanmode", "enterplanmode",
 			"askuserquestion", "killshell", "killbash", "enterworktree", "exitworktree", "sendmessage"},
 	},
 	"codex": {
@@ -47,20 +49,22 @@ var tables = map[string]clientTools{
 		files:    {"read_file", "view_image"},
 		searches: {"list_dir", "grep_files"},
 		edits:    {"apply_patch"},
-		web:      {"web_search", "web_search_call", "web.run", "browser", "read_mcp_resource", "list_mcp_resources", "list_mcp_resource_templates"},
-		late:     {"write_stdin"},
-		agents:   {"spawn_agent", "wait", "wait_agent", "send_input", "close_agent", "resume_agent"},
-		unseen:   {"tool_search"},
-		quiet:    {"update_plan", "request_user_input"},
+		web: {"web_search", "web_search_call", "web.run", "browser", "read_mcp_resource", "list_mcp_resources",
+			"list_mcp_resource_templates"},
+		late:   {"write_stdin"},
+		agents: {"spawn_agent", "wait", "wait_agent", "send_input", "close_agent", "resume_agent"},
+		unseen: {"tool_search"},
+		quiet:  {"update_plan", "request_user_input"},
 	},
 	"gemini": {
 		runs:     {"run_shell_command"},
 		files:    {"read_file", "read_many_files"},
 		searches: {"list_directory", "glob", "search_file_content", "grep_search"},
 		edits:    {"replace", "write_file", "edit"},
-		web:      {"web_fetch", "google_web_search", "webfetch", "googlesearch", "read_mcp_resource", "list_mcp_resources"},
-		unseen:   {"activate_skill", "codebase_investigator", "delegate_to_agent", "cli_help", "get_internal_docs"},
-		quiet:    {"write_todos", "save_memory", "ask_user", "enter_plan_mode", "exit_plan_mode"},
+		web: {"web_fetch", "google_web_search", "webfetch", "googlesearch", "read_mcp_resource",
+			"list_mcp_resources"},
+		unseen: {"activate_skill", "codebase_investigator", "delegate_to_agent", "cli_help", "get_internal_docs"},
+		quiet:  {"write_todos", "save_memory", "ask_user", "enter_plan_mode", "exit_plan_mode"},
 	},
 	"opencode": {
 		runs:     {"bash"},
@@ -81,7 +85,8 @@ var tables = map[string]clientTools{
 		late:     {"read_bash", "write_bash", "read_powershell", "write_powershell"},
 		agents:   {"task", "agent", "read_agent", "list_agents", "write_agent"},
 		unseen:   {"skill"},
-		quiet:    {"update_todo", "todowrite", "report_intent", "store_memory", "ask_user", "stop_bash", "list_bash", "exit_plan_mode", "sql", "task_complete"},
+		quiet: {"update_todo", "todowrite", "report_intent", "store_memory", "ask_user", "stop_bash", "list_bash",
+			"exit_plan_mode", "sql", "task_complete"},
 	},
 	"qwen": {
 		runs:     {"run_shell_command"},
@@ -124,7 +129,9 @@ func useOf(client, tool string) (u use, own bool) {
 		if !ok || form.between == "" {
 			continue
 		}
-		if i := slices.IndexFunc(ownServers, func(s string) bool { return strings.HasPrefix(rest, s+form.between) }); i >= 0 {
+		if i := slices.IndexFunc(ownServers, func(s string) bool {
+			return strings.HasPrefix(rest, s+form.between)
+		}); i >= 0 {
 			return quiet, true
 		}
 		if strings.Contains(rest, form.between) {

@@ -14,7 +14,8 @@ import (
 
 // foreignDirs are directories of a project that hold the code of others, also if git
 // tracks them. Letter case does not count.
-var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages", "vendor", "third_party",
+var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
+	"vendor", "third_party",
 	".venv", "venv", "pods", "carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
 // tree is the project that a session works on.
@@ -192,7 +193,8 @@ func exists(p string) bool {
 // isDevice reports whether the path is a device that holds no text, or one of the
 // process's own streams.
 func isDevice(p string) bool {
-	return p == "/dev/null" || p == "/dev/stdin" || p == "/dev/zero" || p == "/dev/tty" || strings.HasPrefix(p, "/dev/fd/")
+	return p == "/dev/null" || p == "/dev/stdin" || p == "/dev/zero" || p == "/dev/tty" ||
+		strings.HasPrefix(p, "/dev/fd/")
 }
 
 // isOwnCommit reports whether a commit, which may be abbreviated, was made here.

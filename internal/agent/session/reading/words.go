@@ -123,7 +123,8 @@ func (s *shell) part(p syntax.WordPart) []string {
 
 // isPlain reports whether an expansion is the value of a variable as it is.
 func isPlain(p *syntax.ParamExp) bool {
-	isChanged := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0
+	isChanged := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil ||
+		p.Names != 0
 	return p.Param != nil && !isChanged
 }
 

@@ -92,7 +92,10 @@ func (s *shell) wrapped(w wrapper, args []string) {
 // isAssignment reports whether a word sets a variable for the program that follows it.
 func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
-	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return ok && name != "" && strings.Trim(
+		name,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_",
+	) == ""
 }
 
 func hasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
@@ -124,16 +127,26 @@ type manager struct {
 // managers are package managers and build tools. With other words than these they print
 // what packages or other machines say.
 var managers = map[string]manager{
-	"npm":       {own: "test t run run-script start build pack version init prefix root bin config set pkg lint"},
-	"pnpm":      {own: "test t run start build lint typecheck check pack init"},
-	"yarn":      {own: "test run start build lint typecheck check pack init workspaces workspace"},
-	"bun":       {own: "test run build init"},
-	"deno":      {own: "test check lint fmt task compile", unknown: "run eval"},
-	"npx":       {own: "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild", isRunner: true},
-	"bunx":      {own: "tsc eslint jest vitest prettier biome", isRunner: true},
-	"pnpx":      {own: "tsc eslint jest vitest", isRunner: true},
-	"go":        {own: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify mod/graph mod/why mod/edit mod/vendor", unknown: "run generate tool"},
-	"cargo":     {own: "build b test t check c clippy fmt bench clean new init nextest version metadata locate-project fix", unknown: "run r"},
+	"npm":  {own: "test t run run-script start build pack version init prefix root bin config set pkg lint"},
+	"pnpm": {own: "test t run start build lint typecheck check pack init"},
+	"yarn": {own: "test run start build lint typecheck check pack init workspaces workspace"},
+	"bun":  {own: "test run build init"},
+	"deno": {own: "test check lint fmt task compile", unknown: "run eval"},
+	"npx": {
+		own:      "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild",
+		isRunner: true,
+	},
+	"bunx": {own: "tsc eslint jest vitest prettier biome", isRunner: true},
+	"pnpx": {own: "tsc eslint jest vitest", isRunner: true},
+	"go": {
+		own: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify " +
+			"mod/graph mod/why mod/edit mod/vendor",
+		unknown: "run generate tool",
+	},
+	"cargo": {
+		own:     "build b test t check c clippy fmt bench clean new init nextest version metadata locate-project fix",
+		unknown: "run r",
+	},
 	"pip":       {own: "check cache"},
 	"pip3":      {own: "check cache"},
 	"uv":        {own: "lock venv version build", runs: "run"},
@@ -150,11 +163,14 @@ var managers = map[string]manager{
 	"flutter":   {own: "test analyze build format"},
 	"dart":      {own: "test analyze format compile", unknown: "run"},
 	"terraform": {own: "fmt validate"},
-	"gh":        {own: "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config", isRunner: true},
-	"glab":      {own: "mr/create issue/create", isRunner: true},
-	"hub":       {own: "create pull-request", isRunner: true},
-	"docker":    {own: "build compose/build tag rm rmi stop kill", isRunner: true},
-	"mix":       {own: "test compile format"},
+	"gh": {
+		own:      "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config",
+		isRunner: true,
+	},
+	"glab":   {own: "mr/create issue/create", isRunner: true},
+	"hub":    {own: "create pull-request", isRunner: true},
+	"docker": {own: "build compose/build tag rm rmi stop kill", isRunner: true},
+	"mix":    {own: "test compile format"},
 }
 
 // manager judges a package manager or a build tool.
@@ -204,12 +220,18 @@ type interpreter struct {
 
 // interpreters are the interpreters by name, without the number of a version.
 var interpreters = map[string]interpreter{
-	"python": {modules: "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox", foreign: "pip pydoc", code: "-c", own: "--version -V"},
-	"node":   {code: "-e -p --eval --print", own: "--test --version -v --check"},
-	"ruby":   {code: "-e -ne -pe", own: "--version -c"},
-	"perl":   {code: "-e -E -ne -pe", own: "--version -v"},
-	"php":    {code: "-r", own: "--version -l"},
-	"lua":    {code: "-e"}, "tsx": {code: "-e"}, "ts-node": {code: "-e"}, "rscript": {code: "-e"}, "julia": {code: "-e"},
+	"python": {
+		modules: "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",
+		foreign: "pip pydoc",
+		code:    "-c",
+		own:     "--version -V",
+	},
+	"node": {code: "-e -p --eval --print", own: "--test --version -v --check"},
+	"ruby": {code: "-e -ne -pe", own: "--version -c"},
+	"perl": {code: "-e -E -ne -pe", own: "--version -v"},
+	"php":  {code: "-r", own: "--version -l"},
+	"lua":  {code: "-e"}, "tsx": {code: "-e"}, "ts-node": {code: "-e"}, "rscript": {code: "-e"},
+	"julia": {code: "-e"},
 }
 
 func interpreterOf(name string) (interpreter, bool) {
@@ -242,6 +264,8 @@ func (i *interpreter) level(args []string) Level {
 // reaches finds, in code on a command line, what reads from other machines, programs or
 // files. Code without it is unvouched all the same.
 var reaches = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +
-		`subprocess|popen|os\.system|child_process|exec\(|spawn|psycopg|sqlite3|pymysql|redis|mongo|open\(|readFile|read_text|Path\(|File\.read|file_get_contents`)
+	return regexp.MustCompile(
+		`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +
+			`subprocess|popen|os\.system|child_process|exec\(|spawn|psycopg|sqlite3|pymysql|redis|mongo|open\(|readFile|read_text|Path\(|File\.read|file_get_contents`,
+	)
 })

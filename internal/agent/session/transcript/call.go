@@ -37,11 +37,13 @@ var roles = map[string]role{
 
 	"read": reads, "view": reads, "read_file": reads, "notebookread": reads, "open_file": reads,
 
-	"edit": writes, "write": writes, "multiedit": writes, "notebookedit": writes, "notebook_edit": writes, "replace": writes,
+	"edit": writes, "write": writes, "multiedit": writes, "notebookedit": writes, "notebook_edit": writes,
+	"replace":    writes,
 	"write_file": writes, "create": writes, "str_replace": writes, "insert": writes, "str_replace_editor": writes,
 	"multi_edit": writes, "apply_patch": writes, "patch": writes,
 
-	"webfetch": asks, "websearch": asks, "web_fetch": asks, "web_search": asks, "google_web_search": asks, "fetch": asks,
+	"webfetch": asks, "websearch": asks, "web_fetch": asks, "web_search": asks, "google_web_search": asks,
+	"fetch":      asks,
 	"codesearch": asks, "web_search_call": asks,
 
 	"todowrite": plans, "todo_write": plans, "update_plan": plans, "write_todos": plans, "update_todo": plans,
@@ -172,7 +174,8 @@ func commandOf(in input) string {
 	if json.Unmarshal(raw, &args) != nil {
 		return ""
 	}
-	if len(args) == 3 && strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c") && strings.HasSuffix(path.Base(args[0]), "sh") {
+	if len(args) == 3 && strings.HasPrefix(args[1], "-") && strings.HasSuffix(args[1], "c") &&
+		strings.HasSuffix(path.Base(args[0]), "sh") {
 		return args[2]
 	}
 	return strings.Join(args, " ")
@@ -235,7 +238,9 @@ func planText(in input) string {
 // command: Claude Code and Codex before it, Gemini CLI and Qwen Code after it,
 // Copilot CLI in a last line.
 var status = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`)
+	return regexp.MustCompile(
+		`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`,
+	)
 })
 
 // maxSearched is how much of the beginning and of the end of an output is looked
@@ -348,15 +353,16 @@ func OutcomeOf(response []byte) Outcome {
 
 func outcomeOf(response []byte) Outcome {
 	var o struct {
-		Stdout      *string         `json:"stdout"`
-		Stderr      string          `json:"stderr"`
-		Interrupted bool            `json:"interrupted"`
-		Background  string          `json:"backgroundTaskId"`
-		Returned    string          `json:"returnCodeInterpretation"` // of a status that is not 0 and no error, such as that of grep
-		Content     json.RawMessage `json:"llmContent"`
-		Copilot     string          `json:"text_result_for_llm"`
-		Error       json.RawMessage `json:"error"`
-		Original    *string         `json:"originalFile"`
+		Stdout      *string `json:"stdout"`
+		Stderr      string  `json:"stderr"`
+		Interrupted bool    `json:"interrupted"`
+		Background  string  `json:"backgroundTaskId"`
+		// of a status that is not 0 and no error, such as that of grep
+		Returned string          `json:"returnCodeInterpretation"`
+		Content  json.RawMessage `json:"llmContent"`
+		Copilot  string          `json:"text_result_for_llm"`
+		Error    json.RawMessage `json:"error"`
+		Original *string         `json:"originalFile"`
 	}
 	if len(response) == 0 || response[0] != '{' {
 		return Outcome{Output: clientline.Text(response)}
@@ -365,10 +371,12 @@ func outcomeOf(response []byte) Outcome {
 		return Outcome{}
 	}
 	if o.Stdout != nil {
-		return Outcome{Failed: o.Interrupted, Silent: o.Background == "" && o.Returned == "", Output: *o.Stdout + "\n" + o.Stderr}
+		return Outcome{Failed: o.Interrupted, Silent: o.Background == "" && o.Returned == "", Output: *o.Stdout + "\n" +
+			o.Stderr}
 	}
 	out := o.Copilot + clientline.Text(o.Content)
-	return Outcome{Failed: len(o.Error) > 0 && string(o.Error) != "null", Silent: outputFirst(out), Output: out, Original: o.Original}
+	return Outcome{Failed: len(o.Error) > 0 &&
+		string(o.Error) != "null", Silent: outputFirst(out), Output: out, Original: o.Original}
 }
 
 // outputFirst reports whether an answer is Gemini CLI's of a command that ended:

@@ -46,7 +46,9 @@ var copilotTake = map[string]func(c *copilot, d *clientline.CopilotData, agent s
 	"tool.execution_start": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
 		c.calls[d.CallID] = claudeCall{c.event(session.Called, d.CallID, when), d.Tool, bytes.Clone(d.Arguments)}
 	},
-	"tool.execution_complete": func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.answered(d) },
+	"tool.execution_complete": func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) {
+		c.answered(d)
+	},
 	"session.compaction_complete": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
 		if d.Success {
 			e := c.event(session.Compact, c.turn, when)
@@ -91,5 +93,10 @@ func (c *copilot) answered(d *clientline.CopilotData) {
 		Content string `json:"content"`
 	}
 	_ = clientline.Decode(d.Result, &r)
-	c.call(call.event, call.name, call.args, Outcome{Failed: !d.Success, Exit: d.Shell.Exit, Output: r.Content + d.Error.Message})
+	c.call(
+		call.event,
+		call.name,
+		call.args,
+		Outcome{Failed: !d.Success, Exit: d.Shell.Exit, Output: r.Content + d.Error.Message},
+	)
 }

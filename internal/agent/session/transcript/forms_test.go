@@ -26,9 +26,11 @@ func told(events []session.Event) string {
 		case e.Kind == session.Text:
 			lines = append(lines, "text "+e.Text)
 		case e.Kind == session.Called && e.Call.Failed:
-			lines = append(lines, strings.TrimSpace("failed "+e.Call.Tool+" "+e.Call.Command+strings.Join(e.Call.Wrote, ",")))
+			lines = append(lines, strings.TrimSpace("failed "+e.Call.Tool+" "+e.Call.Command+
+				strings.Join(e.Call.Wrote, ",")))
 		case e.Kind == session.Called:
-			lines = append(lines, strings.TrimSpace("call "+e.Call.Tool+" "+e.Call.Command+strings.Join(e.Call.Wrote, ",")))
+			lines = append(lines, strings.TrimSpace("call "+e.Call.Tool+" "+e.Call.Command+
+				strings.Join(e.Call.Wrote, ",")))
 		default:
 			lines = append(lines, string(e.Kind)+" "+e.Text)
 		}
@@ -75,14 +77,18 @@ func TestForms(t *testing.T) {
 			`{"type":"message","id":"m2","role":"assistant","content":[{"type":"output_text","text":"Oiled."}]}`,
 		}, "prompt Mend the crane.\ncall Bash go vet ./...\ntext Mended.\nprompt And oil it.\ntext Oiled."},
 		{"a patch that the output calls a success", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall,
-			patchEnd(`"{\"output\":\"Success. Updated the following files:\\nM a.go\\n\",\"metadata\":{\"exit_code\":0}}"`)},
+			patchEnd(
+				`"{\"output\":\"Success. Updated the following files:\\nM a.go\\n\",\"metadata\":{\"exit_code\":0}}"`,
+			)},
 			"prompt Change a to b.\ncall apply_patch a.go"},
-		{"a patch with a bare success", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall, patchEnd(`"Success. Updated the following files:\nM a.go\n"`)},
+		{"a patch with a bare success", "codex", "rollout-1.jsonl",
+			[]string{codexMeta, codexAsk, patchCall, patchEnd(`"Success. Updated the following files:\nM a.go\n"`)},
 			"prompt Change a to b.\ncall apply_patch a.go"},
 		{"a patch that failed", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall,
 			patchEnd(`"{\"output\":\"Invalid Context\",\"metadata\":{\"exit_code\":1}}"`)},
 			"prompt Change a to b.\nfailed apply_patch"},
-		{"a patch without an outcome", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall, patchEnd(`"verification failed"`)},
+		{"a patch without an outcome", "codex", "rollout-1.jsonl",
+			[]string{codexMeta, codexAsk, patchCall, patchEnd(`"verification failed"`)},
 			"prompt Change a to b.\nfailed apply_patch"},
 		{"a prompt from Codex' editor extension", "codex", "rollout-1.jsonl", []string{codexMeta,
 			`{"timestamp":"2026-02-01T10:00:01.000Z","type":"event_msg","payload":{"type":"user_message","message":"# Context from my IDE setup:\n\n## Active file: a.go\n\n## My request for Codex:\nRaise the jetty."}}`},
@@ -141,7 +147,8 @@ func TestCompressed(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := []byte(codexMeta + "\n" + codexAsk + "\n" + strings.Repeat(patchCall+"\n"+patchEnd(`"Success. Updated"`)+"\n", 5000))
+	text := []byte(codexMeta + "\n" + codexAsk + "\n" +
+		strings.Repeat(patchCall+"\n"+patchEnd(`"Success. Updated"`)+"\n", 5000))
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +175,13 @@ func TestCompressed(t *testing.T) {
 	}
 	want, plainCursor := readAll(t, "codex", plain, "")
 	if told(got) != told(want) || len(got) != 5001 || cursor != plainCursor {
-		t.Errorf("the compressed transcript gave %d events and the cursor %q, the plain one %d and %q", len(got), cursor, len(want), plainCursor)
+		t.Errorf(
+			"the compressed transcript gave %d events and the cursor %q, the plain one %d and %q",
+			len(got),
+			cursor,
+			len(want),
+			plainCursor,
+		)
 	}
 	if again, next := readAll(t, "codex", compressed, cursor); len(again) > 0 || next != cursor {
 		t.Errorf("reading again gave %d events and the cursor %q, want none and %q", len(again), next, cursor)

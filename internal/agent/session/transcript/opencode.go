@@ -113,7 +113,11 @@ func (f *file) exportedPart(p *exportedPart, when time.Time) {
 			when = milli(p.State.Time.End)
 		}
 		f.call(f.event(session.Called, p.CallID, when), p.Tool, p.State.Input,
-			Outcome{Failed: p.State.Status == "error", Exit: p.State.Metadata.Exit, Output: p.State.Output + p.State.Error})
+			Outcome{
+				Failed: p.State.Status == "error",
+				Exit:   p.State.Metadata.Exit,
+				Output: p.State.Output + p.State.Error,
+			})
 	}
 }
 

@@ -17,7 +17,15 @@ func TestInterpretedStatus(t *testing.T) {
 		`{"stdout":"","stderr":"","interrupted":false,"returnCodeInterpretation":"No matches found"}`:   false,
 		`{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"}`:                         false,
 	} {
-		e, ok := Called(session.Event{}, "Bash", []byte(`{"command":"grep x y"}`), OutcomeOf([]byte(response)), func(s string) string { return s })
+		e, ok := Called(
+			session.Event{},
+			"Bash",
+			[]byte(`{"command":"grep x y"}`),
+			OutcomeOf([]byte(response)),
+			func(s string) string {
+				return s
+			},
+		)
 		if !ok || e.Call.Failed || (e.Call.Exit != nil) != want {
 			t.Errorf("%s: failed %t, exit %v; want a known status: %t", response, e.Call.Failed, e.Call.Exit, want)
 		}

@@ -111,7 +111,8 @@ func (q *qwen) answered(l *clientline.Qwen) {
 			continue
 		}
 		delete(q.calls, p.Answer.ID)
-		o := Outcome{Failed: l.Result.Status == "error" || p.Answer.Response.Error != "", Output: p.Answer.Response.Output + p.Answer.Response.Error}
+		o := Outcome{Failed: l.Result.Status == "error" ||
+			p.Answer.Response.Error != "", Output: p.Answer.Response.Output + p.Answer.Response.Error}
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}

@@ -24,19 +24,45 @@ func TestReplaced(t *testing.T) {
 		return e.Call
 	}
 	patch := func(minus, plus string) string {
-		return "*** Begin Patch\n*** Update File: a.go\n@@\n // Greet greets.\n-" + minus + "\n+" + plus + "\n*** End Patch\n"
+		return "*** Begin Patch\n*** Update File: a.go\n@@\n // Greet greets.\n-" + minus + "\n+" + plus +
+			"\n*** End Patch\n"
 	}
 	for _, c := range []struct {
 		name, tool string
 		there      map[string]string
 		back       map[string]string
 	}{
-		{"Claude Code", "Edit", map[string]string{"file_path": "a.go", "old_string": before, "new_string": after}, map[string]string{"file_path": "a.go", "old_string": after, "new_string": before}},
-		{"with more lines around", "replace", map[string]string{"file_path": "a.go", "old_string": before, "new_string": after},
-			map[string]string{"file_path": "a.go", "old_string": "// x\n" + after + "\n// y", "new_string": "// x\n" + before + "\n// y"}},
-		{"opencode", "edit", map[string]string{"filePath": "a.go", "oldString": before, "newString": after}, map[string]string{"filePath": "a.go", "oldString": after, "newString": before}},
-		{"Copilot CLI", "edit", map[string]string{"path": "a.go", "old_str": before, "new_str": after}, map[string]string{"path": "a.go", "old_str": after, "new_str": before}},
-		{"Codex", "apply_patch", map[string]string{"input": patch("println(1234567)", "return 1234567")}, map[string]string{"input": patch("return 1234567", "println(1234567)")}},
+		{
+			"Claude Code",
+			"Edit",
+			map[string]string{"file_path": "a.go", "old_string": before, "new_string": after},
+			map[string]string{"file_path": "a.go", "old_string": after, "new_string": before},
+		},
+		{
+			"with more lines around",
+			"replace",
+			map[string]string{"file_path": "a.go", "old_string": before, "new_string": after},
+			map[string]string{"file_path": "a.go", "old_string": "// x\n" + after + "\n// y", "new_string": "// x\n" +
+				before + "\n// y"},
+		},
+		{
+			"opencode",
+			"edit",
+			map[string]string{"filePath": "a.go", "oldString": before, "newString": after},
+			map[string]string{"filePath": "a.go", "oldString": after, "newString": before},
+		},
+		{
+			"Copilot CLI",
+			"edit",
+			map[string]string{"path": "a.go", "old_str": before, "new_str": after},
+			map[string]string{"path": "a.go", "old_str": after, "new_str": before},
+		},
+		{
+			"Codex",
+			"apply_patch",
+			map[string]string{"input": patch("println(1234567)", "return 1234567")},
+			map[string]string{"input": patch("return 1234567", "println(1234567)")},
+		},
 	} {
 		there, back := call(c.tool, c.there), call(c.tool, c.back)
 		if there.Was == "" || there.Was == there.Became || there.Was != back.Became || there.Became != back.Was {
@@ -50,7 +76,8 @@ func TestReplaced(t *testing.T) {
 		"several files":   {"input": patch("println(1234567)", "return 1234567") + "*** Update File: b.go\n"},
 		"no file is said": {"old_string": before, "new_string": after},
 	} {
-		if c := call("edit", args); (c.Was+c.Became != "" && len(c.Wrote) != 1) || (c.Was+c.Became != "" && name != "several files") {
+		if c := call("edit", args); (c.Was+c.Became != "" && len(c.Wrote) != 1) ||
+			(c.Was+c.Became != "" && name != "several files") {
 			t.Errorf("%s: %q to %q, want nothing", name, c.Was, c.Became)
 		}
 	}
@@ -75,12 +102,20 @@ func TestReplacedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit := call("Edit", map[string]any{"file_path": "a.go", "old_string": "rate = 7", "new_string": "rate = 8"}, string(original))
+	edit := call(
+		"Edit",
+		map[string]any{"file_path": "a.go", "old_string": "rate = 7", "new_string": "rate = 8"},
+		string(original),
+	)
 	if edit.Before == "" || edit.After == "" || edit.Before == edit.After {
 		t.Fatalf("an edit of Claude Code: before %q, after %q", edit.Before, edit.After)
 	}
 	for name, c := range map[string]*session.Call{
-		"Claude Code": call("Write", map[string]any{"file_path": "a.go", "content": old}, `{"type":"update","originalFile":null}`),
+		"Claude Code": call(
+			"Write",
+			map[string]any{"file_path": "a.go", "content": old},
+			`{"type":"update","originalFile":null}`,
+		),
 		"Gemini CLI":  call("write_file", map[string]any{"file_path": "a.go", "content": strings.TrimSpace(old)}, ""),
 		"Copilot CLI": call("create", map[string]any{"path": "a.go", "file_text": old}, ""),
 	} {
@@ -91,7 +126,11 @@ func TestReplacedFile(t *testing.T) {
 	if c := call("Write", map[string]any{"file_path": "a.go", "content": now}, ""); c.After != edit.After {
 		t.Errorf("a file with the text of the edit: %q, want %q", c.After, edit.After)
 	}
-	if c := call("Edit", map[string]any{"file_path": "a.go", "old_string": "rate = 9", "new_string": "x"}, string(original)); c.After != "" {
+	if c := call(
+		"Edit",
+		map[string]any{"file_path": "a.go", "old_string": "rate = 9", "new_string": "x"},
+		string(original),
+	); c.After != "" {
 		t.Errorf("an edit of a text that is not in the file leaves %q", c.After)
 	}
 }
@@ -99,8 +138,14 @@ func TestReplacedFile(t *testing.T) {
 // A secret is no part of the hash: a hash can be guessed.
 func TestReplacedSecret(t *testing.T) {
 	hash := func(secret string) string {
-		args, _ := json.Marshal(map[string]string{"file_path": "a.go", "old_string": "password = x", "new_string": "password = " + secret})
-		e, _ := Called(session.Event{}, "Edit", args, Outcome{}, func(s string) string { return s[:min(len(s), len("password = "))] + "…" })
+		args, _ := json.Marshal(map[string]string{
+			"file_path":  "a.go",
+			"old_string": "password = x",
+			"new_string": "password = " + secret,
+		})
+		e, _ := Called(session.Event{}, "Edit", args, Outcome{}, func(s string) string {
+			return s[:min(len(s), len("password = "))] + "…"
+		})
 		return e.Call.Became
 	}
 	if hash("hunter2") != hash("hunter3") {

@@ -15,7 +15,8 @@ func TestSubagentSaid(t *testing.T) {
 	const head = "Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\n"
 	const output = head + "The parser\nis in b.go."
 	for _, c := range []struct{ tool, args, output, agent, text string }{
-		{"invoke_agent", `{"agent_name":"generalist","prompt":"look"}`, output, "generalist", "The parser\nis in b.go."},
+		{"invoke_agent", `{"agent_name":"generalist","prompt":"look"}`, output, "generalist",
+			"The parser\nis in b.go."},
 		{"generalist", `{"request":"look"}`, output, "generalist", "The parser\nis in b.go."},
 		{"generalist", `{}`, head + "{\n  \"response\": \"It is in b.go.\"\n}", "generalist", "It is in b.go."},
 		{"generalist", `{}`, head + `{"answer":"b.go","lines":3}`, "generalist", `{"answer":"b.go","lines":3}`},
@@ -26,7 +27,8 @@ func TestSubagentSaid(t *testing.T) {
 		{"invoke_agent", `{"agent_name":"generalist"}`, "Subagent 'generalist' failed. Error: x", "", ""},
 		{"invoke_agent", `no JSON`, "", "", ""},
 	} {
-		if agent, text := transcript.SubagentSaid(c.tool, []byte(c.args), c.output); agent != c.agent || text != c.text {
+		if agent, text := transcript.SubagentSaid(c.tool, []byte(c.args), c.output); agent != c.agent ||
+			text != c.text {
 			t.Errorf("SubagentSaid(%q, %s) = %q, %q, want %q, %q", c.tool, c.args, agent, text, c.agent, c.text)
 		}
 	}
@@ -47,7 +49,8 @@ func TestSubagentOfGemini(t *testing.T) {
 		t.Fatal(err)
 	}
 	events, _ := readAll(t, "gemini", path, "")
-	hook := session.Event{Client: "gemini", Session: "s1", Kind: session.Text, Agent: "generalist", Text: "The parser is in b.go.", Time: events[len(events)-1].Time}
+	hook := session.Event{Client: "gemini", Session: "s1", Kind: session.Text, Agent: "generalist",
+		Text: "The parser is in b.go.", Time: events[len(events)-1].Time}
 	turns := session.Fold(append(events, hook))
 	said := 0
 	for _, turn := range turns {

@@ -11,8 +11,10 @@ import (
 
 // own are the beginnings of texts in a person's name that are the client's.
 var own = []string{
-	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>", "<session_context>", "<turn_aborted>",
-	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted", "Stop hook feedback:", "<teammate-message", "This session is being continued from a previous conversation",
+	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>",
+	"<session_context>", "<turn_aborted>",
+	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted",
+	"Stop hook feedback:", "<teammate-message", "This session is being continued from a previous conversation",
 }
 
 var command = sync.OnceValue(func() [2]*regexp.Regexp {
@@ -23,14 +25,18 @@ var command = sync.OnceValue(func() [2]*regexp.Regexp {
 })
 
 // builtin are commands of Claude Code itself: no prompt.
-var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "/context", "/cost", "/doctor", "/exit", "/export", "/fork", "/help",
-	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename", "/resume", "/rewind", "/status", "/statusline", "/usage"}
+var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "/context", "/cost", "/doctor",
+	"/exit", "/export", "/fork", "/help",
+	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename",
+	"/resume", "/rewind", "/status", "/statusline", "/usage"}
 
 // ideContext matches what editors put before or into a person's prompt: Codex' extension a
 // description of the open files up to the request, Claude Code's the file or lines that are
 // open.
 var ideContext = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`)
+	return regexp.MustCompile(
+		`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`,
+	)
 })
 
 // PromptText returns what a person wrote, of the text that a client has in the
@@ -58,7 +64,8 @@ func PromptText(s string, clean func(string) string) string {
 func Unquoted(client, s string) string {
 	inner, ok := strings.CutPrefix(strings.TrimSpace(s), `"`)
 	inner, end := strings.CutSuffix(inner, `"`)
-	if client != "opencode" || !ok || !end || !strings.Contains(inner, " ") || strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+	if client != "opencode" || !ok || !end || !strings.Contains(inner, " ") ||
+		strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
 		return s
 	}
 	return strings.ReplaceAll(inner, `\"`, `"`)
@@ -70,7 +77,10 @@ func SummaryText(s string, clean func(string) string) string {
 	if _, in, ok := strings.Cut(s, "<summary>"); ok {
 		s, _, _ = strings.Cut(in, "</summary>")
 	} else {
-		for _, head := range []string{"\nSummary:\n", "use the information in this summary to assist with your own analysis:\n"} {
+		for _, head := range []string{
+			"\nSummary:\n",
+			"use the information in this summary to assist with your own analysis:\n",
+		} {
 			if _, in, ok := strings.Cut(s, head); ok {
 				s = in
 			}

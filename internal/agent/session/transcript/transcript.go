@@ -44,7 +44,10 @@ const maxRead = 8 << 20
 // back says that there is nothing more. Clean takes out of texts what may not be
 // kept. Bad is called with the number of lines that cannot be read; nil for no
 // calls.
-func Reader(clean func(string) string, bad func(path string, lines int)) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+func Reader(
+	clean func(string) string,
+	bad func(path string, lines int),
+) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		f := &file{client: client, path: path, clean: clean, most: maxRead}
 		next, err := f.readFrom(ctx, cursor)

@@ -98,12 +98,15 @@ func TestStrange(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, "long")
 	line := `{"type":"user","sessionId":"s","promptId":"p%d","timestamp":"2026-11-23T01:30:0%dZ","message":{"content":"ask %d"}}` + "\n"
-	text := fmt.Sprintf(line, 1, 1, 1) + "not JSON\n{\"type\":\n\n[]\n\x00\xff\n{\"type\":\"new\",\"data\":{}}\n" + strings.Repeat("x", 65<<20) + "\n" + fmt.Sprintf(line, 2, 2, 2)
+	text := fmt.Sprintf(line, 1, 1, 1) + "not JSON\n{\"type\":\n\n[]\n\x00\xff\n{\"type\":\"new\",\"data\":{}}\n" +
+		strings.Repeat("x", 65<<20) + "\n" + fmt.Sprintf(line, 2, 2, 2)
 	if err := os.WriteFile(long, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	bad := 0
-	events, _, err := transcript.Reader(strings.TrimSpace, func(_ string, lines int) { bad += lines })(t.Context(), "claude", long, "")
+	events, _, err := transcript.Reader(strings.TrimSpace, func(_ string, lines int) {
+		bad += lines
+	})(t.Context(), "claude", long, "")
 	if err != nil || len(events) != 2 || events[1].Text != "ask 2" || bad != 5 {
 		t.Errorf("read %d events and %d bad lines, %v", len(events), bad, err)
 	}
@@ -113,7 +116,12 @@ func TestStrange(t *testing.T) {
 		}
 	}
 	// A cursor of another file begins again.
-	if events, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), "claude", long, "7 999999999999"); err != nil || len(events) != 2 {
+	if events, _, err := transcript.Reader(strings.TrimSpace, nil)(
+		t.Context(),
+		"claude",
+		long,
+		"7 999999999999",
+	); err != nil || len(events) != 2 {
 		t.Errorf("with a cursor beyond the end are %d events, %v", len(events), err)
 	}
 }
@@ -122,8 +130,14 @@ func TestStrange(t *testing.T) {
 func TestClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	line := `{"type":"user","uuid":"u%[1]d","sessionId":"s","promptId":"p%[1]d","timestamp":"2026-11-23T01:%02[2]d:00Z","message":{"content":"ask %[1]d"}}` + "\n"
-	head := `{"type":"queue-operation","timestamp":"2026-11-23T01:30:00Z","sessionId":"s"}` + "\n" + fmt.Sprintf(line, 0, 10) // a copy
-	if err := os.WriteFile(path, []byte(head+fmt.Sprintf(line, 1, 31)+fmt.Sprintf(line, 2, 5)+fmt.Sprintf(line, 3, 40)), 0o600); err != nil {
+	// a copy
+	head := `{"type":"queue-operation","timestamp":"2026-11-23T01:30:00Z","sessionId":"s"}` + "\n" +
+		fmt.Sprintf(line, 0, 10)
+	if err := os.WriteFile(
+		path,
+		[]byte(head+fmt.Sprintf(line, 1, 31)+fmt.Sprintf(line, 2, 5)+fmt.Sprintf(line, 3, 40)),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	all, _ := readAll(t, "claude", path, "")
@@ -159,7 +173,8 @@ func FuzzReader(f *testing.F) {
 		}
 		for client, p := range map[string]string{"gemini": document, "codex": compressed} {
 			_, next, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), client, p, "")
-			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), client, p, next); err == nil && again != next {
+			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), client, p, next); err == nil &&
+				again != next {
 				t.Errorf("%s: after %q comes %q", filepath.Base(p), next, again)
 			}
 		}
@@ -173,7 +188,8 @@ func FuzzReader(f *testing.F) {
 					t.Errorf("%s: %+v", c, e)
 				}
 			}
-			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, next); err == nil && again != next {
+			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, next); err == nil &&
+				again != next {
 				t.Errorf("%s: after %q comes %q", c, next, again)
 			}
 		}
@@ -194,9 +210,12 @@ func difference(got, want string) string {
 // TestFindDir: a variable names a client's directory.
 func TestFindDir(t *testing.T) {
 	dir := t.TempDir()
-	variables := map[string]string{"CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex", "GEMINI_CLI_HOME": "gemini", "COPILOT_HOME": "copilot", "QWEN_HOME": "qwen"}
+	variables := map[string]string{"CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex", "GEMINI_CLI_HOME": "gemini",
+		"COPILOT_HOME": "copilot", "QWEN_HOME": "qwen"}
 	getenv := func(name string) string { return filepath.Join(dir, variables[name]) }
-	for _, p := range []string{"claude/projects/p/s.jsonl", "codex/sessions/rollout-s.jsonl", "gemini/.gemini/tmp/h/chats/s.jsonl", "copilot/session-state/s/events.jsonl", "qwen/projects/p/chats/s.jsonl"} {
+	for _, p := range []string{"claude/projects/p/s.jsonl", "codex/sessions/rollout-s.jsonl",
+		"gemini/.gemini/tmp/h/chats/s.jsonl", "copilot/session-state/s/events.jsonl",
+		"qwen/projects/p/chats/s.jsonl"} {
 		p = filepath.Join(dir, filepath.FromSlash(p))
 		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
 			t.Fatal(err)

@@ -118,7 +118,10 @@ func traceOf(r *annotate.Record, rep *Report) (*record, error) {
 	if r.Agent != "" {
 		t.Tool = &tool{Name: r.Agent}
 	}
-	c := conversation{Contributor: contributorOf(r), Ranges: []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}}}
+	c := conversation{
+		Contributor: contributorOf(r),
+		Ranges:      []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}},
+	}
 	if u, err := url.Parse(r.Ref); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
 		c.URL = r.Ref
 	}
@@ -164,8 +167,10 @@ func modelID(model string) string {
 		return model
 	}
 	for _, p := range []struct{ start, provider string }{
-		{"claude", "anthropic"}, {"gpt", "openai"}, {"codex", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
-		{"gemini", "google"}, {"grok", "xai"}, {"mistral", "mistral"}, {"devstral", "mistral"}, {"deepseek", "deepseek"},
+		{"claude", "anthropic"}, {"gpt", "openai"}, {"codex", "openai"}, {"o1", "openai"}, {"o3", "openai"},
+		{"o4", "openai"},
+		{"gemini", "google"}, {"grok", "xai"}, {"mistral", "mistral"}, {"devstral", "mistral"},
+		{"deepseek", "deepseek"},
 	} {
 		if strings.HasPrefix(model, p.start) {
 			return p.provider + "/" + model

@@ -27,7 +27,13 @@ func repo(t *testing.T) (dir, commit string) {
 	dir = t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command(program, append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd := exec.Command(
+			program,
+			append(
+				[]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"},
+				args...,
+			)...,
+		)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 		out, err := cmd.CombinedOutput()
@@ -51,7 +57,9 @@ func repo(t *testing.T) (dir, commit string) {
 
 func open(t *testing.T, dir string) *annotate.Store {
 	t.Helper()
-	b, err := annotate.OpenDir(t.Context(), dir, &annotate.Options{Clock: func() time.Time { return time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC) }})
+	b, err := annotate.OpenDir(t.Context(), dir, &annotate.Options{Clock: func() time.Time {
+		return time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +75,10 @@ func TestRoundTrip(t *testing.T) {
 	dir, commit := repo(t)
 	b := open(t, dir)
 	recs, err := b.Add(t.Context(),
-		annotate.Record{File: "pool.go", Span: annotate.Span{First: 5, Last: 7}, Why: "Get waits: <callers> have no context & no patience", Rejected: []string{"an error"},
-			By: oxbow.Agent, Agent: "claude-code", Model: "claude-opus-4-5", Session: "s1", Ref: "https://example.com/s1"},
+		annotate.Record{File: "pool.go", Span: annotate.Span{First: 5, Last: 7},
+			Why: "Get waits: <callers> have no context & no patience", Rejected: []string{"an error"},
+			By: oxbow.Agent, Agent: "claude-code", Model: "claude-opus-4-5", Session: "s1",
+			Ref: "https://example.com/s1"},
 		annotate.Record{File: "pool.go", Span: annotate.Span{First: 1, Last: 1}, Why: "the lawyers", By: oxbow.Person},
 		annotate.Record{File: "gone.go", Block: []string{"x"}, Why: "its lines are not known"})
 	if err != nil {
@@ -91,11 +101,14 @@ func TestRoundTrip(t *testing.T) {
 	}
 	// The keys that the specification requires, and their forms.
 	if !regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`).MatchString(first["version"].(string)) ||
-		!regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(first["id"].(string)) ||
+		!regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(
+			first["id"].(string),
+		) ||
 		first["timestamp"] != "2026-04-18T12:00:00Z" {
 		t.Errorf("the head is %s", lines[0])
 	}
-	want := `"vcs":{"type":"git","revision":"` + commit + `"},"tool":{"name":"claude-code"},"files":[{"path":"pool.go","conversations":[{"url":"https://example.com/s1","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-5"},"ranges":[{"start_line":5,"end_line":7,"content_hash":"sha256-128:` + recs[0].Hash + `"}]}]}]`
+	want := `"vcs":{"type":"git","revision":"` + commit +
+		`"},"tool":{"name":"claude-code"},"files":[{"path":"pool.go","conversations":[{"url":"https://example.com/s1","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-5"},"ranges":[{"start_line":5,"end_line":7,"content_hash":"sha256-128:` + recs[0].Hash + `"}]}]}]`
 	if !strings.Contains(lines[0], want) {
 		t.Errorf("the record is\n%s\nwant in it\n%s", lines[0], want)
 	}
@@ -142,15 +155,28 @@ func TestReadOfOthers(t *testing.T) {
 		 "related":[{"type":"session","url":"https://api.cursor.com/v1/sessions/67890"}]}]},
 		{"path":"../out.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":1}]}]},
 		{"path":"none.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
-		trace("short", `"vcs":{"type":"git","revision":"deadbeef"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
-		trace("2", `"vcs":{"type":"git","revision":"`+strings.Repeat("AB", 20)+`"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
+		trace(
+			"short",
+			`"vcs":{"type":"git","revision":"deadbeef"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`,
+		) +
+		trace("2", `"vcs":{"type":"git","revision":"`+strings.Repeat("AB", 20)+
+			`"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
 		trace("3", `"vcs":{"type":"jj","revision":"kkmpptxz"},"files":[]`) +
-		trace("4", `"files":[{"path":"pool.go","conversations":[{"contributor":{"type":"mixed"},"ranges":[{"start_line":1,"end_line":1}]}]}]`)
+		trace(
+			"4",
+			`"files":[{"path":"pool.go","conversations":[{"contributor":{"type":"mixed"},"ranges":[{"start_line":1,"end_line":1}]}]}]`,
+		)
 	flat := strings.ReplaceAll(strings.ReplaceAll(text, "\n\t\t", ""), "\n {", " {")
-	want := map[string]int{"ranges that a person wrote": 1, "ranges that end behind their file": 1, "ranges whose path or lines cannot be": 1,
-		"ranges of a file that is not there": 1, "ranges at a revision that this repository does not have": 1, "content hashes: they are not compared": 1,
-		"related resources of a conversation": 1, "records of another version control system than git": 1, "records whose revision is no whole name of a commit": 1, "ranges without a revision: their lines are those of now": 1}
-	for name, in := range map[string]string{"one after the other": text, "lines": flat, "array": "[" + strings.TrimSuffix(strings.ReplaceAll(flat, "}\n{", "},\n{"), "\n") + "]", "with a broken line": flat + "{\"version\n"} {
+	want := map[string]int{"ranges that a person wrote": 1, "ranges that end behind their file": 1,
+		"ranges whose path or lines cannot be": 1,
+		"ranges of a file that is not there":   1, "ranges at a revision that this repository does not have": 1,
+		"content hashes: they are not compared": 1,
+		"related resources of a conversation":   1, "records of another version control system than git": 1,
+		"records whose revision is no whole name of a commit":     1,
+		"ranges without a revision: their lines are those of now": 1}
+	for name, in := range map[string]string{"one after the other": text, "lines": flat, "array": "[" +
+		strings.TrimSuffix(strings.ReplaceAll(flat, "}\n{", "},\n{"), "\n") + "]", "with a broken line": flat +
+		"{\"version\n"} {
 		t.Run(name, func(t *testing.T) {
 			recs, rep, err := ReadTraces(t.Context(), b, strings.NewReader(in))
 			if err != nil {
@@ -164,11 +190,14 @@ func TestReadOfOthers(t *testing.T) {
 				t.Fatalf("Read gives %d records", len(recs))
 			}
 			r := recs[0]
-			if r.Commit != commit || !reflect.DeepEqual(r.Block, []string{"func Get() {", "\twait()", "}"}) || r.Agent != "cursor" || r.Model != "anthropic/claude-opus-4-5" ||
-				r.Why != "Written by anthropic/claude-opus-4-5 in cursor 2.4.0. Agent Trace does not say why. Conversation: https://api.cursor.com/v1/conversations/12345" {
+			if r.Commit != commit || !reflect.DeepEqual(r.Block, []string{"func Get() {", "\twait()", "}"}) ||
+				r.Agent != "cursor" || r.Model != "anthropic/claude-opus-4-5" ||
+				r.Why != "Written by anthropic/claude-opus-4-5 in cursor 2.4.0. Agent Trace does not say why. "+
+					"Conversation: https://api.cursor.com/v1/conversations/12345" {
 				t.Errorf("the first record is %+v", r)
 			}
-			if recs[1].Why != "Written by an AI and a person. Agent Trace does not say why." || recs[1].Block[0] != "// Copyright" {
+			if recs[1].Why != "Written by an AI and a person. Agent Trace does not say why." ||
+				recs[1].Block[0] != "// Copyright" {
 				t.Errorf("the second record is %+v", recs[1])
 			}
 		})
@@ -182,13 +211,15 @@ func TestReadOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := b.Lookup(t.Context(), "pool.go", annotate.Span{First: 6, Last: 6})
-	if err != nil || len(found) != 1 || found[0].Now != (annotate.Span{First: 5, Last: 7}) || found[0].Placed != annotate.Tracked {
+	if err != nil || len(found) != 1 || found[0].Now != (annotate.Span{First: 5, Last: 7}) ||
+		found[0].Placed != annotate.Tracked {
 		t.Errorf("Lookup = %+v, %v", found, err)
 	}
 }
 
 func TestModelID(t *testing.T) {
-	for in, want := range map[string]string{"": "", "claude-opus-4-5": "anthropic/claude-opus-4-5", "gpt-5.2-codex": "openai/gpt-5.2-codex", "x/y": "x/y", "unheard-of": "unheard-of"} {
+	for in, want := range map[string]string{"": "", "claude-opus-4-5": "anthropic/claude-opus-4-5",
+		"gpt-5.2-codex": "openai/gpt-5.2-codex", "x/y": "x/y", "unheard-of": "unheard-of"} {
 		if got := modelID(in); got != want {
 			t.Errorf("modelID(%q) = %q, want %q", in, got, want)
 		}
@@ -196,7 +227,9 @@ func TestModelID(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"version":"0.1.0","id":"x","timestamp":"2026-01-25T10:00:00Z","files":[{"path":"a.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":2}]}]}]}`))
+	f.Add([]byte(
+		`{"version":"0.1.0","id":"x","timestamp":"2026-01-25T10:00:00Z","files":[{"path":"a.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":2}]}]}]}`,
+	))
 	f.Add([]byte("[{},\n1]"))
 	f.Add([]byte(`{"files":[],"metadata":{"dev.oxbow":{"v":1,"id":"a","file":"a","why":"b"}}}`))
 	dir := f.TempDir()

@@ -246,8 +246,10 @@ func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 			}
 			for _, s := range join(spans[k]) {
 				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", commit, f.Path, k, s.First, s.Last))
-				out = append(out, annotate.Record{ID: "g" + hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.why(), By: oxbow.Agent,
-					Agent: word(p.Agent.Tool), Model: word(p.Agent.Model), Session: word(p.Agent.ID), Commit: commit, Ref: word("git-ai " + k)})
+				out = append(out, annotate.Record{ID: "g" +
+					hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.why(), By: oxbow.Agent,
+					Agent: word(p.Agent.Tool), Model: word(p.Agent.Model), Session: word(p.Agent.ID), Commit: commit,
+					Ref: word("git-ai " + k)})
 			}
 		}
 	}

@@ -43,9 +43,16 @@ func TestReadGitAI(t *testing.T) {
 	dir := t.TempDir()
 	git := func(stdin string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command(program, append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd := exec.Command(
+			program,
+			append(
+				[]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"},
+				args...,
+			)...,
+		)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_COMMITTER_DATE=2026-04-18T12:00:00Z")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+
+			os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_COMMITTER_DATE=2026-04-18T12:00:00Z")
 		cmd.Stdin = strings.NewReader(stdin)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -57,7 +64,10 @@ func TestReadGitAI(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "src"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"src/pool.go": "one\ntwo\nthree\nfour\nfive\nsix\n", "a name.go": "short\nother\n"} {
+	for name, text := range map[string]string{
+		"src/pool.go": "one\ntwo\nthree\nfour\nfive\nsix\n",
+		"a name.go":   "short\nother\n",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +107,8 @@ func TestReadGitAI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]int{"bad note: that of commit " + two[:12] + ": a log has no metadata": 1, "notes of another version than 3": 1, "entries of known persons": 1,
+		want := map[string]int{"bad note: that of commit " + two[:12] +
+			": a log has no metadata": 1, "notes of another version than 3": 1, "entries of known persons": 1,
 			"entries of sessions that the note does not describe": 1, "ranges that their file does not have": 1}
 		if rep.Notes != 1 || rep.Written != 3 || !reflect.DeepEqual(rep.Left, want) {
 			t.Errorf("Read reports %+v, want %v", rep, want)
@@ -106,15 +117,18 @@ func TestReadGitAI(t *testing.T) {
 			t.Fatalf("Read = %+v, want three", recs)
 		}
 		r := recs[0]
-		if r.File != "src/pool.go" || r.Span != (annotate.Span{First: 1, Last: 3}) || r.Agent != "claude" || r.Model != "claude-opus-4-5" || r.Session != "conv_1" ||
-			r.Commit != one || !reflect.DeepEqual(r.Block, []string{"one", "two", "three"}) || r.Time.Format("2006-01-02") != "2026-04-18" ||
+		if r.File != "src/pool.go" || r.Span != (annotate.Span{First: 1, Last: 3}) || r.Agent != "claude" ||
+			r.Model != "claude-opus-4-5" || r.Session != "conv_1" ||
+			r.Commit != one || !reflect.DeepEqual(r.Block, []string{"one", "two", "three"}) ||
+			r.Time.Format("2006-01-02") != "2026-04-18" ||
 			r.Why != "Written by claude (claude-opus-4-5), directed by ada@example.com. Git AI does not say why." {
 			t.Errorf("the first record is %+v", r)
 		}
 		if recs[1].Span != (annotate.Span{First: 5, Last: 5}) {
 			t.Errorf("the second record is of %v", recs[1].Span)
 		}
-		if w := "One line will do.\n\nIt was asked: Make it short.\n\nWritten by cursor (gpt-5)."; recs[2].File != "a name.go" || recs[2].Why != w {
+		if w := "One line will do.\n\nIt was asked: Make it short.\n\nWritten by cursor " +
+			"(gpt-5)."; recs[2].File != "a name.go" || recs[2].Why != w {
 			t.Errorf("the third record is of %q, because %q, want %q", recs[2].File, recs[2].Why, w)
 		}
 		// Twice is once.
@@ -124,7 +138,8 @@ func TestReadGitAI(t *testing.T) {
 		if all, err := b.All(t.Context()); err != nil || len(all) != 3 {
 			t.Errorf("the book has %d, %v, want 3", len(all), err)
 		}
-		if found, err := b.Lookup(t.Context(), "src/pool.go", annotate.Span{First: 2, Last: 2}); err != nil || len(found) != 1 || found[0].Placed != annotate.Exact {
+		if found, err := b.Lookup(t.Context(), "src/pool.go", annotate.Span{First: 2, Last: 2}); err != nil ||
+			len(found) != 1 || found[0].Placed != annotate.Exact {
 			t.Errorf("Lookup = %+v, %v", found, err)
 		}
 	}
@@ -132,13 +147,19 @@ func TestReadGitAI(t *testing.T) {
 
 // TestBadLineOfANote: what is good of a note is read, and a bad line is named.
 func TestBadLineOfANote(t *testing.T) {
-	bad := strings.Replace("  s_c9883b05a2487d 1\n"+note, "  h_31dce776f88375 4\n", "  nonsense\n  s_c9883b05a2487d 5-x,6\n", 1)
+	bad := strings.Replace("  s_c9883b05a2487d 1\n"+
+		note, "  h_31dce776f88375 4\n", "  nonsense\n  s_c9883b05a2487d 5-x,6\n", 1)
 	bad = strings.Replace(bad, `"tool": "cursor"`, `"tool": 7`, 1)
 	l, err := parseAuthorship([]byte(bad))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"line 1: no file is named before it", `line 5: "  nonsense"`, `line 6: "5-x" is no range`, "metadata: "}
+	want := []string{
+		"line 1: no file is named before it",
+		`line 5: "  nonsense"`,
+		`line 6: "5-x" is no range`,
+		"metadata: ",
+	}
 	if len(l.bad) != len(want) {
 		t.Fatalf("bad lines are %q, want %q", l.bad, want)
 	}
@@ -148,7 +169,8 @@ func TestBadLineOfANote(t *testing.T) {
 		}
 	}
 	var rep Report
-	if recs := l.records(strings.Repeat("ab", 20), &rep); len(recs) != 4 || recs[1].Span != (annotate.Span{First: 5, Last: 6}) {
+	if recs := l.records(strings.Repeat("ab", 20), &rep); len(recs) != 4 ||
+		recs[1].Span != (annotate.Span{First: 5, Last: 6}) {
 		t.Errorf("records = %+v, want 4, the second of lines 5 and 6", recs)
 	}
 }

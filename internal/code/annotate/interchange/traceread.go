@@ -80,7 +80,10 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
 	}
 	if len(text) > maxText {
-		return nil, rep, fmt.Errorf("reading agent traces: %w", &oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxText>>20)})
+		return nil, rep, fmt.Errorf(
+			"reading agent traces: %w",
+			&oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxText>>20)},
+		)
 	}
 	ts, bad := traces(text)
 	for range bad {

@@ -195,7 +195,8 @@ func rsaKey(modulus, exponent string) (key, error) {
 	}
 	number := new(big.Int).SetBytes(e)
 	public := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(number.Int64())}
-	if bits := public.N.BitLen(); bits < 2048 || bits > 8192 || number.BitLen() > 31 || public.E < 3 || public.E%2 == 0 {
+	if bits := public.N.BitLen(); bits < 2048 || bits > 8192 || number.BitLen() > 31 || public.E < 3 ||
+		public.E%2 == 0 {
 		return key{}, errors.New("the key is too small or too large")
 	}
 	return key{public, "RS256"}, nil

@@ -64,7 +64,8 @@ type Verifier struct {
 // New returns a verifier. It does not contact the provider.
 func New(o Options) (*Verifier, error) {
 	u, err := url.Parse(o.Issuer)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" || (u.Scheme != "https" && !loopback(u)) {
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" ||
+		(u.Scheme != "https" && !loopback(u)) {
 		return nil, fmt.Errorf("the issuer %q is not the https URL of a provider", o.Issuer)
 	}
 	if o.Now == nil {
@@ -75,10 +76,16 @@ func New(o Options) (*Verifier, error) {
 		audiences = []string{o.Resource, o.Resource + "/", o.Resource + "/mcp"}
 	}
 	return &Verifier{opts: o,
-		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), exact: o.Issuer, client: cmp.Or(o.Client, newClient()), now: o.Now,
+		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), exact: o.Issuer,
+			client: cmp.Or(o.Client, newClient()), now: o.Now,
 			log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))},
-		parser: jwt.NewParser(jwt.WithValidMethods(algorithms), jwt.WithIssuer(o.Issuer), jwt.WithAudience(audiences...),
-			jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(o.Now), jwt.WithStrictDecoding())}, nil
+		parser: jwt.NewParser(
+			jwt.WithValidMethods(algorithms),
+			jwt.WithIssuer(o.Issuer),
+			jwt.WithAudience(audiences...),
+			jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(o.Now),
+			jwt.WithStrictDecoding(),
+		)}, nil
 }
 
 // claims contains the claims that are read from a token in addition to the registered claims.
@@ -154,7 +161,8 @@ func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "max-age=3600")
 	_ = json.NewEncoder(w).Encode(map[string]any{ // ignore the error: the client has disconnected
-		"resource": v.opts.Resource + path, "authorization_servers": []string{v.opts.Issuer}, "bearer_methods_supported": []string{"header"},
-		"scopes_supported": []string{scopeRead, scopeWrite}, "resource_name": "oxbow memory",
+		"resource": v.opts.Resource + path, "authorization_servers": []string{v.opts.Issuer},
+		"bearer_methods_supported": []string{"header"},
+		"scopes_supported":         []string{scopeRead, scopeWrite}, "resource_name": "oxbow memory",
 	})
 }

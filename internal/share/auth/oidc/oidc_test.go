@@ -101,7 +101,8 @@ func (p *provider) verifier(t *testing.T) *Verifier {
 
 // claims are those of a token that is let in, with others in their place.
 func (p *provider) claims(other map[string]any) map[string]any {
-	c := map[string]any{"iss": p.URL, "aud": resource, "sub": "u", "exp": p.now.Add(time.Hour).Unix(), "iat": p.now.Unix(), "scope": "openid oxbow:write", "org": "acme"}
+	c := map[string]any{"iss": p.URL, "aud": resource, "sub": "u", "exp": p.now.Add(time.Hour).Unix(),
+		"iat": p.now.Unix(), "scope": "openid oxbow:write", "org": "acme"}
 	maps.Copy(c, other)
 	maps.DeleteFunc(c, func(_ string, v any) bool { return v == nil })
 	return c
@@ -152,13 +153,19 @@ func TestLetIn(t *testing.T) {
 			want   auth.Token
 		}{
 			{nil, auth.Token{Name: "oidc:rw", Tenant: "acme"}},
-			{map[string]any{"scope": "oxbow:read"}, auth.Token{Name: "oidc:ro", Tenant: "acme", Rights: auth.Permissions{ReadOnly: true}}},
-			{map[string]any{"aud": []string{"else", resource + "/mcp"}, "org": "beta"}, auth.Token{Name: "oidc:rw", Tenant: "beta"}},
-			{map[string]any{"exp": p.now.Add(-30 * time.Second).Unix()}, auth.Token{Name: "oidc:rw", Tenant: "acme"}}, // clocks differ
+			{
+				map[string]any{"scope": "oxbow:read"},
+				auth.Token{Name: "oidc:ro", Tenant: "acme", Rights: auth.Permissions{ReadOnly: true}},
+			},
+			{map[string]any{"aud": []string{"else", resource +
+				"/mcp"}, "org": "beta"}, auth.Token{Name: "oidc:rw", Tenant: "beta"}},
+			// clocks differ
+			{map[string]any{"exp": p.now.Add(-30 * time.Second).Unix()}, auth.Token{Name: "oidc:rw", Tenant: "acme"}},
 			{map[string]any{"nbf": p.now.Add(30 * time.Second).Unix()}, auth.Token{Name: "oidc:rw", Tenant: "acme"}},
 		} {
 			got, err := v.Verify(t.Context(), p.sign(t, map[string]any{"alg": alg, "kid": kid}, p.claims(tt.claims)))
-			if err != nil || got.Name != tt.want.Name || got.Tenant != tt.want.Tenant || got.Rights.ReadOnly != tt.want.Rights.ReadOnly {
+			if err != nil || got.Name != tt.want.Name || got.Tenant != tt.want.Tenant ||
+				got.Rights.ReadOnly != tt.want.Rights.ReadOnly {
 				t.Errorf("%s %v: %+v, %v, want %+v", alg, tt.claims, got, err, tt.want)
 			}
 		}
@@ -176,34 +183,48 @@ func TestTurnedAway(t *testing.T) {
 	parts := strings.Split(good, ".")
 	other := newProvider(t)
 	for name, token := range map[string]string{
-		"another audience":         p.sign(t, rs, p.claims(map[string]any{"aud": "https://else.example.org"})),
-		"no audience":              p.sign(t, rs, p.claims(map[string]any{"aud": nil})),
-		"a part of the audience":   p.sign(t, rs, p.claims(map[string]any{"aud": resource + ".evil.example"})),
-		"another issuer":           p.sign(t, rs, p.claims(map[string]any{"iss": "https://else.example.org"})),
-		"no issuer":                p.sign(t, rs, p.claims(map[string]any{"iss": nil})),
-		"expired":                  p.sign(t, rs, p.claims(map[string]any{"exp": p.now.Add(-2 * time.Minute).Unix()})),
-		"never expires":            p.sign(t, rs, p.claims(map[string]any{"exp": nil})),
-		"not yet":                  p.sign(t, rs, p.claims(map[string]any{"nbf": p.now.Add(2 * time.Minute).Unix()})),
-		"no scope":                 p.sign(t, rs, p.claims(map[string]any{"scope": "openid"})),
-		"no tenant":                p.sign(t, rs, p.claims(map[string]any{"org": nil})),
-		"a tenant that is a list":  p.sign(t, rs, p.claims(map[string]any{"org": []string{"acme"}})),
-		"a tenant that is a path":  p.sign(t, rs, p.claims(map[string]any{"org": "../acme"})),
-		"alg none":                 p.sign(t, map[string]any{"alg": "none", "kid": "r"}, p.claims(nil)),
-		"alg NonE":                 p.sign(t, map[string]any{"alg": "NonE", "kid": "r"}, p.claims(nil)),
-		"HS256, the public key":    p.sign(t, map[string]any{"alg": "HS256", "kid": "r"}, p.claims(nil)),
-		"PS256":                    p.sign(t, map[string]any{"alg": "PS256", "kid": "r"}, p.claims(nil)),
-		"an unknown key":           p.sign(t, map[string]any{"alg": "RS256", "kid": "x"}, p.claims(nil)),
-		"no key":                   p.sign(t, map[string]any{"alg": "RS256"}, p.claims(nil)),
-		"a key of another kind":    p.sign(t, map[string]any{"alg": "RS256", "kid": "e"}, p.claims(nil)),
-		"a key for encryption":     p.sign(t, map[string]any{"alg": "RS256", "kid": "enc"}, p.claims(nil)),
-		"another's key":            other.sign(t, rs, p.claims(nil)),
-		"a key of its own":         p.sign(t, map[string]any{"alg": "RS256", "kid": "z", "jwk": p.keys[0]}, p.claims(nil)),
-		"a critical header":        p.sign(t, map[string]any{"alg": "RS256", "kid": "r", "crit": []string{"x"}}, p.claims(nil)),
-		"claims that were changed": parts[0] + "." + b64([]byte(strings.Replace(string(must(base64.RawURLEncoding.DecodeString(parts[1]))), "acme", "beta", 1))) + "." + parts[2],
-		"no signature":             parts[0] + "." + parts[1] + ".",
-		"too long":                 good + strings.Repeat("A", maxToken),
-		"no token":                 "a.b.c",
-		"empty parts":              "..",
+		"another audience":        p.sign(t, rs, p.claims(map[string]any{"aud": "https://else.example.org"})),
+		"no audience":             p.sign(t, rs, p.claims(map[string]any{"aud": nil})),
+		"a part of the audience":  p.sign(t, rs, p.claims(map[string]any{"aud": resource + ".evil.example"})),
+		"another issuer":          p.sign(t, rs, p.claims(map[string]any{"iss": "https://else.example.org"})),
+		"no issuer":               p.sign(t, rs, p.claims(map[string]any{"iss": nil})),
+		"expired":                 p.sign(t, rs, p.claims(map[string]any{"exp": p.now.Add(-2 * time.Minute).Unix()})),
+		"never expires":           p.sign(t, rs, p.claims(map[string]any{"exp": nil})),
+		"not yet":                 p.sign(t, rs, p.claims(map[string]any{"nbf": p.now.Add(2 * time.Minute).Unix()})),
+		"no scope":                p.sign(t, rs, p.claims(map[string]any{"scope": "openid"})),
+		"no tenant":               p.sign(t, rs, p.claims(map[string]any{"org": nil})),
+		"a tenant that is a list": p.sign(t, rs, p.claims(map[string]any{"org": []string{"acme"}})),
+		"a tenant that is a path": p.sign(t, rs, p.claims(map[string]any{"org": "../acme"})),
+		"alg none":                p.sign(t, map[string]any{"alg": "none", "kid": "r"}, p.claims(nil)),
+		"alg NonE":                p.sign(t, map[string]any{"alg": "NonE", "kid": "r"}, p.claims(nil)),
+		"HS256, the public key":   p.sign(t, map[string]any{"alg": "HS256", "kid": "r"}, p.claims(nil)),
+		"PS256":                   p.sign(t, map[string]any{"alg": "PS256", "kid": "r"}, p.claims(nil)),
+		"an unknown key":          p.sign(t, map[string]any{"alg": "RS256", "kid": "x"}, p.claims(nil)),
+		"no key":                  p.sign(t, map[string]any{"alg": "RS256"}, p.claims(nil)),
+		"a key of another kind":   p.sign(t, map[string]any{"alg": "RS256", "kid": "e"}, p.claims(nil)),
+		"a key for encryption":    p.sign(t, map[string]any{"alg": "RS256", "kid": "enc"}, p.claims(nil)),
+		"another's key":           other.sign(t, rs, p.claims(nil)),
+		"a key of its own": p.sign(
+			t,
+			map[string]any{"alg": "RS256", "kid": "z", "jwk": p.keys[0]},
+			p.claims(nil),
+		),
+		"a critical header": p.sign(
+			t,
+			map[string]any{"alg": "RS256", "kid": "r", "crit": []string{"x"}},
+			p.claims(nil),
+		),
+		"claims that were changed": parts[0] + "." +
+			b64([]byte(strings.Replace(
+				string(must(base64.RawURLEncoding.DecodeString(parts[1]))),
+				"acme",
+				"beta",
+				1,
+			))) + "." + parts[2],
+		"no signature": parts[0] + "." + parts[1] + ".",
+		"too long":     good + strings.Repeat("A", maxToken),
+		"no token":     "a.b.c",
+		"empty parts":  "..",
 	} {
 		if got, err := v.Verify(t.Context(), token); err == nil {
 			t.Errorf("%s: let in as %+v", name, got)
@@ -296,14 +317,19 @@ func TestHostileProvider(t *testing.T) {
 		}
 	}
 	p := newProvider(t)
-	liar, err := New(Options{Issuer: p.URL + "/", Resource: resource, Now: func() time.Time { return p.now }}) // which calls itself otherwise
+	// which calls itself otherwise
+	liar, err := New(Options{Issuer: p.URL + "/", Resource: resource, Now: func() time.Time { return p.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := liar.Verify(t.Context(), p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(map[string]any{"iss": p.URL + "/"}))); err == nil || !strings.Contains(err.Error(), "calls itself") {
+	if _, err := liar.Verify(
+		t.Context(),
+		p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(map[string]any{"iss": p.URL + "/"})),
+	); err == nil || !strings.Contains(err.Error(), "calls itself") {
 		t.Errorf("a provider of another name: %v", err)
 	}
-	for _, issuer := range []string{"", "http://login.example.org", "https://u@login.example.org", "https://login.example.org#x", "login"} {
+	for _, issuer := range []string{"", "http://login.example.org", "https://u@login.example.org",
+		"https://login.example.org#x", "login"} {
 		if _, err := New(Options{Issuer: issuer, Resource: resource}); err == nil {
 			t.Errorf("the issuer %q is taken", issuer)
 		}
@@ -314,7 +340,11 @@ func TestHostileProvider(t *testing.T) {
 func TestGuard(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)
-	g := auth.Guard{Tokens: auth.Tokens{auth.New("static", "a-secret.of-some.length", auth.Permissions{})}, Verify: v.Verify, Metadata: v.Metadata()}
+	g := auth.Guard{
+		Tokens:   auth.Tokens{auth.New("static", "a-secret.of-some.length", auth.Permissions{})},
+		Verify:   v.Verify,
+		Metadata: v.Metadata(),
+	}
 	admit := func(g auth.Guard, secret string) (auth.Token, error) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/mcp", nil)
 		if secret != "" {
@@ -359,7 +389,10 @@ func TestGuard(t *testing.T) {
 	}
 	head := http.Header{}
 	refused.Challenge(head)
-	if !strings.Contains(head.Get("WWW-Authenticate"), `resource_metadata="https://memory.example.org/.well-known/oauth-protected-resource"`) {
+	if !strings.Contains(
+		head.Get("WWW-Authenticate"),
+		`resource_metadata="https://memory.example.org/.well-known/oauth-protected-resource"`,
+	) {
 		t.Errorf("the challenge is %q", head)
 	}
 	for path, want := range map[string]string{wellKnown: resource, wellKnown + "/mcp": resource + "/mcp"} {
@@ -369,7 +402,8 @@ func TestGuard(t *testing.T) {
 			Resource string   `json:"resource"`
 			Servers  []string `json:"authorization_servers"`
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || d.Resource != want || !slices.Equal(d.Servers, []string{p.URL}) {
+		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || d.Resource != want ||
+			!slices.Equal(d.Servers, []string{p.URL}) {
 			t.Errorf("GET %s = %+v, %v", path, d, err)
 		}
 	}

@@ -108,7 +108,11 @@ func From(op oxbow.Op) (w Op, err error) {
 func (w Op) Op() (oxbow.Op, error) {
 	var ops []oxbow.Op
 	if a := w.Add; a != nil {
-		ops = append(ops, oxbow.Add{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels, Created: a.Created.Time, UniqueAliases: a.UniqueAliases})
+		ops = append(
+			ops,
+			oxbow.Add{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels,
+				Created: a.Created.Time, UniqueAliases: a.UniqueAliases},
+		)
 	}
 	if w.Update != nil {
 		ops = append(ops, oxbow.Update(*w.Update))
