@@ -17,9 +17,9 @@ func main() {
 	os.Exit(cli.Main())
 }
 
-// delayFirstCollection has the garbage collector begin at a heap of 32 MiB, which
-// most commands end before, instead of 4. From the first collection on, it works as
-// it does by default.
+// delayFirstCollection raises the heap size at which the garbage collector first runs from 4 MiB
+// to 32 MiB, because most commands end before they need so much. After the first collection, the
+// default setting is restored.
 func delayFirstCollection() {
 	debug.SetGCPercent(800)
 	runtime.AddCleanup(new(*byte), func(percent int) { debug.SetGCPercent(percent) }, 100)

@@ -1,11 +1,12 @@
-// What the hooks of clients say, as events, and what they are answered.
+// This file turns the reports of client hooks into session events, and encodes the answers to
+// them.
 
-// Package hook reads what clients give their hooks on standard input and makes
-// events of it, and it writes an answer as a client wants it.
+// Package hook parses the reports that clients write to the standard input of their hooks, turns
+// them into session events, and encodes answers in the form that each client expects.
 //
-// All give an object with much the same names of fields, and so does the plug-in
-// for opencode ([Plugin]). Gemini CLI and Copilot CLI name neither the prompt nor
-// the call that a report is about; [session.Fold] finds out.
+// A report is a JSON object. All clients, and the plug-in for opencode ([Plugin]), use nearly the
+// same field names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the
+// tool call; [session.Fold] works them out.
 package hook
 
 import (
@@ -26,48 +27,50 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// Env is what an adapter may know besides the report.
+// Env is the environment in which a report is read.
 type Env struct {
 	Now   time.Time
-	Clean func(string) string // takes out what may not be kept: secrets, and what hooks put into prompts
+	Clean func(string) string // removes secrets and the text that hooks added to prompts
 
-	// CopilotHome is where Copilot CLI keeps its sessions.
+	// CopilotHome is the directory in which Copilot CLI keeps its sessions, or "" if unknown.
 	CopilotHome string
 }
 
-// Report is what one call of a hook says.
+// Report is the content of one hook call.
 type Report struct {
 	Client string
 	Events []session.Event
 
-	// Source is how a session began, of the report that it did, and Prompt what a
-	// person wrote, of the report of that; "" of others, which are not answered.
+	// Source says how the session began; it is set only for the report of a session's start.
+	// Prompt is the text that a person wrote; it is set only for the report of a prompt. Reports
+	// with neither are not answered.
 	Source string
 	Prompt string
 
-	// Wrong says why what the hook was given is no report; "" for one, and for none at all.
+	// Wrong explains why the input is not a valid report. It is "" for a valid report and for
+	// empty input.
 	Wrong string
 
-	// Final reports that a turn or a session has ended.
+	// Final reports whether a turn or a session has ended.
 	Final bool
 
-	// Tool, Input and Output are of a call: its name, its arguments and what it returned,
-	// as the client reports them. Output is nil if the client does not report it.
+	// Tool, Input and Output describe a tool call: the tool's name, its arguments and its result,
+	// as the client reports them. Output is nil if the client does not report the result.
 	Tool          string
 	Input, Output json.RawMessage
 
-	event string // as the client names it
+	event string // event name, in the client's spelling
 }
 
-// adapter is what is special about a client.
+// adapter describes how one client differs from the others.
 type adapter struct {
-	events []string // those that are reported; others are passed over
+	events []string // names of the events that are read; other events are ignored
 
-	// answer is the object that gives context to the client.
+	// answer returns the JSON object that adds context to the conversation of the client.
 	answer func(event, context string) any
 }
 
-// named is the answer that names its event, as most clients want it.
+// named returns an answer that names its event, as most clients expect.
 func named(event, context string) any {
 	return map[string]any{
 		"suppressOutput":     true,
@@ -75,7 +78,7 @@ func named(event, context string) any {
 	}
 }
 
-// spoken are the events of clients that name prompts and calls.
+// spoken lists the events of clients whose reports identify prompts and calls.
 var spoken = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact",
 	"SubagentStop", "Stop", "SessionEnd", "AgentText"}
 
@@ -93,13 +96,13 @@ var adapters = map[string]adapter{
 	},
 }
 
-// Clients are the clients whose hooks are known.
+// Clients returns the names of the supported clients.
 func Clients() []string {
 	return []string{"claude", "codex", "gemini", "opencode", "copilot", "qwen"}
 }
 
-// Read reads what a client gave its hook. What is not known, or is no such
-// report, has no events.
+// Read parses the report that a client wrote to the standard input of its hook. The report has no
+// events if the client or the event is unknown, or if the input is invalid.
 func Read(client string, stdin []byte, env Env) Report {
 	out := Report{Client: client}
 	r, ok := clientline.ReadReport(stdin)
@@ -129,19 +132,20 @@ func Read(client string, stdin []byte, env Env) Report {
 		e.Transcript = filepath.Join(env.CopilotHome, "session-state", e.Session, "events.jsonl")
 	}
 	if e.Agent != "" && client == "codex" {
-		e.Turn = "" // the sub-agent's own, which is in no person's turn
+		e.Turn = "" // the turn ID is the sub-agent's own and belongs to no person's turn
 	}
 	out.event = r.Event
 	events[r.Event](&out, &r, e, env.Clean)
 	return out
 }
 
-// agentOf returns the sub-agent that a report is of, as transcripts name it.
+// agentOf returns the name of the sub-agent that a report is about, in the spelling of the
+// client's transcripts, or "" for the main agent.
 func agentOf(r clientline.Report, client string) string {
 	switch {
 	case client == "opencode":
 		return r.AgentType
-	case r.AgentID == "": // the type alone is that of the main one
+	case r.AgentID == "": // a type without an ID is the type of the main agent
 		return ""
 	case client == "qwen" || r.AgentType == "":
 		return r.AgentID
@@ -149,7 +153,8 @@ func agentOf(r clientline.Report, client string) string {
 	return r.AgentType
 }
 
-// events are how a report becomes events, by the names that clients give them.
+// events maps each event name of any client to the function that adds the session events of its
+// report.
 var events = map[string]func(out *Report, r *clientline.Report, e session.Event, clean func(string) string){
 	"SessionStart":       sessionStart,
 	"UserPromptSubmit":   promptSubmit,
@@ -170,7 +175,7 @@ func (out *Report) add(e session.Event, kind session.Kind, text string) {
 	out.Events = append(out.Events, e)
 }
 
-// sources are how a session may begin, where clients have other words.
+// sources maps the clients' words for the start of a session to the common words.
 var sources = map[string]string{"new": "startup", "": "startup"}
 
 func sessionStart(out *Report, r *clientline.Report, e session.Event, _ func(string) string) {
@@ -185,9 +190,8 @@ func sessionStart(out *Report, r *clientline.Report, e session.Event, _ func(str
 	out.add(e, session.Start, out.Source)
 }
 
-// promptSubmit passes over what no person wrote: the task of a sub-agent, what
-// the client says in the person's place, and the empty prompts that Qwen Code
-// reports once a round.
+// promptSubmit ignores text that no person wrote: the task of a sub-agent, messages that the
+// client sends in the person's place, and the empty prompts that Qwen Code reports once a round.
 func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	if r.AgentID != "" || e.Agent != "" ||
 		slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
@@ -235,11 +239,11 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 	}
 }
 
-// endOfSubagent is the tool by which a sub-agent of Gemini CLI reports its result, which the call
-// that started it returns.
+// endOfSubagent is the tool with which a sub-agent of Gemini CLI reports its result. The result
+// is ignored here because the call that started the sub-agent returns it as well.
 const endOfSubagent = "complete_task"
 
-// outputOf returns what a call returned, or nil if the client does not report it.
+// outputOf returns the result of a tool call, or nil if the client does not report it.
 func outputOf(r *clientline.Report) json.RawMessage {
 	for _, raw := range []json.RawMessage{r.Result, r.Response} {
 		if len(raw) > 0 && string(raw) != "null" {
@@ -247,14 +251,14 @@ func outputOf(r *clientline.Report) json.RawMessage {
 		}
 	}
 	if r.Event == "PostToolUseFailure" && r.Error != "" {
-		b, _ := json.Marshal(r.Error) // of a string
+		b, _ := json.Marshal(r.Error) // marshalling a string cannot fail
 		return b
 	}
 	return nil
 }
 
-// copilotTools are the names of tools in transcripts, by those that Copilot CLI
-// gives hooks in the manner of Claude Code.
+// copilotTools maps the tool names that Copilot CLI reports to hooks, which are those of Claude
+// Code, to the names in its transcripts.
 var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
 	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
@@ -280,8 +284,8 @@ func stopped(out *Report, r *clientline.Report, e session.Event, clean func(stri
 	}
 }
 
-// subagentStop passes over the agent by which Claude Code compacts: it has no
-// type.
+// subagentStop ignores the agent with which Claude Code compacts a conversation. That agent has
+// no type.
 func subagentStop(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
@@ -298,23 +302,24 @@ func sessionEnd(out *Report, r *clientline.Report, e session.Event, _ func(strin
 	out.add(e, session.End, r.Reason)
 }
 
-// StartsLate reports whether the client is given what a session begins with at the first
-// prompt, and not at the start. Gemini CLI writes what its hook of the start says into the
+// StartsLate reports whether the client receives the context of a session's start with the first
+// prompt instead of at the start. Gemini CLI writes the answer of its start hook into the
 // person's prompt, and leaves that prompt out when the session is resumed.
 func (r Report) StartsLate() bool { return r.Client == "gemini" }
 
-// ForgetsStart reports whether a client does not keep, with the conversation, what its model
-// was given when the session began, so that a resumed session needs it again. The plug-in
-// for opencode puts it into the system prompt, which opencode does not store.
+// ForgetsStart reports whether a client does not store the context of a session's start with the
+// conversation, so that a resumed session needs the context again. For example, the plug-in for
+// opencode adds the context to the system prompt, which opencode does not store.
 func ForgetsStart(client string) bool {
 	return client == "opencode" || client == "copilot" || client == "qwen"
 }
 
-// MaxContext is the most characters of context that every client takes whole.
+// MaxContext is the maximum number of characters of context that no client truncates.
 const MaxContext = 9_500
 
-// Answer returns what is written to standard output to give the client context;
-// nothing where it would not be heard, or does harm.
+// Answer returns the bytes to write to standard output so that the client adds the context to its
+// conversation. It returns nil if the context is empty or the report is not about a start or a
+// prompt. A context of more than MaxContext characters is truncated.
 func (r Report) Answer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if (r.Source == "" && r.Prompt == "") || context == "" {
@@ -327,7 +332,8 @@ func (r Report) Answer(context string) []byte {
 	return reply(adapters[r.Client].answer, r.event, context)
 }
 
-// The fence in which context stands, and its tags in a context, where they are none.
+// begin and end enclose the context in an answer. fenceTag matches the same tags inside a
+// context, where they must be made harmless.
 const begin, end = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
 
 var fenceTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.Fence + `)`) })
@@ -340,12 +346,12 @@ func reply(answer func(event, context string) any, event, context string) []byte
 	return append(b, '\n')
 }
 
-// Before returns what is written to standard output to give the client context before a
-// tool is used; nothing for a client that does not give it to the model.
+// Before returns the bytes to write to standard output so that the client gives the context to
+// its model before a tool is used. It returns nil if the client does not support this.
 func Before(client, context string) []byte {
 	answer := adapters[client].answer
 	switch client {
-	case "claude", "codex": // Codex takes no other field here
+	case "claude", "codex": // Codex accepts no other field here
 		answer = func(event, context string) any {
 			return map[string]any{
 				"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
@@ -361,7 +367,7 @@ func Before(client, context string) []byte {
 //go:embed opencode.js
 var plugin string
 
-// Plugin returns the text of the plug-in for opencode that runs a command.
+// Plugin returns the source of the plug-in for opencode, which runs the command as its hook.
 func Plugin(command []string) ([]byte, error) {
 	b, err := json.Marshal(command)
 	if err != nil {
