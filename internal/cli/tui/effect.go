@@ -1,29 +1,29 @@
-// What comes to the model, and what it has done.
+// This file defines the events and the effects of the model.
 
 package tui
 
 import "time"
 
-// An event is a key or one of these.
+// An event is a key or one of these types.
 type (
 	size struct{ width, height int }
-	tick struct{} // a moment came that was waited for
+	tick struct{} // a time for which the model waited has come
 
-	answer struct { // to search n
+	answer struct { // result of search n
 		n     int
 		found Found
 	}
-	entry struct { // that is to be shown
+	entry struct { // entry to show
 		hit   Hit
 		whole Whole
 	}
-	outcome struct { // of a change
+	outcome struct { // result of a change
 		done   Done
-		undoes bool // it took the last change back
+		undoes bool // the change was an undo
 	}
 )
 
-// An effect is one of these.
+// An effect is one of these types.
 type (
 	effect any
 
@@ -31,7 +31,7 @@ type (
 		n     int
 		query string
 	}
-	wake    struct{ at time.Time } // for a tick
+	wake    struct{ at time.Time } // send a tick at this time
 	get     struct{ hit Hit }
 	edit    struct{ hit Hit }
 	forget  struct{ hit Hit }

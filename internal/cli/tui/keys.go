@@ -1,4 +1,4 @@
-// Keys: what a terminal sends for what is typed.
+// This file decodes keys from the bytes that a terminal sends.
 
 package tui
 
@@ -10,11 +10,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
-// code says which key was pressed.
+// code identifies a key.
 type code int
 
 const (
-	typed code = iota // text, which may be pasted
+	typed code = iota // text, which may have been pasted
 	enter
 	tab
 	backspace
@@ -28,8 +28,8 @@ const (
 	pageUp
 	pageDown
 	escape
-	ctrl    // with the letter that is the key's text
-	unknown // a key that means nothing here
+	ctrl    // with the letter in key.text
+	unknown // a key without meaning here
 )
 
 // key is one key press.
@@ -38,33 +38,33 @@ type key struct {
 	text string
 }
 
-// Text that is pasted stands between these two.
+// The sequences that enclose pasted text.
 const (
 	pasteBegins = "\x1b[200~"
 	pasteEnds   = "\x1b[201~"
 )
 
-// mostPending is how many bytes of a sequence, and mostPasted how many of a
-// pasted text, are waited for.
+// mostPending is the maximum number of bytes of an incomplete escape sequence, and mostPasted
+// that of an incomplete paste. If more bytes arrive, the decoder stops waiting for the end.
 const (
 	mostPending = 64
 	mostPasted  = 1 << 16
 )
 
-// sequences are the ends of the escape sequences that terminals send, in the
-// forms of xterm, of the Linux console, and of application mode.
+// sequences maps the ends of escape sequences to keys. It includes the forms of xterm, of the
+// Linux console, and of application mode.
 var sequences = map[string]code{
 	"A": up, "B": down, "C": right, "D": left, "H": home, "F": end,
 	"1~": home, "3~": del, "4~": end, "5~": pageUp, "6~": pageDown, "7~": home, "8~": end,
 	"Z": tab,
 }
 
-// controls are the control characters that are keys of their own.
+// controls maps the control characters that are keys of their own.
 var controls = map[byte]code{'\r': enter, '\n': enter, '\t': tab, 0x7f: backspace, 0x08: backspace}
 
-// nextKey returns the first key of b and how many bytes it takes: 0 while its
-// rest has not come. With last, nothing more comes, and an escape character is a
-// key.
+// nextKey returns the first key in b and its length in bytes. The length is 0 if the key is
+// incomplete. If last is set, no more bytes are expected, and an escape character is a key of its
+// own.
 func nextKey(b []byte, last bool) (k key, n int) {
 	switch c := b[0]; {
 	case c == 0x1b:
@@ -83,7 +83,7 @@ func nextKey(b []byte, last bool) (k key, n int) {
 	return key{typed, string(r)}, n
 }
 
-// escaped is nextKey for what begins with an escape character.
+// escaped is like nextKey, for bytes that begin with an escape character.
 func escaped(b []byte, last bool) (key, int) {
 	switch {
 	case len(b) == 1 && last, len(b) > 1 && b[1] == 0x1b:
@@ -99,15 +99,15 @@ func escaped(b []byte, last bool) (key, int) {
 		return key{}, 0
 	}
 	_, n := utf8.DecodeRune(b[1:])
-	return key{code: unknown}, 1 + n // a letter with Alt
+	return key{code: unknown}, 1 + n // Alt with a character
 }
 
-// long is nextKey for what begins a sequence of several characters.
+// long is like nextKey, for bytes that begin an escape sequence of several characters.
 func long(b []byte, last bool) (key, int) {
 	for i := 2; i < len(b); i++ {
 		switch c := b[i]; {
 		case c < 0x20 || c > 0x7e:
-			return key{code: unknown}, i // no sequence
+			return key{code: unknown}, i // not an escape sequence
 		case c >= 0x40:
 			return key{code: sequence(string(b[2 : i+1]))}, i + 1
 		}
@@ -121,7 +121,7 @@ func long(b []byte, last bool) (key, int) {
 	return key{}, 0
 }
 
-// sequence returns the key of a sequence, whatever is held down with it.
+// sequence returns the key of an escape sequence, ignoring modifiers such as Shift.
 func sequence(s string) code {
 	if params, _, ok := strings.Cut(s, ";"); ok {
 		s = params + s[len(s)-1:]
@@ -135,7 +135,7 @@ func sequence(s string) code {
 	return unknown
 }
 
-// pasted is nextKey for what follows [pasteBegins].
+// pasted is like nextKey, for the bytes after [pasteBegins].
 func pasted(b []byte, last bool) (key, int) {
 	text, _, whole := strings.Cut(string(b), pasteEnds)
 	if !whole && !last && len(b) < mostPasted {

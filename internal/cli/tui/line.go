@@ -1,4 +1,4 @@
-// The line in which the query is typed.
+// This file implements the line in which the query is typed.
 
 package tui
 
@@ -11,7 +11,7 @@ import (
 // line is a text of one line with a cursor.
 type line struct {
 	text []rune
-	at   int // where the cursor stands, from 0 to len(text)
+	at   int // position of the cursor, from 0 to len(text)
 }
 
 func newLine(s string) line {
@@ -21,7 +21,8 @@ func newLine(s string) line {
 
 func (l *line) String() string { return string(l.text) }
 
-// replace puts s in the place of the characters from one to another.
+// replace replaces the characters from index from to index to with s, and moves the cursor behind
+// s.
 func (l *line) replace(from, to int, s string) {
 	rest := string(l.text[to:])
 	l.text = append(l.text[:from:from], []rune(s)...)
@@ -29,7 +30,7 @@ func (l *line) replace(from, to int, s string) {
 	l.text = append(l.text, []rune(rest)...)
 }
 
-// wordStart returns where the word before the cursor begins.
+// wordStart returns the position where the word before the cursor begins.
 func (l *line) wordStart() int {
 	at := l.at
 	for at > 0 && unicode.IsSpace(l.text[at-1]) {
@@ -41,7 +42,7 @@ func (l *line) wordStart() int {
 	return at
 }
 
-// press edits the line, and reports whether the key is one that does.
+// press applies an editing key, and reports whether k is one.
 func (l *line) press(k key) bool {
 	switch {
 	case k.code == typed:
@@ -71,8 +72,8 @@ func (l *line) press(k key) bool {
 	return true
 }
 
-// show returns the part of the line that fits n columns, with the cursor in it,
-// and the column of the cursor. What is left out is shown by an ellipsis.
+// show returns the part of the line around the cursor that fits n columns, and the column of the
+// cursor. An ellipsis replaces the text that does not fit.
 func (l *line) show(n int) (text string, cursor int) {
 	before := safe(string(l.text[:l.at]))
 	if screen.Columns(before) >= n {

@@ -1,20 +1,21 @@
-// The list of hits, of which one is chosen.
+// This file implements the list of hits, one of which is chosen.
 
 package tui
 
 import "slices"
 
-// list is the last answer, and the place in it.
+// list contains the last answer and the position in it.
 type list struct {
 	Found
-	of     string // the query that it answers
-	is     bool   // there was an answer
+	of     string // query of the answer
+	is     bool   // there is an answer
 	chosen int
-	top    int    // the first hit that is shown
-	wanted string // the name that the next answer is to choose, or ""
+	top    int    // index of the first hit that is shown
+	wanted string // name of the entry that the next answer should choose, or ""
 }
 
-// set takes an answer. Of the same query, the chosen entry stays the chosen one.
+// set replaces the answer. If same is set, the answer is to the same query and the chosen entry
+// stays chosen.
 func (l *list) set(f Found, same bool) {
 	was, ok := l.hit()
 	l.Found, l.is = f, true
@@ -25,7 +26,7 @@ func (l *list) set(f Found, same bool) {
 	at := -1
 	if (ok && same) || name != was.Name {
 		at = slices.IndexFunc(f.Hits, func(h Hit) bool { return h.Name == name })
-		if at < 0 { // what took its place
+		if at < 0 { // choose the entry that took its place
 			at = min(l.chosen, len(f.Hits)-1)
 		}
 	}
@@ -40,8 +41,8 @@ func (l *list) hit() (Hit, bool) {
 	return l.Hits[l.chosen], true
 }
 
-// move chooses another entry, so many further down, and reports whether there is
-// one that far.
+// move moves the choice down by the given number of entries, or up if by is negative, but not
+// beyond the ends of the list. It reports whether the choice changed.
 func (l *list) move(by int) bool {
 	to := max(min(l.chosen+by, len(l.Hits)-1), 0)
 	moved := to != l.chosen
@@ -49,8 +50,8 @@ func (l *list) move(by int) bool {
 	return moved
 }
 
-// shown returns the hits that are shown in so many rows, the chosen one among
-// them, and which of them that is.
+// shown returns the hits that fit the given number of rows, and the index of the chosen hit among
+// them.
 func (l *list) shown(rows int) (hits []Hit, chosen int) {
 	if rows < 1 {
 		return nil, 0

@@ -1,4 +1,4 @@
-// The loop between the terminal, the model, and the verbs.
+// This file implements the event loop, which connects the terminal, the model and the verbs.
 
 package tui
 
@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	pause   = 40 * time.Millisecond // in typing, after which a query is asked
+	pause   = 40 * time.Millisecond // in typing, after which the query is run
 	escWait = 50 * time.Millisecond // for the rest of a key that begins with an escape character
 
-	pasteWait = time.Second // for the rest of what is pasted
+	pasteWait = time.Second // for the rest of a pasted text
 )
 
-// Show shows the screen until it is quit, and gives the terminal back as it was
-// however that comes about: by a key, by the end of ctx, by a signal, or by a panic.
+// Show shows the screen until the person quits, ctx ends or a signal arrives. In each case, and
+// after a panic, it restores the terminal.
 func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, v Verbs) error {
 	signals := watch()
 	defer signals.close()
@@ -32,14 +32,14 @@ func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, 
 	ctx, end := context.WithCancel(ctx)
 	l := &loop{t: t, signals: signals, verbs: v, now: now, events: make(chan any), wanted: make(chan struct{}, 1),
 		model: newModel(query, t.size(), pause)}
-	defer l.calls.Wait() // before the caller closes what the verbs work on
+	defer l.calls.Wait() // before the caller closes the resources of the verbs
 	defer end()
 	defer t.leave()
 	return l.run(ctx)
 }
 
-// loop is one run of the screen. Only calls of verbs and the reader of keys are
-// goroutines of their own.
+// loop is one run of the screen. Only calls of verbs and the reading of keys run in goroutines of
+// their own.
 type loop struct {
 	t       *Terminal
 	verbs   Verbs
@@ -47,22 +47,22 @@ type loop struct {
 	model   *model
 	signals *signals
 	events  chan any
-	wanted  chan struct{} // one for each read of keys
+	wanted  chan struct{} // receives one value for each wanted read of keys
 
-	pending []byte             // keys whose rest has not come
-	ended   bool               // the screen was quit
-	overdue context.CancelFunc // ends the search that runs; nil before the first
-	turn    sync.Mutex         // one verb is called at a time
+	pending []byte             // bytes of a key that is not complete
+	ended   bool               // the person has quit
+	overdue context.CancelFunc // cancels the running search; nil before the first
+	turn    sync.Mutex         // allows one call of a verb at a time
 	calls   sync.WaitGroup
 }
 
-// What comes to the loop, next to the events of the model.
+// Events of the loop besides the events of the model.
 type (
 	input struct {
 		bytes []byte
 		err   error
 	}
-	silence  struct{ pending int } // nothing has come while so many bytes were pending
+	silence  struct{ pending int } // no byte arrived while pending bytes were waiting
 	panicked struct {
 		value any
 		stack []byte
@@ -95,12 +95,12 @@ func (l *loop) run(ctx context.Context) error {
 	return nil
 }
 
-// heard obeys a notice.
+// heard handles a notice of the system.
 func (l *loop) heard(n notice) error {
 	switch n {
 	case stops:
 		return l.stop()
-	case goesOn: // something else may have used the terminal
+	case goesOn: // another program may have used the terminal
 		if err := l.t.enter(); err != nil {
 			return err
 		}
@@ -113,14 +113,14 @@ func (l *loop) heard(n notice) error {
 	return nil
 }
 
-// stop stops this process, with the terminal as it was before.
+// stop restores the terminal and suspends this process.
 func (l *loop) stop() error {
 	l.t.leave()
 	l.signals.stopSelf()
 	return l.heard(goesOn)
 }
 
-// handle takes what has come.
+// handle processes an event.
 func (l *loop) handle(ctx context.Context, e any) error {
 	switch e := e.(type) {
 	case panicked:
@@ -146,8 +146,8 @@ func (l *loop) handle(ctx context.Context, e any) error {
 	return l.carryOut(ctx, l.model.update(e, l.now()))
 }
 
-// press gives the keys that have come to the model. With last, nothing more comes of
-// the one that is pending.
+// press passes the keys that have arrived to the model. If last is set, no more bytes of an
+// incomplete key are expected.
 func (l *loop) press(ctx context.Context, last bool) error {
 	for len(l.pending) > 0 && !l.ended {
 		k, n := nextKey(l.pending, last)
@@ -167,8 +167,8 @@ func (l *loop) press(ctx context.Context, last bool) error {
 	return nil
 }
 
-// readKeys sends what is typed, a read at a time and only when it is wanted: keys
-// that an editor is to get are not taken from it.
+// readKeys sends the typed bytes. It reads only when a value arrives in l.wanted, so that it does
+// not take keys from an editor.
 func (l *loop) readKeys(ctx context.Context) {
 	for {
 		select {
@@ -192,12 +192,12 @@ func (l *loop) send(ctx context.Context, e any) {
 	}
 }
 
-// after sends an event later.
+// after sends an event after a delay.
 func (l *loop) after(ctx context.Context, d time.Duration, e any) {
 	time.AfterFunc(d, func() { l.send(ctx, e) })
 }
 
-// carryOut does what the model has decided.
+// carryOut performs the effects that the model returned.
 func (l *loop) carryOut(ctx context.Context, effects []effect) error {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -233,8 +233,8 @@ func (l *loop) carryOut(ctx context.Context, effects []effect) error {
 	return nil
 }
 
-// call calls a verb when its turn comes, unless it is not wanted any more, and sends
-// what it returned.
+// call calls a verb in its own goroutine, after the verbs that are running, and sends its result.
+// It does neither if wanted is cancelled before.
 func (l *loop) call(ctx context.Context, verb func() any, wanted context.Context) {
 	l.calls.Go(func() {
 		defer func() {
@@ -256,15 +256,15 @@ func (l *loop) call(ctx context.Context, verb func() any, wanted context.Context
 	})
 }
 
-// dropSearch ends the search that runs; its answer is not awaited any more.
+// dropSearch cancels the running search, whose answer is then ignored.
 func (l *loop) dropSearch() {
 	if l.overdue != nil {
 		l.overdue()
 	}
 }
 
-// edit has a person edit an entry, on the terminal as it was before. What was typed
-// ahead is dropped.
+// edit restores the terminal and lets a person edit an entry. It discards keys that were typed
+// ahead.
 func (l *loop) edit(ctx context.Context, h Hit) error {
 	l.dropSearch()
 	l.turn.Lock()

@@ -1,40 +1,41 @@
-// The model: keys and answers in, effects out. It neither waits nor reads a clock.
+// This file implements the model, which receives events and returns effects. It neither waits nor
+// reads a clock.
 
 package tui
 
 import "time"
 
-// mode is what keys are for.
+// mode determines the meaning of keys.
 type mode int
 
 const (
-	typing   mode = iota // the query
-	choosing             // an entry of the list
-	reading              // a whole entry
-	doubting             // whether an entry is forgotten
+	typing   mode = iota // editing the query
+	choosing             // moving in the list
+	reading              // scrolling a whole entry
+	doubting             // confirming that an entry is forgotten
 )
 
-// model is all that the screen shows.
+// model is the state of the screen.
 type model struct {
 	size
-	now   time.Time // of the last event
+	now   time.Time // time of the last event
 	mode  mode
-	was   mode // before reading
+	was   mode // mode before reading
 	query line
 	searching
 	list  list
 	pager pager
 
-	lacks   string   // what the query lacks to be asked
-	victim  Hit      // what is to be forgotten
-	doubts  mode     // the mode before doubting
-	busy    bool     // a change is being made, or its answer awaited
-	after   *message // to be shown with that answer; nil for none
-	changes []uint64 // made in this screen and not undone, the last one last
+	lacks   string   // what an incomplete query lacks, or ""
+	victim  Hit      // entry that is about to be forgotten
+	doubts  mode     // mode before doubting
+	busy    bool     // a change is running, or the list is being updated after it
+	after   *message // message to show after that update, or nil
+	changes []uint64 // numbers of changes that were made here and not undone, oldest first
 	message
 }
 
-// message is what came of the last key, until the next one.
+// message is the result of the last key. It disappears with the next key.
 type message struct {
 	text string
 	bad  bool
@@ -50,7 +51,7 @@ func (m *model) start(now time.Time) []effect {
 	return m.update(tick{}, now)
 }
 
-// update takes an event, and returns what is to be done.
+// update handles an event and returns the effects to carry out.
 func (m *model) update(e any, now time.Time) []effect {
 	m.now = now
 	switch e := e.(type) {
@@ -73,7 +74,7 @@ func (m *model) update(e any, now time.Time) []effect {
 	return nil
 }
 
-// ask searches for the query, unless it lacks something.
+// ask runs the query, unless the query is incomplete.
 func (m *model) ask() []effect {
 	m.lacks = unfinished(m.query.String())
 	if m.lacks != "" {
@@ -82,7 +83,7 @@ func (m *model) ask() []effect {
 	return m.searching.ask(m.query.String(), m.now)
 }
 
-// take takes an answer, unless a later search was made.
+// take handles the answer to a search. It ignores the answer if a later search was started.
 func (m *model) take(a answer) []effect {
 	query := m.asked
 	if !m.answered(a.n) {
@@ -124,8 +125,8 @@ func (m *model) open(e entry) {
 	m.pager.rows = nil
 }
 
-// finish takes what came of a change. It is said once the list shows it: what is
-// listed until then is not what there is.
+// finish handles the result of a change. The message is shown only after the list has been
+// updated, because until then the list is out of date.
 func (m *model) finish(o outcome) []effect {
 	m.after, m.list.wanted = &message{o.done.Text, o.done.Failed}, o.done.Name
 	switch {

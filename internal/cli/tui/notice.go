@@ -1,8 +1,8 @@
-// What the system says of the terminal and of this process.
+// This file defines the notices of the operating system.
 
 package tui
 
-// notice is what the system says of the terminal or of this process.
+// notice is a message of the operating system about the terminal or this process.
 type notice int
 
 const (

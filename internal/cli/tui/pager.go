@@ -1,4 +1,4 @@
-// A whole entry, in rows that scroll.
+// This file implements the pager, which shows a whole entry in rows that scroll.
 
 package tui
 
@@ -13,14 +13,14 @@ import (
 type pager struct {
 	hit    Hit
 	whole  Whole
-	rows   []string // for width; rows of the text are not painted
-	textAt int      // the first row of the text
+	rows   []string // laid out for width; rows of the text are not painted
+	textAt int      // index of the first row of the text
 	width  int
-	top    int // the first row that is shown
-	height int // how many are
+	top    int // index of the first row that is shown
+	height int // number of rows that are shown
 }
 
-// wrap lays the entry out for a screen of that size.
+// wrap lays the entry out for a screen of the given size.
 func (p *pager) wrap(width, height int) {
 	p.height = height
 	if p.width != width || p.rows == nil {
@@ -45,15 +45,15 @@ func (p *pager) wrap(width, height int) {
 	p.scroll(0)
 }
 
-// factWidth is that of the widest name of a fact.
+// factWidth is the width of the longest fact name.
 const factWidth = 8
 
-// scroll shows what is so many rows further down.
+// scroll moves the view down by the given number of rows, or up if by is negative.
 func (p *pager) scroll(by int) {
 	p.top = max(min(p.top+by, len(p.rows)-p.height), 0)
 }
 
-// view returns the rows that are shown, and which of them they are.
+// view returns the rows that are shown and, unless all rows are shown, a text with their numbers.
 func (p *pager) view() (rows []string, where string) {
 	end := min(p.top+p.height, len(p.rows))
 	for i := p.top; i < end; i++ {

@@ -1,8 +1,8 @@
-// What keys do.
+// This file handles keys.
 
 package tui
 
-// press takes a key.
+// press handles a key.
 func (m *model) press(k key) []effect {
 	switch k {
 	case key{ctrl, "c"}:
@@ -23,7 +23,7 @@ func (m *model) press(k key) []effect {
 	return m.edit(k)
 }
 
-// edit takes a key while the query is typed.
+// edit handles a key in mode typing.
 func (m *model) edit(k key) []effect {
 	switch {
 	case k.code == tab, k.code == down:
@@ -42,7 +42,7 @@ func (m *model) edit(k key) []effect {
 	return nil
 }
 
-// choose takes a key while the list is moved in.
+// choose handles a key in mode choosing.
 func (m *model) choose(k key) []effect {
 	switch {
 	case k.code == tab, k == key{typed, "/"}, k.code == backspace:
@@ -68,7 +68,7 @@ func (m *model) choose(k key) []effect {
 	return nil
 }
 
-// either takes a key that does the same in the query and in the list.
+// either handles a key that has the same meaning in the query and in the list.
 func (m *model) either(k key) []effect {
 	_, page, _ := m.layout()
 	switch k.code {
@@ -86,7 +86,7 @@ func (m *model) either(k key) []effect {
 	return nil
 }
 
-// read takes a key while a whole entry is shown.
+// read handles a key in mode reading.
 func (m *model) read(k key) []effect {
 	page := max(m.pager.height-1, 1)
 	switch {
@@ -110,7 +110,8 @@ func (m *model) read(k key) []effect {
 	return nil
 }
 
-// act takes a key that changes an entry, if there is one.
+// act handles a key that changes an entry or undoes a change. is reports whether there is an
+// entry h.
 func (m *model) act(k key, h Hit, is bool) []effect {
 	switch {
 	case m.busy:
@@ -136,7 +137,7 @@ func (m *model) act(k key, h Hit, is bool) []effect {
 	return nil
 }
 
-// decide takes the key that confirms.
+// decide handles the answer to the question whether to forget an entry.
 func (m *model) decide(k key) []effect {
 	m.mode = m.doubts
 	if k != (key{typed, "y"}) {
@@ -150,7 +151,8 @@ func (m *model) decide(k key) []effect {
 	return []effect{forget{m.victim}}
 }
 
-// begin begins a change. What was searched for is asked again after it.
+// begin marks a change as running and drops the running search. The query is run again after the
+// change.
 func (m *model) begin() {
 	m.busy = true
 	m.drop()

@@ -1,4 +1,5 @@
-// When a query is asked: once keys pause, and the latest one wins.
+// This file decides when a query is run: after a pause in typing, and only the latest query
+// counts.
 
 package tui
 
@@ -11,27 +12,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// slowAfter is how long an answer takes before the screen says that it is awaited.
+// slowAfter is the time after which the screen says that it is still searching.
 const slowAfter = 300 * time.Millisecond
 
-// searching numbers searches, so that answers to older ones are dropped.
+// searching numbers the searches, so that answers to old searches can be ignored.
 type searching struct {
-	debounce time.Duration // from the last key to a search
+	debounce time.Duration // delay between the last key and the search
 
-	n     int       // the last search
-	asked string    // its query
-	began time.Time // zero once its answer has come
-	again bool      // the same query is asked again then
-	due   time.Time // of the next search; zero for none
+	n     int       // number of the last search
+	asked string    // query of the last search
+	began time.Time // its start; zero after its answer has arrived
+	again bool      // repeat the same query after the answer
+	due   time.Time // time of the next search; zero if none is scheduled
 }
 
-// later has a search made when no key comes for a while.
+// later schedules a search after the debounce delay and replaces the search that was scheduled
+// before.
 func (s *searching) later(now time.Time) effect {
 	s.due = now.Add(s.debounce)
 	return wake{s.due}
 }
 
-// isDue reports whether it is time for the search that was put off.
+// isDue reports whether the scheduled search is due. If so, it clears the schedule.
 func (s *searching) isDue(now time.Time) bool {
 	if s.due.IsZero() || now.Before(s.due) {
 		return false
@@ -40,8 +42,8 @@ func (s *searching) isDue(now time.Time) bool {
 	return true
 }
 
-// ask searches. A search of the same query that still runs is not overtaken, so that
-// its answer is shown.
+// ask starts a search. If a search for the same query is still running, ask lets it finish and
+// repeats the query afterwards.
 func (s *searching) ask(query string, now time.Time) []effect {
 	if s.running() && s.asked == query {
 		s.again = true
@@ -54,7 +56,7 @@ func (s *searching) ask(query string, now time.Time) []effect {
 	return []effect{search{s.n, query}, wake{now.Add(slowAfter)}}
 }
 
-// answered reports whether the answer to that search is the one that is awaited.
+// answered reports whether n is the last search, and marks it as answered if so.
 func (s *searching) answered(n int) bool {
 	if n == s.n {
 		s.began = time.Time{}
@@ -62,7 +64,7 @@ func (s *searching) answered(n int) bool {
 	return n == s.n
 }
 
-// drop has no answer awaited.
+// drop makes the screen ignore the answer of the running search.
 func (s *searching) drop() {
 	s.n = s.n + 1
 	s.began = time.Time{}
@@ -71,12 +73,13 @@ func (s *searching) drop() {
 
 func (s *searching) running() bool { return !s.began.IsZero() }
 
-// slow reports whether an answer is awaited for long.
+// slow reports whether the running search has taken at least slowAfter.
 func (s *searching) slow(now time.Time) bool {
 	return s.running() && now.Sub(s.began) >= slowAfter
 }
 
-// unfinished says what a query that is being typed lacks at its end, "" for nothing.
+// unfinished describes what an incomplete query lacks at its end, or returns "" if it is
+// complete.
 func unfinished(query string) string {
 	word, open := lastWord(query)
 	switch bare := strings.TrimLeft(word, "+-"); {
@@ -90,9 +93,8 @@ func unfinished(query string) string {
 	return ""
 }
 
-// lastWord returns the word that a query ends with, and whether it has a quotation
-// that is open. As package query has it, one opens where a word, a key or a value
-// begins.
+// lastWord returns the last word of a query, and whether the query ends inside an open quotation.
+// As in package query, a quotation can only begin where a word, a key or a value begins.
 func lastWord(query string) (word string, open bool) {
 	start := 0
 	begins := true

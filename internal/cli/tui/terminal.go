@@ -1,4 +1,5 @@
-// The terminal: raw mode, the alternate screen, and rows that changed.
+// This file controls the terminal: raw mode, the alternate screen, and the update of changed
+// rows.
 
 package tui
 
@@ -12,26 +13,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
-// Terminal is one that keys come from and a screen is shown on.
+// Terminal is a terminal that reads keys and shows a screen.
 type Terminal struct {
 	in, out *os.File
-	cooked  *term.State  // how it was
-	shown   frame        // what it shows
-	undo    func() error // of what the console of Windows needs
+	cooked  *term.State  // state before enter
+	shown   frame        // frame that is shown now
+	undo    func() error // restores the Windows console
 }
 
-// NewTerminal returns the terminal of these two files.
+// NewTerminal returns the terminal on the two files.
 func NewTerminal(in, out *os.File) *Terminal { return &Terminal{in: in, out: out} }
 
-// The sequences that begin and end a screen of its own: the alternate screen, marks
-// around what is pasted, and no wrapping of rows, whose characters a terminal may
-// take for wider than they are.
+// The sequences at the beginning and at the end of the screen. They switch to the alternate
+// screen, enclose pasted text in marks, and disable wrapping, because a terminal may treat a
+// character as wider than it is.
 const (
 	begins = "\x1b[?1049h\x1b[?2004h\x1b[?7l"
 	ends   = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l"
 )
 
-// enter takes the terminal over.
+// enter puts the terminal into raw mode and switches to the alternate screen.
 func (t *Terminal) enter() error {
 	undo, err := prepareConsole(t.out)
 	if err != nil {
@@ -49,18 +50,18 @@ func (t *Terminal) enter() error {
 	return err
 }
 
-// leave gives the terminal back as it was. It may be called at any time.
+// leave restores the terminal. It may be called at any time.
 func (t *Terminal) leave() {
 	if t.cooked == nil {
 		return
 	}
-	// Whatever fails, the rest is tried: there is no other way to say so.
+	// Try all steps and ignore errors, because there is no other way to report them.
 	_, _ = t.out.WriteString(ends)
 	_ = term.Restore(int(t.in.Fd()), t.cooked)
 	_ = t.undo()
 }
 
-// size returns its columns and rows, 80 and 24 where they are not known.
+// size returns the columns and rows of the terminal, or 80 and 24 if they are unknown.
 func (t *Terminal) size() size {
 	w, h, err := term.GetSize(int(t.out.Fd()))
 	if err != nil || w < 1 || h < 1 {
@@ -69,8 +70,7 @@ func (t *Terminal) size() size {
 	return size{w, h}
 }
 
-// draw shows a frame, of which only rows are written that differ from those that
-// stand there.
+// draw shows a frame. It writes only the rows that differ from the rows on the screen.
 func (t *Terminal) draw(f frame) error {
 	var b bytes.Buffer
 	b.WriteString("\x1b[?2026h\x1b[?25l")
@@ -83,7 +83,7 @@ func (t *Terminal) draw(f frame) error {
 			continue
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K", i+1)
-		_, _ = (&screen.Writer{W: &b}).Write([]byte(row)) // whatever the row holds
+		_, _ = (&screen.Writer{W: &b}).Write([]byte(row)) // even if row contains harmful characters
 	}
 	if f.cursor {
 		fmt.Fprintf(&b, "\x1b[%d;%dH\x1b[?25h", f.row+1, f.column+1)

@@ -1,68 +1,70 @@
-// Package tui is the screen of "oxbow recall -i": a query that is answered while it
-// is typed, its hits, and the chosen one of them. What it shows and which verbs it
-// calls is a model, of keys in and rows out; the terminal is around it.
+// Package tui implements the screen of "oxbow recall -i". It answers a query while the query is
+// being typed, and shows the list of hits and the chosen entry. A model, which receives keys and
+// returns rows, decides what is shown and which verbs are called. The rest of the package
+// connects the model to the terminal.
 package tui
 
 import "context"
 
-// Verbs are what the screen calls. One is called at a time. The words of what they
-// return are the door's.
+// Verbs are the functions that the screen calls, one at a time. The caller of [Show] words their
+// results.
 type Verbs struct {
-	// Recall answers a query, "" too. Of an older query it is ended by ctx.
+	// Recall answers a query, which may be "". ctx is cancelled if a newer query replaces this
+	// one.
 	Recall func(ctx context.Context, query string) Found
 
-	// Get returns what is known of a hit.
+	// Get returns an entry with all its details.
 	Get func(ctx context.Context, h Hit) Whole
 
-	// Edit has a person change an entry in an editor, on the terminal as it was
-	// before the screen.
+	// Edit lets a person change an entry in an editor. The terminal is restored while the editor
+	// runs.
 	Edit func(ctx context.Context, h Hit) Done
 
 	Forget func(ctx context.Context, h Hit) Done
 
-	// Undo takes the change of that number back.
+	// Undo reverts the change with that number.
 	Undo func(ctx context.Context, change uint64) Done
 }
 
-// Hit is an entry that was found.
+// Hit is an entry that the query found.
 type Hit struct {
 	Name    string
 	Version uint64   // number of the change that wrote it
-	Meta    string   // its kind, date and labels
-	Warning string   // why it is not believed, or ""
+	Meta    string   // kind, date and labels
+	Warning string   // why the entry is not reliable, or ""
 	Text    string   // the whole content
-	Words   []string // that the query found in name and text, in lower case, sorted
-	Fixed   string   // why it can be neither edited nor forgotten, or ""
-	Facts   []Fact   // that are of the hit, not of the entry
-	Final   bool     // what is forgotten cannot be brought back
+	Words   []string // query words in name and text; in lower case, sorted
+	Fixed   string   // why the entry can be neither edited nor forgotten, or ""
+	Facts   []Fact   // facts about the hit, not about the entry
+	Final   bool     // forgetting the entry cannot be undone
 }
 
 // Found is the answer to a query.
 type Found struct {
 	Hits  []Hit
 	More  bool     // there are more hits
-	Why   []string // why nothing was found
-	Notes []string // what else is to be known
+	Why   []string // why nothing was found; nil if there are hits
+	Notes []string // other notes for the person
 
-	Unfinished string // what the query lacks, as one that is being typed does; "" for an answer
-	Failed     string // why there is no answer, or ""
+	Unfinished string // what an incomplete query lacks; "" if the query was answered
+	Failed     string // why the query failed, or ""
 }
 
-// Whole is an entry with all that is known of it.
+// Whole is an entry with all its details.
 type Whole struct {
 	Version uint64
 	Facts   []Fact
 	Text    string
-	Failed  string // why it is not shown, or ""
+	Failed  string // why it cannot be shown, or ""
 }
 
 // Fact is a named part of an entry, such as its labels.
 type Fact struct{ Name, Value string }
 
-// Done is what came of a change.
+// Done is the result of a change.
 type Done struct {
 	Text   string // what was done, or why not
 	Failed bool
-	Name   string // of the entry that is to be chosen now, or ""
-	Change uint64 // its number, by which it is undone; 0 for none
+	Name   string // name of the entry to choose now, or ""
+	Change uint64 // change number for Undo; 0 if nothing was changed
 }

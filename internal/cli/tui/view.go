@@ -1,4 +1,4 @@
-// The rows that the model shows.
+// This file lays out the rows of the screen.
 
 package tui
 
@@ -11,25 +11,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// frame is what a screen shows: its rows, of safe text in colours of package
-// screen, and the cursor, unless it is hidden.
+// frame is the content of the screen: its rows, which are safe text with the colours of package
+// screen, and the cursor, if it is visible.
 type frame struct {
 	rows        []string
 	cursor      bool
 	column, row int
 }
 
-// widest is the most columns of a text: longer rows are hard to read.
+// widest is the maximum number of columns of a text, because longer rows are hard to read.
 const widest = 120
 
-// mostNamed is the most columns of a name that has its text next to it.
+// mostNamed is the maximum number of columns of a name that has text beside it.
 const mostNamed = 48
 
-// mostListed is the most rows that the list has.
+// mostListed is the maximum number of rows of the list.
 const mostListed = 15
 
-// layout returns whether there is a row for the state, and the rows of the list and
-// of the preview.
+// layout returns whether there is room for the state row, and the numbers of rows for the list
+// and for the preview.
 func (m *model) layout() (state bool, listed, previewed int) {
 	rest := m.height - 2
 	state = rest > 1
@@ -39,12 +39,12 @@ func (m *model) layout() (state bool, listed, previewed int) {
 	if rest < 5 {
 		return state, max(rest, 0), 0
 	}
-	rest-- // the line between
+	rest-- // separator between list and preview
 	listed = min((rest*2+4)/5, mostListed)
 	return state, listed, rest - listed
 }
 
-// view returns what is shown now.
+// view returns the current frame.
 func (m *model) view() frame {
 	var f frame
 	if m.mode == reading || (m.mode == doubting && m.doubts == reading) {
@@ -64,7 +64,7 @@ func (m *model) view() frame {
 	return f
 }
 
-// style is that of what has the keys, in that mode.
+// style returns the style of an element that has the focus in the given mode.
 func (m *model) style(has mode) string {
 	if m.mode == has || (m.mode == doubting && m.doubts == has) {
 		return screen.Bold
@@ -72,7 +72,7 @@ func (m *model) style(has mode) string {
 	return screen.Dim
 }
 
-// foundRows are those between the query and the footer.
+// foundRows returns the rows between the query and the footer.
 func (m *model) foundRows() (rows []string) {
 	state, listed, previewed := m.layout()
 	if state {
@@ -95,7 +95,7 @@ func (m *model) foundRows() (rows []string) {
 	return rows
 }
 
-// state says how the query stands.
+// state returns the text of the state row, such as the number of hits.
 func (m *model) state() string {
 	count := text.Count(len(m.list.Hits), "entry", "entries")
 	switch {
@@ -122,7 +122,7 @@ func (m *model) state() string {
 	return strings.Join(parts, " · ")
 }
 
-// reasons says why nothing was found.
+// reasons returns rows that explain why nothing was found.
 func (m *model) reasons() (rows []string) {
 	for _, w := range slices.Concat(m.list.Why, m.list.Notes) {
 		for i, row := range screen.Break(safe(w), max(m.width-2, 1)) {
@@ -132,7 +132,7 @@ func (m *model) reasons() (rows []string) {
 	return rows
 }
 
-// hitRow shows a hit: its name, and of its text what fits next to it.
+// hitRow returns the row of a hit: its name, and as much of its text as fits beside it.
 func (m *model) hitRow(h Hit, chosen bool) string {
 	pointer, style := " ", ""
 	if chosen {
@@ -159,7 +159,7 @@ func (m *model) hitRow(h Hit, chosen bool) string {
 	return row
 }
 
-// preview shows the part of a hit's text that was found, in at most so many rows.
+// preview returns the part of a hit's text that contains the query words, in at most n rows.
 func preview(h Hit, width, n int) []string {
 	part := h.Text
 	if most := 4 * n * width; len(part) > most {
@@ -177,12 +177,12 @@ func preview(h Hit, width, n int) []string {
 	}
 	first = max(min(first-1, len(all)-n), 0)
 	for _, row := range all[first:min(first+n, len(all))] {
-		rows = append(rows, screen.Mark(screen.Fit(row, width), h.Words, "")) // a wide character is broken nowhere
+		rows = append(rows, screen.Mark(screen.Fit(row, width), h.Words, "")) // cut a row with one wide character
 	}
 	return rows
 }
 
-// readRows are the rows of a whole entry.
+// readRows returns the rows of a whole entry.
 func (m *model) readRows() []string {
 	m.pager.wrap(min(m.width, widest), max(m.height-3, 1))
 	rows, where := m.pager.view()
@@ -193,7 +193,8 @@ func (m *model) readRows() []string {
 	return append(head, rows...)
 }
 
-// footRows say what keys do now or, before, what came of the last one.
+// footRows returns the footer: the result of the last key if there is one, and otherwise the help
+// on keys.
 func (m *model) footRows() []string {
 	switch {
 	case m.mode == doubting:
@@ -224,7 +225,7 @@ func (m *model) footRows() []string {
 	return []string{paint(screen.Dim, foot[i])}
 }
 
-// feet say what keys do, the longest first.
+// feet contains the help on keys for each mode, longest version first.
 var feet = map[mode][]string{
 	typing: {
 		"Tab or ↓ into the list · Ctrl-N/P next, previous · Enter shows all · Esc quits",
@@ -237,7 +238,7 @@ var feet = map[mode][]string{
 		"↑↓ · e edit · d forget · u undo · Esc", "↑↓ · e d u · Esc"},
 }
 
-// question asks whether an entry is forgotten.
+// question returns the row that asks whether to forget an entry.
 func (m *model) question() string {
 	rest := "? y forgets it, any other key keeps it"
 	if m.victim.Final {
