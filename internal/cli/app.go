@@ -1,4 +1,5 @@
-// One run of oxbow: who writes, and what is closed at its end.
+// This file defines app, the state of one run of oxbow, including the source of its changes and
+// the resources to close at its end.
 
 package cli
 
@@ -31,62 +32,66 @@ type app struct {
 	locator
 	agentFlag   string
 	profileFlag string
-	embedFlag   string // URL
-	modelFlag   string // for embedFlag
-	allowSecret bool   // what looks like a secret is kept
+	embedFlag   string // embedding server's URL
+	modelFlag   string // model at that URL
+	allowSecret bool   // store text that looks like a secret
 	secrets     *secret.Redactor
-	session     string        // random, one a run
-	command     string        // its words, without oxbow
-	sample      bool          // the memory is the demo's
+	session     string        // random ID of this run
+	command     string        // the command's words, without oxbow
+	sample      bool          // the memory is the demo's sample
 	tenant      bool          // the home is one of several that a server serves
-	limit       *tenant.Limit // of what is written; nil for none
-	elsewhere   *elsewhere    // nil where memories are files of their homes
+	limit       *tenant.Limit // limits on writing; nil means no limit
+	elsewhere   *elsewhere    // nil if memories are files of their homes
 
-	// sealAfter is when a change is sealed while the memory stays open; 0
-	// leaves it to the end.
+	// sealAfter is the delay after which a change is sealed while the memory stays open. If it is
+	// 0, changes are sealed when the memory is closed.
 	sealAfter time.Duration
-	cache     *oxbow.Cache // of memories; nil where each has its own
+	cache     *oxbow.Cache // shared by memories; if nil, each memory has its own cache
 
 	team       teamFiles
 	profileSet *profile.Set      // nil until it is needed
-	boundTo    *profile.Resolved // nil until it is needed, and when the run is bound to none
-	// caution says, in the words of a door, what the open store lacks, or "".
+	boundTo    *profile.Resolved // nil until it is needed, and if no profile binds the run
+	// caution describes a defect of the open store in the words of an interface. It is nil, or
+	// returns "", if there is no defect.
 	caution  atomic.Pointer[func(say func(verb.Note) string) string]
-	opened   layout.Home     // of another layout, nil while it is not needed
-	settling settling        // heads that are due are signed
+	opened   layout.Home     // home of another layout; nil until it is needed
+	settling settling        // signs heads that are due
 	hurried  bool            // a client waits for the run to end
-	answers  bool            // the run shows what a verb gave, before memories are closed
-	atEnd    []*oxbow.Memory // whose checkpoint is left to the end of the run
-	closers  []func() error  // for the end of the run
+	answers  bool            // show the answer before closing memories
+	atEnd    []*oxbow.Memory // memories whose checkpoint is made at the end of the run
+	closers  []func() error  // called at the end of the run
 
-	sessions func(context.Context) (*session.Archive, error) // the archive; nil until it is needed
-	// nothing is drained into the archive, or written to it
+	sessions func(context.Context) (*session.Archive, error) // archive of sessions; nil until it is needed
+	// asItIs prevents draining the spool into the archive and writing to the archive.
 	asItIs bool
-	kept   func(context.Context) (*session.Archive, error) // the archive as it is; set with sessions
-	// of a server's calls; nil where there are none
+	kept   func(context.Context) (*session.Archive, error) // archive without a drain; set with sessions
+	// exposure returns the exposure of a caller's session to text of others, for the calls of a
+	// server. It is nil if the run is not a server.
 	exposure func(ctx context.Context, c session.Caller) session.Exposure
-	unknown  error // the command that help was asked for
+	unknown  error // unknown command that help was asked for
 
-	// repeats reports whether a text repeats what agents have read of others; nil is for no.
+	// repeats reports whether a text repeats text of others that agents have read. If repeats is
+	// nil, no text does.
 	repeats func(text string) bool
 
-	// forPrompt chooses what a hook puts before a prompt; nil is for verb.Inject.
+	// forPrompt chooses the block that a hook puts before a prompt. If it is nil, verb.Inject is
+	// used.
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
-// teamFiles is what was found out of the team files of the working directory.
+// teamFiles caches the team files of the working directory.
 type teamFiles struct {
-	mu     sync.Mutex // guards the following
-	tree   *team.Tree // nil for none that the user trusts
-	looked time.Time  // zero before the first look
+	mu     sync.Mutex // guards the fields below
+	tree   *team.Tree // nil if the user trusts none
+	looked time.Time  // time of the last look; zero before the first
 }
 
 func newApp(env Env) *app {
 	return &app{locator: locator{terminal: terminal{env: env, name: "oxbow"}}}
 }
 
-// source returns who writes in this run: a person, or the agent that started it.
-// $OXBOW_AGENT is a claim: an agent sets it to differ from its person.
+// source returns the author of changes in this run: a person, or the agent that started the run.
+// $OXBOW_AGENT is only a claim, which an agent sets so that its changes differ from its person's.
 func (a *app) source() (oxbow.Source, error) {
 	if a.session == "" {
 		b := make([]byte, 8)
@@ -104,7 +109,7 @@ func (a *app) source() (oxbow.Source, error) {
 	return s, nil
 }
 
-// openDir opens a directory until the end of the run.
+// openDir opens a directory and closes it at the end of the run.
 func (a *app) openDir(dir string) (vfs.FS, error) {
 	fsys, err := vfs.Dir(dir)
 	if err != nil {
@@ -114,19 +119,19 @@ func (a *app) openDir(dir string) (vfs.FS, error) {
 	return fsys, nil
 }
 
-// closeAtEnd closes a memory at the end of the run, after what is to be done for the next.
+// closeAtEnd arranges that a memory gets a checkpoint and is closed at the end of the run.
 func (a *app) closeAtEnd(m *oxbow.Memory) {
 	a.closers = append(a.closers, m.Close)
 	a.atEnd = append(a.atEnd, m)
 }
 
-// close closes what the run has opened, the last first. A run that was to answer soon,
-// or that stayed, leaves checkpoints to others, or has made them.
+// close closes all that the run has opened, in reverse order. It makes checkpoints first, except
+// in a run that must end quickly and in a server, which has made its own.
 func (a *app) close(ctx context.Context) error {
 	var errs []error
 	for _, m := range a.atEnd {
 		if !a.hurried && a.sealAfter == 0 {
-			_ = m.Checkpoint(ctx) // else the next run does it
+			_ = m.Checkpoint(ctx) // if this fails, the next run makes the checkpoint
 		}
 	}
 	for _, fn := range slices.Backward(a.closers) {
@@ -137,7 +142,7 @@ func (a *app) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// access is what a command does with the memory.
+// access is the kind of access to the memory that a command needs.
 type access = verb.Access
 
 const (

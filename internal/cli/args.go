@@ -1,4 +1,4 @@
-// Arguments of commands: how many there are, and those that look like flags.
+// This file checks the number of arguments and handles arguments that look like flags.
 
 package cli
 
@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// finish gives the commands below c what all have in common: unmarked arguments,
-// and wrong ones as misuse.
+// finish prepares all commands below c: it unmarks their arguments and reports wrong arguments as
+// misuse.
 func finish(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		finish(sub)
@@ -46,7 +46,8 @@ func finishOne(c *cobra.Command) {
 	c.Flags().SortFlags = false
 }
 
-// args returns a check for a number of arguments, said in words.
+// args returns a check that there are between least and most arguments. A negative most means no
+// upper limit. what describes the expected arguments in the error.
 func args(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -60,20 +61,20 @@ func args(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// negated is a filter term such as -tag:draft, which the flag parser would
-// take for a bundle of short flags.
+// negated matches a filter term such as -tag:draft, which the flag parser would read as several
+// short flags.
 var negated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`) })
 
-// without is a word that recall is to leave out, such as -deploy: it has only the
-// short flags -q and -h.
+// without matches a word that recall must exclude, such as -deploy. The only short flags of
+// recall are -q and -h.
 var without = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) })
 
-// mark stands before a marked argument. No argument of a process can hold a
-// NUL, so it cannot be mistaken.
+// mark is the prefix of a marked argument. It is unambiguous because an argument of a process
+// cannot contain a NUL byte.
 const mark = "\x00"
 
-// markTerms hides negated filter terms and words from the flag parser, up to a "--".
-// unmark and unmarkFlags undo it once the flags are parsed.
+// markTerms marks negated filter terms and words before an argument "--", so that the flag parser
+// does not treat them as flags. After parsing, unmark and unmarkFlags remove the marks.
 func markTerms(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {
@@ -96,8 +97,8 @@ func unmark(args []string) []string {
 	return args
 }
 
-// unmarkFlags takes the mark off the values of flags: a term may stand there
-// as well, as in --content -tag:draft.
+// unmarkFlags removes marks from the values of flags, because a marked term may also be the value
+// of a flag, as in --content -tag:draft.
 func unmarkFlags(cmd *cobra.Command) error {
 	var failed error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -116,8 +117,8 @@ func unmarkFlags(cmd *cobra.Command) error {
 	return failed
 }
 
-// noneEmpty refuses a flag that has no value, as a script's variable that is not set
-// leaves it: without its bounds, keys or proofs a command does something else.
+// noneEmpty returns an error if a flag has an empty value, which may come from an unset variable
+// of a script. Without its limits, keys or proofs a command would do something else.
 func noneEmpty(cmd *cobra.Command) error {
 	var empty []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -1,4 +1,4 @@
-// oxbow bench: runs the program that measures, which is one of its own.
+// This file implements the command "oxbow bench", which runs a separate program for measurements.
 
 package cli
 
@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// benchProgram is the file name of the program that measures. It is one of its own,
-// so that this one holds neither the readers of data sets nor peers.
+// benchProgram is the file name of the program for measurements. It is a separate program so that
+// oxbow contains neither readers of data sets nor systems to compare with.
 const benchProgram = "oxbow-bench"
 
 func (a *app) benchCommand() *cobra.Command {
@@ -48,7 +48,7 @@ Without --data, quality and inject measure a small set that is built in.`,
 	}
 }
 
-// bench runs the program that measures.
+// bench runs the program for measurements, and builds it first if it must.
 func (a *app) bench(ctx context.Context, args []string) error {
 	name := benchProgram
 	if a.env.GOOS == "windows" {
@@ -65,7 +65,8 @@ func (a *app) bench(ctx context.Context, args []string) error {
 	if source == "" || err != nil {
 		return noBench(source)
 	}
-	// "go run" would start it in the directory of the source, and hide its status.
+	// Do not use "go run", because it would start the program in the source directory and hide
+	// its exit status.
 	dir, err := os.MkdirTemp("", "oxbow-bench-")
 	if err != nil {
 		return err
@@ -79,7 +80,8 @@ func (a *app) bench(ctx context.Context, args []string) error {
 	return a.startProgram(ctx, append([]string{program}, args...))
 }
 
-// besideOrOnPath returns a program next to this one, else one of the PATH, else "".
+// besideOrOnPath returns the path of a program next to this program or in PATH, or "" if there is
+// none.
 func (a *app) besideOrOnPath(name string) string {
 	if a.env.Executable != "" {
 		if p, err := exec.LookPath(filepath.Join(filepath.Dir(a.env.Executable), name)); err == nil {
@@ -87,14 +89,14 @@ func (a *app) besideOrOnPath(name string) string {
 		}
 	}
 	p, err := exec.LookPath(name)
-	if err != nil || !filepath.IsAbs(p) { // one of the working directory may have come with a project
+	if err != nil || !filepath.IsAbs(p) { // a relative path may lead to a file that came with a project
 		return ""
 	}
 	return p
 }
 
-// benchSource returns the directory of the source of the program, in the clone that
-// holds the working directory, or this program; "" for none.
+// benchSource returns the source directory of the program for measurements. It looks in the clone
+// that contains the working directory or this program, and returns "" if there is none.
 func (a *app) benchSource() (string, error) {
 	wd, err := a.env.Getwd()
 	if err != nil {
@@ -103,7 +105,7 @@ func (a *app) benchSource() (string, error) {
 	for _, dir := range []string{wd, filepath.Dir(a.env.Executable)} {
 		for up := ""; filepath.IsAbs(dir) && dir != up; dir = filepath.Dir(dir) {
 			up = dir
-			b, _ := os.ReadFile(filepath.Join(dir, "test", "bench", "go.mod")) // what cannot be read is no clone
+			b, _ := os.ReadFile(filepath.Join(dir, "test", "bench", "go.mod")) // a file that cannot be read is ignored
 			if bytes.HasPrefix(b, []byte("module github.com/oxbow-memory/oxbow/test/bench\n")) {
 				return filepath.Join(dir, "test", "bench"), nil
 			}
@@ -112,7 +114,7 @@ func (a *app) benchSource() (string, error) {
 	return "", nil
 }
 
-// noBench returns the error with the ways to get the program.
+// noBench returns an error that says how to get the program for measurements.
 func noBench(source string) error {
 	if source != "" {
 		return &hinted{errors.New("there is no " + benchProgram + ", and no Go to build it"),
@@ -123,7 +125,8 @@ func noBench(source string) error {
 		"git clone https://github.com/oxbow-memory/oxbow && cd oxbow, then run the same again there"}
 }
 
-// startProgram runs a program to its end. One that fails has printed the reason.
+// startProgram runs a program and waits until it ends. If the program fails, it has printed the
+// reason itself.
 func (a *app) startProgram(ctx context.Context, argv []string) error {
 	err := a.env.Start(ctx, argv)
 	var exit *exec.ExitError

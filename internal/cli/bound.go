@@ -1,5 +1,4 @@
-// Profiles as the command line finds them, and the profile
-// that a run is bound to.
+// This file finds profiles, and restricts a run to the profile that it is bound to.
 
 package cli
 
@@ -20,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// profiles returns the profiles of the home and, after them, of the project of
-// the working directory.
+// profiles returns the profiles of the home, followed by the profiles of the working directory's
+// project.
 func (a *app) profiles() (*profile.Set, error) {
 	if a.profileSet != nil {
 		return a.profileSet, nil
@@ -30,7 +29,7 @@ func (a *app) profiles() (*profile.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first place is always the home's, also when there is no home yet.
+	// The first place is always the home's, even if the home does not exist yet.
 	own := profile.Place{FS: vfs.NewMem(), Path: home, Dirs: profile.HomeDirs}
 	if fi, err := os.Stat(home); err == nil && fi.IsDir() {
 		own.FS, err = a.openDir(home)
@@ -47,17 +46,17 @@ func (a *app) profiles() (*profile.Set, error) {
 	own.Repeats = a.repeats
 	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
 	root, err := a.abs(".")
-	if err != nil { // a home that was named does without
+	if err != nil { // a home that was named needs no working directory
 		a.profileSet = set
 		return set, nil
 	}
-	// A directory whose name cannot name a project may still hold profiles.
+	// Ignore the error: a directory that cannot be named as a project may still contain profiles.
 	if p, err := a.project("."); err == nil {
 		root = p.Root
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
 	if verb.SameFile(home, filepath.Join(root, homeDir)) {
-		// The home is the project's own: what lies in it counts once.
+		// The home belongs to the project, so do not read its profiles a second time.
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
 	}
 	if !verb.SameFile(home, root) {
@@ -71,9 +70,10 @@ func (a *app) profiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// withhold returns which documents of the home are not used, and whether its profiles
-// count as the project's: all of a foreign home, and of one that was found, what a pull
-// or a checkout may have brought.
+// withhold returns a function that reports why a document of the home must not be used, or "".
+// For a foreign home this applies to all documents, and isProject is true because its profiles
+// count as the project's. For another home that was found, it applies to documents that a pull or
+// a checkout may have brought.
 func (a *app) withhold(home string) (withhold func(path string) string, isProject bool, err error) {
 	p, err := a.memoryPlace()
 	if err != nil || !p.Found {
@@ -86,9 +86,9 @@ func (a *app) withhold(home string) (withhold func(path string) string, isProjec
 	return func(path string) string { return a.host().Trusted.WithholdDocument(home, path) }, false, err
 }
 
-// boundName returns the name of the profile that the run is bound to: what
-// --profile says or $OXBOW_PROFILE; "" for none. Who starts an agent sets the
-// variable; the agent cannot choose another by a flag.
+// boundName returns the name of the profile that the run is bound to, or "". It is the value of
+// --profile or $OXBOW_PROFILE. If both are set and differ, it returns an error, so that an agent
+// cannot replace the profile that was set in its environment.
 func (a *app) boundName() (string, error) {
 	env := a.env.Getenv("OXBOW_PROFILE")
 	if a.profileFlag != "" && env != "" && a.profileFlag != env {
@@ -105,8 +105,8 @@ func (a *app) boundName() (string, error) {
 	return a.profileFlag, nil
 }
 
-// bound returns the profile that the run is bound to, nil for none. It is read
-// once: editing it changes nothing for a server that runs.
+// bound returns the profile that the run is bound to, or nil. The profile is read only once, so
+// that editing it does not affect a running server.
 func (a *app) bound() (*profile.Resolved, error) {
 	name, err := a.boundName()
 	if err != nil || name == "" || a.boundTo != nil {
@@ -120,7 +120,7 @@ func (a *app) bound() (*profile.Resolved, error) {
 	return a.boundTo, nil
 }
 
-// resolve returns the profile of that name.
+// resolve returns the profile with the given name.
 func (a *app) resolve(name string) (profile.Resolved, error) {
 	set, err := a.profiles()
 	if err != nil {
@@ -130,9 +130,8 @@ func (a *app) resolve(name string) (profile.Resolved, error) {
 	return r, badArgument(err)
 }
 
-// bind returns the memory as the run may see it, which is all of m unless the
-// run is bound to a profile. Closing it closes m, at the latest when the run
-// ends.
+// bind returns the part of m that the run may see. Without a bound profile this is m itself.
+// Closing the returned memory closes m, which is closed at the latest at the end of the run.
 func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
 	r, err := a.bound()
 	if err != nil || r == nil {
@@ -142,10 +141,9 @@ func (a *app) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
 	return scope.Within(m, r.Scope()), nil
 }
 
-// inScope are the commands that can be run bound to a profile: those that reach
-// entries through the memory alone. All others look at files that hold what is
-// outside, or write them, and are refused. A command that is not named here is
-// refused too.
+// inScope lists the commands that may run while bound to a profile. They reach entries only
+// through the memory. All other commands are refused, because they read or write files that
+// contain entries outside the profile.
 var inScope = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp",
 	"context",
@@ -154,12 +152,13 @@ var inScope = []string{
 	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
 	"session", "session list", "session show", "session search", "session resume",
 	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
-	"annotate", "why", "blame", // of the working tree
-	"annotate merge-driver", // joins files that git names
+	"annotate", "why", "blame", // use only the annotations of the working tree
+	"annotate merge-driver", // merges files that git names
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 
-// mayRun refuses a command that reaches around the profile of the run.
+// mayRun returns an error if the run is bound to a profile and the command could reach entries
+// outside it.
 func (a *app) mayRun(cmd *cobra.Command) error {
 	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
 	if command == "" || slices.Contains(inScope, command) {
@@ -168,8 +167,8 @@ func (a *app) mayRun(cmd *cobra.Command) error {
 	return a.unboundOnly(command)
 }
 
-// unboundOnly refuses what reads or writes all of the memory in a run that is
-// bound to a profile.
+// unboundOnly returns an error if the run is bound to a profile, because the command reads or
+// writes the whole memory.
 func (a *app) unboundOnly(command string) error {
 	name, err := a.boundName()
 	if err != nil || name == "" {
@@ -178,7 +177,8 @@ func (a *app) unboundOnly(command string) error {
 	return &hinted{&scopeError{command, name}, "run it without --profile, and without OXBOW_PROFILE"}
 }
 
-// outputPath returns the absolute path of output, unless the memory is there.
+// outputPath returns the absolute path of an output file, or an error if the memory is at that
+// path.
 func (a *app) outputPath(path string) (string, error) {
 	abs, err := a.abs(path)
 	bound, berr := a.boundName()
@@ -190,7 +190,7 @@ func (a *app) outputPath(path string) (string, error) {
 	return abs, badArgument(p.CheckTarget(abs, bound != ""))
 }
 
-// scopeError is a command that cannot be run bound to a profile. It matches
+// scopeError reports that a command cannot run while bound to a profile. It matches
 // oxbow.ErrUnsupported.
 type scopeError struct{ command, profile string }
 

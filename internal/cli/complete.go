@@ -1,5 +1,4 @@
-// oxbow completion, and what a shell is offered for the arguments and flags of
-// every command.
+// This file implements "oxbow completion", and the completion of arguments and flags in a shell.
 
 package cli
 
@@ -38,15 +37,15 @@ filters, too: oxbow recall project:<Tab>.`,
 	}
 }
 
-// maxCompletions is the most words that a shell is offered.
+// maxCompletions is the maximum number of completions that a shell is offered.
 const maxCompletions = 200
 
-// words returns what may be typed in the place of start. A shell has no place for
-// errors: where one comes, nothing is offered.
+// words returns the words that may replace start. It returns nothing after an error, because a
+// shell cannot show errors.
 type words func(ctx context.Context, start string) []string
 
-// offers makes a completion of words, for at most n arguments. What ends in a
-// colon is to be continued.
+// offers returns a completion function that offers words for the first n arguments. The shell
+// adds no space after a word that ends in a colon, so that the person can continue typing.
 func offers(n int, from words) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
@@ -65,14 +64,15 @@ func offers(n int, from words) cobra.CompletionFunc {
 	}
 }
 
-// isActive reports whether a word could run a command if a shell inserts a part of it
-// without quotes, as bash does with what several words begin with.
+// isActive reports whether a word could run a command if a shell inserts a part of it without
+// quotes, as bash does with the common prefix of several words.
 func isActive(word string) bool {
 	return strings.ContainsAny(word, "$`;&|<>") || strings.ContainsFunc(word, unicode.IsControl)
 }
 
-// complete gives all commands below c their completions: of arguments by the
-// words of the usage, of flags by their names.
+// complete adds completions to all commands below c, and to the flags of c. Arguments are
+// completed according to the words in the usage line, and flag values according to the name of
+// the flag.
 func (a *app) complete(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.ValidArgs == nil {
@@ -86,7 +86,7 @@ func (a *app) complete(c *cobra.Command) {
 		if p, ok := f.Value.(*paramFlag); ok && len(p.param.Enum) > 0 {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
-		if from != nil || (kind != "FILE" && kind != "DIR") { // those are the shell's own
+		if from != nil || (kind != "FILE" && kind != "DIR") { // the shell completes files and directories itself
 			_ = c.RegisterFlagCompletionFunc(f.Name, offers(math.MaxInt, from))
 		}
 	}
@@ -94,7 +94,7 @@ func (a *app) complete(c *cobra.Command) {
 	c.PersistentFlags().VisitAll(flag)
 }
 
-// arguments returns the completion of a command's arguments.
+// arguments returns the completion function for a command's arguments.
 func (a *app) arguments(c *cobra.Command) cobra.CompletionFunc {
 	n := len(strings.Fields(c.Use)) - 1
 	if strings.Contains(c.Use, "…") {
@@ -104,13 +104,13 @@ func (a *app) arguments(c *cobra.Command) cobra.CompletionFunc {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.Use, w) })
 	}
 	switch profile := c.Parent().Name() == "profile"; {
-	case has("[FILE] [FILTER"): // both
+	case has("[FILE] [FILTER"): // files and terms
 		return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 			found, then := offers(n, a.terms)(cmd, args, start)
 			return found, then &^ cobra.ShellCompDirectiveNoFileComp
 		}
 	case has("FILE", "PATH", "BASE"):
-		return nil // the shell's own
+		return nil // the shell completes files itself
 	case has("DIR"):
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case has("FILTER", "WORDS"):
@@ -128,7 +128,7 @@ func (a *app) arguments(c *cobra.Command) cobra.CompletionFunc {
 	return cobra.NoFileCompletions
 }
 
-// values returns what may be given to a flag, nil where that is not known.
+// values returns the completions for a flag's value, or nil if they are not known.
 func (a *app) values(flag string) words {
 	fixed := func(all ...string) words { return func(context.Context, string) []string { return slices.Clone(all) } }
 	return map[string]words{
@@ -154,13 +154,13 @@ func (a *app) values(flag string) words {
 	}[flag]
 }
 
-// names returns names of entries.
+// names returns names of entries that begin with start.
 func (a *app) names(ctx context.Context, start string) []string {
 	out, _ := run(ctx, a, verb.Names, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
 
-// labels returns the labels there are, with the words before their values.
+// labels returns all labels, each as KEY:VALUE.
 func (a *app) labels(ctx context.Context, _ string) (found []string) {
 	out, _ := run(ctx, a, verb.Labels, verb.LabelsIn{})
 	for _, l := range out.Labels {
@@ -178,8 +178,9 @@ func (a *app) labelValues(ctx context.Context, key string) (found []string) {
 	return found
 }
 
-// terms returns keys of filter terms, and the values of the one that start has. A
-// value with a space would need quotes that a shell takes away, and is left out.
+// terms returns the keys of filter terms and, if start has a key, the terms with the values of
+// that key. Values with spaces or quotes are left out, because a shell would remove the quotes
+// that they need.
 func (a *app) terms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]
@@ -201,7 +202,7 @@ func (a *app) terms(ctx context.Context, start string) (found []string) {
 	return found
 }
 
-// profileNames returns the names of profiles; in a bound run, of its own.
+// profileNames returns the names of all profiles or, in a bound run, the name of its profile.
 func (a *app) profileNames(context.Context, string) []string {
 	set, err := a.profiles()
 	if err != nil {

@@ -1,4 +1,5 @@
-// Daemons: other programs that serve, as oxbow serve does, memories that lie elsewhere.
+// This file supports daemons: other programs that serve memories like oxbow serve, but do not
+// keep them in files.
 
 package cli
 
@@ -10,27 +11,27 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Daemon is a program with a serve of its own: it has all flags and doors of oxbow
-// serve, and the memories are kinds of [Memories]. The rest of a home stays in its
-// directory: archives of sessions, keys, tokens.
+// Daemon describes a program with its own command serve. The command has all flags and interfaces
+// of oxbow serve, and uses the memories of [Memories]. The other data of a home, such as session
+// archives, keys and tokens, stays in its directory.
 type Daemon struct {
-	Root  *cobra.Command // names the program, and has what it does besides serve
-	Serve *cobra.Command // has texts and flags that oxbow serve lacks
+	Root  *cobra.Command // name of the program, and its commands besides serve
+	Serve *cobra.Command // help text and additional flags of serve
 
-	// Start starts what holds the memories, and waits until it can be used. It tells
-	// a person of what it waits for.
+	// Start starts the storage of the memories and waits until it can be used. It reports with
+	// tell what it waits for.
 	Start func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
 
-// MainDaemon runs the command line of this process, which is a daemon's, and returns
-// its exit status.
+// MainDaemon runs the command line of this process, which is a daemon, and returns its exit
+// status.
 func MainDaemon(d Daemon) int {
 	return mainOf(func(ctx context.Context, env Env) int {
 		return runRoot(ctx, env, func(a *app) *cobra.Command { return a.daemonRoot(d) })
-	}, os.Interrupt, syscall.SIGTERM) // SIGHUP has a daemon read its certificates again
+	}, os.Interrupt, syscall.SIGTERM) // SIGHUP is left to the daemon, which reloads its certificates
 }
 
-// daemonRoot returns the tree of commands of a daemon.
+// daemonRoot returns the command tree of a daemon.
 func (a *app) daemonRoot(d Daemon) *cobra.Command {
 	a.name, a.elsewhere = d.Root.Name(), &elsewhere{start: d.Start}
 	a.store = a.elsewhere.opener("")

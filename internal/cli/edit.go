@@ -1,4 +1,4 @@
-// "oxbow edit": changing an entry in an editor.
+// This file implements the command "oxbow edit", which changes an entry in an editor.
 
 package cli
 
@@ -42,7 +42,7 @@ func (a *app) edit(ctx context.Context, name string) error {
 	return answer(a, out, a.showEdited)
 }
 
-// unchanged is the outcome of an edit that changed nothing.
+// unchanged is the outcome of an edit without a change.
 const unchanged = "unchanged"
 
 func (a *app) showEdited(out verb.RememberOut) {
@@ -53,7 +53,7 @@ func (a *app) showEdited(out verb.RememberOut) {
 	a.showRemembered(out)
 }
 
-// editEntry has a person change an entry, and remembers what they made of it.
+// editEntry opens an entry in the person's editor and stores the edited text.
 func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut, err error) {
 	got, err := run(ctx, a, verb.Get, verb.GetIn{Name: name, Own: true})
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut,
 	}
 	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
 	err = a.withEditor(&draft, was, func(text string) error {
-		// Editors end the last line. That alone is no change.
+		// Editors add a line break at the end. This alone is not a change.
 		if !strings.HasSuffix(was, "\n") {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 		}
@@ -99,8 +99,8 @@ func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut,
 	return out, err
 }
 
-// forgotten says which change has forgotten an entry, and how it comes back; ""
-// where no history knows.
+// forgotten returns a text with the change that forgot an entry and with the command that
+// restores it. It returns "" if no history is available.
 func (a *app) forgotten(ctx context.Context, e verb.Entry) string {
 	past, err := run(ctx, a, verb.History, verb.HistoryIn{Name: e.Name})
 	if err != nil || len(past.Changes) == 0 {
@@ -113,13 +113,13 @@ func (a *app) forgotten(ctx context.Context, e verb.Entry) string {
 	)
 }
 
-// editing is a text that is edited: what it is called, the ending of its file,
-// the command that edits it again, and how it comes back if it is gone.
+// editing describes a text that is edited: its name, the extension of its file, the command that
+// edits it again, and a hint on how to restore it after it was forgotten.
 type editing struct{ name, ext, again, back string }
 
-// withEditor has a person edit a text, and calls use with the result. If anything fails, the
-// edited text is kept in a file below the home, which the error names. The file is there from
-// the start, so that not even a killed process or a full disk loses the text.
+// withEditor opens a text in an editor and calls use with the edited text. If anything fails, the
+// edited text is saved in a file below the home, and the error contains the file's path. The file
+// exists from the beginning, so that neither a killed process nor a full disk loses the text.
 func (a *app) withEditor(e *editing, was string, use func(text string) error) error {
 	dir, err := a.editDir()
 	if err != nil {
@@ -142,8 +142,8 @@ func (a *app) withEditor(e *editing, was string, use func(text string) error) er
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// editDir creates the directory of a file that is edited: below the home, or if nothing can be
-// written there, below the directory of temporary files.
+// editDir creates the directory for an edited file. It is below the home or, if the home cannot
+// be written to, in the directory for temporary files.
 func (a *app) editDir() (string, error) {
 	const pattern = "edit-"
 	if home, err := a.home(); err == nil && isDir(home) {
@@ -157,14 +157,14 @@ func (a *app) editDir() (string, error) {
 	return os.MkdirTemp("", "oxbow-"+pattern)
 }
 
-// keep moves an edited file that could not be used to the texts that are kept, and returns the
-// error with the name of the file.
+// keep moves an edited file that could not be used to the directory of unsaved texts, and returns
+// the error with the path of the file.
 func (a *app) keep(e editing, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(filepath.Dir(dir), fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext)
 	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
 		file = kept
-		_ = os.RemoveAll(dir) // what the editor left there
+		_ = os.RemoveAll(dir) // remove other files of the editor
 	}
 	next := "your text is kept in " + file
 	if own, ok := errors.AsType[*hinted](cause); ok {
@@ -177,14 +177,15 @@ func (a *app) keep(e editing, file string, cause error) error {
 	case errors.Is(cause, oxbow.ErrConflict):
 		next += "; merge it by hand: " + e.again
 	}
-	// Whatever the cause was, it is no misuse: the text cannot be typed again.
+	// Report no misuse, because the person cannot fix the command line to save the text.
 	if m, ok := errors.AsType[*misuse](cause); ok {
 		cause = m.err
 	}
 	return &hinted{err: cause, hint: next}
 }
 
-// fileName makes a name usable as that of a file on any system.
+// fileName converts an entry name to a file name of at most 60 bytes that is valid on every
+// system.
 func fileName(name string) string {
 	s := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' {
@@ -200,7 +201,7 @@ func fileName(name string) string {
 	if s == "" {
 		s = "entry"
 	}
-	// Windows keeps some names for devices, with any ending.
+	// Windows reserves some names for devices, with any extension.
 	base, _, _ := strings.Cut(strings.ToUpper(s), ".")
 	switch {
 	case base == "CON", base == "PRN", base == "AUX", base == "NUL",

@@ -1,4 +1,4 @@
-// What a run of oxbow can touch of the world outside.
+// This file defines Env, the interface of a run to the outside world.
 
 package cli
 
@@ -11,74 +11,73 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/tui"
 )
 
-// Env is all that a run touches of the world outside. Every field must be set
-// but the Term fields, Width, Height, Screen, Executable, Environ, Start, Edit,
-// Page, Browse, Listening and Finish.
+// Env is all that a run uses of the outside world. Every field must be set except StdinTerm,
+// StdoutTerm, StderrTerm, Width, Height, Screen, Executable, Environ, Start, Edit, Page, Browse,
+// Listening, Finish, Sleep and Drain.
 type Env struct {
-	Args   []string // without the program's own name
+	Args   []string // without the program name
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
 
 	Getenv func(string) string
 	Getwd  func() (string, error)
-	Now    func() time.Time // its location is the one that dates are shown in
+	Now    func() time.Time // its location is the time zone for dates
 	Rand   io.Reader
-	GOOS   string // chooses where data lives, as runtime.GOOS names it
+	GOOS   string // as in runtime.GOOS; selects the user's directories
 
-	// FileSystem describes the file system that holds a path, or will.
+	// FileSystem describes the file system of a path, which need not exist.
 	FileSystem func(path string) (sysinfo.FileSystem, error)
 
-	Executable string // path of this program, "" when unknown
+	Executable string // path of this program, or "" if unknown
 
-	// Environ returns the whole environment, for programs that are started; nil
-	// gives them none.
+	// Environ returns the whole environment, to be passed to programs that a run starts. If it is
+	// nil, such programs get an empty environment.
 	Environ func() []string
 
 	StdinTerm  bool // standard input is a terminal
 	StdoutTerm bool
 	StderrTerm bool
-	Width      int // columns of the terminal on standard output, 0 when unknown
-	Height     int // and its rows
+	Width      int // columns of the terminal on standard output; 0 if unknown
+	Height     int // rows of that terminal; 0 if unknown
 
-	// Sleep waits, for a server that asks for it; nil is a timer.
+	// Sleep waits until a time that a busy server asked for has passed. If it is nil, a timer is
+	// used.
 	Sleep func(context.Context, time.Duration) error
 
-	// Drain is how long a server of MCP goes on with the calls that it has read when its
-	// client has gone; 0 is the server's own default.
+	// Drain is how long an MCP server continues with the calls that it has read after its client
+	// is gone. If it is 0, the server's default is used.
 	Drain time.Duration
 
-	// Screen returns the terminal of standard input and output, for a screen of its
-	// own.
+	// Screen returns the terminal on standard input and output, for a full-screen display.
 	Screen func() *tui.Terminal
 
-	// Start runs a program, whose path and arguments are argv, on the streams of
-	// this process, and waits for its end.
+	// Start runs a program on the streams of this process and waits until it ends. argv contains
+	// its path and arguments.
 	Start func(ctx context.Context, argv []string) error
 
-	// Edit runs an editor, whose command and arguments are argv, and waits
-	// for its end.
+	// Edit runs an editor and waits until it ends. argv contains its command and arguments.
 	Edit func(argv []string) error
 
-	// Page runs a pager, whose command and arguments are argv, on a text, and
-	// waits for its end. It fails when there is no such program.
+	// Page shows a text in a pager and waits until the pager ends. argv contains its command and
+	// arguments. It returns an error if the program does not exist.
 	Page func(argv []string, text io.Reader) error
 
-	// Browse opens a URL in the person's browser, and does not wait for it. Nil
-	// opens none.
+	// Browse opens a URL in the person's browser and does not wait. If it is nil, no browser is
+	// opened.
 	Browse func(url string) error
 
-	// Listening is called, when it is not nil, with the address of the HTTP
-	// server once it takes connections.
+	// Listening, if not nil, is called with the address of the HTTP server as soon as the server
+	// accepts connections.
 	Listening func(addr string)
 
-	// Finish is called, when it is not nil, by a server. Until release is called, neither
-	// a signal nor a client that stops reading ends the process while the server finishes
-	// the calls that it has read. A second signal does.
+	// Finish, if not nil, is called by a server that finishes the calls that it has read. Until
+	// release is called, neither a first signal nor a client that stops reading ends the process.
+	// A second signal does.
 	Finish func() (release func())
 }
 
-// finish calls Finish, if there is one.
+// finish calls Finish if it is set.
 func (e *Env) finish() (release func()) {
 	if e.Finish == nil {
 		return func() {}

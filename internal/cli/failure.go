@@ -1,5 +1,5 @@
-// How a run fails: which exit status an error is, and how it
-// is told to people and programs.
+// This file determines how a run fails: its exit status, and how an error is reported to people
+// and programs.
 
 package cli
 
@@ -15,15 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// The exit statuses.
+// Exit statuses.
 const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitMisused = 2
-	exitTouched = 3 // of why --diff --fail
+	exitTouched = 3 // by why --diff --fail
 )
 
-// misuse is a command line that cannot be run.
+// misuse is an error in the command line, which therefore cannot be run.
 type misuse struct {
 	err  error
 	hint string
@@ -36,8 +36,8 @@ func misusef(hint, format string, args ...any) error {
 	return &misuse{fmt.Errorf(format, args...), hint}
 }
 
-// isNoMemory reports whether an error says that a memory, or the part of it that a profile
-// selects, cannot be used, and not that the command line cannot be run.
+// isNoMemory reports whether an error means that the memory, or the part of it that a profile
+// selects, cannot be used. It returns false if the command line itself is wrong.
 func isNoMemory(err error) bool {
 	var m *misuse
 	var unknown *profile.UnknownError
@@ -45,7 +45,7 @@ func isNoMemory(err error) bool {
 	return !errors.As(err, &m) || errors.As(err, &unknown) || errors.As(err, &wrong)
 }
 
-// hinted is an error with its own fix in words.
+// hinted is an error with a text that says how to fix it.
 type hinted struct {
 	err  error
 	hint string
@@ -54,19 +54,20 @@ type hinted struct {
 func (e *hinted) Error() string { return e.err.Error() }
 func (e *hinted) Unwrap() error { return e.err }
 
-// errReported ends a run that failed and has said all there is to say.
+// errReported ends a run that failed and has already printed the reason.
 var errReported = errors.New("failed")
 
-// errTouched ends a run that found annotations where there should be none.
+// errTouched ends a run of why --diff --fail that found touched annotations.
 var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
-// exited is the status of a program that ran instead of this one.
+// exited is the exit status of a program that ran in place of this one.
 type exited int
 
 func (exited) Error() string { return "the program failed" }
 func (exited) Unwrap() error { return errReported }
 
-// status is the one place where errors become exit statuses.
+// status returns the exit status for an error. No other function converts errors to exit
+// statuses.
 func status(err error) int {
 	var m *misuse
 	var e exited
@@ -83,7 +84,7 @@ func status(err error) int {
 	return exitFailed
 }
 
-// hint returns the fix in words, or "".
+// hint returns the text that says how to fix an error, or "".
 func hint(err error) string {
 	var m *misuse
 	if errors.As(err, &m) && m.hint != "" {
@@ -110,7 +111,7 @@ func hint(err error) string {
 	return sentence(verb.Remedy(err))
 }
 
-// kindOf names the class of an error for programs that read --json.
+// kindOf returns the class of an error, for programs that read --json.
 func kindOf(err error) string {
 	var m *misuse
 	switch {
@@ -138,8 +139,7 @@ func kindOf(err error) string {
 	return "failed"
 }
 
-// badArgument makes misuse of an error about a value that stood on the command
-// line.
+// badArgument converts an error about an invalid value on the command line to misuse.
 func badArgument(err error) error {
 	if _, ok := errors.AsType[*misuse](err); ok || !errors.Is(err, oxbow.ErrInvalid) {
 		return err
@@ -147,12 +147,12 @@ func badArgument(err error) error {
 	return &misuse{err: err}
 }
 
-// wording says what an error is, and what to do next.
+// wording returns the text of an error and the next step for the person.
 func wording(err error) (message, next string) {
 	message, next = lower(err.Error()), hint(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
-		var own *hinted // such as where an edited text is kept
+		var own *hinted // such as the path at which an edited text was saved
 		if !errors.As(err, &own) {
 			next = ""
 		}
@@ -160,8 +160,8 @@ func wording(err error) (message, next string) {
 	return message, next
 }
 
-// lower makes a sentence of another's style one of ours: it begins small,
-// unless its first word is a name such as "URL", and has no period at its end.
+// lower adapts a sentence of another program to our style. It changes the first letter to lower
+// case, unless the first word is a name such as "URL", and removes the period at the end.
 func lower(s string) string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
 	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {

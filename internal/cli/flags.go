@@ -1,4 +1,4 @@
-// Flags of a command: one for each field of a verb's In struct.
+// This file defines the flags of a command: one for each field of a verb's In struct.
 
 package cli
 
@@ -14,20 +14,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// flagSet has a flag for each parameter of a verb that is not an argument alone.
+// flagSet contains the parameters of a verb, and a flag for each parameter that has one.
 type flagSet struct {
 	params []verb.Param
 	flags  []*paramFlag
 }
 
-// paramFlag is one parameter as a flag.
+// paramFlag is the flag of one parameter.
 type paramFlag struct {
 	param  verb.Param
 	values []string
 	set    bool
 }
 
-// newFlags gives the command the flags of a verb that takes In.
+// newFlags adds the flags for the fields of In to a command.
 func newFlags[In any](c *cobra.Command) *flagSet {
 	s := &flagSet{params: verb.ParamsOf[In]()}
 	for _, p := range s.params {
@@ -53,7 +53,8 @@ func newFlags[In any](c *cobra.Command) *flagSet {
 	return s
 }
 
-// flagName returns the flag that a name means: budget was once that of max-tokens.
+// flagName returns the current name of a flag. The flag --max-tokens also has the old names
+// --budget and --token-budget.
 func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if name == "budget" || name == "token-budget" {
 		name = "max-tokens"
@@ -61,10 +62,10 @@ func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// String returns what the help shows as the default: nothing.
+// String returns the given values, separated by spaces.
 func (f *paramFlag) String() string { return strings.Join(f.values, " ") }
 
-// GetSlice returns the values that stood on the command line.
+// GetSlice returns the values that were given on the command line.
 func (f *paramFlag) GetSlice() []string { return f.values }
 
 // Type returns the word that the help shows for the value.
@@ -80,7 +81,8 @@ func (f *paramFlag) Type() string {
 	return strings.ToUpper(strings.TrimSuffix(f.param.Flag, "s"))
 }
 
-// Set takes one value from the command line.
+// Set adds one value from the command line. It returns an error if a flag that is not repeatable
+// was set before.
 func (f *paramFlag) Set(s string) error {
 	if f.set && !f.param.Repeatable {
 		return fmt.Errorf("given twice")
@@ -90,7 +92,7 @@ func (f *paramFlag) Set(s string) error {
 	return nil
 }
 
-// flag returns the flag of that parameter.
+// flag returns the flag of the parameter. It panics if there is none.
 func (s *flagSet) flag(param string) *paramFlag {
 	i := slices.IndexFunc(s.flags, func(f *paramFlag) bool { return f.param.Name == param })
 	if i < 0 {
@@ -99,10 +101,10 @@ func (s *flagSet) flag(param string) *paramFlag {
 	return s.flags[i]
 }
 
-// given reports whether the flag of that parameter stood on the command line.
+// given reports whether the flag of the parameter was given on the command line.
 func (s *flagSet) given(param string) bool { return s.flag(param).set }
 
-// fill puts the values of the flags into the struct that in points to.
+// fill stores the values of the flags, or their defaults, in the struct that in points to.
 func (s *flagSet) fill(in any) error {
 	for _, f := range s.flags {
 		values := f.values
@@ -141,7 +143,7 @@ func (f *paramFlag) put(in any, v string) error {
 	return f.param.Set(in, v)
 }
 
-// check refuses texts that are not UTF-8, and required ones that are empty.
+// check returns an error if a text is not valid UTF-8 or a required text is empty.
 func (s *flagSet) check(in any) error {
 	for _, p := range s.params {
 		called := p.Name

@@ -1,5 +1,5 @@
-// This file prints the help of commands: a short list for a person who begins, the list of
-// all commands, and the flags that every command has.
+// This file prints the help of commands: a short list for beginners, the list of all commands,
+// and the flags that every command has.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// firstCommands are the commands in the help of oxbow itself, by what a person wants. All
-// others are listed by "oxbow help all".
+// firstCommands lists the commands in the help of oxbow itself, grouped by purpose. All commands
+// are listed by "oxbow help all".
 var firstCommands = []struct {
 	wish  string
 	names []string
@@ -27,11 +27,11 @@ var firstCommands = []struct {
 }
 
 const (
-	helpAll   = "all"   // the word after help for the list of all commands
-	helpFlags = "flags" // and for the flags of every command
+	helpAll   = "all"   // word after help that lists all commands
+	helpFlags = "flags" // word after help that lists the flags of every command
 )
 
-// helpCommand returns the command help.
+// helpCommand returns the command "oxbow help".
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -59,8 +59,8 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// printHelp prints the help of a command: usage and examples first, then the description, then
-// its own flags.
+// printHelp prints the help of a command: usage and examples, then the description, then the
+// flags of the command.
 func (a *app) printHelp(c *cobra.Command) {
 	if !c.HasParent() {
 		a.printFirstCommands(c)
@@ -92,7 +92,7 @@ func (a *app) printHelp(c *cobra.Command) {
 	fmt.Fprint(c.OutOrStdout(), b.String())
 }
 
-// printFirstCommands prints the commands that a person begins with.
+// printFirstCommands prints the commands for beginners.
 func (a *app) printFirstCommands(root *cobra.Command) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(root.Long))
@@ -143,8 +143,8 @@ func commandLines(commands []*cobra.Command) string {
 	return b.String()
 }
 
-// flagLines returns the lines that describe flags, wrapped to the terminal.
+// flagLines returns the lines that describe flags, wrapped to the width of the terminal.
 func (a *app) flagLines(flags *pflag.FlagSet) string {
-	const values = "[=true|false]" // which pflag puts behind every flag that is on or off
+	const values = "[=true|false]" // added by pflag to every boolean flag
 	return strings.ReplaceAll(flags.FlagUsagesWrapped(max(a.env.Width, 0)), values, strings.Repeat(" ", len(values)))
 }

@@ -1,4 +1,4 @@
-// Finds the home: the directory that holds the store.
+// This file finds the home, which is the directory that contains the store.
 
 package cli
 
@@ -22,32 +22,34 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// storeFile is the name of the store inside its home.
+// storeFile is the file name of the store in its home.
 const storeFile = "memory.oxbow"
 
-// homeDir is the name of a project's own home.
+// homeDir is the directory name of a project's own home.
 const homeDir = verb.ProjectDir
 
-// locator finds the home, and what is in it.
+// locator finds the home and describes it.
 type locator struct {
 	terminal
 	homeFlag    string
 	dialectFlag string
-	network     bool // writing to a network file system is wanted
+	network     bool // allow writing on a network file system
 
-	// store opens the store of the home where that is no file; nil where it is one.
+	// store opens the store of a home that is not a directory of files. It is nil if the home is
+	// one.
 	store func(context.Context) (oxbow.Store, error)
 
-	homes  map[string]string // found from a directory, "" for none; each is searched for once a run
-	judged *trust.Verdict    // on the home that was found last, nil for none
+	homes  map[string]string // home by start directory, or "" if none was found; a cache for one run
+	judged *trust.Verdict    // verdict on the home that was found last, or nil
 }
 
-// home returns the directory that holds the store, whether or not it is there
-// yet: what --home says, else $OXBOW_HOME, else the nearest directory .oxbow
-// at or above the working directory, else the user's data directory. A layout
-// whose custom is the user's own directory has that in the place of the last two.
-// A home that another user owns, or others may write, is refused unless it was
-// named.
+// home returns the home directory, which need not exist. It is the first of these that is set or
+// found: the --home flag; $OXBOW_HOME; the nearest directory .oxbow at or above the working
+// directory; the user's data directory. If the layout's custom is to use the user's own
+// directory, that directory replaces the last two.
+//
+// A home that was found at or above the working directory is refused if another user owns it or
+// others may write to it.
 func (l *locator) home() (string, error) {
 	dir, rule, err := l.findHome()
 	if err != nil || rule != foundRule {
@@ -60,15 +62,16 @@ func (l *locator) home() (string, error) {
 	return dir, err
 }
 
-// foundRule chose a home that may have come with a project.
+// foundRule is the rule for a home that was found, not named. Such a home may have come with a
+// project.
 const foundRule = "the nearest " + homeDir + " at or above the working directory"
 
-// linkedRule is what foundRule is called if the home is in the main tree of a worktree.
+// linkedRule replaces foundRule if the home is in the main tree of a worktree.
 const linkedRule = "the " + homeDir + " of the main tree of this git worktree"
 
 const dataRule = "your data directory"
 
-// findHome returns the home, and in words the rule that chose it.
+// findHome returns the home and a phrase that names the rule by which it was chosen.
 func (l *locator) findHome() (dir, rule string, err error) {
 	for _, c := range []struct{ dir, rule string }{
 		{l.homeFlag, "--home"},
@@ -98,9 +101,8 @@ func (l *locator) findHome() (dir, rule string, err error) {
 	return dir, dataRule, err
 }
 
-// nearest returns the nearest home at or above a directory, "" for none. What only
-// looks like a home is passed over, so that it hides no memory of the user: see
-// [trust.None].
+// nearest returns the nearest home at or above a directory, or "" if there is none. A directory
+// whose verdict is [trust.None] is skipped, so that it cannot hide the user's own memory.
 func (l *locator) nearest(dir string) (string, error) {
 	if home, found := l.homes[dir]; found {
 		return home, nil
@@ -121,8 +123,8 @@ func (l *locator) nearest(dir string) (string, error) {
 	}
 }
 
-// homeIn returns the home that is directly in a directory and counts for the working
-// directory wd, or "".
+// homeIn returns the home directly inside dir, or "" if dir has no home that may be used in the
+// working directory wd.
 func (l *locator) homeIn(wd, dir string) (string, error) {
 	h := filepath.Join(dir, homeDir)
 	if !isDir(h) || !trust.MayBeHome(h) {
@@ -141,8 +143,8 @@ func (l *locator) homeIn(wd, dir string) (string, error) {
 	return h, nil
 }
 
-// remember keeps which home was found from a directory, with its verdict, and records
-// a home of the user's own that the record does not contain yet.
+// remember caches the home that was found from a directory, and its verdict. If the user's own
+// home is not yet in the record of trusted homes, remember adds it.
 func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
 	if l.homes == nil {
 		l.homes = map[string]string{}
@@ -152,7 +154,7 @@ func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
 		return
 	}
 	if v.Unrecorded {
-		_ = l.host().Trusted.Made(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run tries again
+		_ = l.host().Trusted.Made(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run retries
 	}
 	if v.State == trust.Foreign {
 		l.warn(
@@ -164,8 +166,8 @@ func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
 	l.judged = &v
 }
 
-// linkedFrom returns the main tree of a linked worktree of git whose root is dir, else "".
-// Git keeps real paths, and dir may lead through links.
+// linkedFrom returns the main tree of the linked git worktree whose root is dir, or "" if dir is
+// not such a root. It resolves symbolic links in dir, because git stores resolved paths.
 func linkedFrom(dir string) string {
 	if fi, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !fi.Mode().IsRegular() {
 		return ""
@@ -176,8 +178,8 @@ func linkedFrom(dir string) string {
 	return label.LinkedFrom(dir, os.ReadFile)
 }
 
-// canHold refuses what can be no home: opening a pipe would wait for its other
-// end, and no directory can be made in the place of a link that leads nowhere.
+// canHold returns an error if the path cannot be a home. Opening a pipe would block until its
+// other end is opened, and a directory cannot be created in the place of a dangling link.
 func canHold(home string) error {
 	fi, err := os.Stat(home)
 	switch _, lerr := os.Lstat(home); {
@@ -191,14 +193,13 @@ func canHold(home string) error {
 	return &hinted{err, "make the directory that it should be, or name another home with --home DIR"}
 }
 
-// inUserHome reports whether a layout was named whose home is, by its custom, the
-// user's own directory.
+// inUserHome reports whether the named layout keeps its home in the user's own directory.
 func (l *locator) inUserHome() bool {
 	d, err := layout.Find(dialects, cmp.Or(l.dialectFlag, l.env.Getenv("OXBOW_DIALECT")))
 	return err == nil && d.UserHome && l.userHome() != ""
 }
 
-// userHome returns the user's own directory, "" when it is not known.
+// userHome returns the user's own directory, or "" if it is unknown.
 func (l *locator) userHome() string {
 	if dir := l.env.Getenv("USERPROFILE"); l.env.GOOS == "windows" && dir != "" {
 		return dir
@@ -206,7 +207,7 @@ func (l *locator) userHome() string {
 	return l.env.Getenv("HOME")
 }
 
-// dataHome returns the user's own home for oxbow.
+// dataHome returns the home in the user's data directory.
 func (l *locator) dataHome() (string, error) {
 	if dir := l.userPlace("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
 		return dir, nil
@@ -217,8 +218,8 @@ func (l *locator) dataHome() (string, error) {
 	}
 }
 
-// layoutState returns the directory of the user that has the state of a home of another
-// layout. It reports whether the home is one.
+// layoutState returns the user's directory for the state of a home of another layout. ok is false
+// if the home has oxbow's own layout, or if an error occurred.
 func (l *locator) layoutState() (dir string, ok bool) {
 	home, err := l.home()
 	_, other, lerr := l.layout()
@@ -230,14 +231,14 @@ func (l *locator) layoutState() (dir string, ok bool) {
 	return filepath.Join(data, "layouts", hex.EncodeToString(sum[:8])), true
 }
 
-// configHome returns the directory of the user's own configuration of oxbow, ""
-// when it is not known.
+// configHome returns the directory of the user's configuration of oxbow, or "" if it is unknown.
 func (l *locator) configHome() string {
 	return l.userPlace("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
 }
 
-// userPlace returns a directory of the user for oxbow: by the XDG base directory
-// specification, or by the custom of macOS and Windows; "" when it is not known.
+// userPlace returns a directory of the user for oxbow, following the XDG base directory
+// specification or the conventions of macOS and Windows. It returns "" if the directory is
+// unknown.
 func (l *locator) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) string {
 	user := l.userHome()
 	switch l.env.GOOS {
@@ -260,8 +261,9 @@ func (l *locator) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) strin
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
-// homeForClients returns the home that clients are told, which this rule chose: "" if they find
-// it without the flags and variables of this run.
+// homeForClients returns the home to write into the configuration of clients. rule is the rule
+// that chose the home. The result is "" if clients find the home without this run's flags and
+// variables.
 func (l *locator) homeForClients(home, rule string) string {
 	if rule == foundRule {
 		return ""
@@ -281,8 +283,9 @@ func (l *locator) homeForClients(home, rule string) string {
 	return home
 }
 
-// homeArgs returns the words that lead a program to this home which is started
-// elsewhere, with none of this shell's variables; "" where it finds it by itself.
+// homeArgs returns the command line arguments with which a program that is started elsewhere,
+// without this shell's variables, finds the home. It returns "" if the program finds the home by
+// itself.
 func (l *locator) homeArgs() string {
 	home, rule, err := l.findHome()
 	home = l.homeForClients(home, rule)
@@ -292,8 +295,9 @@ func (l *locator) homeArgs() string {
 	return " --home " + quote(home)
 }
 
-// layout returns the dialect of the home, and false for oxbow's own: what
-// --dialect or $OXBOW_DIALECT says, else what the files there look like.
+// layout returns the dialect of the home: the one named by --dialect or $OXBOW_DIALECT, or the
+// dialect that the files in the home look like. The bool is false if the home has oxbow's own
+// layout.
 func (l *locator) layout() (layout.Dialect, bool, error) {
 	home, err := l.home()
 	if err != nil {
@@ -319,7 +323,7 @@ func (l *locator) layoutOf(home string) (layout.Dialect, bool, error) {
 		return d, true, nil
 	}
 	if fi, err := os.Stat(home); err != nil || !fi.IsDir() {
-		return layout.Dialect{}, false, nil // made by the first change, or a file that is the store
+		return layout.Dialect{}, false, nil // the first change creates the home, or the home is a store file
 	}
 	if _, err := os.Lstat(filepath.Join(home, storeFile)); err == nil {
 		return layout.Dialect{}, false, nil
@@ -332,20 +336,20 @@ func (l *locator) layoutOf(home string) (layout.Dialect, bool, error) {
 	return layout.Detect(dialects, fsys)
 }
 
-// memoryPlace returns where the memory lies.
+// memoryPlace returns the place of the memory that this run uses.
 func (l *locator) memoryPlace() (verb.Place, error) {
 	home, rule, err := l.findHome()
 	if err != nil {
 		return verb.Place{Home: home, Rule: rule}, err
 	}
 	p, err := l.placeAt(home, rule)
-	if errors.Is(err, fs.ErrPermission) { // doctor examines one that may not be opened, too
+	if errors.Is(err, fs.ErrPermission) { // doctor must be able to examine a home that it may not open
 		err = nil
 	}
 	return p, err
 }
 
-// placeAt returns where the memory of a home lies, which that rule chose.
+// placeAt returns the place of a home's memory. rule is the rule that chose the home.
 func (l *locator) placeAt(home, rule string) (verb.Place, error) {
 	p := verb.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home),
 		ForClients: l.homeForClients(home, rule)}
@@ -366,7 +370,8 @@ func (l *locator) placeAt(home, rule string) (verb.Place, error) {
 	return p, err
 }
 
-// ownOnly refuses a command that works on oxbow's own file alone.
+// ownOnly returns an error if the home has another layout, because the command works only with
+// oxbow's own file.
 func (l *locator) ownOnly(command string) error {
 	d, other, err := l.layout()
 	if err != nil || !other {
@@ -388,8 +393,8 @@ func (l *locator) ownOnly(command string) error {
 	}
 }
 
-// storePath returns where the store is, or will be. A home that is a file is
-// the store itself: so one looks into a backup, or into what was recovered.
+// storePath returns the path of the store, which need not exist. If the home is a file, the file
+// itself is the store, so that a backup or a recovered store can be read.
 func (l *locator) storePath() (string, error) {
 	home, err := l.home()
 	if err != nil {
@@ -405,14 +410,14 @@ func storeIn(home string) string {
 	return filepath.Join(home, storeFile)
 }
 
-// host describes the process and its machine.
+// host returns a description of this process and its machine.
 func (l *locator) host() *verb.Host {
 	return &verb.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem,
 		Executable: l.env.Executable,
 		Version:    readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
 }
 
-// abs returns a path below the run's working directory.
+// abs returns the absolute form of a path that is relative to the working directory of the run.
 func (l *locator) abs(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path), nil
@@ -427,7 +432,7 @@ func (l *locator) abs(path string) (string, error) {
 	return filepath.Join(wd, path), nil
 }
 
-// project returns the project of a directory.
+// project returns the project that contains a directory.
 func (l *locator) project(dir string) (label.Project, error) {
 	dir, err := l.abs(dir)
 	if err != nil {
@@ -444,23 +449,23 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// verdict returns the state of the home. A home that was named, and the data
-// directory, are the user's own.
+// verdict returns the trust verdict on the home. A home that was named, and the data directory,
+// are the user's own.
 func (l *locator) verdict() (trust.Verdict, error) {
 	p, err := l.memoryPlace()
 	if err != nil || !p.Found {
 		return trust.Verdict{State: trust.Own}, err
 	}
-	return *l.judged, nil // by nearest
+	return *l.judged, nil // set by nearest
 }
 
-// isForeign reports whether the home is foreign.
+// isForeign reports whether the home is foreign, which means that the user has not trusted it.
 func (l *locator) isForeign() (bool, error) {
 	v, err := l.verdict()
 	return v.State == trust.Foreign, err
 }
 
-// trustedHome returns the home unless it is foreign.
+// trustedHome returns the home, or an error if the home is foreign.
 func (l *locator) trustedHome() (string, error) {
 	home, err := l.home()
 	if err != nil {
@@ -472,9 +477,9 @@ func (l *locator) trustedHome() (string, error) {
 	return home, nil
 }
 
-// homeIsOwn reports whether the home is the user's own: named by a flag or the
-// environment, or the data directory. One that was found at or above the working
-// directory may have come with a project.
+// homeIsOwn reports whether the home is the user's own: it was named by a flag or by $OXBOW_HOME,
+// or it is the data directory. A home that was found at or above the working directory may have
+// come with a project.
 func (l *locator) homeIsOwn(home string) bool {
 	if l.homeFlag != "" || l.env.Getenv("OXBOW_HOME") != "" {
 		return true
@@ -483,7 +488,8 @@ func (l *locator) homeIsOwn(home string) bool {
 	return err == nil && (home == data || verb.SameFile(home, data))
 }
 
-// projectNamed returns the project that a flag means.
+// projectNamed returns the project that the value of a flag refers to. The value [autoProject]
+// refers to the project of the working directory.
 func (l *locator) projectNamed(s string) (string, error) {
 	if s != autoProject {
 		return s, nil
@@ -492,14 +498,15 @@ func (l *locator) projectNamed(s string) (string, error) {
 	return p.Name, err
 }
 
-// autoProject is what --project takes for the project of the working directory.
+// autoProject is the value of --project for the project of the working directory.
 const autoProject = "auto"
 
-// isOnPath reports whether the name oxbow leads a shell to this program.
+// isOnPath reports whether a shell that looks up oxbow in $PATH finds this executable. It returns
+// true if the executable cannot be examined.
 func (l *locator) isOnPath() bool {
 	this, err := os.Stat(l.env.Executable)
 	if err != nil {
-		return true // not known
+		return true // unknown
 	}
 	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(l.env.Getenv("PATH")) {
@@ -510,8 +517,8 @@ func (l *locator) isOnPath() bool {
 	return false
 }
 
-// executableFor returns the path by which clients start this program: the one in
-// PATH when it leads here, since that one stays when a new version comes.
+// executableFor returns the path with which clients start this program. If a PATH entry refers to
+// this executable, that path is preferred because it stays valid after an upgrade.
 func (l *locator) executableFor() string {
 	this, err := os.Stat(l.env.Executable)
 	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")

@@ -1,4 +1,4 @@
-// oxbow hook: what a client's hooks run.
+// This file implements the command "oxbow hook", which clients run as a hook.
 
 package cli
 
@@ -62,7 +62,7 @@ project when it is in the project's directory ` + homeDir + `.`,
 	}
 }
 
-// hook keeps what a report says, and answers it. It fails in silence.
+// hook stores the events of a report and writes the answer. It reports no errors to the client.
 func (a *app) hook(ctx context.Context, client string) {
 	if a.env.Getenv("OXBOW_HOOKS") == "off" {
 		return
@@ -103,7 +103,7 @@ func (a *app) hook(ctx context.Context, client string) {
 	}
 	t := a.injector(home, r.Events[0])
 	if !isDir(t.spool.Dir) {
-		_ = maintenance.WriteGitignore(home) // before the first prompt is in the working tree
+		_ = maintenance.WriteGitignore(home) // before the first prompt is written to the working tree
 	}
 	markNotes := a.traceCall(home, &r, clean)
 	if err := t.spool.Append(r.Events...); err != nil {
@@ -119,30 +119,32 @@ func (a *app) hook(ctx context.Context, client string) {
 	}
 }
 
-// unfinishedFile, in the spool, says that the last drain was ended before it was done; if
-// it has content, so was one that had more time, or its client ended it.
+// unfinishedFile is a file in the spool. It exists if the last drain did not finish in time. It
+// has content if a second drain with more time was started and did not finish either, possibly
+// because the client ended it.
 const unfinishedFile = "unfinished"
 
-// drainSpool brings what hooks have reported into the archive, as far as it can be
-// done in a short time. What is left comes at the next occasion.
+// drainSpool moves hook reports into the archive, as many as a short time allows. A later call
+// moves the rest.
 func (a *app) drainSpool(ctx context.Context, client, home string) {
 	a.drainInTime(client, home, func() {
 		if s, err := a.archive()(ctx); err == nil {
-			_ = a.calibrate(ctx) // the rest is calibrated at the next prompt
+			_ = a.calibrate(ctx) // the next prompt calibrates the rest
 			_ = s.Memory.Checkpoint(ctx)
 		}
 	})
 }
 
-// drainInTime ends a drain that takes long. Such a one keeps nothing of an index that it
-// was making, without which no prompt is answered in time: the next has more time, once.
+// drainInTime runs drain and stops waiting after a time limit. An index that an interrupted drain
+// was building is lost, and without an index no prompt is answered in time. The first drain after
+// an interrupted one therefore gets a longer limit.
 func (a *app) drainInTime(client, home string, drain func()) {
 	file, wait := filepath.Join(home, session.SpoolDir, unfinishedFile), waits.final
 	late, err := os.ReadFile(file)
 	ended := err == nil
 	if ended && len(late) == 0 {
 		wait = waits.unfinished
-		_ = os.WriteFile(file, []byte("late\n"), 0o600) // before it: the client may wait for less
+		_ = os.WriteFile(file, []byte("late\n"), 0o600) // written first, because the client may not wait so long
 	}
 	done := make(chan struct{})
 	go func() {
@@ -170,8 +172,8 @@ func (a *app) drainInTime(client, home string, drain func()) {
 	}
 }
 
-// hookHome returns the home whose spool takes reports: a directory of oxbow's own
-// layout, and the user's.
+// hookHome returns the home whose spool receives the reports. It must be a directory with oxbow's
+// own layout, and be trusted.
 func (a *app) hookHome() (string, error) {
 	v, err := a.verdict()
 	if err != nil {
@@ -188,9 +190,8 @@ func (a *app) hookHome() (string, error) {
 	return home, verb.CheckSpool(home)
 }
 
-// hookArgs returns the client and the home of a command line that is a client's
-// call of its hook, as setup writes it: such a run does without the tree of
-// commands.
+// hookArgs parses a command line that runs a hook in the form that setup writes. Such a run does
+// not need the tree of commands.
 func hookArgs(args []string) (client, home string, ok bool) {
 	if len(args) == 4 && args[0] == "--home" && args[1] != "" {
 		home, args = args[1], args[2:]

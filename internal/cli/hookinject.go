@@ -1,4 +1,4 @@
-// What a hook puts before a model, and the record of it.
+// This file chooses the memory that a hook puts before a model, and records it.
 
 package cli
 
@@ -21,15 +21,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// waits bound what a client waits for. Tests wait longer, as a machine may be busy.
+// waits limits how long a client waits for a hook. Tests use longer limits because the machine
+// may be busy.
 var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, calibrate: 250 * time.Millisecond,
 	final: 700 * time.Millisecond, unfinished: 4 * time.Second}
 
 type hookWaits struct {
-	start, prompt time.Duration // for what is put before a model
-	calibrate     time.Duration // of prompt, for the first calibration of a memory
-	final         time.Duration // for what is kept of a session at its end
-	unfinished    time.Duration // for that, once, when it did not come to an end; setup has clients wait for 5 s
+	start, prompt time.Duration // for context that is put before a model
+	calibrate     time.Duration // part of prompt, for the first calibration of a memory
+	final         time.Duration // for storing a session at its end
+	unfinished    time.Duration // for storing it once more if it was not finished; setup lets clients wait 5 s
 }
 
 // injector puts memory before the model of one session, and records it.
@@ -37,14 +38,14 @@ type injector struct {
 	*app
 	spool session.Spool
 	state inject.StateFile
-	event session.Event // of which the answer is
+	event session.Event // event that is answered
 
-	home     string // of the memory
-	isLayout bool   // the home is one of another layout: nothing is spooled
+	home     string // home of the memory
+	isLayout bool   // the home has another layout, so nothing is spooled
 }
 
-// inLayout returns the injector of a home of another layout, whose state is in that
-// directory. In a home of oxbow's own layout state is "", and nothing changes.
+// inLayout returns an injector for a home of another layout, whose session state is in the
+// directory state. If state is "", the home has oxbow's own layout and t is returned unchanged.
 func (t injector) inLayout(state string) injector {
 	if state == "" {
 		return t
@@ -67,7 +68,7 @@ func (a *app) injector(home string, e session.Event) injector {
 		e, home, false}
 }
 
-// answer returns what the client receives to a report.
+// answer returns the answer to a report, or nil for no answer.
 func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 	switch {
 	case (r.Source != "" || r.Prompt != "") && t.off():
@@ -76,30 +77,31 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 	case r.Prompt != "":
 		return t.prompt(ctx, r)
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Compact }):
-		_ = t.state.Compacted(ctx) // then a sentence is not shown again
+		_ = t.state.Compacted(ctx) // so that a sentence may be shown again
 	default:
-		_ = t.state.Past(ctx) // then a start just after is answered once
+		_ = t.state.Past(ctx) // so that a start that follows at once is answered only once
 	}
 	return nil
 }
 
-// off reports whether nothing is to be put before the model.
+// off reports whether injection is switched off for this session.
 func (t injector) off() bool {
 	home := t.home
 	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(verb.InjectOff, home, t.event.Dir) ||
 		t.offBy(verb.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
 
-// offBy reports whether a file of that name switches something off: in the home, or in
-// a project that holds the directory of the session, or the one in which the hook runs.
+// offBy reports whether a file with the given name switches a function off. It looks in the home,
+// in the project that contains the session's directory, and in the project that contains the
+// hook's working directory.
 func (a *app) offBy(name, home, dir string) bool {
-	wd, _ := a.abs(".") // without one it is that of the session alone
+	wd, _ := a.abs(".") // if this fails, only the session's directory counts
 	return verb.OffBy(name, home, dir, wd) != ""
 }
 
-// start answers the start of a session, which is reported twice by hooks of the user and
-// of the project. A session that goes on still has what it was shown when it began, unless
-// the client has compacted the conversation since. What cannot be recorded is not shown.
+// start answers the start of a session, which may be reported twice, by hooks of the user and of
+// the project. A resumed session still has the context from its beginning, unless the client has
+// compacted or cleared the conversation since. Context that cannot be recorded is not shown.
 func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	state := t.state.State()
 	lost := r.Source == "compact" || r.Source == "clear"
@@ -123,9 +125,9 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	return answer
 }
 
-// startBlock returns what a session begins with; nothing if the client has it already. A
-// fork has what the conversation that it was made from was shown. Where the client has lost
-// that by a compaction, an agent also needs what it was doing.
+// startBlock returns the context for the start of a session. It is empty if the client has the
+// context already. A fork already has the context of the original conversation. If the client
+// lost it by a compaction, the block also says what the agent was doing.
 func (t injector) startBlock(ctx context.Context, source string, state inject.State) inject.Block {
 	if (state.HasStart && !hook.ForgetsStart(t.event.Client)) || source == "fork" {
 		return inject.Block{}
@@ -145,7 +147,7 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 	})
 }
 
-// handoffOf returns what an agent needs to go on with its session, "" for nothing.
+// handoffOf returns the text that an agent needs to continue its session, or "" if there is none.
 func (a *app) handoffOf(ctx context.Context, client, id string) string {
 	archive, err := a.archive()(ctx)
 	if err != nil {
@@ -158,7 +160,7 @@ func (a *app) handoffOf(ctx context.Context, client, id string) string {
 	return "\n" + handoff.Now(ctx, turns)
 }
 
-// prompt answers what a person wrote, once. What cannot be recorded is not shown.
+// prompt answers a prompt once. Context that cannot be recorded is not shown.
 func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	state, first, err := t.state.Begin(ctx, inject.AtPrompt, cmp.Or(t.event.Turn, digest(r.Prompt)), t.event.Turn != "")
 	if err != nil || !first {
@@ -170,7 +172,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 			begins, state = b.Text, t.state.State()
 		}
 	}
-	t.asItIs = true // a client that waits for an answer does not wait for a drain
+	t.asItIs = true // do not drain the spool, because the client waits for the answer
 	project, _ := projectOf(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project,
 		Now: t.env.Now(), State: state}
@@ -191,7 +193,8 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	return r.Answer(begins + "\n\n" + b.Text)
 }
 
-// beforeAction returns what there is to an edit of files, and records what was looked up.
+// beforeAction returns the context for an edit of files, and records the look-ups that found
+// nothing.
 func (t injector) beforeAction(ctx context.Context, state inject.State, files []string) inject.Block {
 	in := annotations.BeforeActionIn{Failure: t.spool.Failure(t.event.Client, t.event.Session), Shown: state.Prints}
 	for _, path := range files {
@@ -212,13 +215,13 @@ func (t injector) beforeAction(ctx context.Context, state inject.State, files []
 		return inject.Block{}
 	}
 	if out.Text == "" {
-		_, _ = t.state.Add(ctx, inject.Block{Prints: out.Prints}) // else it is looked up again
+		_, _ = t.state.Add(ctx, inject.Block{Prints: out.Prints}) // if this fails, the files are looked up again
 	}
 	return out.Block
 }
 
-// show records what is about to be put before the model, and reports whether it may be:
-// no other process shows it, and the record is kept.
+// show records a block that is about to be put before the model. It returns false if another
+// process shows the same block or if the block cannot be recorded.
 func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 	b.Place, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
 	fresh, err := t.state.Add(ctx, b)
@@ -236,8 +239,8 @@ func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 	if now := t.env.Now(); e.Time.Before(now) {
 		e.Time = now
 	}
-	// The time tells what a resumed session begins with from what it began with before, also if
-	// the prompt in between was not reported.
+	// Include the time in the ID to distinguish the context of a resumed session from the context
+	// of the original start, even if the prompt in between was not reported.
 	e.ID = digest(fmt.Sprint(place, " ", t.state.State().Prompt, " ", e.Time.UnixNano(), " ", b.Text))
 	return t.spool.Append(e) == nil && err == nil
 }
@@ -247,7 +250,7 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// inTime returns what do returns, or nothing when that is late.
+// inTime returns the result of do, or the zero value if do takes longer than wait.
 func inTime[T any](ctx context.Context, wait time.Duration, do func(context.Context) T) (none T) {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()

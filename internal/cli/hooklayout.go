@@ -1,5 +1,5 @@
-// This file answers hooks in homes of other layouts: it does what the system of the
-// layout does by itself.
+// This file answers hooks in homes of other layouts. It does what the layout's own system does by
+// itself.
 
 package cli
 
@@ -33,23 +33,23 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// layoutHook answers one report in a home of another layout. Such a home has no archive
-// of sessions. What the hooks of a session need to know of each other is in a directory of
-// the user, so that the home contains only what its own system writes.
+// layoutHook answers one report in a home of another layout. Such a home has no archive of
+// sessions. The state that the hooks of a session share is kept in a directory of the user, so
+// that the home contains only files that its own system writes.
 type layoutHook struct {
 	*app
 	dialect layout.Dialect
 	home    string
-	state   string // directory of the state of sessions
+	state   string // directory for the state of sessions
 	bound   string // name of the profile that binds the run
 	report  hook.Report
-	event   session.Event // the first of the report
+	event   session.Event // first event of the report
 }
 
-// hookLayout answers a report in a home of another layout. When a session begins it
-// gives what the system of the layout puts before a model. It answers prompts if that
-// system recalls by itself. A compaction and the end of a session are kept as that system
-// keeps them. Edits become annotations.
+// hookLayout answers a report in a home of another layout. At the start of a session it returns
+// the context that the layout's system puts before a model. It answers prompts if that system
+// recalls by itself. It stores compaction summaries and the end of a session as that system does.
+// Edits become annotations.
 func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	home, err := a.trustedHome()
 	d, other, lerr := a.layout()
@@ -79,7 +79,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
 		return nil
 	}
-	a.traceCall(state, &l.report, clean) // such a home has no entries to be marked
+	a.traceCall(state, &l.report, clean) // such a home has no entries that could be marked
 	if err := l.note(); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(state)
 	}
@@ -88,8 +88,8 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	return append(answer, whys()...)
 }
 
-// answer returns what the client gives its model: at the start of a session what the
-// system of the layout puts before a model, and to a prompt what that system recalls.
+// answer returns the answer for the client: at the start of a session the context that the
+// layout's system puts before a model, and for a prompt the text that this system recalls.
 func (l layoutHook) answer(ctx context.Context) []byte {
 	isAsked := l.report.Source != "" || l.report.Prompt != ""
 	in := injector{app: l.app, event: l.event, home: l.home}
@@ -103,7 +103,7 @@ func (l layoutHook) answer(ctx context.Context) []byte {
 		Now:     l.env.Now(),
 	}
 	if l.report.Source != "" && l.report.StartsLate() {
-		return nil // the first prompt is answered with the start
+		return nil // the start is answered with the first prompt
 	}
 	said := ""
 	if l.report.Source != "" || l.report.StartsLate() {
@@ -115,8 +115,9 @@ func (l layoutHook) answer(ctx context.Context) []byte {
 	return l.report.Answer(said)
 }
 
-// start returns what a session begins with, "" if the model has it already. The state is
-// recorded before anything is taken, so that of two hooks of one client one answers.
+// start returns the context for the start of a session, or "" if the model has it already. The
+// state is recorded before a handoff is taken, so that only one of several hooks of a client
+// answers.
 func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 	source := l.report.Source
 	state := file.State()
@@ -141,9 +142,9 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 	return text
 }
 
-// startText returns the context of the home, and for a new session the open handoff, which
-// is taken. A memory profile of the handoff takes the place of the context, as it does in
-// a session that it binds.
+// startText returns the context of the home. For a new session it also takes the open handoff and
+// appends it. If a memory profile of the handoff selects memory, the handoff replaces the
+// context, as it does in a session that the profile binds.
 func (l layoutHook) startText(ctx context.Context, isNew bool) string {
 	handoff, replaces := "", false
 	if isNew && l.dialect.Handoffs {
@@ -169,7 +170,7 @@ func (l layoutHook) startText(ctx context.Context, isNew bool) string {
 	return said
 }
 
-// contextHome returns the home as the profile of the run binds it.
+// contextHome opens the home, restricted by the profile that binds the run.
 func (l layoutHook) contextHome() (layout.Home, error) {
 	h, err := l.openHome(l.dialect, look)
 	if err != nil || l.bound == "" {
@@ -182,11 +183,13 @@ func (l layoutHook) contextHome() (layout.Home, error) {
 	return p.WithProfile(l.bound)
 }
 
-// handoffTokens bounds what the profile of a handoff selects at the start of a session.
+// handoffTokens is the maximum number of tokens that a handoff's profile selects at the start of
+// a session.
 const handoffTokens = 2_000
 
-// takeHandoffOf takes the open handoff of the project of the session, or of none, and returns
-// its text with its skills and what its profile selects, and whether a profile selected.
+// takeHandoffOf takes the open handoff of the session's project, or an open handoff without a
+// project. It returns the handoff's text, including its skills and the memory that its profile
+// selects, and whether a profile selected any.
 func (a *app) takeHandoffOf(ctx context.Context, dir string) (text string, hasProfile bool) {
 	project, _ := projectOf(dir)
 	waiting, err := run(ctx, a, verb.Handoffs, verb.HandoffsIn{})
@@ -216,7 +219,7 @@ func (l layoutHook) takeHandoff(ctx context.Context) (string, bool) {
 	return l.takeHandoffOf(ctx, l.event.Dir)
 }
 
-// recall returns what the system of the layout recalls for the prompt.
+// recall returns the text that the layout's system recalls for the prompt, or "" after an error.
 func (l layoutHook) recall(ctx context.Context) string {
 	h, err := l.openHome(l.dialect, look)
 	if err != nil {
@@ -239,15 +242,15 @@ func (l layoutHook) recall(ctx context.Context) string {
 	return text
 }
 
-// keepsSummaries are the layouts whose systems keep a summary by themselves: crabtalk
-// when a conversation is compacted, clawft when it ends.
+// keepsSummaries maps the layouts whose systems store a summary by themselves to the event at
+// which they do: crabtalk when a conversation is compacted, clawft when it ends.
 var keepsSummaries = map[string]session.Kind{"crabtalk": session.Compact, "clawft": session.End}
 
-// maxSummary bounds the bytes of a summary that is kept.
+// maxSummary is the maximum size of a stored summary, in bytes.
 const maxSummary = 64 << 10
 
-// keep keeps the client's own summary of a compaction, or the last message of a session
-// that ends, if the system of the layout keeps such a text.
+// keep stores the client's own summary of a compaction, or the last message of a session that
+// ends, if the layout's system stores such a text.
 func (l layoutHook) keep(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.notes()
@@ -260,7 +263,7 @@ func (l layoutHook) keep(ctx context.Context) {
 			if err := l.keepSummary(ctx, summary, notes, isEnd); err != nil {
 				maintenance.HookFailure{Client: l.event.Client, Error: "keeping the summary: " +
 					err.Error(), Time: l.env.Now()}.Record(l.state)
-				return // the end is reported again, or never; the notes stay
+				return // keep the notes, because the client may report the end again
 			}
 		}
 		if isEnd {
@@ -269,9 +272,8 @@ func (l layoutHook) keep(ctx context.Context) {
 	}
 }
 
-// keepSummary writes a summary as the layout's own session does. A summary of a session
-// that read what others wrote says so in its first line, because the layouts have no place
-// for the mark of an entry.
+// keepSummary writes a summary as the layout's own session does. If the session read text that
+// others wrote, the first line of the summary says so, because the layouts cannot mark entries.
 func (l layoutHook) keepSummary(ctx context.Context, summary string, notes sessionNotes, isEnd bool) error {
 	summary = strings.TrimSpace(cleaner(l.home)(strings.ToValidUTF8(summary, "�")))
 	if summary == "" {
@@ -306,35 +308,35 @@ func (l layoutHook) keepSummary(ctx context.Context, summary string, notes sessi
 	return err
 }
 
-// openHomeToWrite opens the home for a change, though an answer of this run may have
-// opened it for reading.
+// openHomeToWrite opens the home for writing. It forgets a home that this run may have opened for
+// reading.
 func (l layoutHook) openHomeToWrite() (layout.Home, error) {
 	l.opened = nil
 	return l.openHome(l.dialect, change)
 }
 
-// sessionNotes is what hooks have noted of a session.
+// sessionNotes is the content of a session's notes file, which hooks write.
 type sessionNotes struct {
 	first  string   // the first prompt, on one line
 	last   string   // the last message of the agent
-	taints []string // what the session read of others
-	turn   []string // what it read since the last prompt and of which no fingerprints are kept
+	taints []string // texts of others that the session read
+	turn   []string // such texts read since the last prompt and without fingerprints
 }
 
-// noteLine is a line of the file of a session's notes, as JSON.
+// noteLine is a line of a session's notes file, encoded as JSON.
 type noteLine struct {
 	Prompt string `json:"prompt,omitempty"`
 	Last   string `json:"last,omitempty"`
 	Taint  string `json:"taint,omitempty"` // a call that returned text of others
 
-	// Untraced says that no fingerprints of the text were kept, so that all that the agent
-	// writes in the turn counts as repeating it.
+	// Untraced reports whether no fingerprints of the text were kept. All that the agent writes
+	// in the same turn is then assumed to repeat the text.
 	Untraced bool `json:"untraced,omitempty"`
 }
 
-// Bounds of a session's notes.
+// Limits of a session's notes.
 const (
-	maxNotes    = 4 << 20 // bytes of the file, of which the end is read
+	maxNotes    = 4 << 20 // bytes; of a longer file only the end is read
 	maxTaints   = 8
 	firstPrompt = 200 // bytes
 )
@@ -344,7 +346,7 @@ func (l layoutHook) notesFile() string {
 	return filepath.Join(l.state, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
 }
 
-// note appends what the report adds to the notes.
+// note appends the notes of this report to the file.
 func (l layoutHook) note() error {
 	var lines []noteLine
 	if l.report.Prompt != "" {
@@ -377,7 +379,8 @@ func (l layoutHook) note() error {
 	return cmp.Or(err, f.Close())
 }
 
-// notes reads the notes of the session. A line that was not finished is skipped.
+// notes reads the notes of the session. It skips lines that are not valid JSON, such as an
+// incomplete last line.
 func (l layoutHook) notes() (n sessionNotes) {
 	f, err := os.Open(l.notesFile())
 	if err != nil {
@@ -410,21 +413,21 @@ func (l layoutHook) notes() (n sessionNotes) {
 	return n
 }
 
-// isTurnTainted reports whether the agent read, since the last prompt, text of others of
-// which no fingerprints are kept.
+// isTurnTainted reports whether, since the last prompt, the agent has read text of others of
+// which no fingerprints were kept.
 func (l layoutHook) isTurnTainted(client, id string) bool {
 	l.event = session.Event{Client: client, Session: id}
 	return len(l.notes().turn) > 0
 }
 
-// Bounds of one call of a hook.
+// Limits of one hook call.
 const (
 	maxReport  = 64 << 20 // bytes
 	reportWait = 3 * time.Second
 )
 
-// readReport returns what is on standard input, nil if that is too much or does not end
-// in time.
+// readReport returns all of standard input. It returns nil if the input is longer than maxReport
+// bytes or does not end within reportWait.
 func readReport(ctx context.Context, in io.Reader) []byte {
 	done := make(chan []byte, 1)
 	go func() {

@@ -1,5 +1,5 @@
-// This file keeps, of what a tool returned to an agent, where it came from and by what its
-// words are found again.
+// This file records the origin of tool results that an agent has read, and their fingerprints,
+// with which the text is recognized later.
 
 package cli
 
@@ -21,16 +21,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// readLevels are the levels of readings as events have them.
+// readLevels maps reading levels to the values in session events.
 var readLevels = map[reading.Level]string{
 	reading.Own:       session.ReadOwn,
 	reading.Unvouched: session.ReadUnvouched,
 	reading.Foreign:   session.ReadForeign,
 }
 
-// traceCall judges the call that a report is of, and keeps fingerprints of what it returned.
-// If a command may have piped such text into the memory, it returns what marks the notes
-// that were written meanwhile.
+// traceCall determines the origin of the tool result in a report and stores fingerprints of the
+// result. If the call was a command that may have written text of others into the memory, it
+// returns a function that marks the notes written meanwhile. Otherwise it returns nil.
 func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) (markNotes func(context.Context)) {
 	i := slices.IndexFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Called && e.Call != nil })
 	if r.Tool == "" || i < 0 {
@@ -46,7 +46,7 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 	if err == nil && !e.Call.Failed {
 		err = keepWritten(p, v)
 	}
-	if err != nil { // without fingerprints, all that is written in the turn is tainted
+	if err != nil { // without fingerprints, all text that is written in this turn counts as tainted
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: a.env.Now()}.Record(home)
 	}
@@ -57,9 +57,9 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 	return func(ctx context.Context) { a.markWritten(ctx, v, since, names) }
 }
 
-// judgeCall returns where the text came from that the call of a report returned. The answer
-// of a memory with tainted entries is text of others. If it is the memory of this home, the
-// fingerprints of these entries were kept when they were shown.
+// judgeCall determines the origin of the tool result in a report. A result that contains tainted
+// entries of a memory counts as text of others, unless the fingerprints show that this home
+// returned the entries and stored them before.
 func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) reading.Verdict {
 	text := fingerprint.TextOf(r.Output)
 	v := reading.Judge(reading.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
@@ -71,8 +71,8 @@ func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(stri
 	return v
 }
 
-// keepRead keeps fingerprints of what a call returned, and returns their identifier: "" for
-// text of the agent's own, and for text that the client does not report.
+// keepRead stores fingerprints of a tool result and returns their identifier. The identifier is
+// "" if the text is the agent's own, or if the client does not report the result.
 func keepRead(p *fingerprint.File, v reading.Verdict, output []byte) (trace string, err error) {
 	if v.Level == reading.Own || output == nil {
 		return "", nil
@@ -84,7 +84,7 @@ func keepRead(p *fingerprint.File, v reading.Verdict, output []byte) (trace stri
 	return p.Add(level, fingerprint.TextOf(output), v.What)
 }
 
-// keepWritten keeps which files a call wrote.
+// keepWritten records which files a call wrote.
 func keepWritten(p *fingerprint.File, v reading.Verdict) error {
 	if err := p.AddPaths(true, v.Wrote...); err != nil {
 		return err
@@ -92,7 +92,8 @@ func keepWritten(p *fingerprint.File, v reading.Verdict) error {
 	return p.AddPaths(false, v.WroteOther...)
 }
 
-// hasWritten reports whether the memory was written since the session reported last.
+// hasWritten reports whether the memory has been written since the session's last report. It
+// allows for file times that are up to a second old.
 func (a *app) hasWritten(home string, e *session.Event) bool {
 	store, err := a.storePath()
 	if err != nil {
@@ -102,11 +103,12 @@ func (a *app) hasWritten(home string, e *session.Event) bool {
 	return err == nil && !fi.ModTime().Before(a.lastReport(home, e).Add(-time.Second))
 }
 
-// maxCommandTime is how long a command is taken to have run if it is not known when the
-// session reported last.
+// maxCommandTime is the assumed running time of a command if the time of the session's last
+// report is unknown.
 const maxCommandTime = 10 * time.Minute
 
-// lastReport returns when the session reported last before the event.
+// lastReport returns the time of the session's last report before the event, but at most
+// maxCommandTime before it.
 func (a *app) lastReport(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File(e.Client, e.Session)
@@ -116,13 +118,13 @@ func (a *app) lastReport(home string, e *session.Event) time.Time {
 	return since
 }
 
-// markWritten labels the notes that were written by the command line while a command ran
-// whose output is not the agent's own: their text may have come through a pipe. Notes
-// without an agent's variables count only if the command names this program.
+// markWritten labels the notes that the command line wrote while a command ran whose output is
+// not the agent's own, because their text may have come through a pipe. Notes that were not
+// written by an agent are labelled only if the command contains the word oxbow.
 func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Time, named bool) {
 	m, err := a.open(verb.Write)
 	if err != nil {
-		return // the command has not written either
+		return // then the command cannot have written either
 	}
 	key := oxbow.LabelTaint
 	if v.Level == reading.Unvouched {
@@ -133,7 +135,7 @@ func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Tim
 		mark.Value = "command"
 	}
 	var ops []oxbow.Op
-	// those written last
+	// Find the notes that were written last.
 	last, _ := m.Recall(
 		ctx,
 		oxbow.Query{
@@ -164,5 +166,5 @@ func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Tim
 		return
 	}
 	src.Actor = oxbow.Program
-	_ = m.Apply(oxbow.WithSource(ctx, src), ops...) // another change came first: the next report tries again
+	_ = m.Apply(oxbow.WithSource(ctx, src), ops...) // if an entry has changed meanwhile, no entry is marked
 }

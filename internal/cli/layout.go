@@ -1,4 +1,4 @@
-// The layouts of homes there are.
+// This file lists the layouts of homes.
 
 package cli
 
@@ -16,20 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/layout/entryfiles"
 )
 
-// dialects are the layouts other than oxbow's own, in the order in which
-// they are named to people.
+// dialects lists the layouts other than oxbow's own, in the order in which they are shown to
+// people.
 var dialects = []layout.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(),
 	coderhapsody.Dialect()}
 
-// ownLayout is the name of the default layout.
+// ownLayout is the name of oxbow's own layout, which is the default.
 const ownLayout = "oxbow"
 
-// layoutNames returns the names that --dialect takes.
+// layoutNames returns the values that --dialect accepts.
 func layoutNames() []string { return append([]string{ownLayout}, layout.Names(dialects)...) }
 
-// toolsOf returns what a server of the home offers: the tools of its dialect,
-// and of oxbow's own in the sets those whose names are free. A home that has no
-// tools, as its own configuration says, is offered none.
+// toolsOf returns the tools that a server of the home offers: the tools of its dialect, and those
+// of oxbow's tools in the sets whose names the dialect does not use. If the home's configuration
+// switches its tools off, there are none.
 func toolsOf(h layout.Home, sets verb.Sets) []verb.Tool {
 	tools := append([]verb.Tool{}, h.Tools()...)
 	some := len(tools) > 0
@@ -41,7 +41,7 @@ func toolsOf(h layout.Home, sets verb.Sets) []verb.Tool {
 	return tools
 }
 
-// needHistory are the verbs that work only where the memory has a history.
+// needHistory lists the verbs that need a memory with a history.
 var needHistory = []string{"history", "undo", "restore"}
 
 // leftOut returns the names of oxbow's verbs that cannot work in the home.
@@ -56,9 +56,9 @@ func leftOut(d layout.Dialect, h layout.Home) []string {
 	return names
 }
 
-// instructionsOf returns what a server of the home tells a client's model: that
-// its tools are tools of the home's own system and, where others are listed, that
-// oxbow's work on the same entries.
+// instructionsOf returns the instructions of the server for a client's model. They say that the
+// tools belong to the home's own system and, if others is set, that oxbow's tools work on the
+// same entries.
 func instructionsOf(d layout.Dialect, h layout.Home, others bool) string {
 	var own []string
 	for _, t := range h.Tools() {

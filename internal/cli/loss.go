@@ -1,4 +1,4 @@
-// Questions before a command loses something that nothing can bring back.
+// This file asks for confirmation before a command erases data that cannot be restored.
 
 package cli
 
@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// loss is what a command asks before it calls a verb that loses something for good.
+// loss describes the confirmation for a verb that may erase data for good.
 type loss[In, Out any] struct {
-	command  string           // as a person types it, such as "scan --fix"
-	verb     call[In, Out]    // called as a dry run to find out what would be lost
-	dryRun   func(In) In      // changes the arguments into those of a dry run
-	question func(Out) string // asks whether to lose what the dry run found; "" if that is nothing
+	command  string           // as typed, such as "scan --fix"
+	verb     call[In, Out]    // called as a dry run to find out what would be erased
+	dryRun   func(In) In      // returns the arguments for a dry run
+	question func(Out) string // the question to ask, or "" if nothing would be erased
 }
 
-// confirm asks the person at the terminal, unless --yes was given. Without a terminal to ask at
-// it fails, so that a script says --yes.
+// confirm asks the person at the terminal, unless isConfirmed is set by --yes. Without a terminal
+// it returns an error, so that a script must pass --yes.
 func (l loss[In, Out]) confirm(ctx context.Context, a *app, in In, isConfirmed bool) error {
 	if isConfirmed {
 		return nil
@@ -38,14 +38,14 @@ func (l loss[In, Out]) confirm(ctx context.Context, a *app, in In, isConfirmed b
 	return a.confirm(question)
 }
 
-// addYes gives a command the flag --yes, which answers its question beforehand.
+// addYes adds the flag --yes to a command. With this flag the command does not ask.
 func addYes(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// erases makes c call the verb, and ask before it if mayLose reports that the call may lose
-// something for good. The flags of c are the fields of In, into which arguments puts what
-// stands without a flag.
+// erases makes c call the verb. If mayLose reports that the call may erase data for good, the
+// person is asked first. The flags of c are the fields of In. The function arguments stores the
+// other arguments in In.
 func erases[In, Out any](a *app, c *cobra.Command, l loss[In, Out], mayLose func(In) (bool, error),
 	arguments func(*In, *flagSet, []string) error, show func(Out)) *cobra.Command {
 	var isConfirmed *bool
@@ -65,7 +65,7 @@ func erases[In, Out any](a *app, c *cobra.Command, l loss[In, Out], mayLose func
 	return c
 }
 
-// eraseQuestion asks whether to erase a number of things.
+// eraseQuestion returns the question whether to erase n things.
 func eraseQuestion(n int, one, many, of string) string {
 	return fmt.Sprintf("Erase %s of %s for good?", count(n, one, many), of)
 }

@@ -1,5 +1,5 @@
-// The tokens that clients of oxbow mcp --http send: the one of
-// the home, or the tokens of a file with the rights of each.
+// This file reads and creates the tokens for clients of servers over HTTP: the token of the home,
+// or the tokens of a file with the rights of each.
 
 package cli
 
@@ -23,8 +23,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// tokens returns the tokens of a file, the bounds of tenants and where it is. That others may read it
-// is worth a warning only: it may hold no secrets but digests.
+// tokens reads a token file and returns its tokens, the limits of its tenants and its absolute
+// path. If other users may read the file, it only warns, because the file may contain only
+// digests.
 func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
 	where, err = a.abs(file)
 	if err != nil {
@@ -49,7 +50,7 @@ func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota,
 	return ts, quotas, where, err
 }
 
-// admitted refuses tokens that could never be served, with file and line.
+// admitted returns an error with file and line for each token that the server could never serve.
 func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	var wrong profile.Diagnostics
 	for _, t := range ts {
@@ -66,8 +67,8 @@ func admitted(s *mcpserver.Server, ts auth.Tokens, where string) error {
 	return nil
 }
 
-// makeToken writes a new token to the file, unless another process is first. It
-// takes its name when it is whole: half a token would be taken for one.
+// makeToken writes a new token to the file, unless another process has created the file first.
+// The file gets its name only after it is complete, so that no process reads half a token.
 func (a *app) makeToken(file string) error {
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(a.env.Rand, b); err != nil {
@@ -93,9 +94,9 @@ func (a *app) makeToken(file string) error {
 	return err
 }
 
-// tokenOf returns the file of a home's token. In a working tree of git, where it
-// could be committed, that is in the user's configuration directory, unless the
-// home has one of before.
+// tokenOf returns the path of a home's token file. If the home is in a git working tree, where
+// the token could be committed, the file is in the user's configuration directory, unless the
+// home contains a token file already.
 func (a *app) tokenOf(home string) string {
 	file := filepath.Join(home, "token")
 	config := a.configHome()
@@ -106,8 +107,8 @@ func (a *app) tokenOf(home string) string {
 	return filepath.Join(config, "tokens", hex.EncodeToString(sum[:8]))
 }
 
-// token returns the token that clients must send and the file it is in, made
-// when it is missing.
+// token returns the token that clients must send and the path of its file. It creates the file if
+// it is missing.
 func (a *app) token(file string) (token, where string, err error) {
 	if file == "" {
 		home, err := a.home()

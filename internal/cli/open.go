@@ -1,4 +1,4 @@
-// What a run opens: the memory, and all that its verbs work on.
+// This file opens the memory and the other resources that the verbs of a run use.
 
 package cli
 
@@ -23,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// open opens the memory of the home, or the part of it that the run's profile
-// includes. The caller closes it.
+// open opens the memory of the home, restricted to the entries that the run's profile includes.
+// The caller closes it.
 func (a *app) open(how access) (*oxbow.Memory, error) {
 	if _, err := a.bound(); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (a *app) open(how access) (*oxbow.Memory, error) {
 	return a.bind(m)
 }
 
-// opener opens the memory of the home for all calls of a server: for [verb.Read] with
-// team files. The second function closes what was opened.
+// opener returns a function that opens the memory of the home once for all calls of a server. For
+// [verb.Read] the memory includes the team files. closeFn closes all that was opened.
 func (a *app) opener(
 	how access,
 ) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
@@ -74,7 +74,7 @@ func (a *app) opener(
 	}
 	return open, func() (err error) {
 		for _, fn := range []func() error{closeRead, closeOwn, closeAll} {
-			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // one may be the other
+			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // two of them may share a memory
 				err = errors.Join(err, e)
 			}
 		}
@@ -82,7 +82,7 @@ func (a *app) opener(
 	}
 }
 
-// openAll opens the memory of the home, all of it.
+// openAll opens the whole memory of the home.
 func (a *app) openAll(how access) (*oxbow.Memory, error) {
 	if a.store != nil {
 		return a.openElsewhere(how)
@@ -119,8 +119,8 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 	return trust.Serve(m, verb.Untrusted(filepath.Dir(path))), nil
 }
 
-// openElsewhere opens the memory of the home, which is no file there. What Open would do
-// with a file, the store does.
+// openElsewhere opens the memory of a home that is not a directory of files. The store then does
+// the work that Open would do with a file.
 func (a *app) openElsewhere(how access) (*oxbow.Memory, error) {
 	src, err := a.source()
 	if err != nil {
@@ -139,8 +139,8 @@ func (a *app) openElsewhere(how access) (*oxbow.Memory, error) {
 	return m, nil
 }
 
-// openStore opens the store of that path. Of one that may not be written to, for
-// the reason that is given, not even the index is kept.
+// openStore opens the store at path. If mayNot is not nil, it is the reason why the store must
+// not be written to, and the index is not written either.
 func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, error) {
 	src, err := a.source()
 	if err != nil {
@@ -152,8 +152,8 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	}
 	switch {
 	case missing && how != build:
-		// An empty memory of no file: to look, or to undo, must make nothing,
-		// and finds nothing that it could change.
+		// Return an empty memory that has no file, because reading or undoing must not create a
+		// file. There is nothing in it that could be changed.
 		a.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
 		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: a.env.Now, Source: src})
 	case how != look && mayNot != nil:
@@ -162,7 +162,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
-		_ = a.recordMade() // before the store is made, in case that this run is interrupted
+		_ = a.recordMade() // record it before the store is created, in case this run is interrupted
 		a.closers = append(a.closers, a.recordMade)
 	}
 	changes, age, err := verb.ParseKeep(a.env.Getenv("OXBOW_KEEP"))
@@ -190,14 +190,15 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	return m, nil
 }
 
-// signHeads signs heads of a memory that is written to, unless it is a copy.
+// signHeads arranges that the heads of a memory are signed, if it is opened for writing and is
+// not a copy.
 func (a *app) signHeads(m *oxbow.Memory, path string, how access) {
 	if how != look && filepath.Base(path) == storeFile {
 		a.settling.add(verb.SignHeads(m, path, a.env.Now))
 	}
 }
 
-// openError says which store could not be opened, without saying it twice.
+// openError adds the path of the store to an error, unless the error contains the path already.
 func openError(path string, err error) error {
 	if errors.Is(err, oxbow.ErrNotStore) {
 		return verb.NotStore(path, err)
@@ -219,8 +220,8 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
-// done closes the memory, after the answer of a run that gives one; the home of another
-// layout that it is of is closed with it, and is opened again when it is needed.
+// done closes the memory, or leaves that to the end of a run that still has to show its answer. A
+// home of another layout is closed with its memory and reopened when it is needed again.
 func (a *app) done(ctx context.Context, m *oxbow.Memory) error {
 	a.opened = nil
 	a.settling.run()
@@ -228,11 +229,11 @@ func (a *app) done(ctx context.Context, m *oxbow.Memory) error {
 		a.closeAtEnd(m)
 		return nil
 	}
-	_ = m.Checkpoint(ctx) // else the next run does it
+	_ = m.Checkpoint(ctx) // if this fails, the next run makes the checkpoint
 	return m.Close()
 }
 
-// projectHere names the project of the working directory, or "".
+// projectHere returns the name of the working directory's project, or "" if there is an error.
 func (a *app) projectHere() string {
 	p, err := a.project(".")
 	if err != nil {
@@ -241,14 +242,14 @@ func (a *app) projectHere() string {
 	return p.Name
 }
 
-// workspace returns what the verbs of this run work on, and the function that
-// closes what they opened.
+// workspace returns the workspace for the verbs of this run, and a function that closes all that
+// the verbs opened.
 func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, error) {
 	src, err := a.source()
 	if err != nil {
 		return nil, nil, err
 	}
-	var memories [verb.Create + 1]*oxbow.Memory // by access
+	var memories [verb.Create + 1]*oxbow.Memory // indexed by access
 	var notes *annotate.Store
 	w := &verb.Workspace{
 		Open: func(_ context.Context, how verb.Access) (m *oxbow.Memory, err error) {
@@ -291,7 +292,7 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	w.Dir, _ = a.abs(".") // without one, no file of a handoff is looked at
+	w.Dir, _ = a.abs(".") // if this fails, handoffs cannot refer to files
 	return w, func() error {
 		var errs []error
 		for _, m := range memories {
@@ -306,8 +307,8 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 	}, nil
 }
 
-// loader resolves what handoffs and sessions name: profiles, skills, and the
-// profile that binds the run.
+// loader returns a loader for the profiles and skills that handoffs and sessions name, and for
+// the profile that binds the run.
 func (a *app) loader() (*handoff.Loader, error) {
 	profiles, err := a.profiles()
 	if err != nil {
@@ -321,9 +322,9 @@ func (a *app) loader() (*handoff.Loader, error) {
 	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
 }
 
-// skills returns the skills there are: the home's, the user's and the skills of
-// the project of the working directory. A home that came with the project is of the
-// project.
+// skills returns the set of skills from the home, from the user's directory and from the project
+// of the working directory. Skills of a home that is not the user's own are treated as skills of
+// the project.
 func (a *app) skills() (*skill.Set, error) {
 	home, err := a.home()
 	if err != nil {
@@ -338,7 +339,7 @@ func (a *app) skills() (*skill.Set, error) {
 		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
 	}
 	root, err := a.abs(".")
-	if err != nil { // a home that was named does without
+	if err != nil { // a home that was named needs no working directory
 		return set, nil
 	}
 	if p, err := a.project("."); err == nil {
@@ -362,8 +363,8 @@ func (a *app) skills() (*skill.Set, error) {
 	return set, errors.Join(err, within(root, skill.ProjectDirs))
 }
 
-// recordMade records that this machine made the home, if the home can be found from a
-// working directory later: then it stays the user's own there.
+// recordMade records that this machine created the home, if the home could later be found from a
+// working directory. The home then stays trusted.
 func (a *app) recordMade() error {
 	p, err := a.memoryPlace()
 	if err != nil || a.sample || (filepath.Base(p.Home) != homeDir && !git.InTree(p.Home)) || !isDir(p.Home) {
@@ -381,8 +382,8 @@ func (a *app) recordMade() error {
 	return nil
 }
 
-// book opens the annotations of the working tree that holds the working
-// directory, where the home's layout keeps them. The caller closes it.
+// book opens the annotations of the working tree that contains the working directory, in the
+// directory that the home's layout uses. The caller closes them.
 func (a *app) book(ctx context.Context) (*annotate.Store, error) {
 	wd, err := a.abs(".")
 	if err != nil {
@@ -395,7 +396,7 @@ func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
 	trusted := a.host().Trusted
 	o := annotate.Options{Clock: a.env.Now, Key: trusted.Key, ReviewedCommit: team.ReviewedCommit,
 		MakeKey: func(ctx context.Context) []byte { return trusted.MakeKey(ctx, a.env.Rand) }}
-	// Code has annotations without any home, too.
+	// Ignore an error: code has annotations even if there is no home.
 	if d, other, err := a.layout(); err == nil && other {
 		o.Dir = d.Annotations
 	}

@@ -1,4 +1,4 @@
-// The operating system's process as an Env.
+// This file runs oxbow in a process of the operating system.
 
 package cli
 
@@ -20,20 +20,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/tui"
 )
 
-// stopWait is how long a run may take to end after a signal: a sub-agent is given
-// five seconds to end itself.
+// stopWait is how long a run may take to end after a signal. It is longer than the five seconds
+// that a sub-agent has to end itself.
 const stopWait = 7 * time.Second
 
-// Main runs the command line of this process, and returns its exit status.
+// Main runs the command line of this process and returns its exit status.
 func Main() int { return mainOf(Run, endSignals()...) }
 
 func mainOf(run runner, ends ...os.Signal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
-	// A second Ctrl-C ends the process at once, whatever it is doing. One is
-	// enough, too: what does not look at the context is ended after a while, as a
-	// crash would, which loses nothing that was acknowledged.
-	// An editor, and a server that finishes what it was asked, are waited for.
+	// A second Ctrl-C ends the process at once. After the first one, a run that ignores its
+	// context is ended after stopWait. This is as safe as a crash: no acknowledged change is
+	// lost. The process does not end while an editor runs or while a server finishes the calls
+	// that it has read.
 	var busy atomic.Int64
 	hold := func() (release func()) {
 		busy.Add(1)
@@ -45,7 +45,7 @@ func mainOf(run runner, ends ...os.Signal) int {
 			time.Sleep(stopWait)
 		}
 		os.Exit(exitFailed)
-	})() // which, before stop, takes it back: another run may be in this process
+	})() // undone before stop, because another run may follow in this process
 	env := Env{
 		Args:       os.Args[1:],
 		Stdin:      os.Stdin,
@@ -74,7 +74,7 @@ func mainOf(run runner, ends ...os.Signal) int {
 			if err := cmd.Start(); err != nil {
 				return err
 			}
-			signal.Ignore(os.Interrupt) // it is the pager's to handle
+			signal.Ignore(os.Interrupt) // the pager handles it
 			_ = cmd.Wait()
 			return nil
 		},
@@ -87,7 +87,7 @@ func mainOf(run runner, ends ...os.Signal) int {
 			cmd.WaitDelay = stopWait - 2*time.Second
 			return cmd.Run()
 		},
-		// Not ended by Ctrl-C: it is the editor's own to handle.
+		// The editor handles Ctrl-C itself, so it is not ended by ctx.
 		Edit: func(argv []string) error {
 			defer hold()()
 			cmd := exec.Command(argv[0], argv[1:]...)

@@ -1,4 +1,4 @@
-// This file shows on standard error, if that is a terminal, how far long work is.
+// This file shows the progress of long operations on standard error, if that is a terminal.
 
 package cli
 
@@ -14,35 +14,36 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Work is shown when it has taken so long, and again so often.
+// Progress is shown after progressAfter, and then every progressEvery.
 const (
 	progressAfter = 500 * time.Millisecond
 	progressEvery = 200 * time.Millisecond
 )
 
-// Rates and ends are shown from this time on: earlier ones say little.
+// rateAfter is the time after which rates and remaining times are shown. Earlier values are
+// unreliable.
 const rateAfter = 2 * time.Second
 
-// progressLine is standard error with a last line that shows how far the work of a command is. The
-// line is wiped before anything else is written. It is not shown while a question is open.
+// progressLine is standard error, with a last line that shows the progress of a command. The line
+// is erased before other text is written. It is not shown while a question is open.
 type progressLine struct {
 	io.Writer
 	now func() time.Time
 
-	mu    sync.Mutex // guards what follows, and the writer
-	what  string     // the command that works; "" between two starts
+	mu    sync.Mutex // guards the fields below and the writer
+	what  string     // name of the running command; "" if none runs
 	began time.Time
 	state progress.State
-	wait  time.Duration // the time that a server asked to wait; 0 if it did not
+	wait  time.Duration // time that a server asked to wait; 0 if none
 	timer *time.Timer
 	shown bool
 
-	open   bool      // the last line that was written is not complete: a question
-	reads  bool      // a person is asked for input
-	paused time.Time // since when one of these is so
+	open   bool      // the last written line is not complete, so it is a question
+	reads  bool      // the program waits for input of the person
+	paused time.Time // time at which open or reads became true
 }
 
-// start begins to show work, until stop is called.
+// start begins to show progress. It ends when stop is called.
 func (p *progressLine) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,14 +59,14 @@ func (p *progressLine) start(what string) (stop func()) {
 	}
 }
 
-// set sets how far the work is.
+// set sets the progress of the operation.
 func (p *progressLine) set(s progress.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.state = s
 }
 
-// setWait sets for how long a server is waited for; 0 if it no longer is.
+// setWait sets how long the run waits for a server. 0 means that it no longer waits.
 func (p *progressLine) setWait(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +86,8 @@ func (p *progressLine) show() {
 	p.timer.Reset(progressEvery)
 }
 
-// line returns how far the work is: "import: 14500 entries (45 %), 1450 a second, about 12 s left".
+// line returns the text of the line, such as "import: 14500 entries (45 %), 1450 a second, about
+// 12 s left".
 func (p *progressLine) line() string {
 	took := p.now().Sub(p.began)
 	s := p.state
@@ -111,7 +113,7 @@ func (p *progressLine) line() string {
 	return p.what + ": " + strings.Join(facts, ", ")
 }
 
-// doneText says how much is done: "4 of 20 entries", "12.0 MB (30 %)".
+// doneText formats the finished amount, such as "4 of 20 entries" or "12.0 MB (30 %)".
 func doneText(s progress.State) string {
 	count := func(n int64) string {
 		if s.Unit == progress.Bytes {
@@ -130,7 +132,7 @@ func doneText(s progress.State) string {
 	return count(s.Done)
 }
 
-// rate says how much was done in one second or one minute.
+// rate formats the average amount in one second or one minute.
 func rate(s progress.State, took time.Duration) string {
 	each := float64(s.Done) / took.Seconds()
 	if s.Unit == progress.Bytes {
@@ -142,7 +144,7 @@ func rate(s progress.State, took time.Duration) string {
 	return fmt.Sprintf("%.0f a minute", float64(s.Done)/took.Minutes())
 }
 
-// seconds says a time in whole seconds, or minutes and seconds.
+// seconds formats a time in whole seconds, or in minutes and seconds.
 func seconds(d time.Duration) string {
 	s := int(d / time.Second)
 	if s < 60 {
@@ -158,8 +160,8 @@ func (p *progressLine) wipe() {
 	}
 }
 
-// Write wipes the line, and writes b in its place. If b does not end its line, it is a question:
-// nothing is shown until a person has answered it.
+// Write erases the line and writes b. If b does not end with a line break, it is a question, and
+// the line is not shown again until a person has answered it.
 func (p *progressLine) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,8 +172,8 @@ func (p *progressLine) Write(b []byte) (int, error) {
 	return p.Writer.Write(b)
 }
 
-// pause sets whether a question is open and whether a person is asked for input. The time in which
-// one of these is so is no working time.
+// pause sets whether a question is open and whether the program waits for input. The time during
+// which either is true does not count as working time.
 func (p *progressLine) pause(open, reads bool) {
 	was, is := p.open || p.reads, open || reads
 	p.open, p.reads = open, reads
@@ -183,7 +185,7 @@ func (p *progressLine) pause(open, reads bool) {
 	}
 }
 
-// setReads sets whether a person is asked for input, with which a person ends an open line.
+// setReads sets whether the program waits for input. The person's input ends an open question.
 func (p *progressLine) setReads(reads bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +193,7 @@ func (p *progressLine) setReads(reads bool) {
 	p.pause(p.open && reads, reads)
 }
 
-// input is standard input that is a terminal: nothing is shown while it is read.
+// input is standard input on a terminal. While it is read, the progress line is hidden.
 type input struct {
 	io.Reader
 	shown *progressLine

@@ -1,4 +1,4 @@
-// Servers that other machines reach: what must be said before, and how they are called.
+// This file checks the flags of servers that other machines can reach, and determines their URL.
 
 package cli
 
@@ -10,23 +10,24 @@ import (
 	"strings"
 )
 
-// public are the flags by which other machines reach a server. The zero value lets none
-// in.
+// public contains the flags that let other machines reach a server. The zero value lets no other
+// machine in.
 type public struct {
 	listenAll bool
-	cert, key string // files of TLS
-	url       string // by which clients call the server
+	cert, key string // TLS files
+	url       string // URL by which clients call the server
 }
 
-// site is where a server listens, and how clients call it.
+// site is the address at which a server listens, and the URL by which clients call it.
 type site struct {
-	addr      string // to listen at
-	public    string // the URL that clients call, without a path; "" where it is that of addr
-	host      string // its host, without a port
-	cert, key string // files of TLS; "" for none
+	addr      string // address to listen at
+	public    string // URL that clients call, without a path; "" if it follows from addr
+	host      string // host name in public, without a port
+	cert, key string // TLS files, or ""
 }
 
-// admit returns where a server of these flags listens.
+// admit returns the site of a server that listens at addr, or an error if the flags do not allow
+// it.
 func (p public) admit(addr string) (at site, err error) {
 	u, err := p.parsed()
 	if err != nil {
@@ -45,7 +46,7 @@ func (p public) admit(addr string) (at site, err error) {
 	return at, p.check(u, host, port)
 }
 
-// check reports why a server may not listen there.
+// check returns an error if the server must not listen at the address.
 func (p public) check(site *url.URL, host, port string) error {
 	switch {
 	case (p.cert == "") != (p.key == ""):
@@ -71,7 +72,7 @@ func (p public) check(site *url.URL, host, port string) error {
 	return nil
 }
 
-// parsed returns the public URL, nil for none.
+// parsed returns the public URL, or nil if none is given.
 func (p public) parsed() (*url.URL, error) {
 	if p.url == "" {
 		return nil, nil
@@ -92,13 +93,13 @@ func (p public) parsed() (*url.URL, error) {
 			p.url,
 		)
 	}
-	if u.Scheme == "https" { // as browsers write it
+	if u.Scheme == "https" { // browsers leave the default port out
 		u.Host = strings.TrimSuffix(u.Host, ":443")
 	}
 	return u, nil
 }
 
-// hostPort returns the parts of an address. A port alone is one of this machine.
+// hostPort splits an address into host and port. If the host is missing, it is 127.0.0.1.
 func hostPort(addr string) (host, port string, err error) {
 	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
 		addr = ":" + addr
@@ -110,7 +111,7 @@ func hostPort(addr string) (host, port string, err error) {
 	return cmp.Or(host, "127.0.0.1"), port, nil
 }
 
-// isThisMachine reports whether a host is reached by this machine alone.
+// isThisMachine reports whether only this machine can reach the host.
 func isThisMachine(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }

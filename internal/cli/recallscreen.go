@@ -1,4 +1,5 @@
-// oxbow recall -i: the verbs that its screen calls, and the lines that a pipe gets.
+// This file implements "oxbow recall -i": the verbs that the screen calls, and the lines that are
+// printed to a pipe.
 
 package cli
 
@@ -19,11 +20,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenLimit is how many hits a screen has that scrolls.
+// screenLimit is the maximum number of hits on a scrolling screen.
 const screenLimit = 50
 
-// showLines shows the hits to programs: a line each, of the name, the score, the
-// time of creation, and the first line of the content.
+// showLines prints the hits for programs, one a line: name, score, time of creation, and the
+// first line of the content.
 func (a *app) showLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
 		a.showNothing(out.Why, out.Near)
@@ -35,7 +36,8 @@ func (a *app) showLines(out verb.RecallOut) {
 	a.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.About("max_tokens") }))
 }
 
-// recallOnScreen answers queries while they are typed, the first one that of in.
+// recallOnScreen shows a screen that answers queries while they are typed, beginning with the
+// query in in.
 func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
 	case !a.env.StdinTerm || a.env.Screen == nil:
@@ -53,7 +55,7 @@ func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	s.errs = errs
 	a.env.Stderr = &s.said
 	a.progress = nil
-	// What is wrong with the flags or the memory, no typing mends.
+	// Run a query first, because typing cannot fix wrong flags or a memory that cannot be opened.
 	_, err := s.answer(ctx, "")
 	err = badArgument(err)
 	if err == nil {
@@ -73,21 +75,21 @@ func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	return err
 }
 
-// recallScreen is what the screen works on. The memory stays open for queries, and is
-// closed before each change, which opens it as a command would.
+// recallScreen connects the screen to the verbs. The memory stays open for queries. It is closed
+// before each change, which opens it in the same way as a command does.
 type recallScreen struct {
 	app     *app
 	in      verb.RecallIn
-	said    notebook // what verbs write to standard error
+	said    notebook // output of verbs on standard error
 	errs    io.Writer
-	parting []string // what is to be read after the screen is gone, too
+	parting []string // messages to print after the screen has closed
 
-	open  *verb.Workspace // nil while it is not needed
+	open  *verb.Workspace // nil until it is needed
 	close func() error
 	final bool // the memory has no history
 }
 
-// notebook is standard error while there is a screen.
+// notebook collects the output on standard error while the screen is shown.
 type notebook struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
@@ -99,7 +101,7 @@ func (n *notebook) Write(b []byte) (int, error) {
 	return n.b.Write(b)
 }
 
-// lines returns what was written since they were last taken.
+// lines returns the lines that were written since the last call.
 func (n *notebook) lines() (lines []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -110,7 +112,7 @@ func (n *notebook) lines() (lines []string) {
 	return slices.Compact(lines)
 }
 
-// workspace returns the one for queries.
+// workspace returns the workspace for queries.
 func (s *recallScreen) workspace(ctx context.Context) (*verb.Workspace, error) {
 	if s.open != nil {
 		return s.open, nil
@@ -126,7 +128,7 @@ func (s *recallScreen) workspace(ctx context.Context) (*verb.Workspace, error) {
 	return w, nil
 }
 
-// release closes what queries have opened.
+// release closes the workspace for queries, if it is open.
 func (s *recallScreen) release() error {
 	if s.open == nil {
 		return nil
@@ -136,13 +138,13 @@ func (s *recallScreen) release() error {
 	return done()
 }
 
-// problem is an error in the words that stand below the screen.
+// problem formats an error for the rows below the screen.
 func problem(err error) string {
 	message, next := wording(err)
 	return strings.TrimSpace(message + "\n" + next)
 }
 
-// answer answers a query, "" by all there is.
+// answer answers a query. An empty query without filters finds all entries.
 func (s *recallScreen) answer(ctx context.Context, query string) (out verb.RecallOut, err error) {
 	in := s.in
 	in.Query = query
@@ -157,7 +159,7 @@ func (s *recallScreen) answer(ctx context.Context, query string) (out verb.Recal
 		out, err = verb.Recall(ctx, w, in)
 	}
 	if path, perr := s.app.storePath(); perr == nil && !exists(path) {
-		err = errors.Join(err, s.release()) // a memory that is made is seen
+		err = errors.Join(err, s.release()) // so that a memory created later is found
 	}
 	return out, err
 }
@@ -245,23 +247,23 @@ func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.Whole {
 	return tui.Whole{Version: out.Version, Facts: facts, Text: *out.Content}
 }
 
-// changed is what came of a change: what it did, or its error.
+// changed returns the result of a change: the text did, or the error.
 func (s *recallScreen) changed(did string, change uint64, err error) tui.Done {
 	if err != nil {
 		return tui.Done{Text: problem(err), Failed: true}
 	}
 	if s.app.foreign {
-		change = 0 // versions are no numbers of changes
+		change = 0 // versions are not change numbers
 	}
 	return tui.Done{Text: strings.Join(append([]string{did}, s.said.lines()...), "\n"), Change: change}
 }
 
-// edit is oxbow edit. An error that says where the text is kept is repeated once the
-// screen is gone.
+// edit implements the key e, like oxbow edit. An error that says where the text was saved is
+// repeated after the screen has closed.
 func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.Done {
 	a := s.app
 	errs, allow := a.env.Stderr, a.allowSecret
-	a.env.Stderr = s.errs // the person may be asked
+	a.env.Stderr = s.errs // the person may be asked a question
 	out, err := verb.RememberOut{}, s.release()
 	if err == nil {
 		out, err = a.editEntry(ctx, h.Name)
@@ -282,7 +284,7 @@ func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.Done {
 	return s.changed(did+undoKey(out.Version), out.Version, err)
 }
 
-// undoKey is what is said of a change that the screen can undo.
+// undoKey returns the text that tells how to undo a change on the screen.
 func undoKey(change uint64) string {
 	if change == 0 {
 		return ""

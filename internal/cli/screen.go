@@ -1,5 +1,5 @@
-// How things look to a person: colour on a terminal, ages, columns, wrapping, and
-// text that cannot take the terminal over.
+// This file formats output for people: colour, ages, columns, wrapping, and text that is cleaned
+// of control sequences.
 
 package cli
 
@@ -17,22 +17,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// terminal is where a run shows what it did.
+// terminal is the output of a run.
 type terminal struct {
 	env     Env
-	name    string // of the program
+	name    string // program name
 	json    bool
 	quiet   bool
-	foreign bool // the home that the run opened is of another layout, whose versions are no numbers of changes
+	foreign bool // the opened home has another layout, in which versions are not change numbers
 
-	mayPage, noPager bool // the command has a pager; it is switched off
+	mayPage, noPager bool // the command supports a pager; --no-pager is set
 
 	progress *progressLine // nil unless standard error is a terminal that it may use
 }
 
-// colour reports whether standard output may carry escape sequences. NO_COLOR
-// set to anything means no (https://no-color.org); CLICOLOR_FORCE set to anything
-// but 0 means yes, in a pipe too (https://bixense.com/clicolors).
+// colour reports whether standard output may contain escape sequences. NO_COLOR set to anything
+// but "" disables colour (https://no-color.org). CLICOLOR_FORCE set to anything but "" or "0"
+// enables colour even in a pipe (https://bixense.com/clicolors). NO_COLOR has precedence.
 func (t *terminal) colour() bool {
 	if force := t.env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return t.env.Getenv("NO_COLOR") == ""
@@ -40,8 +40,8 @@ func (t *terminal) colour() bool {
 	return t.env.StdoutTerm && t.env.Getenv("NO_COLOR") == "" && t.env.Getenv("TERM") != "dumb"
 }
 
-// bold and the following paint a text. The colours are of the sixteen that every
-// scheme, dark or light, makes readable.
+// bold returns s in bold on a terminal with colour. All colours that oxbow uses are among the
+// sixteen that every scheme, dark or light, makes readable.
 func (t *terminal) bold(s string) string { return t.paint(screen.Bold, s) }
 func (t *terminal) dim(s string) string  { return t.paint(screen.Dim, s) }
 
@@ -52,8 +52,8 @@ func (t *terminal) paint(code, s string) string {
 	return code + s + screen.Plain
 }
 
-// mark paints the given words, which are in lower case and sorted, wherever s has
-// them, and the rest with the code.
+// mark highlights the given words wherever they occur in s, and paints the rest with code. The
+// words must be in lower case and sorted.
 func (t *terminal) mark(s string, words []string, code string) string {
 	if !t.colour() {
 		return s
@@ -61,7 +61,8 @@ func (t *terminal) mark(s string, words []string, code string) string {
 	return screen.Mark(s, words, code)
 }
 
-// screen returns the columns of the terminal, 80 when they are not known.
+// screen returns the number of columns of the terminal. It returns 80 if the number is unknown or
+// below 20.
 func (t *terminal) screen() int {
 	if t.env.Width < 20 {
 		return 80
@@ -69,11 +70,11 @@ func (t *terminal) screen() int {
 	return t.env.Width
 }
 
-// width returns the columns that text is laid out for: longer lines are hard to
-// read.
+// width returns the number of columns for which text is laid out: at most 120, because longer
+// lines are hard to read.
 func (t *terminal) width() int { return min(t.screen(), 120) }
 
-// working shows on a terminal that work takes long, until stop is called.
+// working shows on a terminal that an operation takes long, until stop is called.
 func (t *terminal) working(what string) (stop func()) {
 	if t.progress == nil || t.quiet || t.json {
 		return func() {}
@@ -81,7 +82,7 @@ func (t *terminal) working(what string) (stop func()) {
 	return t.progress.start(what)
 }
 
-// withProgress returns a context whose calls show how far they are.
+// withProgress returns a context whose calls report their progress on the terminal.
 func (t *terminal) withProgress(ctx context.Context) context.Context {
 	if t.progress == nil {
 		return ctx
@@ -89,7 +90,7 @@ func (t *terminal) withProgress(ctx context.Context) context.Context {
 	return progress.With(ctx, t.progress.set)
 }
 
-// waits says for how long a server is waited for, 0 when none is any more.
+// waits shows how long the run still waits for a server; 0 means that it no longer waits.
 func (t *terminal) waits(d time.Duration) {
 	if t.progress != nil {
 		t.progress.setWait(d)
@@ -101,27 +102,27 @@ func (t *terminal) printf(format string, args ...any) {
 	fmt.Fprintf(t.env.Stdout, format, args...)
 }
 
-// note prints a line next to the result, on standard error. --quiet
-// and --json silence it.
+// note prints a line on standard error, beside the result. It prints nothing if --quiet or --json
+// is set.
 func (t *terminal) note(format string, args ...any) {
 	if !t.quiet && !t.json {
 		fmt.Fprintf(t.env.Stderr, t.name+": "+format+"\n", args...)
 	}
 }
 
-// warn tells of something wrong that did not keep the run from going on. It is
-// never silenced.
+// warn prints a line about a problem that did not stop the run. It prints it even if --quiet is
+// set.
 func (t *terminal) warn(format string, args ...any) {
 	fmt.Fprintf(t.env.Stderr, t.name+": "+format+"\n", args...)
 }
 
-// printJSON writes v as one object: indented on a terminal, else on one line.
+// printJSON writes v as one JSON object, indented on a terminal and on one line elsewhere.
 func (t *terminal) printJSON(v any) error {
 	return writeJSON(t.env.Stdout, v, t.env.StdoutTerm)
 }
 
 func writeJSON(w io.Writer, v any, indent bool) error {
-	// Marshalled first: an error leaves no half of an object.
+	// Marshal first, so that an error leaves no partial object in the output.
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -135,8 +136,8 @@ func writeJSON(w io.Writer, v any, indent bool) error {
 	return err
 }
 
-// age says how long before now t was, in one unit: "3d". A t in the future,
-// as a clock that was set back makes, is "now".
+// age returns the time from t to now in one unit, such as "3d". It returns "now" if that is less
+// than a second, or if t is in the future because a clock was set back, and "-" if t is zero.
 func age(t, now time.Time) string {
 	d := max(now.Sub(t), 0)
 	switch {
@@ -158,7 +159,7 @@ func age(t, now time.Time) string {
 	return fmt.Sprintf("%dy", d/(365*24*time.Hour))
 }
 
-// ago is age in a sentence.
+// ago returns age as a phrase, such as "3d ago".
 func ago(t, now time.Time) string {
 	switch s := age(t, now); s {
 	case "now":
@@ -170,12 +171,12 @@ func ago(t, now time.Time) string {
 	}
 }
 
-// date shows a moment in the local time zone.
+// date formats a time in the local time zone.
 func (t *terminal) date(at time.Time) string {
 	return at.In(t.env.Now().Location()).Format("2006-01-02 15:04")
 }
 
-// cut is fit on a terminal; in a pipe, nothing is cut.
+// cut shortens s to n columns on a terminal. In a pipe it returns s unchanged.
 func (t *terminal) cut(s string, n int) string {
 	if !t.env.StdoutTerm {
 		return s
@@ -183,13 +184,14 @@ func (t *terminal) cut(s string, n int) string {
 	return fit(s, n)
 }
 
-// hang prints a text after a head; on a terminal, what does not fit the line
-// continues below the text, or indented a little where the head is wide.
+// hang prints a text after a head. On a terminal the text is wrapped, and its further lines are
+// aligned with the first. If the head is wider than half the width, the text begins on a line of
+// its own with a small indent.
 func (t *terminal) hang(head, text string) {
 	t.hangMarked(head, text, nil, "")
 }
 
-// hangMarked is hang of a text that mark paints.
+// hangMarked is like hang, but highlights words in the text as mark does.
 func (t *terminal) hangMarked(head, text string, words []string, code string) {
 	if !t.env.StdoutTerm {
 		t.printf("%s\n", strings.TrimRight(head+t.mark(text, words, code), " "))
@@ -206,15 +208,15 @@ func (t *terminal) hangMarked(head, text string, words []string, code string) {
 	}
 }
 
-// field prints a value after its name, with the width of the widest name; "" is
-// left out.
+// field prints a value after its name, which is padded to wide columns. It prints nothing if
+// value is "".
 func (t *terminal) field(wide int, name, value string) {
 	if value != "" {
 		t.hang(t.dim(pad(name, wide))+" ", value)
 	}
 }
 
-// The words of packages that know what people read.
+// Short names for functions of other packages that format text for people.
 var (
 	columns, fit, pad, wrap = screen.Columns, screen.Fit, screen.Pad, screen.Wrap
 
@@ -225,7 +227,7 @@ var (
 	quoteName = text.ShellName
 )
 
-// wordFor returns the word for what a run did, or would do if it is a dry one.
+// wordFor returns did, or would in a dry run.
 func wordFor(dry bool, did, would string) string {
 	if dry {
 		return would
@@ -233,8 +235,8 @@ func wordFor(dry bool, did, would string) string {
 	return did
 }
 
-// nameText makes the name of an entry safe to show, on one line: files of other
-// programs hold names with line breaks, and empty ones.
+// nameText makes the name of an entry safe to print on one line. Names from files of other
+// programs may be empty or contain line breaks.
 func nameText(name string) string {
 	if name == "" {
 		return `""`
@@ -242,10 +244,10 @@ func nameText(name string) string {
 	return clean(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
 }
 
-// oneLine makes a text safe to show, and one line.
+// oneLine makes a text safe to print, and joins it into one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// text prints a text; in a pipe, byte for byte.
+// text prints a text. In a pipe it writes s byte for byte.
 func (t *terminal) text(s string) {
 	if t.env.StdoutTerm {
 		s = strings.TrimRight(clean(s), "\n") + "\n"

@@ -1,5 +1,5 @@
-// The commands "oxbow serve" and "oxbow ui": all doors of a memory over HTTP, and its
-// pages in a browser.
+// This file implements the commands "oxbow serve", which serves all interfaces of a memory over
+// HTTP, and "oxbow ui", which shows its pages in a browser.
 
 package cli
 
@@ -16,10 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// defaultAddr is where oxbow serve listens.
+// defaultAddr is the default address of oxbow serve.
 const defaultAddr = "127.0.0.1:8333"
 
-// serveIn are the flags of oxbow serve.
+// serveIn contains the flags of oxbow serve.
 type serveIn struct {
 	Addr       string   `json:"http,omitempty" value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 takes a free one"`
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
@@ -84,7 +84,7 @@ own.`,
 	})
 }
 
-// serves makes c serve all doors.
+// serves makes c serve all interfaces.
 func (a *app) serves(c *cobra.Command) *cobra.Command {
 	c.Args = args(0, 0, "nothing")
 	return takes(c, func(ctx context.Context, in serveIn, _ []string) error {
@@ -115,7 +115,7 @@ func (a *app) serves(c *cobra.Command) *cobra.Command {
 	})
 }
 
-// uiIn are the flags of oxbow ui.
+// uiIn contains the flags of oxbow ui.
 type uiIn struct {
 	Addr     string   `json:"http,omitempty" value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
 	NoOpen   bool     `json:"no_open,omitempty" usage:"print the link and open no browser"`
@@ -149,7 +149,7 @@ func (a *app) openCommand() *cobra.Command {
   oxbow open deploy --no-open`,
 		Args: args(1, 1, "the NAME of an entry"),
 	}, func(ctx context.Context, in uiIn, args []string) error {
-		e, err := run(ctx, a, verb.Get, verb.GetIn{Name: args[0]}) // before anything is opened
+		e, err := run(ctx, a, verb.Get, verb.GetIn{Name: args[0]}) // report an unknown entry before anything is opened
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (a *app) openCommand() *cobra.Command {
 	})
 }
 
-// ui serves the pages and opens a browser at one of them, a path below [page.Root].
+// ui serves the pages and opens a browser at path, which is a path below [page.Root].
 func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 	flags := serving{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
 	if flags.Addr == "" {
@@ -182,7 +182,7 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 	})
 }
 
-// serveAll serves pages, API and agents until ctx ends.
+// serveAll serves the pages, the HTTP API and agents until ctx ends.
 func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening, *tenants) error) (err error) {
 	if err := a.checkElsewhere(); err != nil {
 		return err
@@ -206,12 +206,12 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 		err = errors.Join(a.serveTenants(ctx, a.tenants(flags, at), described, hello), stop())
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // it was to end, and ended
+		return nil // the server was told to end
 	}
 	return err
 }
 
-// serveTenants serves the homes of tenants, and the server's own.
+// serveTenants serves the homes of the tenants and the server's own home.
 func (a *app) serveTenants(
 	ctx context.Context,
 	t *tenants,

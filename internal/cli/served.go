@@ -1,4 +1,5 @@
-// What a server serves: the workspace of its calls, and what its clients may see.
+// This file builds what a server serves: the workspace of its calls, and its clients'
+// permissions.
 
 package cli
 
@@ -25,7 +26,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// serving are the flags of oxbow mcp.
+// serving contains the flags of oxbow mcp.
 type serving struct {
 	Addr       string   `json:"http,omitempty" value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 takes a free one"`
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
@@ -38,12 +39,12 @@ type serving struct {
 
 	Public public       `json:"-"`
 	OIDC   oidc.Options `json:"-"`
-	Most   int          `json:"-"` // tenants whose memory is open at once; 0 for the default
+	Most   int          `json:"-"` // maximum number of tenants whose memory is open at once; 0 means the default
 }
 
-// sets returns the sets of oxbow's tools that are listed: by default the core, and
-// profiles where there are some and all clients see all of the memory; in a home
-// of another layout those that its design has.
+// sets returns the sets of oxbow's tools that are listed. The default is the core set, and also
+// the profiles set if there are profiles and all clients see the whole memory. For a home of
+// another layout the default is the sets of its dialect.
 func (s serving) sets(d layout.Dialect, other bool, profiles []string) (verb.Sets, error) {
 	switch {
 	case len(s.Tools) > 0:
@@ -57,7 +58,7 @@ func (s serving) sets(d layout.Dialect, other bool, profiles []string) (verb.Set
 	return verb.Sets{verb.SetCore}, nil
 }
 
-// rights returns what the flags allow.
+// rights returns the permissions that the flags grant.
 func (a *app) rights(s serving) (auth.Permissions, error) {
 	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
 	for _, p := range s.Projects {
@@ -70,21 +71,22 @@ func (a *app) rights(s serving) (auth.Permissions, error) {
 	return r, badArgument(r.Check())
 }
 
-// served is a memory that a server serves: what its doors have in common, and the
-// server of the protocol.
+// served is a memory that a server serves: the options that its interfaces share, and the MCP
+// server.
 type served struct {
 	views view.Options
 	mcp   *mcpserver.Server
 	other bool // the home has another layout than oxbow's own
 }
 
-// served returns what a server of these flags serves, and the function that closes it.
+// served builds the service that the flags describe, and returns it with the function that closes
+// it.
 func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() error, err error) {
 	src, err := a.source()
 	if err != nil {
 		return nil, nil, err
 	}
-	src.Session, src.Claimed = "", oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")} // each door stamps its own calls
+	src.Session, src.Claimed = "", oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")} // each interface sets its own
 	a.sealAfter = time.Second
 	how := build
 	if flags.ReadOnly {
@@ -125,7 +127,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		return nil, nil, err
 	}
 	o.Bound, err = a.bound()
-	if err != nil { // a profile that is not there ends the server at once
+	if err != nil { // a missing profile stops the server at once
 		return nil, nil, err
 	}
 	var profiles []string
@@ -133,7 +135,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	if err != nil {
 		a.warn("profiles are not served: %v", err)
 	} else if o.Bound == nil {
-		profiles, _ = o.Profiles.Names() // that they cannot be read, the tools say
+		profiles, _ = o.Profiles.Names() // if the names cannot be read, the tools report the error
 	}
 	o.Sets, err = flags.sets(d, other, profiles)
 	if err != nil {
@@ -155,7 +157,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		workspace.Written = o.Home.Written()
 	}
 	a.exposure = a.exposureOf
-	workspace.Dir, _ = a.abs(".") // without one, calls are joined to sessions by what clients say
+	workspace.Dir, _ = a.abs(".") // if this fails, calls are matched to sessions only by what clients report
 	workspace.Vectors, err = a.vectors()
 	if err != nil {
 		return nil, nil, err
@@ -166,12 +168,12 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	if svc, serr := a.subAgents(); serr != nil {
 		a.warn("sub-agents are not served: %v", serr)
 	} else {
-		// What runs is stopped and recorded before the memory is closed.
+		// Stop and record running sub-agents before the memory is closed.
 		closers = append(closers, svc.Close)
 		workspace.SubAgents, o.Whole = svc, verb.SubAgents()
 	}
-	// In a repository there is code to annotate. Without one, or where it
-	// cannot be opened, the memory is served all the same.
+	// In a repository there is code to annotate. If there are no annotations, or if they cannot
+	// be opened, serve the memory without them.
 	if book, berr := a.book(ctx); berr != nil {
 		a.warn("the annotations of code are not served: %v", berr)
 	} else {
@@ -185,8 +187,8 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	return a.servedAs(o, workspace, profiles, other), closeFn, nil
 }
 
-// servedWithout returns a server whose every answer is the reason why there is no
-// memory. A client that could not start its server might not start either.
+// servedWithout returns a server that answers every call with the reason why there is no memory.
+// A server that exits instead might prevent its client from starting.
 func (a *app) servedWithout(reason error) *served {
 	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
 	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
@@ -197,7 +199,7 @@ func (a *app) servedWithout(reason error) *served {
 	return &served{view.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
-// servedAs returns what a server of these options serves.
+// servedAs builds the service from finished options.
 func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string, other bool) *served {
 	o.Hint = a.clientHint(o.Sets, w, len(profiles) > 0)
 	o.Caution = func() string {
@@ -213,8 +215,9 @@ func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string
 	}
 }
 
-// clientHint is what the instructions say of this home: that it is not trusted, as
-// clients show no standard error, and how the tools for what it has are listed.
+// clientHint returns the part of the instructions for this home. It warns that the home is not
+// trusted, because clients do not show standard error, and says how to list the tools for
+// profiles and annotations if the home has any.
 func (a *app) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (said string) {
 	if foreign, err := a.isForeign(); err == nil && foreign {
 		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
@@ -237,9 +240,9 @@ func (a *app) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (sa
 		" here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
-// readingOnly returns how a memory is opened that is only read: without a lock,
-// and where nothing can be written. One that is not there yet is opened as if it
-// were to be made, so that it is seen when another makes it.
+// readingOnly returns the access for a memory that is only read: without a lock, and possible on
+// a file system that is not writable. If the memory does not exist, it is opened as if it were to
+// be created, so that the server notices when another process creates it.
 func (a *app) readingOnly() access {
 	if path, err := a.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -249,7 +252,7 @@ func (a *app) readingOnly() access {
 	return look
 }
 
-// serverLog returns the log of a server: what its operator should know.
+// serverLog returns the server's log, which contains warnings and errors for its operator.
 func (a *app) serverLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

@@ -1,4 +1,4 @@
-// Servers over HTTP: where they listen, which tokens they take, and how they end.
+// This file implements servers over HTTP: their address, their tokens, and how they end.
 
 package cli
 
@@ -17,18 +17,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth/oidc"
 )
 
-// listening is a server that takes connections.
+// listening describes a server that accepts connections.
 type listening struct {
 	site
 	url     string // such as http://127.0.0.1:8333
-	where   string // the file of the tokens
-	several bool   // the file is one of --tokens
+	where   string // token file
+	several bool   // the file is the one of --tokens
 	guard   auth.Guard
 	quotas  map[string]auth.Quota // by tenant
-	port    net.Listener          // nil until it is taken
+	port    net.Listener          // nil until the port is open
 }
 
-// clients returns where a server of these flags listens, and which tokens it takes.
+// clients returns the address and the accepted tokens of a server with these flags.
 func (a *app) clients(flags serving) (at listening, err error) {
 	at.site, err = flags.Public.admit(flags.Addr)
 	if err != nil {
@@ -47,8 +47,8 @@ func (a *app) clients(flags serving) (at listening, err error) {
 	return at, err
 }
 
-// trust lets the guard admit tokens of a provider, and returns what tells clients of it;
-// nil where there is no provider.
+// trust configures the guard to accept tokens of an OpenID provider. It returns a handler that
+// describes the provider to clients, or nil if no provider is configured.
 func (at *listening) trust(o oidc.Options, now func() time.Time, log *slog.Logger) (http.Handler, error) {
 	switch {
 	case o.Issuer == "" && (o.Audience != "" || o.Claim != ""):
@@ -76,14 +76,14 @@ func (at *listening) trust(o oidc.Options, now func() time.Time, log *slog.Logge
 	return v, nil
 }
 
-// endWait is how long requests that are under way may take, when a server is to end. It
-// is as long as a client may take to send one.
+// endWait is how long running requests may take after the server has been told to end. It equals
+// readWait, the time in which a client may send a request.
 const endWait = readWait
 
-// readWait is how long a client may take to send a request.
+// readWait is the maximum time in which a client may send a request.
 const readWait = 60 * time.Second
 
-// listen takes the port of a server.
+// listen opens the port of a server, unless it is open.
 func (a *app) listen(ctx context.Context, at *listening) (err error) {
 	if at.port == nil {
 		at.port, err = new(net.ListenConfig).Listen(ctx, "tcp", at.addr)
@@ -95,7 +95,7 @@ func (a *app) listen(ctx context.Context, at *listening) (err error) {
 	return nil
 }
 
-// serveHTTP serves a handler until ctx ends. It calls hello when it listens.
+// serveHTTP serves a handler until ctx ends. It calls hello as soon as the port is open.
 func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler, hello func(listening) error) error {
 	if err := a.listen(ctx, &at); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
-	// What is under way may finish.
+	// Let running requests finish.
 	defer a.env.finish()()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 	defer cancel()
@@ -142,7 +142,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 	return nil
 }
 
-// eventsUntil ends streams of events when ctx does: by themselves they last for as long
+// eventsUntil wraps h so that event streams end when ctx ends. Otherwise they would last as long
 // as a client listens.
 func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +157,7 @@ func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 	})
 }
 
-// tellTokens says where the tokens are that clients send.
+// tellTokens prints which tokens clients must send and where the tokens are.
 func (a *app) tellTokens(at listening) {
 	fmt.Fprintf(a.env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
 		wordFor(at.several, "the token is", "the tokens are"), at.where, wordFor(at.several, "it", "one"))

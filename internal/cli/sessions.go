@@ -1,4 +1,4 @@
-// Opens the archive of sessions, and drains the spool of hooks into it.
+// This file opens the archive of sessions and drains the spool of hook reports into it.
 
 package cli
 
@@ -28,17 +28,17 @@ import (
 )
 
 const (
-	// drainWait is how long a command waits for what hooks have reported to be in
-	// the archive. What is not, the next one takes.
+	// drainWait is how long a command waits until hook reports have been moved into the archive.
+	// The next command moves the rest.
 	drainWait = 500 * time.Millisecond
 
-	// The archive compacts itself: a turn is written again as it goes on.
+	// The archive compacts itself because a turn is rewritten each time it grows.
 	archiveChanges = 1000
 	archiveAge     = 7 * 24 * time.Hour
 )
 
-// archive returns a function that opens the archive of the home at its first call,
-// drains the spool at each, unless it is read as it is, and returns what the run may
+// archive returns a function that opens the archive of the home at its first call. Every call
+// drains the spool, unless asItIs is set, and returns the part of the archive that the run may
 // see. The archive is closed at the end of the run.
 func (a *app) archive() func(context.Context) (*session.Archive, error) {
 	if a.sessions == nil {
@@ -48,8 +48,8 @@ func (a *app) archive() func(context.Context) (*session.Archive, error) {
 	return a.sessions
 }
 
-// archiveAsIs is archive without the drain. The archive is nil where there is none that
-// answers at once.
+// archiveAsIs is like archive, but does not drain the spool. The returned archive is nil if there
+// is none that can be queried at once.
 func (a *app) archiveAsIs() func(context.Context) (*session.Archive, error) {
 	a.archive()
 	return a.kept
@@ -59,14 +59,13 @@ func (a *app) archiveAsIs() func(context.Context) (*session.Archive, error) {
 type archiveOpener struct {
 	app *app
 
-	mu        sync.Mutex // guards the following
+	mu        sync.Mutex // guards the fields below
 	all, seen *session.Archive
-	none      bool // all is of no file
+	none      bool // there is no archive; all is an empty one in memory
 	spool     session.Spool
 }
 
-// drained returns the archive with what hooks have reported up to now, unless the run
-// reads it as it is.
+// drained returns the archive after draining the hook reports into it, unless asItIs is set.
 func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,7 +77,7 @@ func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string {
 			return all.Redact(session.Strip(s))
 		}, nil))
-		for _, t := range r.Sessions { // oxbow inbox does the rest
+		for _, t := range r.Sessions { // oxbow inbox handles sessions for which the time is too short
 			if short.Err() == nil {
 				err = errors.Join(err, inbox.Learn(short, all, t))
 			}
@@ -91,26 +90,29 @@ func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 	return o.seen, nil
 }
 
-// maxUnindexed is the bytes of an archive that answers at once without an index.
+// maxUnindexed is the maximum size, in bytes, of an archive that can be queried at once without
+// an index file.
 const maxUnindexed = 4 << 20
 
-// answersNow reports whether there is an archive that does not have to be read whole.
+// answersNow reports whether the archive exists and can be queried at once: it has at most
+// maxUnindexed bytes, or an index file.
 func answersNow(file string) bool {
 	fi, err := os.Stat(file)
 	if err != nil || fi.Size() <= maxUnindexed {
 		return err == nil
 	}
 	fi, err = os.Stat(file + index.FileSuffix)
-	return err == nil && fi.Size() > 0 // else the next query makes it
+	return err == nil && fi.Size() > 0 // otherwise the next query creates the index
 }
 
-// kept returns the archive as it is; nil where there is none that answers at once.
+// kept returns the archive without draining the spool. It returns nil if there is no archive that
+// can be queried at once.
 func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.all == nil || o.none {
 		home, err := o.app.archiveHome()
-		if err != nil || !answersNow(filepath.Join(home, session.StoreFile)) { // or it can have none
+		if err != nil || !answersNow(filepath.Join(home, session.StoreFile)) { // or no archive is possible
 			return nil, nil
 		}
 	}
@@ -118,7 +120,8 @@ func (o *archiveOpener) kept(context.Context) (*session.Archive, error) {
 	return o.seen, err
 }
 
-// open opens the archive, until there is one. o.mu is held.
+// open opens the archive, and tries again in later calls if there was none. The caller must hold
+// o.mu.
 func (o *archiveOpener) open() (err error) {
 	if o.all == nil || o.none {
 		home, err := o.app.archiveHome()
@@ -148,7 +151,7 @@ func (o *archiveOpener) open() (err error) {
 	return nil
 }
 
-// archiveHome returns the home, where it can have an archive.
+// archiveHome returns the home, or an error if the home cannot have an archive.
 func (a *app) archiveHome() (string, error) {
 	if err := a.ownOnly("session"); err != nil {
 		return "", err
@@ -173,15 +176,15 @@ func (a *app) archiveHome() (string, error) {
 	return a.trustedHome()
 }
 
-// prints returns the fingerprints of what the sessions of a home have read.
+// prints returns the file with the fingerprints of texts that the sessions of a home have read.
 func prints(home string, now func() time.Time) *fingerprint.File {
 	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Prints(now)
 	return &p
 }
 
-// openArchive opens the archive: to be written to where that is possible and there
-// is one, or something for it. Without either it is none: an empty one of no file,
-// which must take nothing out of a spool that came since.
+// openArchive opens the archive. It is opened for writing if that is possible and the archive or
+// a spool exists. If neither exists, none is true and the archive is an empty one in memory. Such
+// an archive must not be used to drain a spool that is created later.
 func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
 	src, err := a.source()
 	if err != nil {
@@ -218,13 +221,13 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 		Label: inbox.Label, Redact: redactor(home), Prints: prints(home, a.env.Now)}, none, nil
 }
 
-// cleaner returns what takes secrets and the fences of hooks out of a text.
+// cleaner returns a function that removes secrets and the fences of hooks from a text.
 func cleaner(home string) func(string) string {
 	redact := redactor(home)
 	return func(s string) string { return redact(session.Strip(s)) }
 }
 
-// redactor returns what takes secrets out of a text.
+// redactor returns a function that replaces the secrets in a text.
 func redactor(home string) func(string) string {
 	r := secret.NewRedactor(home)
 	return func(s string) string {
@@ -233,8 +236,8 @@ func redactor(home string) func(string) string {
 	}
 }
 
-// projectOf returns the name and root of the project of a directory, which may be
-// gone, or of another system.
+// projectOf returns the name and root of the project that contains a directory. The directory may
+// have been deleted, or be a path of another operating system.
 func projectOf(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
 		words := strings.FieldsFunc(label.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
@@ -252,8 +255,8 @@ func projectOf(dir string) (name, root string) {
 	return p.Name, p.Root
 }
 
-// archivedProject is projectOf for a directory in which a session ran. If the directory is
-// gone, such as a worktree that was removed, its name is a guess, and there is no root.
+// archivedProject is like projectOf, but for the directory of an archived session. If the
+// directory has been deleted, such as a removed worktree, the name is a guess and root is "".
 func archivedProject(dir string) (name, root string) {
 	name, root = projectOf(dir)
 	if root == dir && !isDir(dir) {
@@ -262,8 +265,8 @@ func archivedProject(dir string) (name, root string) {
 	return name, root
 }
 
-// exposureOf returns what stood before the model of a caller's session; nothing in a
-// home without sessions.
+// exposureOf returns what a caller's session has been shown and has read. The result is empty if
+// the home cannot have sessions.
 func (a *app) exposureOf(ctx context.Context, c session.Caller) session.Exposure {
 	home, err := a.archiveHome()
 	if err != nil {

@@ -1,4 +1,5 @@
-// oxbow setup, and the start of a server as a client starts it.
+// This file implements the command "oxbow setup" and starts a server in the way a client starts
+// it.
 
 package cli
 
@@ -25,7 +26,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/clients"
 )
 
-// setupIn is what setup takes, and whether it asks.
+// setupIn contains the arguments of the verb, and the flag --yes.
 type setupIn struct {
 	clients.SetupIn
 	Yes bool `json:"yes,omitempty" usage:"Do not ask."`
@@ -86,8 +87,8 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 	})
 }
 
-// conflict refuses options that would do nothing. Asks says that a person is asked
-// which clients are set up.
+// conflict returns an error for options that would have no effect. asks reports whether the
+// person is asked which clients to set up.
 func (in *setupIn) conflict(asks bool) error {
 	switch {
 	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.Check:
@@ -100,12 +101,12 @@ func (in *setupIn) conflict(asks bool) error {
 	return nil
 }
 
-// hasOptions reports whether there are options of how a client is set up.
+// hasOptions reports whether an option that affects how a client is set up is given.
 func (in *setupIn) hasOptions() bool {
 	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.Trust || in.OwnMemory != ""
 }
 
-// prepareSetup fills in what setup needs to know of the machine.
+// prepareSetup fills in the facts about the machine that setup needs.
 func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	in.World = a.setupWorld()
 	in.Project = projectName
@@ -130,7 +131,7 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	in.Plugin = func(argv []string) string {
 		b, err := hook.Plugin(argv)
 		if err != nil {
-			panic(err) // words have a form in JSON
+			panic(err) // a list of strings can always be encoded as JSON
 		}
 		return string(b)
 	}
@@ -139,13 +140,13 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	return nil
 }
 
-// asksFirst are tools of layouts that a client asks about, because what they do is not
-// undone by writing the text again.
+// asksFirst lists the tools of layouts for which a client asks the person, because writing the
+// old text again does not undo their effect.
 var asksFirst = []string{"forget", "soul", "spawn_sub_agent"}
 
-// approvedTools returns the tools that run unasked in a home of another layout: those
-// that a server of the home lists, except for asksFirst. IsLayout is false for a home of
-// oxbow's own layout, and for one that cannot be opened.
+// approvedTools returns the tools that may run without asking in a home of another layout: the
+// tools that a server of the home lists, except asksFirst. isLayout is false if the home has
+// oxbow's own layout or cannot be opened.
 func (a *app) approvedTools() (names []string, isLayout bool) {
 	d, other, err := a.layout()
 	if err != nil || !other {
@@ -160,7 +161,7 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 		return nil, false
 	}
 	for _, name := range []string{"get_annotations", "annotate", "load_memory_profile", "unload_memory_profile"} {
-		if sets.Has(name) { // listed in a working tree, or where there are profiles
+		if sets.Has(name) { // listed only in a working tree, or if there are profiles
 			names = append(names, name)
 		}
 	}
@@ -173,7 +174,7 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 	return names, true
 }
 
-// setupWorld returns the machine as setup sees it.
+// setupWorld returns a description of the machine for package setup.
 func (a *app) setupWorld() setup.World {
 	return setup.World{
 		Getenv: a.env.Getenv,
@@ -188,8 +189,8 @@ func projectName(dir string) string {
 	return name
 }
 
-// mirrorMemory brings what changed in a client's own memory into this one, where
-// setup was told to, when a session of the client reports something.
+// mirrorMemory copies changes in a client's own memory into this memory, if setup was told to
+// mirror it. It is called when a session of the client sends a report.
 func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 	if !clients.HasMirrors(home) {
 		return
@@ -208,7 +209,7 @@ func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 	_, _ = run(ctx, a, clients.Mirror, in)
 }
 
-// agree shows what would change, and asks.
+// agree shows the planned changes and asks the person to confirm.
 func (a *app) agree(all []clients.SetupFile) error {
 	for _, f := range all {
 		fmt.Fprint(a.env.Stderr, cleanLines(f.Diff))
@@ -216,7 +217,7 @@ func (a *app) agree(all []clients.SetupFile) error {
 	return a.confirm("Change these files?")
 }
 
-// cleanLines makes a text of several lines safe for a terminal.
+// cleanLines makes a text of several lines safe to print on a terminal.
 func cleanLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -225,7 +226,8 @@ func cleanLines(s string) string {
 	return b.String()
 }
 
-// askClients asks for each client that is installed and not set up.
+// askClients asks about each client that is installed and not set up, and returns the chosen
+// clients.
 func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
 	out, err := run(ctx, a, clients.SetupClients, in)
 	if err != nil {
@@ -276,7 +278,7 @@ func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 	a.showSetupFindings(out)
 }
 
-// showClient shows what was done for one client.
+// showClient prints the result for one client.
 func (a *app) showClient(c clients.SetupClient, in clients.SetupIn) {
 	a.printf("%s\n", a.bold(c.Title))
 	if !in.Check {
@@ -299,7 +301,7 @@ func (a *app) showClient(c clients.SetupClient, in clients.SetupIn) {
 	}
 }
 
-// listClients shows which clients there are.
+// listClients prints all known clients with their state.
 func (a *app) listClients(out clients.SetupOut) {
 	for _, c := range out.Clients {
 		state := wordFor(c.Installed, "", "installed")
@@ -317,7 +319,7 @@ func (a *app) listClients(out clients.SetupOut) {
 	a.note("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
 }
 
-// showFiles shows what became of a client's files.
+// showFiles prints the changes of a client's files.
 func (a *app) showFiles(c clients.SetupClient, in clients.SetupIn) {
 	for _, f := range c.Files {
 		did := wordFor(in.DryRun && f.Diff != "", f.Did, "would be "+f.Did)
@@ -331,7 +333,7 @@ func (a *app) showFiles(c clients.SetupClient, in clients.SetupIn) {
 func (a *app) showServer(s *clients.SetupServer) {
 	switch {
 	case s == nil:
-	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding says so
+	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding reports this
 	case s.Problem != "":
 		a.printf("  problem: %s: %s\n", quote(s.Command[0]), clean(s.Problem))
 	case s.Entries != nil:
@@ -341,7 +343,7 @@ func (a *app) showServer(s *clients.SetupServer) {
 	}
 }
 
-// showOwnMemory says what becomes of the memory that a client has of its own.
+// showOwnMemory prints whether a client's own memory is mirrored.
 func (a *app) showOwnMemory(c clients.SetupClient) {
 	switch {
 	case c.Mirrored:
@@ -359,7 +361,7 @@ func (a *app) showOwnMemory(c clients.SetupClient) {
 	}
 }
 
-// showSetupFindings shows the findings that a person should know, with what to do about them.
+// showSetupFindings prints the findings that a person should see, with their fixes.
 func (a *app) showSetupFindings(out clients.SetupOut) {
 	for _, f := range out.Findings {
 		if !f.Note {
@@ -372,15 +374,15 @@ func (a *app) showSetupFindings(out clients.SetupOut) {
 	}
 }
 
-// probeTime is how long a server has for its answer.
+// probeTime is the time limit for the answer of a started server.
 const probeTime = 20 * time.Second
 
-// clientVariables are those that every client gives its servers.
+// clientVariables lists the environment variables that every client passes to its servers.
 var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// startServer starts a server as a client would, and asks it for its newest entry. A home that
-// the server made and left empty is removed again.
+// startServer starts a server as a client would, and asks it for its newest entry. If the server
+// created an empty home, the home is removed again.
 func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
 	text, home, isError, err := a.askServer(ctx, s)
 	answer := setup.Answer{Home: home, Text: text, Err: err}
@@ -390,8 +392,8 @@ func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
 	return answer
 }
 
-// askServer starts a server as a client would, and returns what its tool list answers, and the
-// home that it serves.
+// askServer starts a server as a client would, calls its tool list, and returns the answer and
+// the home that it serves.
 func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home string, isError bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -407,7 +409,7 @@ func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home strin
 		return "", "", false, err
 	}
 	for _, made := range slices.Backward(setup.Missing(home)) {
-		defer func() { _ = os.Remove(made) }() // fails when it is in use
+		defer func() { _ = os.Remove(made) }() // fails if the directory is not empty
 	}
 	argv := s.Argv()
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -436,9 +438,10 @@ func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home strin
 	return answer, home, got.IsError, nil
 }
 
-// clientWorld returns the variables that every client gives a server, with those
-// of its configuration, and a directory: outside the working directory unless the
-// memory was found there.
+// clientWorld returns the environment variables and the directory in which a client would start
+// the server. The variables are those that every client passes and those of the server's
+// configuration. The directory is the user's own, unless the home was found from the working
+// directory.
 func (a *app) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
 	_, rule, err := a.findHome()
 	if err != nil {

@@ -1,4 +1,4 @@
-// How one entry and one change look to a person.
+// This file prints entries and changes for people.
 
 package cli
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// changeText returns the number of a change in brackets, with a space before
-// it; "" in another layout, where a version is no number of a change.
+// changeText returns the number of a change in brackets, after a space. It returns "" in a home
+// of another layout, where a version is not a change number.
 func (t *terminal) changeText(version uint64) string {
 	if t.foreign {
 		return ""
@@ -28,15 +28,15 @@ func (t *terminal) changeText(version uint64) string {
 
 func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
-// moment reads a time of an answer; what is no time is the zero time.
+// moment parses a time in an answer. It returns the zero time if s is not a time.
 func moment(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
-// labelText writes labels in the order people look for them: the project, the
-// tags, then the rest by key. Of the labels of one key it writes all or, if there are more than
-// most, the first and the number of the others.
+// labelText formats labels in the order in which people look for them: the project, the tags, and
+// the other labels sorted by key. If a key has more than most values, the first ones and the
+// number of the others are written.
 func labelText(labels map[string][]string, most int) string {
 	var keys, words []string
 	for key := range labels {
@@ -57,9 +57,10 @@ func labelText(labels map[string][]string, most int) string {
 	return clean(strings.Join(words, " "))
 }
 
-// shownLabels leaves out what only get shows: where an import is from; and what only
-// --json does: what cited files were like. Of a turn of a session it leaves out what its name
-// says and what hooks and the archive note for themselves.
+// shownLabels returns a copy of labels without those that are shown elsewhere: the source of an
+// import (shown only by get) and the state of cited files (shown only by --json). For a turn of a
+// session it also removes the labels that repeat its name and those that hooks and the archive
+// keep for themselves.
 func shownLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-sum"} {
@@ -75,10 +76,11 @@ func shownLabels(labels map[string][]string) map[string][]string {
 	return labels
 }
 
-// fewValues is how many labels of one key stand on a line with others.
+// fewValues is the maximum number of values of one key that are shown on a line with other
+// labels.
 const fewValues = 4
 
-// summary is an entry's kind, date and labels on one line.
+// summary returns an entry's kind, date and labels on one line.
 func (t *terminal) summary(e verb.Entry) string {
 	parts := []string{e.Kind}
 	if at := moment(e.Created); !at.IsZero() {
@@ -97,7 +99,7 @@ func (t *terminal) summary(e verb.Entry) string {
 	return strings.Join(parts, " · ")
 }
 
-// citationText says how a related file stands: "pool.go: MOVED to conns.go (…)".
+// citationText describes the state of a cited file, such as "pool.go: MOVED to conns.go (…)".
 func citationText(c verb.FileRef) string {
 	s := c.File + ": " + c.State
 	if c.Now != "" {
@@ -106,7 +108,7 @@ func citationText(c verb.FileRef) string {
 	return oneLine(s + " (" + c.How + ")")
 }
 
-// who says who wrote a version: "person, cli" or "agent claude, mcp".
+// who describes the author of a version, such as "person, cli" or "agent claude, mcp".
 func who(s verb.Source) string {
 	w := s.By
 	if s.Agent != "" {
@@ -127,7 +129,7 @@ func who(s verb.Source) string {
 	return clean(w)
 }
 
-// showHeader shows all of an entry but its content.
+// showHeader prints an entry without its content.
 func (t *terminal) showHeader(e verb.Entry) {
 	t.printf("%s\n", t.bold(nameText(e.Name)))
 	for _, f := range t.facts(e) {
@@ -136,7 +138,7 @@ func (t *terminal) showHeader(e verb.Entry) {
 	t.printf("\n")
 }
 
-// facts are what there is to say of an entry, in the order in which it is shown.
+// facts returns the facts about an entry in the order in which they are shown.
 func (t *terminal) facts(e verb.Entry) (fs []tui.Fact) {
 	add := func(name, value string) {
 		if value != "" {
@@ -145,7 +147,7 @@ func (t *terminal) facts(e verb.Entry) (fs []tui.Fact) {
 	}
 	add("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
-	delete(labels, oxbow.LabelFileBlob) // for programs: --json shows it
+	delete(labels, oxbow.LabelFileBlob) // only for programs; --json shows it
 	add("labels", labelText(labels, oxbow.MaxLabels))
 	add("aliases", clean(strings.Join(e.Aliases, ", ")))
 	for _, c := range e.Citations {
@@ -164,7 +166,8 @@ func (t *terminal) facts(e verb.Entry) (fs []tui.Fact) {
 	return fs
 }
 
-// showChanges shows changes and what they touched. The changes of one import are one line.
+// showChanges prints changes and the entries that they touched. The changes of one import share a
+// line.
 func (t *terminal) showChanges(changes []verb.Change) {
 	for _, o := range verb.Operations(changes) {
 		t.showOperation(o)
@@ -216,7 +219,7 @@ func (t *terminal) showOperation(c verb.Operation) {
 	t.hang(t.dim(head), t.cut(oneLine(text), room))
 }
 
-// showNothing explains an empty result.
+// showNothing explains on standard error why a result is empty, unless --quiet is set.
 func (t *terminal) showNothing(why []verb.Note, near []string) {
 	if t.quiet {
 		return
@@ -232,14 +235,14 @@ func (t *terminal) showNothing(why []verb.Note, near []string) {
 	}
 }
 
-// showNotes shows what a verb wants its caller to know.
+// showNotes prints the notes that a verb returned for its caller.
 func (t *terminal) showNotes(notes []verb.Note) {
 	for _, n := range notes {
 		t.note("%s", clean(sentence(n)))
 	}
 }
 
-// explained returns the parts of a hit's score, each with what it is of, and the sum.
+// explained returns the parts of a hit's score, each with its origin, followed by the total.
 func explained(h verb.Entry) (fs []tui.Fact) {
 	x := h.Explanation
 	add := func(score float64, of string) {

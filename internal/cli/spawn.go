@@ -1,4 +1,5 @@
-// oxbow spawn, and how sub-agents of the command line and of servers are set up.
+// This file implements the command "oxbow spawn", and configures sub-agents for the command line
+// and for servers.
 
 package cli
 
@@ -44,7 +45,7 @@ or from your data directory; never from a home that came with a project.`,
 	})
 }
 
-// spawnIn is what the flags of oxbow spawn say; --profile is that of the run.
+// spawnIn contains the flags of oxbow spawn, except --profile.
 type spawnIn struct {
 	Skill    string `json:"skill,omitempty" usage:"the SKILL that says how to do the task"`
 	AsOf     string `json:"as_of,omitempty" value:"DATE" usage:"select from the memory as it stood at this DATE, or after this change"`
@@ -52,7 +53,7 @@ type spawnIn struct {
 	Briefing bool   `json:"briefing,omitempty" usage:"print the briefing and start nothing"`
 }
 
-// task returns the text of the task: the second argument, or standard input.
+// task returns the text of the task, from the second argument or from standard input.
 func (a *app) task(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
 		return args[1], badArgument(verb.CheckText("the task", args[1]))
@@ -92,8 +93,8 @@ func (a *app) spawn(ctx context.Context, in verb.SpawnSubAgentIn) (err error) {
 	return answer(a, out, a.showSpawned)
 }
 
-// showSpawned prints the briefing, or what is to be said of a run, whose output
-// was shown already.
+// showSpawned prints the briefing or, after a run, its summary. The output of the run has been
+// shown before.
 func (a *app) showSpawned(out verb.SpawnSubAgentOut) {
 	if out.Run == nil {
 		a.text(out.Briefing)
@@ -119,10 +120,10 @@ func (a *app) showSpawned(out verb.SpawnSubAgentOut) {
 	}
 }
 
-// settings returns the file of settings that counts, "" for none, and one that
-// does not count because it may have come with a project. What
-// OXBOW_SETTINGS names counts alone: a sub-agent is started with it, so that the
-// home that it is given by name does not come to count by that.
+// settings returns the path of the settings file that applies, or "". ignored is the path of a
+// file that does not apply because it may have come with a project. If $OXBOW_SETTINGS is set,
+// only that file applies. Sub-agents are started with this variable, because otherwise the home
+// that they receive by name would make its own settings apply.
 func (a *app) settings() (file, ignored string, err error) {
 	if f := a.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
@@ -163,7 +164,7 @@ func (a *app) settings() (file, ignored string, err error) {
 	return file, ignored, nil
 }
 
-// runner returns how sub-agents are started, nil when the user has not said it.
+// runner returns the runner for sub-agents, or nil if there are no settings.
 func (a *app) runner() (*subagent.Runner, error) {
 	file, _, err := a.settings()
 	if err != nil || file == "" {
@@ -196,7 +197,7 @@ func (a *app) runner() (*subagent.Runner, error) {
 	return r, err
 }
 
-// depth returns how many sub-agents this run is below.
+// depth returns the nesting depth of this run: 0 if no sub-agent started it.
 func (a *app) depth() (int, error) {
 	d := a.env.Getenv(subagent.EnvDepth)
 	if d == "" {
@@ -209,9 +210,9 @@ func (a *app) depth() (int, error) {
 	return n, nil
 }
 
-// subAgents returns what makes and starts sub-agents in this run.
+// subAgents returns the service that creates and starts sub-agents for this run.
 func (a *app) subAgents() (*subagent.Service, error) {
-	home, err := a.trustedHome() // a sub-agent is given it by name, which would be the user's word for it
+	home, err := a.trustedHome() // a sub-agent receives the home by name, which would make it trusted
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Standard input that ends when the run does, and standard output that keeps the
-// error of its first failed write.
+// This file implements a standard input whose reads end with the run, and a standard output that
+// remembers its first write error.
 
 package cli
 
@@ -12,14 +12,13 @@ import (
 	"syscall"
 )
 
-// interruptible is a reader whose Read returns when ctx ends, though the one
-// below may wait on: a person who types Ctrl-C must not be kept. It is for one
-// goroutine at a time.
+// interruptible is a reader whose Read returns when ctx ends, even if the underlying reader still
+// waits, so that Ctrl-C always works. It must be used by one goroutine at a time.
 type interruptible struct {
 	ctx  context.Context
 	r    io.Reader
-	left []byte // read and not handed out
-	err  error  // to return once left is empty
+	left []byte // read but not yet returned
+	err  error  // returned once left is empty
 }
 
 // Read implements [io.Reader].
@@ -29,8 +28,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 			b   []byte
 			err error
 		}
-		// A buffer of its own, since a Read that was given up may still
-		// write to it.
+		// Use a separate buffer, because an abandoned Read may still write to it.
 		done := make(chan result, 1)
 		go func() {
 			b := make([]byte, 64<<10)
@@ -52,29 +50,29 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// checkedWriter passes writes on until one fails. Commands print without looking
-// at errors; the run reports the first one at its end.
+// checkedWriter forwards writes until one fails. Commands ignore write errors. The run reports
+// the first one at its end.
 type checkedWriter struct {
 	w io.Writer
 
-	mu  sync.Mutex // guards err, and lets one caller write at a time
-	err error      // of the first write that failed
+	mu  sync.Mutex // guards err and serializes writes
+	err error      // first write error
 }
 
 func (c *checkedWriter) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return 0, c.err // text after a gap is worse than none
+		return 0, c.err // do not write text after a gap
 	}
 	n, err := c.w.Write(b)
 	c.err = err
 	return n, err
 }
 
-// outcome returns the error of the run, with that of the first write that failed
-// if the run does not have it. A pipe whose reader closed it is no error to tell:
-// head, for example, has what it wants.
+// outcome returns the error of the run, joined with the first write error if that is not included
+// yet. It ignores the error of a pipe that its reader has closed, because a reader such as head
+// stops when it has enough.
 func (c *checkedWriter) outcome(run error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +86,7 @@ func (c *checkedWriter) outcome(run error) error {
 	}
 	err := &hinted{fmt.Errorf("standard output is not complete: %w", c.err), "make room, or write to another place"}
 	if errors.Is(run, errReported) {
-		return err // reported, too
+		return err // the other error has been printed already
 	}
 	return errors.Join(run, err)
 }

@@ -1,4 +1,5 @@
-// Tenants of oxbow serve: each has a home of its own below the server's.
+// This file implements the tenants of oxbow serve. Each tenant has a home of its own below the
+// server's home.
 
 package cli
 
@@ -21,15 +22,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web"
 )
 
-// tenants are the homes that one server serves.
+// tenants manages the homes that one server serves.
 type tenants struct {
 	app      *app
 	flags    serving
 	at       listening
 	sessions map[string]*web.Sessions // by tenant; "" is the server's own home
-	limits   map[string]*tenant.Limit // by tenant; they outlast a home
+	limits   map[string]*tenant.Limit // by tenant; kept when a home is closed
 	pool     *tenant.Pool
-	own      *doors // of the server's own home; nil where no token is for it
+	own      *doors // of the server's own home; nil if no token is for it
 }
 
 func (a *app) tenants(flags serving, at listening) *tenants {
@@ -46,7 +47,7 @@ func (a *app) tenants(flags serving, at listening) *tenants {
 	return t
 }
 
-// handler returns what answers all requests.
+// handler returns the handler for all requests of the server.
 func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Handler, error) {
 	g := t.at.guard.Of("")
 	outside := t.app.noDoors(g)
@@ -66,7 +67,7 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 	return s, nil
 }
 
-// visitor returns the tenant of a browser.
+// visitor returns the tenant whose pages a browser is signed in to, or "" if there is none.
 func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
 	name, signed := web.TenantOf(w, r, t.at.guard.Tokens)
 	if s := t.sessions[name]; s == nil || (!signed && !s.Know(r)) {
@@ -75,8 +76,9 @@ func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
 	return name
 }
 
-// links returns lines with a link for each home, which signs a person in. Links of tenants
-// are secrets of others, which no file of what a service says should keep.
+// links returns lines with a link for each home, which signs a person in. If standard error is
+// not a terminal, links of tenants are left out, because they are secrets that must not be kept
+// in a log.
 func (t *tenants) links(at listening) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
@@ -105,17 +107,17 @@ func (t *tenants) close() error {
 	return err
 }
 
-// ofAll are variables of the environment that hold for all homes of a server.
+// ofAll lists the environment variables that apply to all homes of a server.
 var ofAll = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY",
 	"OXBOW_PROFILE"}
 
-// tenantsCache is the bytes that all memories keep together of entries that were read.
+// tenantsCache is the maximum size, in bytes, of the entry cache that all memories share.
 const tenantsCache = 256 << 20
 
 var errNoDir = errors.New("a tenant has no working directory")
 
-// open opens the home of a tenant as a run of its own, which has neither the directory
-// nor the user nor the variables of the server.
+// open opens the home of a tenant as a separate run, which has neither the server's working
+// directory nor its user or environment.
 func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	home, err := t.app.home()
 	err = errors.Join(err, auth.CheckTenant(name))

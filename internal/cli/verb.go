@@ -1,4 +1,5 @@
-// A command that calls one verb: decode, call, encode.
+// This file implements commands that call one verb: they decode its arguments, call it, and
+// encode its result.
 
 package cli
 
@@ -11,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// call is a verb of package verb.
+// call is the type of a verb.
 type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// does makes c call a verb. Its flags are the fields of In, into which arguments puts
-// what stands without a flag; show tells people of Out.
+// does makes c call a verb. The flags of c are the fields of In. The function arguments stores
+// the other arguments in In, and show prints the result for people.
 func does[In, Out any](
 	a *app,
 	c *cobra.Command,
@@ -26,8 +27,8 @@ func does[In, Out any](
 	return decodes(c, arguments, func(ctx context.Context, in In) error { return perform(ctx, a, verb, in, show) })
 }
 
-// decodes makes c run fn with what its flags, the fields of In, say, and what arguments
-// makes of the rest.
+// decodes makes c call fn with the values of its flags, which are the fields of In, and of its
+// other arguments, which the function arguments stores in In.
 func decodes[In any](
 	c *cobra.Command,
 	arguments func(*In, *flagSet, []string) error,
@@ -50,7 +51,8 @@ func decodes[In any](
 	return c
 }
 
-// takes makes c run fn with what its flags, the fields of In, say.
+// takes makes c call fn with the values of its flags, which are the fields of In, and with its
+// other arguments.
 func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []string) error) *cobra.Command {
 	flags := newFlags[In](c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -63,7 +65,7 @@ func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []
 	return c
 }
 
-// perform calls a verb and shows what it gave. What it opened is closed after that.
+// perform calls a verb and prints its result. Then it closes what the verb opened.
 func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In, show func(Out)) error {
 	a.answers = true
 	defer func() { a.answers = false }()
@@ -74,8 +76,8 @@ func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	return answer(a, out, show)
 }
 
-// positional is for verbs whose arguments are the parameters that are no flags, in
-// their order. A list takes all that are left.
+// positional stores arguments in the parameters of a verb that are not flags, in order. A
+// repeatable parameter receives all remaining arguments.
 func positional[In any](in *In, f *flagSet, args []string) error {
 	for _, p := range f.params {
 		for first := true; p.Flag == "" && len(args) > 0 && (first || p.Repeatable); first = false {
@@ -91,13 +93,14 @@ func positional[In any](in *In, f *flagSet, args []string) error {
 	return nil
 }
 
-// run calls a verb, and closes what it opened.
+// run calls a verb, and closes what the verb opened. An invalid value is reported as misuse.
 func run[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (Out, error) {
 	out, err := attempt(ctx, a, verb, in)
 	return out, badArgument(err)
 }
 
-// attempt is run for verbs that find invalid values in files, too.
+// attempt is like run, but for verbs that may also find invalid values in files. It does not
+// report them as misuse.
 func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In) (out Out, err error) {
 	if err := checked(&in); err != nil {
 		return out, err
@@ -111,7 +114,8 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	return orKeep(a.withProgress(ctx), a, w, verb, in)
 }
 
-// orKeep calls a verb, and once more if a person keeps what looks like a secret.
+// orKeep calls a verb. If the verb refuses text that looks like a secret and a person decides to
+// store the text, it calls the verb again.
 func orKeep[In, Out any](
 	ctx context.Context,
 	a *app,
@@ -130,8 +134,8 @@ func orKeep[In, Out any](
 	return out, err
 }
 
-// checked refuses texts of a verb's arguments that are not UTF-8, and required
-// ones that are empty.
+// checked returns an error if a text among a verb's arguments is not valid UTF-8, or if a
+// required text is empty.
 func checked[In any](in *In) error {
 	for _, p := range verb.ParamsOf[In]() {
 		if err := p.Check(in, p.Name); err != nil {
@@ -141,8 +145,8 @@ func checked[In any](in *In) error {
 	return nil
 }
 
-// answer shows what a verb gave: as JSON, or as show does. A verb that ran and
-// found something wrong fails the run.
+// answer prints the result of a verb as JSON or with show. It returns errReported if the verb
+// itself reports a failure.
 func answer[Out any](a *app, out Out, show func(Out)) error {
 	if a.json {
 		if err := a.printJSON(out); err != nil {
@@ -157,7 +161,7 @@ func answer[Out any](a *app, out Out, show func(Out)) error {
 	return nil
 }
 
-// group is the RunE of a command that has only subcommands.
+// group returns the RunE function of a command that has only subcommands.
 func group(name string) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -167,8 +171,8 @@ func group(name string) func(*cobra.Command, []string) error {
 	}
 }
 
-// helpOf shows the help of a command that does nothing by itself. It is text, and so
-// refused where JSON is asked for.
+// helpOf prints the help of a command that has only subcommands. It returns an error if --json is
+// set, because help is text.
 func helpOf(c *cobra.Command) error {
 	if asked, _ := c.Flags().GetBool("json"); asked {
 		return misusef(c.CommandPath()+" --help lists them", "%s --json needs a command", c.CommandPath())
