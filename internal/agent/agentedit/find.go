@@ -1,8 +1,9 @@
-// This file finds the entries: it reads the changes since the last time, and remembers the
-// result in a file next to the log.
+// This file finds the entries: it reads the changes since the last call and stores the result in a file
+// next to the log.
 
-// Package agentedit finds the texts of a person that agents changed, forgot or took the
-// protection from, until the person keeps the change or brings the text back.
+// Package agentedit finds entries whose text a person wrote and an agent later changed or deleted, or
+// whose protecting labels an agent changed. An entry is found until the person keeps the change or
+// restores the text.
 package agentedit
 
 import (
@@ -19,25 +20,28 @@ import (
 )
 
 const (
-	// saveAfter is how many changes are read again at each call before the state is saved.
+	// saveAfter is the number of new changes after which the state is saved. Until then, each call
+	// reads them again.
 	saveAfter = 64
-	// chased is how many entries are looked up one by one. For more, the log is read.
+	// chased is the maximum number of entries that are looked up one by one. For more entries, the
+	// whole log is read.
 	chased = 64
-	// withoutState is how many changes are read if the memory has no file for the state.
+	// withoutState is the maximum number of changes that are read if the memory has no file for the
+	// state.
 	withoutState = 2000
-	// renameSearch is how many of the last changes are searched for the new name of a text,
-	// and renameWithin how long before its removal the text may have been stored there.
+	// renameSearch is the maximum number of changes that are searched for the new name of a text. The
+	// text may have been stored there at most renameWithin changes before its removal.
 	renameSearch = 500
 	renameWithin = 8
-	// mostVersions is how many versions of one entry are read.
+	// mostVersions is the maximum number of versions of one entry that are read.
 	mostVersions = 10_000
 )
 
-// state is what was found up to a change.
+// state is the result of a search up to a change.
 type state struct {
 	Seq   uint64   `json:"seq"`
-	Hash  string   `json:"hash"`  // of the chain at that change
-	Names []string `json:"names"` // of entries that agents changed, sorted
+	Hash  string   `json:"hash"`  // hash of the log at this change
+	Names []string `json:"names"` // names of the entries that agents changed, sorted
 }
 
 // Find returns the names of the entries that agents changed, sorted. Its time is
@@ -61,7 +65,7 @@ func Find(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	return found.Names, nil
 }
 
-// encode returns the bytes of the state, after a line with their checksum.
+// encode returns a line with the checksum of the state, followed by the state in JSON.
 func (s *state) encode() []byte {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -71,7 +75,7 @@ func (s *state) encode() []byte {
 	return slices.Concat([]byte(hex.EncodeToString(sum[:])), []byte("\n"), data)
 }
 
-// decodeState reads what encode wrote. Anything else is the empty state.
+// decodeState decodes the output of encode. It returns an empty state if data is invalid.
 func decodeState(data []byte) (s state) {
 	sum, data, _ := bytes.Cut(data, []byte("\n"))
 	want := sha256.Sum256(data)
@@ -81,12 +85,12 @@ func decodeState(data []byte) (s state) {
 	return s
 }
 
-// finder is one search.
+// finder contains the parameters of one search.
 type finder struct {
 	ctx  context.Context
 	m    *oxbow.Memory
 	old  state
-	most int // changes that are read at most; 0 for no limit
+	most int // maximum number of changes to read; 0 for no limit
 }
 
 // find returns the state at the last change.
@@ -106,7 +110,7 @@ func (f *finder) find() (found state, err error) {
 		switch {
 		case t.done:
 			wasOpen[name] = t.open
-		case isWhole && f.most == 0: // the older versions were dropped by a compaction
+		case isWhole && f.most == 0: // a compaction deleted the older versions
 			delete(wasOpen, name)
 		case t.agents > 0 || wasOpen[name] || len(t.undone) > 0:
 			unknown = append(unknown, name)
@@ -129,8 +133,8 @@ func (f *finder) find() (found state, err error) {
 	return head, nil
 }
 
-// readLog reads the changes after the old state. It returns isWhole if the old state does
-// not belong to this log, and so all changes were read.
+// readLog reads the changes after the old state. It reads all changes, and isWhole is true, if the old
+// state does not belong to this log.
 func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, err error) {
 	trails, isWhole = map[string]*trail{}, true
 	left := f.most
@@ -151,7 +155,7 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 		}
 		for _, v := range slices.Backward(c.Versions) {
 			if v.Entry.Name == "" {
-				continue // it was erased
+				continue // the version was erased
 			}
 			t := trails[v.Entry.Name]
 			if t == nil {
@@ -166,25 +170,25 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 	return trails, head, isWhole, nil
 }
 
-// Edit is what agents made of a person's text.
+// Edit describes what agents did to a person's text.
 type Edit struct {
 	Name    string
 	Own     oxbow.Version // the person's text
-	Now     *oxbow.Entry  // the entry now; nil if it was forgotten
-	Renamed string        // the name that the forgotten text has now; "" for none
-	Back    uint64        // the change to go back to
-	First   oxbow.Version // the oldest change of agents since
-	Last    oxbow.Version // the newest
-	Changes int           // their number
+	Now     *oxbow.Entry  // current entry; nil if it was deleted
+	Renamed string        // current name of the text, if it was deleted and is stored under another name
+	Back    uint64        // number of the change whose version can be restored
+	First   oxbow.Version // oldest change by an agent since Own
+	Last    oxbow.Version // newest change by an agent
+	Changes int           // number of changes by agents
 
-	// Relabelled reports whether the person changed labels after the agents.
+	// Relabelled is true if the person changed labels or aliases after the agents' last change.
 	Relabelled bool
-	// Labels are the protecting labels as the person left them.
+	// Labels contains the protecting labels that the person set last.
 	Labels []oxbow.Label
 }
 
-// Describe returns what agents made of the entry of that name, and whether it is one that
-// [Find] returns.
+// Describe returns what agents did to the entry with this name. The result isOpen is true if [Find]
+// returns the entry.
 func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen bool, err error) {
 	var t trail
 	var versions []oxbow.Version
@@ -228,8 +232,8 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 	return e, true, err
 }
 
-// renamed returns the name under which a forgotten text is found now: an entry has the old
-// name as an alias, or the text is stored under another name.
+// renamed returns the current name of a deleted text: of the entry that has the old name as an alias,
+// or of an entry with the same text. It returns "" if there is no such entry.
 func renamed(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
 	switch {

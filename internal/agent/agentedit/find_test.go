@@ -1,4 +1,4 @@
-// Tests what is found after changes of persons and agents, and what is not.
+// This file tests which entries are found after changes by persons and agents.
 
 package agentedit
 
@@ -27,7 +27,7 @@ var sources = map[string]oxbow.Source{
 	"program": {Door: "cli", Actor: oxbow.Program},
 }
 
-// openMemory opens a memory in fsys, and checks it at the end of the test.
+// openMemory opens a memory in fsys and checks it at the end of the test.
 func openMemory(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 	t.Helper()
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
@@ -45,7 +45,7 @@ func openMemory(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 	return m
 }
 
-// act does what a line such as "person write a text" says.
+// act performs an action such as "person write a text".
 func act(t *testing.T, m *oxbow.Memory, line string) {
 	t.Helper()
 	words := append(strings.SplitN(line, " ", 4), "", "")
@@ -149,7 +149,7 @@ func TestFind(t *testing.T) {
 			for _, line := range strings.Split(c.lines, "; ") {
 				act(t, whole, line)
 				act(t, steps, line)
-				if _, err := Find(t.Context(), steps); err != nil { // saves what it found
+				if _, err := Find(t.Context(), steps); err != nil { // Find saves its result
 					t.Fatal(err)
 				}
 			}
@@ -180,8 +180,8 @@ func TestDescribeRenamed(t *testing.T) {
 	}
 }
 
-// The state of a part of the log is used for the rest, whatever became of the file, and a
-// redaction and a compaction delete it.
+// The state of the first part of the log is used to search the rest, also after errors with its file. A
+// redaction and a compaction delete the file.
 func TestState(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := openMemory(t, fsys)
@@ -206,7 +206,7 @@ func TestState(t *testing.T) {
 		}
 		find("a")
 	}
-	// A state of another history is ignored.
+	// A state of another log is ignored.
 	other := state{Seq: 2, Hash: strings.Repeat("0", 64), Names: []string{"zebra"}}
 	if err := vfs.WriteDerived(fsys, name, 0o600, other.encode()); err != nil {
 		t.Fatal(err)
@@ -229,10 +229,10 @@ func TestState(t *testing.T) {
 	if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), time.Now().Add(time.Hour), false); err != nil {
 		t.Fatal(err)
 	}
-	find() // the person's text is not there any more
+	find() // the person's text was deleted
 }
 
-// Very many entries that an agent changed at once are found in one reading of the log.
+// If an agent changed very many entries at once, Find finds them by reading the log once.
 func TestFindMany(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	var adds, labels []oxbow.Op

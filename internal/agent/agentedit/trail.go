@@ -1,4 +1,4 @@
-// This file decides about one entry: its versions are read from the newest to the oldest.
+// This file decides about one entry: it reads the entry's versions from the newest to the oldest.
 
 package agentedit
 
@@ -13,19 +13,19 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// ProtectingKeys are the keys of labels that put an entry before a model for good. An
-// agent that adds or removes such a label has changed what the person wanted.
+// ProtectingKeys contains the keys of the labels with which an entry is always shown to a model. If an
+// agent adds or removes such a label, it changes what the person decided.
 var ProtectingKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// undoNote begins the note of a change that undid others. Their numbers follow.
+// undoNote is the beginning of the note of an undo. The numbers of the undone changes follow.
 const undoNote = "undo of "
 
-// image is what is compared of a version.
+// image contains the parts of a version that are compared.
 type image struct {
 	removed bool
 	content [sha256.Size]byte
 	aliases []string
-	labels  []oxbow.Label // only those that protect
+	labels  []oxbow.Label // only labels with a protecting key
 }
 
 func imageOf(v *oxbow.Version) image {
@@ -39,14 +39,14 @@ func imageOf(v *oxbow.Version) image {
 	return img
 }
 
-// equal reports whether both versions are the same in all that is compared.
+// equal reports whether both images are equal.
 func (i image) equal(o image) bool {
 	return i.removed == o.removed && i.content == o.content && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
 }
 
-// byAgent reports whether an agent made a change: by MCP or HTTP, in its shell, or through
-// an import or a program that it started.
+// byAgent reports whether an agent made a change: by MCP or HTTP, in its shell, or by an import or a
+// program that it started.
 func byAgent(s oxbow.Source) bool {
 	switch s.Actor {
 	case oxbow.Agent:
@@ -57,27 +57,27 @@ func byAgent(s oxbow.Source) bool {
 	return false
 }
 
-// trail is what is known about one entry after some of its versions were read.
+// trail is the knowledge about one entry after some of its versions were read.
 type trail struct {
 	started bool
 	done    bool
-	open    bool // an agent changed what a person wrote; only meaningful if done
+	open    bool // an agent changed a person's text; only meaningful if done
 
-	top    image         // the entry now
-	labels []oxbow.Label // protecting labels as a person left them last
-	ruled  bool          // labels are known
+	top    image         // newest version
+	labels []oxbow.Label // protecting labels that a person set last
+	ruled  bool          // labels is set
 
-	agents      int    // number of agents' versions read
-	first, last uint64 // oldest and newest change of them
-	back        uint64 // the version before the oldest of them
-	base        uint64 // the version with the person's text
-	relabelled  bool   // a person changed labels after the last agent's version
+	agents      int    // number of versions by agents
+	first, last uint64 // oldest and newest change by an agent
+	back        uint64 // version before the oldest version by an agent
+	base        uint64 // version with the person's text
+	relabelled  bool   // a person changed labels or aliases after the last version by an agent
 
-	undone map[uint64]bool // changes that a person undid
-	sought *image          // what an undo of very many changes brought back
+	undone map[uint64]bool // changes that a person has undone
+	sought *image          // version that an undo restored, if its note does not list all undone changes
 }
 
-// read takes the next older version into account. Nothing is left to read once done is set.
+// read processes the next older version. If done is set, no more versions need to be read.
 func (t *trail) read(v *oxbow.Version) {
 	img := imageOf(v)
 	if !t.started {
@@ -111,16 +111,15 @@ func (t *trail) read(v *oxbow.Version) {
 	}
 }
 
-// before notes a version that no agent made.
+// before records the number of a version that was not written by an agent.
 func (t *trail) before(seq uint64) {
 	if t.agents > 0 && t.back == 0 {
 		t.back = seq
 	}
 }
 
-// readOwn takes a version into account that a person made. A change of labels or aliases
-// alone, which may touch many entries at once, does not say that the person has read the
-// text.
+// readOwn processes a version that a person wrote. A change of only labels or aliases, which may affect
+// many entries at once, does not show that the person has read the text.
 func (t *trail) readOwn(v *oxbow.Version, img image) {
 	t.before(v.Seq)
 	if !t.ruled && !img.removed {
@@ -134,7 +133,7 @@ func (t *trail) readOwn(v *oxbow.Version, img image) {
 	t.open = t.agents > 0 && !img.removed && !v.Erased && t.differs(img)
 }
 
-// differs reports whether the entry is not as the person left it.
+// differs reports whether the entry differs from the person's version.
 func (t *trail) differs(own image) bool {
 	if t.top.removed || t.top.content != own.content || !slices.Equal(t.top.labels, t.labels) {
 		return true
@@ -142,7 +141,7 @@ func (t *trail) differs(own image) bool {
 	return slices.ContainsFunc(own.aliases, func(a string) bool { return !slices.Contains(t.top.aliases, a) })
 }
 
-// undo ignores the changes that a person undid: the entry is again as it was before them.
+// undo records the changes that a person has undone, so that read ignores them.
 func (t *trail) undo(note string, img image) {
 	list, _, isCut := strings.Cut(strings.TrimPrefix(note, undoNote), ", …")
 	if t.undone == nil {

@@ -1,4 +1,4 @@
-// Where clients keep what is theirs.
+// This file finds the directories in which clients store their files.
 
 package clientline
 
@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// homes are the directories of clients: a variable that names one, the user's own
-// without it, and what is below either.
+// homes contains the directory of each client: the environment variable that may name a directory, the
+// default in the user's home directory, and the path below either.
 var homes = map[string]struct{ variable, dir, below string }{
 	"claude":  {"CLAUDE_CONFIG_DIR", ".claude", ""},
 	"codex":   {"CODEX_HOME", ".codex", ""},
@@ -17,8 +17,8 @@ var homes = map[string]struct{ variable, dir, below string }{
 	"qwen":    {"QWEN_HOME", ".qwen", ""},
 }
 
-// Home returns the directory in which a client keeps its settings and transcripts.
-// User is the user's own directory.
+// Home returns the directory in which a client stores its settings and transcripts. User is the user's
+// home directory.
 func Home(client, user string, getenv func(string) string) string {
 	h := homes[client]
 	return filepath.Join(cmp.Or(getenv(h.variable), filepath.Join(user, h.dir)), h.below)

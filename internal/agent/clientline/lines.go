@@ -1,4 +1,4 @@
-// The lines of each client, with the fields that some caller uses.
+// This file defines the lines in the transcripts of each client, with the fields that some caller uses.
 
 package clientline
 
@@ -12,14 +12,14 @@ type Claude struct {
 	Type    string `json:"type"`
 	UUID    string `json:"uuid"`
 	Parent  string `json:"parentUuid"`
-	Logical string `json:"logicalParentUuid"` // across a compaction
+	Logical string `json:"logicalParentUuid"` // parent of the line across a compaction
 	Session string `json:"sessionId"`
 	Dir     string `json:"cwd"`
 	Branch  string `json:"gitBranch"`
 	Prompt  string `json:"promptId"`
 	Source  string `json:"promptSource"`
 	Origin  struct {
-		Kind string `json:"kind"` // human, or what wrote the text in the person's name
+		Kind string `json:"kind"` // "human", or the program that wrote the text in the person's name
 	} `json:"origin"`
 	Agent     string    `json:"agentId"`
 	AgentType string    `json:"attributionAgent"`
@@ -35,7 +35,7 @@ type Claude struct {
 	Position json.RawMessage `json:"turnPosition"`
 }
 
-// ClaudeBlock is a part of the content of a message.
+// ClaudeBlock is a part of a message's content.
 type ClaudeBlock struct {
 	Type     string          `json:"type"`
 	Text     string          `json:"text"`
@@ -48,14 +48,14 @@ type ClaudeBlock struct {
 	IsError  bool            `json:"is_error"`
 }
 
-// Codex is a line of Codex. Those of before September 2025 are the bare payload.
+// Codex is a line of Codex. Lines from before September 2025 consist only of the payload.
 type Codex struct {
 	Type    string          `json:"type"`
 	Time    time.Time       `json:"timestamp"`
 	Payload json.RawMessage `json:"payload"`
 }
 
-// CodexItem is the payload of a line, or the item in it.
+// CodexItem is the payload of a line, or the item in the payload.
 type CodexItem struct {
 	Type        string          `json:"type"`
 	ID          string          `json:"id"`
@@ -90,7 +90,7 @@ type CodexItem struct {
 	} `json:"git"`
 }
 
-// Gemini is a line of Gemini CLI: a header, a message or a change of the chat.
+// Gemini is a line of Gemini CLI: the header of a chat, a message, or a change of the chat.
 type Gemini struct {
 	Session  string          `json:"sessionId"`
 	Start    string          `json:"startTime"`
@@ -106,7 +106,7 @@ type Gemini struct {
 	Rewind   string          `json:"$rewindTo"`
 }
 
-// GeminiCall is a call of a tool in a message.
+// GeminiCall is a tool call in a message.
 type GeminiCall struct {
 	ID      string          `json:"id"`
 	Name    string          `json:"name"`
@@ -121,7 +121,7 @@ type GeminiCall struct {
 	} `json:"result"`
 }
 
-// Answer is what a tool of Gemini CLI or Qwen Code has answered.
+// Answer is the result of a tool in Gemini CLI or Qwen Code.
 type Answer struct {
 	Output string `json:"output"`
 	Error  string `json:"error"`
@@ -135,7 +135,7 @@ type Copilot struct {
 	Data  CopilotData `json:"data"`
 }
 
-// CopilotData is what a line tells.
+// CopilotData is the content of a line.
 type CopilotData struct {
 	Session  string `json:"sessionId"`
 	Producer string `json:"producer"`

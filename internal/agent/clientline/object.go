@@ -1,4 +1,4 @@
-// Reads an object of JSON without decoding what is not asked for.
+// This file decodes only the requested fields of a JSON object.
 
 package clientline
 
@@ -16,9 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// fields calls f with each key and the bytes of its value of the object that b
-// begins with. It returns false where b is no whole object. Nothing else of the
-// values is checked.
+// fields calls f with each key of the object at the beginning of b, and with the bytes of the value. It
+// returns false if the object is not complete. It does not check the values any further.
 func fields(b []byte, f func(key, value []byte)) bool {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -53,14 +52,14 @@ func fields(b []byte, f func(key, value []byte)) bool {
 	}
 }
 
-// Decode reads an object of JSON into the struct that to points to, by the names
-// that its tags give, as json.Unmarshal does. What no field is for is passed over
-// unread, a value of another type leaves its field as it is, and a field of type
-// json.RawMessage shares the bytes of b. It returns false where b is no whole object.
+// Decode decodes a JSON object into the struct that to points to, using the names in the json tags,
+// like json.Unmarshal. Keys without a field are skipped without decoding. A value of the wrong type
+// sets a bool or int field to zero and does not change any other field. A field of type json.RawMessage
+// shares memory with b. Decode returns false if b does not begin with a complete object.
 func Decode(b []byte, to any) bool { return decodeObject(b, reflect.ValueOf(to).Elem()) }
 
-// DecodeArray reads an array of JSON into the slice that to points to, and returns
-// false where b is none.
+// DecodeArray decodes a JSON array into the slice that to points to. It returns false if b does not
+// begin with "[".
 func DecodeArray(b []byte, to any) bool {
 	return len(b) > 0 && b[0] == '[' && decode(b, reflect.ValueOf(to).Elem())
 }
@@ -77,7 +76,7 @@ func decodeObject(b []byte, to reflect.Value) bool {
 	})
 }
 
-// tags are the names of the fields of structs, by type.
+// tags caches the names in the json tags of structs, by type.
 var tags sync.Map
 
 func namesOf(t reflect.Type) []string {
@@ -92,7 +91,7 @@ func namesOf(t reflect.Type) []string {
 	return names
 }
 
-// decode reads a value into a place, and returns false for one of another type.
+// decode decodes a value into to. It returns false if the value is of another type.
 func decode(value []byte, to reflect.Value) bool {
 	switch at := to.Addr().Interface().(type) {
 	case *json.RawMessage:
@@ -132,8 +131,8 @@ func decode(value []byte, to reflect.Value) bool {
 	return true
 }
 
-// elements calls f with each element of the array that b begins with, up to one that
-// is not whole.
+// elements calls f with each element of the array at the beginning of b. It stops at the first element
+// that is not complete.
 func elements(b []byte, f func(value []byte)) {
 	for i := 1; i < len(b); i++ {
 		from := space(b, i)
@@ -208,8 +207,8 @@ func valueEnd(b []byte, i int) int {
 	return -1
 }
 
-// Texts returns the texts of a content: a string, or an array of parts, of which those
-// of the types count, or all.
+// Texts returns the texts in a content. A content is a string, or an array of parts. If types are
+// given, only parts of these types are included.
 func Texts(content json.RawMessage, types ...string) []string {
 	if len(content) > 0 && content[0] == '"' {
 		var s string
@@ -230,7 +229,7 @@ func Texts(content json.RawMessage, types ...string) []string {
 	return all
 }
 
-// Text returns the texts of a content, each on lines of its own.
+// Text returns the texts in a content, separated by newlines. See [Texts].
 func Text(content json.RawMessage, types ...string) string {
 	return strings.Join(Texts(content, types...), "\n")
 }

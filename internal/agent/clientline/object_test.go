@@ -1,4 +1,4 @@
-// Tests of reading objects, compared with encoding/json.
+// This file compares the decoder with encoding/json.
 
 package clientline
 
@@ -21,7 +21,8 @@ type sample struct {
 	} `json:"part"`
 }
 
-// FuzzDecode reads what is JSON as encoding/json does, and survives the rest.
+// FuzzDecode tests that valid JSON is decoded as by encoding/json, and that other input does not cause
+// a panic.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"text":"a\u00e9\ud83d\ude00\ud83d \u001b[1m\"\\\/","on":true,"exit":-3,"raw":[1,{"x":"]"}],"blocks":[{"type":"text","text":"t"},{"id":"\n"}],"part":{"text":"p"}}`,
@@ -34,7 +35,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, want sample
 		Decode(b, &got)
-		// each key once; encoding/json takes those of another case
+		// Skip objects with repeated keys. Skip upper case, because encoding/json ignores the case of
+		// keys.
 		all, known := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 		if !utf8.Valid(b) || !bytes.Equal(b, bytes.ToLower(b)) || json.Unmarshal(b, &all) != nil {
 			return

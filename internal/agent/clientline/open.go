@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Compressed is the ending of the name of a compressed transcript.
+// Compressed is the suffix of the name of a compressed transcript.
 const Compressed = ".zst"
 
-// maxWindow is the most memory that a compressed transcript may ask for.
+// maxWindow is the maximum window size of a compressed transcript, in bytes.
 const maxWindow = 128 << 20
 
-// Transcript is an open transcript. If the file is compressed, it reads and seeks in the
-// decompressed text.
+// Transcript is an open transcript. If the file is compressed, Read and Seek work on the decompressed
+// text.
 type Transcript struct {
 	file    *os.File
 	decoder *zstd.Decoder // nil for a plain file
-	offset  int64         // in the text, if the file is compressed
-	size    int64         // bytes of the file
+	offset  int64         // offset in the text, only set if the file is compressed
+	size    int64         // size of the file in bytes
 }
 
 // Open opens a transcript. A file whose name ends in .zst is decompressed while it is read.

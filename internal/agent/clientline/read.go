@@ -1,21 +1,21 @@
-// Lines of a transcript, one after the other, in bounded memory.
+// This file reads the lines of a transcript one by one, with bounded memory.
 
-// Package clientline reads the lines of the transcripts that clients of agents keep,
-// one object of JSON each, and what clients report to hooks, and knows where clients
-// keep their files. What the objects mean is for its callers to say.
+// Package clientline reads the transcripts of agent clients, with one JSON object in each line, and the
+// reports that clients send to hooks. It also knows the directories in which clients store their files.
+// The callers interpret the objects.
 //
-// A line is mostly what no caller asks for, such as the output of a tool. So its
-// fields are found without decoding the rest of it.
+// Most of a line is data that no caller needs, such as the output of a tool. The fields are therefore
+// found without decoding the rest of the line.
 package clientline
 
 import "bufio"
 
-// Max is the most bytes of a line.
+// Max is the maximum length of a line, in bytes.
 const Max = 64 << 20
 
-// Next returns the next line with its end, which holds until the next call, and its
-// size; nil for one of more than [Max] bytes. Errors are those of the reader, io.EOF
-// with the last line.
+// Next returns the next line, including its end, and its size in bytes. The line is valid until the
+// next call. If the line is longer than [Max] bytes, line is nil. Next returns the errors of the
+// reader; the last line comes with io.EOF if it has no newline.
 func Next(br *bufio.Reader) (line []byte, size int64, err error) {
 	var all []byte
 	for {

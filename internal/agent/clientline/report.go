@@ -1,4 +1,4 @@
-// What clients report to hooks.
+// This file parses the reports that clients send to hooks.
 
 package clientline
 
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Report is the object on the standard input of a hook, with the names of all
-// clients.
+// Report is the JSON object that a client writes to a hook's standard input. It contains the field
+// names of all clients.
 type Report struct {
 	Event           string          `json:"hook_event_name"`
 	Session         string          `json:"session_id"`
@@ -43,8 +43,8 @@ type Report struct {
 	Summary         string          `json:"compact_summary"`
 }
 
-// ReadReport reads a report, and returns false for what is none. Fields of another
-// type stay empty.
+// ReadReport parses a report. It returns false if stdin is not valid JSON or has no session. Fields of
+// the wrong type stay empty.
 func ReadReport(stdin []byte) (r Report, ok bool) {
 	err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r)
 	return r, (err == nil || errors.As(err, new(*json.UnmarshalTypeError))) && r.Session != ""

@@ -1,4 +1,4 @@
-// The decoys: prompts to which no memory has an answer, kept as a text.
+// This file parses the embedded list of decoys.
 
 package gate
 
@@ -11,7 +11,7 @@ import (
 //go:embed decoys.txt
 var decoys string
 
-// Decoy is a prompt to which no memory has an answer.
+// Decoy is a prompt that no memory can answer.
 type Decoy struct {
 	Language string // en, de, fr, es, it, zh or ja
 	Text     string
@@ -19,11 +19,12 @@ type Decoy struct {
 
 var parsedDecoys = sync.OnceValue(func() []Decoy { return parse(decoys) })
 
-// Decoys returns all decoys. Most ask what only the memory of another person or project
-// could know. The slice is shared: a caller does not change it.
+// Decoys returns all decoys. Most of them ask for facts that only the memory of another person or
+// project could contain. The slice is shared, so callers must not change it.
 func Decoys() []Decoy { return parsedDecoys() }
 
-// parse reads the lines of a list, without the empty ones and comments.
+// parse reads a list with one decoy in each line. A line that begins with "# " sets the language of the
+// following decoys to its first word. Empty lines are skipped.
 func parse(list string) (all []Decoy) {
 	language := ""
 	for line := range strings.Lines(list) {

@@ -1,4 +1,5 @@
-// The decoys are many, each once, and of all the shapes that prompts have.
+// This file tests that there are many decoys, that none is repeated, and that they have all shapes of
+// prompts.
 
 package gate
 

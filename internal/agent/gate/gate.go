@@ -1,17 +1,18 @@
-// The decision: payload, pointer or silence.
+// This file computes how strongly an entry answers a prompt, and decides between payload, pointer and
+// silence.
 
-// Package gate decides whether a prompt deserves a memory. It has no clock and no
-// files. Its input is what a search made of the prompt, and a floor that was calibrated
-// on decoys, prompts to which no memory has an answer ([Decoys]).
+// Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for a
+// prompt. It reads no clock and no files. Its inputs are the terms that a search matched, and a floor
+// that was calibrated on decoys: prompts that no memory can answer ([Decoys]).
 //
-// The strength of a unit u for a prompt of terms t is
+// The strength g of a unit u for a prompt with the terms t is
 //
 //	g = share · √score,  share = Σ score(t, u) ÷ Σ (k1+1)·weight(t)·idf(t)
 //
-// where score is that of BM25 and (k1+1)·weight·idf the most that a term can give. A
-// term that no unit holds counts with the idf of a document frequency of 0: so the
-// words that are missing lower the share of a foreign subject. Bench's command inject
-// compares this rule with others.
+// where score is the BM25 score, and (k1+1)·weight·idf is the highest score that a term can reach. A
+// term that is in no unit counts with the idf of document frequency 0, so that unknown words lower the
+// share for a subject that the memory does not know. The benchmark command inject compares this rule
+// with others.
 package gate
 
 import (
@@ -24,66 +25,67 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Answer is what a prompt gets.
+// Answer is the kind of block that is shown for a prompt.
 type Answer string
 
-// The answers.
+// Kinds of answers.
 const (
 	Silence Answer = "silence"
-	Pointer Answer = "pointer" // one line that names what there is
-	Payload Answer = "payload" // sentences of what was found
+	Pointer Answer = "pointer" // one line with the names of units
+	Payload Answer = "payload" // sentences of units
 )
 
-// What a unit needs besides a strength above the floor.
+// Conditions for a unit besides a strength above the floor.
 const (
-	leastMatched = 2  // terms of the prompt that it holds
-	leastSubject = 1  // of them, terms that are no steering words
-	leastNamed   = 2  // the same for a pointer, which part of the prompt speaks against
-	leastScore   = 6. // so that two common words are too little in a small memory, too
+	leastMatched = 2  // words of the prompt in the unit
+	leastSubject = 1  // words of the prompt in the unit that are not steering words
+	leastNamed   = 2  // like leastSubject, if more than mostUnknown of the prompt is in no unit
+	leastScore   = 6. // score, so that two common words are not enough, even in a small memory
 
-	// mostUnknown is the share of terms that no unit holds, by idf and without
-	// steering words, above which there is a pointer only: the memory has the
-	// subject, and no answer.
+	// mostUnknown is the largest share of the prompt that may be in no unit, weighted by idf and
+	// without steering words. Above this share the answer is at most a pointer, because the memory
+	// knows the subject but not the answer.
 	mostUnknown = .2
 
-	// companion is the part of the floor from which on a unit is shown next to one
-	// above it.
+	// companion is the part of the floor that a unit must reach to be shown together with a unit above
+	// the floor.
 	companion = .5
 
-	// longIdentifier is how many terms an identifier has that counts as two words, because it
-	// is as rare as two: three parts and the whole. So does one with an underscore. Names of
-	// files and products, such as main.go and TypeScript, are in prompts of any kind.
+	// longIdentifier is the number of terms from which an identifier counts as two words, because it is
+	// as rare as two words: three parts and the whole identifier. An identifier with an underscore
+	// counts as two words as well. File and product names, such as main.go and TypeScript, count as one
+	// word because they are in prompts of any kind.
 	longIdentifier = 4
 
-	lowest = .5 // the floor is not lower, however small a memory is
+	lowest = .5 // the lowest floor, for a memory of any size
 )
 
-// Term is a term of a prompt, as a unit holds it.
+// Term is a term of a prompt, compared with one unit.
 type Term struct {
 	Text   string
-	Most   float64 // the most that it can give: (k1+1)·weight·idf
-	IDF    float64 // that of a document frequency of 0 where no unit holds it
-	Score  float64 // what it gives to the unit's score
-	Held   bool    // the unit holds it itself
-	Absent bool    // no unit holds it
+	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
+	IDF    float64 // for document frequency 0 if no unit contains the term
+	Score  float64 // part of the unit's score
+	Held   bool    // the unit contains the term
+	Absent bool    // no unit of the memory contains the term
 
-	// Of is the identifier that the term is a part of, such as parse.go for parse, go and
-	// parse.go; "" for a word.
+	// Of is the identifier that the term is a part of, or "" for a word. For example, parse, go and
+	// parse.go are parts of parse.go.
 	Of string
 }
 
 // Strength is how well a unit answers a prompt.
 type Strength struct {
 	G       float64 `json:"g"`
-	Share   float64 `json:"share"`   // of what all terms could give, from 0 to 1
-	Score   float64 `json:"score"`   // the sum of what they give
-	Matched int     `json:"matched"` // terms that the unit holds
-	Subject int     `json:"subject"` // of them, those that are no steering words
-	Unknown float64 `json:"unknown"` // share of terms that no unit holds, by idf
+	Share   float64 `json:"share"`   // score divided by the highest possible score; 0 with fewer than two matched words
+	Score   float64 `json:"score"`   // sum over all terms
+	Matched int     `json:"matched"` // words of the prompt in the unit; a long identifier counts as two
+	Subject int     `json:"subject"` // like Matched, without steering words
+	Unknown float64 `json:"unknown"` // share of the prompt that is in no unit, weighted by idf, without steering words
 }
 
-// StrengthOf returns the strength of a unit that holds the terms so. The terms of an identifier
-// count as one word, or as two if it is long or has an underscore.
+// StrengthOf returns the strength of a unit for the terms of a prompt. The terms of an identifier count
+// as one word, or as two if the identifier is long or has an underscore.
 func StrengthOf(terms []Term) Strength {
 	var s Strength
 	most := 0.0
@@ -118,13 +120,13 @@ func StrengthOf(terms []Term) Strength {
 // word is a word of a prompt, or an identifier.
 type word struct {
 	Term
-	steers bool // people steer an agent by it, or it is a stop word
-	count  int  // words that it counts as
+	steers bool // a word with which people steer an agent, or a stop word
+	count  int  // 1, or 2 for a long identifier
 }
 
-// words returns the words of a prompt. The terms of one identifier are joined: what it can give
-// is what its terms can give that some unit holds. If there are none, it is what the rarest of
-// them can give.
+// words returns the words of a prompt. The terms of one identifier are joined to one word. Its highest
+// possible score is the sum over its terms that some unit contains, or, if no unit contains any of its
+// terms, the score of the rarest term.
 func words(terms []Term) (all []word) {
 	at := map[string]int{}
 	size := map[string]int{}
@@ -146,7 +148,7 @@ func words(terms []Term) (all []word) {
 	return all
 }
 
-// join adds another term of the same identifier.
+// join adds another term of the same identifier to w.
 func (w *word) join(o word) {
 	w.steers = w.steers && o.steers
 	w.Held = w.Held || o.Held
@@ -168,7 +170,7 @@ func (w *word) join(o word) {
 //go:embed steering.txt
 var steeringWords string
 
-// steering returns the terms of the words by which people steer an agent.
+// steering returns the terms of the words with which people steer an agent.
 var steering = sync.OnceValue(func() map[string]bool {
 	terms := map[string]bool{}
 	for line := range strings.Lines(steeringWords) {
@@ -182,17 +184,17 @@ var steering = sync.OnceValue(func() map[string]bool {
 	return terms
 })
 
-// Floor is the strength that a unit of a memory has to be above.
+// Floor is the strength that a unit must exceed to be shown. Each memory has its own floor.
 type Floor float64
 
-// Never is the floor that nothing is above.
+// Never is a floor that no unit exceeds.
 const Never Floor = math.MaxFloat64
 
-// decoysAbove is the share of the decoys of a language that may be above the floor.
+// decoysAbove is the share of the decoys in one language that may be above the floor.
 const decoysAbove = .02
 
-// FloorOf returns the floor for the strengths of decoys, by language: the highest of
-// their 98th percentiles, since a memory is in one or two of the languages.
+// FloorOf returns the floor for the strengths of decoys, by language. It is the highest of the
+// languages' 98th percentiles, because a memory is written in only one or two languages.
 func FloorOf(gs map[string][]float64) Floor {
 	floor := lowest
 	for _, of := range gs {
@@ -204,7 +206,7 @@ func FloorOf(gs map[string][]float64) Floor {
 	return Floor(floor)
 }
 
-// Answer returns what the prompt gets of a unit.
+// Answer returns the kind of answer that a unit of this strength is for the prompt.
 func (f Floor) Answer(s Strength) Answer {
 	switch {
 	case s.G <= float64(f) || s.Score < leastScore || s.Subject < leastSubject:
@@ -217,5 +219,5 @@ func (f Floor) Answer(s Strength) Answer {
 	return Payload
 }
 
-// Joins reports whether a unit may be shown next to one that gets an answer.
+// Joins reports whether a unit may be shown together with a unit that is an answer.
 func (f Floor) Joins(s Strength) bool { return s.G >= companion*float64(f) }

@@ -1,4 +1,4 @@
-// The rule on cases worked out by hand.
+// This file tests the rule on cases that were computed by hand.
 
 package gate
 
@@ -30,8 +30,8 @@ func TestStrengthOf(t *testing.T) {
 	}
 }
 
-// The parts of an identifier are no words of their own: they neither show that a unit has
-// several words of the prompt, nor that the prompt has several words that no unit has.
+// The parts of an identifier are not counted as words: if a unit contains them, it does not match
+// several words, and if no unit contains them, the prompt does not have several unknown words.
 func TestIdentifiers(t *testing.T) {
 	part := func(of, text string, idf, score float64) Term {
 		w := term(text, idf, score)
@@ -144,7 +144,7 @@ func TestFloorOf(t *testing.T) {
 		english = append(english, float64(i+1)/10)
 	}
 	got := FloorOf(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
-	if got != 9.8 { // two of a hundred are above it
+	if got != 9.8 { // two of the hundred strengths are above 9.8
 		t.Errorf("FloorOf = %v, want 9.8", got)
 	}
 	if got := FloorOf(map[string][]float64{"en": {.1, .2}}); got != lowest {

@@ -1,5 +1,5 @@
-// Looks at the files that a handoff names. Their names come from an
-// agent: none is looked at outside of the working directory.
+// This file checks the files that a handoff names. The names come from an agent, so files outside of
+// the working directory are not checked.
 
 package handoff
 
@@ -11,15 +11,15 @@ import (
 
 // File is a file that a handoff names.
 type File struct {
-	Name    string `json:"name"` // as named; relative to the working directory and with slashes when it lies inside
+	Name    string `json:"name"` // as the handoff has it; inside the working directory: relative to it, with slashes
 	Bytes   int64  `json:"bytes,omitempty"`
-	Trouble string `json:"trouble,omitempty"` // why it cannot be read, "" when it can
+	Trouble string `json:"trouble,omitempty"` // why the file cannot be read; "" if it can be read
 }
 
-// Look looks for files in the working directory, in their order. Dir is its
-// absolute path and fsys its files; it must not follow links that lead out of
-// it, as the FS of an os.Root does not. A name that leads out of dir is not
-// looked at.
+// Look checks whether the named files can be read, and returns them in the same order. Dir is the
+// absolute path of the working directory, and fsys contains its files. Fsys must not follow links that
+// lead out of the directory; the FS of an os.Root does not. A name that leads out of dir is not looked
+// up.
 func Look(names []string, dir string, fsys fs.FS) []File {
 	files := make([]File, len(names))
 	for i, name := range names {
@@ -46,7 +46,7 @@ func look(name, dir string, fsys fs.FS) File {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Trouble = "missing"
 	case err != nil:
-		f.Trouble = "cannot be read" // such as a link that leads out
+		f.Trouble = "cannot be read" // for example, a link that leads out of the directory
 	case fi.IsDir():
 		f.Trouble = "a directory"
 	case !fi.Mode().IsRegular():

@@ -1,9 +1,8 @@
-// A handoff as an entry: how it is written and read.
+// This file converts handoffs to entries and back.
 
-// Package handoff passes a task from one session to the next: what was done,
-// what is to be done, which files to read first, and who to be while doing it (a
-// memory profile and skills). A handoff is an entry of kind handoff. It is open
-// until one session takes it; no two can take the same.
+// Package handoff passes a task from one session to the next: what was done, what to do next, which
+// files to read first, and the memory profile and the skills to load. A handoff is an entry of kind
+// handoff. It is open until a session takes it, and only one session can take it.
 package handoff
 
 import (
@@ -18,49 +17,49 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// labelState is the key of the label that says whether a handoff is open. One
-// that carries neither value, such as an imported one, is open.
+// labelState is the key of the label with the state of a handoff. A handoff without the label, such as
+// an imported one, is open.
 const labelState = "handoff"
 
-// The values of labelState.
+// Values of labelState.
 const (
 	StateOpen  = "open"
 	StateTaken = "taken"
 )
 
-// Limits of what one handoff may name.
+// Limits of one handoff.
 const (
 	maxSkills = 32
 	maxFiles  = 256
 )
 
-// Task is what is handed off.
+// Task is the task that a handoff passes on.
 type Task struct {
-	Summary string   // what was done and where it stands, in Markdown
-	Plan    string   // what is to be done next, in Markdown
-	Profile string   // the memory profile to load, "" for none
-	Skills  []string // names of skills to load, in this order
-	Files   []string // files to read first, in this order, best relative to the working directory
-	Project string   // the project it belongs to, "" for none
+	Summary string   // what was done and the current state, in Markdown
+	Plan    string   // what to do next, in Markdown
+	Profile string   // name of the memory profile to load, or ""
+	Skills  []string // names of skills to load, in order
+	Files   []string // files to read first, in order, preferably relative to the working directory
+	Project string   // project of the task, or ""
 }
 
-// Handoff is a task as a memory holds it.
+// Handoff is a task that is stored in a memory.
 type Handoff struct {
 	Task
 	Name    string
 	Version uint64
 	Created time.Time
 	Taken   bool
-	Offered bool         // it may be named to a model that has not asked: see [oxbow.Entry.Volunteered]
-	Updated time.Time    // of a taken one, when it was taken, unless it was changed since
-	Source  oxbow.Source // who wrote this version: who handed it off or, of a taken one, took it
-	Trust   oxbow.Trust  // in its text
+	Offered bool         // may be shown to a model that did not ask for it; see [oxbow.Entry.Volunteered]
+	Updated time.Time    // time of the last change; for a taken handoff, usually the time at which it was taken
+	Source  oxbow.Source // author of this version; for a taken handoff, usually the session that took it
+	Trust   oxbow.Trust  // trust in the text
 }
 
-// content writes a task as the content of an entry: a head between lines of
-// three dashes, each line a key and a JSON value, which is YAML too; the
-// summary; and the plan below a heading of its own. Where the summary has such
-// headings too, the line plan says which of them begins the plan; 0 for none.
+// content returns the content of the entry for a task: a head between lines of three dashes, the
+// summary, and the plan under the heading "## Plan". Each line of the head is a key and a JSON value,
+// which is also valid YAML. If the summary itself contains such headings, the key plan contains the
+// number of the heading that begins the plan, or 0 if the task has no plan.
 //
 //	---
 //	profile: "vtt-developer"
@@ -112,20 +111,20 @@ func planHeads(text string) (n int) {
 	return n
 }
 
-// asJSON writes a value of a head without the escapes that are for HTML only.
+// asJSON returns v in JSON, without escapes for HTML.
 func asJSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // strings and numbers can always be written
+		panic(err) // strings and numbers can always be encoded
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parse reads a content back. A head that cannot be read, after an edit by hand,
-// is text, so that nothing of it is lost. The line that is the heading of the plan
-// ends the summary: the first one, unless the head says which.
+// parse parses the content of a handoff. If the head is invalid, for example after an edit by hand, it
+// becomes part of the summary, so that nothing is lost. The first plan heading ends the summary, unless
+// the head contains the number of another one.
 func parse(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.Cut(content)
@@ -150,9 +149,8 @@ func parse(content string) Task {
 	return t
 }
 
-// readHead reads the lines of a head, each a key and a JSON value as content
-// wrote them, and reports whether all could be read. JSON and not YAML: it gives
-// every text back, also what YAML has no character for.
+// readHead parses the head, with one key and one JSON value in each line, and reports whether the whole
+// head is valid. It does not use YAML, because YAML cannot represent every string.
 func (t *Task) readHead(head string, plan *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
@@ -180,8 +178,7 @@ func (t *Task) readHead(head string, plan *int) bool {
 	return true
 }
 
-// check reports, as an error matching [oxbow.ErrInvalid], why a task cannot be
-// handed off.
+// check returns an error that matches [oxbow.ErrInvalid] if the task cannot be handed off.
 func (t Task) check() error {
 	if strings.TrimSpace(t.Summary) == "" {
 		return &oxbow.InvalidError{Field: "summary", Reason: "is empty; say what was done and where it stands"}
@@ -203,7 +200,7 @@ func (t Task) check() error {
 			}
 		}
 		for i, w := range l.words {
-			if err := oxbow.CheckName(w); err != nil { // the same rules: a short line of text
+			if err := oxbow.CheckName(w); err != nil { // the rules for names of entries
 				return fmt.Errorf("%s: %w", l.field, err)
 			}
 			if slices.Contains(l.words[:i], w) {
@@ -224,8 +221,8 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// of returns the handoff that an entry is, without its task where that is kept from the
-// caller of the context.
+// of returns the handoff in an entry. If the entry is withheld from the caller of ctx, the task is
+// empty.
 func of(ctx context.Context, e oxbow.Entry) Handoff {
 	if e.Withheld(ctx) {
 		e.Content = ""

@@ -1,5 +1,4 @@
-// Tests handoffs: how they are written and read, and that one is taken
-// once.
+// This file tests that handoffs are encoded and parsed, and that each is taken only once.
 
 package handoff
 
@@ -26,7 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// open returns a memory in fsys, whose clock goes on a minute at each look.
+// open returns a memory in fsys. Each call of its clock advances the time by one minute.
 func open(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 5, 18, 9, 0, 0, 0, time.UTC)
@@ -79,8 +78,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that no content panics, and that what was read is read again
-// after it was written.
+// FuzzParse tests that parse accepts any content, and that encoding and parsing the result again does
+// not change it.
 func FuzzParse(f *testing.F) {
 	f.Add("---\nprofile: \"p\"\nskills: [\"a\"]\n---\ns\n\n## Plan\n\np\n")
 	f.Add("---\nfiles: null\n---\n## Plan\n")
@@ -111,8 +110,8 @@ func TestNew(t *testing.T) {
 	if err != nil || e.Kind != oxbow.Handoff || fmt.Sprint(e.Labels) != "[handoff:open profile:vtt project:vtt]" {
 		t.Errorf("stored %v %v, %v", e.Kind, e.Labels, err)
 	}
-	// The same again is the same; another of that summary, or of another
-	// project, is another.
+	// The same task is not stored again. A task with another plan or another project is stored as a new
+	// handoff.
 	if again, err := New(t.Context(), m, task); err != nil || again.Name != h.Name || again.Version != h.Version {
 		t.Errorf("a repeat gives %q at %d, %v", again.Name, again.Version, err)
 	}
@@ -162,7 +161,7 @@ func TestTakeAndDrop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// As an import writes one: without the mark of its state.
+	// Imported handoffs have no label with their state.
 	if _, err := m.Remember(ctx, oxbow.Entry{Name: "old", Kind: oxbow.Handoff, Content: "e"}); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +206,7 @@ func TestTakeAndDrop(t *testing.T) {
 	if hs, err := List(ctx, m, "", true); err != nil || names(hs) != "old d c b" {
 		t.Errorf("all: %s, %v; want old d c b", names(hs), err)
 	}
-	// Taking is a change like any other: undone, the handoff is open again.
+	// Undo reverts a take, so that the handoff is open again.
 	take("", "", "d")
 	if _, _, err := m.Undo(ctx, 1); err != nil {
 		t.Fatal(err)
@@ -215,7 +214,8 @@ func TestTakeAndDrop(t *testing.T) {
 	take("", "", "d")
 }
 
-// Many sessions in several processes take at once: each handoff goes to one.
+// TestTakeOnce tests that each handoff is taken once if sessions in several processes take handoffs at
+// the same time.
 func TestTakeOnce(t *testing.T) {
 	ctx, fsys := t.Context(), vfs.NewMem()
 	const handoffs, takers = 5, 8
@@ -225,7 +225,7 @@ func TestTakeOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Each memory has its own view of the file, as each process does.
+	// Each memory has its own state of the file, like separate processes.
 	memories := []*oxbow.Memory{first, open(t, fsys), open(t, fsys)}
 	var mu sync.Mutex // guards got
 	var got []string
@@ -254,7 +254,7 @@ func TestTakeOnce(t *testing.T) {
 	}
 }
 
-// rival takes the handoff itself just before the first Apply.
+// rival is a store that lets another session take the handoff just before its first Apply.
 type rival struct {
 	oxbow.Store
 	calls int
@@ -270,7 +270,8 @@ func (r *rival) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return r.Store.Apply(ctx, ops...)
 }
 
-// Whoever looked first and wrote second gets none, by name or without.
+// TestTakeLost tests that a session that reads the handoff first but writes second does not get it,
+// with or without a name.
 func TestTakeLost(t *testing.T) {
 	for name, want := range map[string]error{"": ErrNone, "handoff: a": ErrTaken} {
 		m := open(t, vfs.NewMem())
@@ -328,7 +329,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// spy notes what is looked at.
+// spy records the names of the files that are opened.
 type spy struct {
 	fs.FS
 	asked *[]string
@@ -353,7 +354,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// The profile that a handoff names redacts the handoff, too.
+// TestLoadRedacted tests that the profile that a handoff names also redacts the handoff.
 func TestLoadRedacted(t *testing.T) {
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
@@ -387,7 +388,8 @@ func TestLoadRedacted(t *testing.T) {
 	}
 }
 
-// What a handoff names is loaded where it can be, and said where not.
+// TestLoad tests that profiles and skills of a handoff are loaded, and that errors are reported in the
+// opening.
 func TestLoad(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := open(t, fsys)

@@ -1,5 +1,4 @@
-// Loads what a handoff names: the selection of its memory profile, and
-// its skills.
+// This file loads the memory profile and the skills that a handoff names.
 
 package handoff
 
@@ -16,36 +15,38 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// Loader loads what handoffs name.
+// Loader loads the memory profiles and skills that handoffs name.
 type Loader struct {
 	Profiles *profile.Set
 	Skills   *skill.Set
-	Bound    *profile.Resolved // that the session is bound to; nil for none
-	// selects when the handoff names no profile, or one that cannot be loaded; nil for nothing
+	Bound    *profile.Resolved // profile that the session is bound to, or nil
+	// Default is used if the handoff names no profile, or a profile that cannot be loaded. If Default
+	// is nil, nothing is selected.
 	Default *profile.Resolved
 }
 
-// Opening is what stands before a session that takes a handoff.
+// Opening is the text that a session gets when it takes a handoff.
 type Opening struct {
 	Handoff   Handoff
-	Files     []File             // as [Look] found them
-	Selection *profile.Selection // nil when there is none
-	Skills    []LoadedSkill      // of the handoff, in its order
-	Wrong     string             // why the handoff's profile was not loaded, "" when it was or there is none
+	Files     []File             // result of [Look]
+	Selection *profile.Selection // nil if nothing was selected
+	Skills    []LoadedSkill      // in the order of the handoff
+	Wrong     string             // why the handoff's profile, or its selection, was not loaded; otherwise ""
 }
 
 // LoadedSkill is a skill that a handoff names.
 type LoadedSkill struct {
 	Name  string
-	Skill *skill.Skill // nil when it cannot be loaded
-	Wrong string       // why
+	Skill *skill.Skill // nil if the skill cannot be loaded
+	Wrong string       // why the skill cannot be loaded; "" if it was loaded
 }
 
-// Load loads what the handoff names. The handoff may be taken by now, so that
-// nothing is an error: what cannot be loaded says why. A session that is bound
-// to a profile loads no other. What the profile redacts stands in none of the texts. The budget, the request's or else
-// the profile's, is
-// for the handoff and its skills too: the selection gets what they leave.
+// Load loads the profile and the skills of a handoff. It does not return an error, because the handoff
+// may have been taken already; the opening contains the reason why a part could not be loaded. A
+// session that is bound to a profile loads no other profile. Text that the profile redacts is redacted
+// in the name, the summary and the plan of the handoff and in the selection. The token budget of the
+// request, or of the profile if the request has none, includes the handoff and its skills, so the
+// selection gets the rest of it.
 func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []File, req profile.Request) Opening {
 	o := Opening{Handoff: h, Files: files}
 	for _, name := range h.Skills {
@@ -89,8 +90,8 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 	return o
 }
 
-// profile returns what selects, nil for nothing, and why it is not the profile
-// of that name.
+// profile returns the profile that selects the entries for a handoff with a profile of this name; nil
+// selects nothing. If the result is not the named profile, the error is the reason.
 func (l *Loader) profile(name string) (*profile.Resolved, error) {
 	switch {
 	case name == "":
@@ -111,8 +112,7 @@ func (l *Loader) profile(name string) (*profile.Resolved, error) {
 	return &r, nil
 }
 
-// oneLine returns the first line of an error; of the mistakes of a file, the
-// first.
+// oneLine returns the first line of an error, or the first of several mistakes in a profile file.
 func oneLine(err error) string {
 	var wrong profile.Diagnostics
 	if errors.As(err, &wrong) && len(wrong) > 0 {
@@ -122,8 +122,8 @@ func oneLine(err error) string {
 	return first
 }
 
-// Text returns the opening: the handoff with what became of all that it names,
-// the skills, and the selection.
+// Text returns the text of the opening: the handoff, with a remark for each profile and skill that
+// tells whether it was loaded, then the skills and the selection.
 func (o *Opening) Text() string {
 	var b strings.Builder
 	profileSays := ""

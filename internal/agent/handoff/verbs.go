@@ -1,4 +1,4 @@
-// What is done with handoffs: each is one change of the memory.
+// This file implements the operations on handoffs. Each is one change of the memory.
 
 package handoff
 
@@ -15,20 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// The errors of taking. ErrNone matches [oxbow.ErrNotFound].
+// Errors of [Take]. ErrNone matches [oxbow.ErrNotFound].
 var (
 	ErrNone  = fmt.Errorf("no handoff waits: %w", oxbow.ErrNotFound)
 	ErrTaken = errors.New("handoff was taken already")
 )
 
-// maxTries bounds how often a change is tried again because others write
-// meanwhile.
+// maxTries is the maximum number of times that a change is tried if others write at the same time.
 const maxTries = 100
 
-// New hands a task off and returns it as stored, under a name made from its
-// summary. The same task that is open already is returned, and not stored
-// twice: a call that was repeated does no harm. Errors about the task match
-// [oxbow.ErrInvalid].
+// New stores a task as a new open handoff and returns the handoff. Its name is derived from the
+// summary. If the same task is already an open handoff, New returns that handoff and stores nothing, so
+// that repeating a call is harmless. Errors about the task match [oxbow.ErrInvalid].
 func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	if err := t.check(); err != nil {
 		return Handoff{}, err
@@ -62,7 +60,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		add := oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(addressed)}
 		made, err := oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		if errors.Is(err, oxbow.ErrInvalid) && len(addressed) > len(labels) {
-			// A session that is bound to another profile cannot label it so.
+			// A session that is bound to another profile must not set this label.
 			add.Labels, addressed = oxbow.SortLabels(labels), labels
 			made, err = oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		}
@@ -73,15 +71,16 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 			return Handoff{}, err
 		}
 		e, ok := made.Entry()
-		if !ok { // the store does not return what it wrote
+		if !ok { // the store does not return the new entry
 			e = oxbow.Entry{Name: name, Kind: add.Kind, Content: add.Content, Labels: add.Labels, Version: made.Seq}
 		}
 		return of(ctx, e), nil
 	}
 }
 
-// List returns the open handoffs, or with all the taken ones too, the newest
-// first, without what is [oxbow.Entry.Withheld]. With a project, only those of that project.
+// List returns the open handoffs, and with all also the taken ones, newest first. It leaves out
+// handoffs that are [oxbow.Entry.Withheld]. If project is not "", it returns only the project's
+// handoffs.
 func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Handoff, error) {
 	es, err := entries(ctx, s, project, all)
 	var hs []Handoff
@@ -93,9 +92,9 @@ func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Hando
 	return hs, err
 }
 
-// Newest returns open handoffs, those that were written last.
+// Newest returns at most most open handoffs: those that were written last. It needs no index.
 func Newest(ctx context.Context, m *oxbow.Memory, most int) (hs []Handoff, err error) {
-	es, _, err := m.Newest(ctx, openFilter(""), 0, most) // needs no index
+	es, _, err := m.Newest(ctx, openFilter(""), 0, most)
 	for _, e := range es {
 		hs = append(hs, of(ctx, e))
 	}
@@ -120,7 +119,8 @@ func entries(ctx context.Context, s oxbow.Store, project string, all bool) ([]ox
 	return es, nil
 }
 
-// openFilter selects the open handoffs. The state is its first term.
+// openFilter returns a filter for the open handoffs of a project, or of all projects if project is "".
+// The term about the state must be the first, because entries removes it.
 func openFilter(project string) oxbow.Filter {
 	f := oxbow.Filter{Terms: []oxbow.Term{
 		{Key: labelState, Values: []string{StateTaken}, Not: true},
@@ -132,8 +132,8 @@ func openFilter(project string) oxbow.Filter {
 	return f
 }
 
-// Get returns the handoff of that name. An entry of another kind, or that is
-// [oxbow.Entry.Withheld], is [oxbow.ErrInvalid].
+// Get returns the handoff with this name. It returns an error that matches [oxbow.ErrInvalid] if the
+// entry is of another kind or [oxbow.Entry.Withheld].
 func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	e, err := shown(ctx, s, name)
 	if err != nil {
@@ -142,7 +142,7 @@ func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	return of(ctx, e), nil
 }
 
-// shown is get of what is not kept from the caller.
+// shown is like get, but returns an error if the entry is withheld from the caller.
 func shown(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := get(ctx, s, name)
 	if err == nil && e.Withheld(ctx) {
@@ -164,14 +164,13 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	return e, err
 }
 
-// Take marks a handoff as taken and returns it: the one of that name or, without
-// a name, the newest open one that is not [oxbow.Entry.Suspicious], of the project if
-// one is given; the older ones stay open. The mark is set for the version that was looked at, so that of any
-// number of sessions that take at once, in any number of processes, one gets it.
+// Take marks a handoff as taken and returns it. If name is "", it takes the newest open handoff of the
+// project, or of all projects if project is ""; it skips handoffs that are [oxbow.Entry.Suspicious].
+// The mark is set only if the version that was read is still current, so only one of several sessions
+// gets the handoff, even in different processes.
 //
-// Errors: [ErrNone] when none is open; ErrTaken, in an [oxbow.NameError], when
-// the named one is taken. After [oxbow.ErrUnknownOutcome] it may or may not be
-// taken; List tells.
+// Take returns [ErrNone] if there is no such open handoff, and [ErrTaken], in an [oxbow.NameError], if
+// the named handoff is already taken. After [oxbow.ErrUnknownOutcome], List tells whether it was taken.
 func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, error) {
 	for n := 1; ; n++ {
 		e, err := next(ctx, s, name, project)
@@ -191,7 +190,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 		if err != nil {
 			return Handoff{}, err
 		}
-		// It is taken, even when it was changed or dropped since.
+		// The handoff is taken, even if it has been changed or dropped since.
 		h := of(ctx, e)
 		h.Taken = true
 		if now, ok := made.Entry(); ok {
@@ -203,7 +202,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 	}
 }
 
-// next returns the entry to take.
+// next returns the entry that Take should mark as taken.
 func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry, error) {
 	if name == "" {
 		es, err := entries(ctx, s, project, false)
@@ -225,8 +224,8 @@ func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry
 	return e, nil
 }
 
-// Drop forgets a handoff, open or taken, and returns it as it was. The memory's
-// history keeps it where there is one.
+// Drop deletes a handoff, open or taken, and returns its last version. If the memory keeps a history,
+// the handoff stays in the history.
 func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	e, err := get(ctx, s, name)
 	if err != nil {
@@ -238,14 +237,14 @@ func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	return of(ctx, e), nil
 }
 
-// Text returns the handoff as it opens the next session's context: who handed it
-// off and when, what to load, which of the files are there, and the summary and
-// the plan in a fence that they cannot close, because remembered text is data.
+// Text returns the text with which the handoff opens the next session: who handed it off and when, what
+// to load, which files exist, and the summary and the plan. The last two are in fences that their text
+// cannot close, because remembered text is data and not instructions.
 func (h Handoff) Text(files []File) string {
 	return h.text(files, "", func(int) string { return "" })
 }
 
-// text is Text with what became of the profile and of each skill.
+// text is like Text. It adds a remark after the profile and a remark after each skill.
 func (h Handoff) text(files []File, profile string, skill func(i int) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Handoff %q of %s", h.Name, h.Created.UTC().Format("2006-01-02 15:04 UTC"))

@@ -1,11 +1,12 @@
-// What stands before an action: one line.
+// This file composes the line that is shown before an action.
 
 package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// Line joins parts on one line after a head, as many as [actionTokens] hold, of which
-// the first is cut to fit, and returns how many it holds; "" for none.
+// Line returns head and as many of the parts as fit in [actionTokens], joined on one line, and the
+// number of these parts. The first part is shortened if necessary. Without a part that fits, it returns
+// "" and 0.
 func Line(head string, parts []string) (line string, held int) {
 	const fence = 12 // tokens
 	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= actionTokens }

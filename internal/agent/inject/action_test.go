@@ -1,4 +1,4 @@
-// Tests of the line before an action.
+// This file tests the line that is shown before an action.
 
 package inject
 

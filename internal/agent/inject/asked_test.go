@@ -1,4 +1,4 @@
-// What was asked before is no answer.
+// This file tests that an earlier question is not shown as an answer.
 
 package inject
 

@@ -1,4 +1,5 @@
-// Calibration: the floor of a memory, from decoys, and the file that keeps it.
+// This file calibrates the floor of a memory with decoys, and reads and writes the file with the
+// result.
 
 package inject
 
@@ -14,29 +15,30 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// floorSuffix ends the name of the file next to a store that keeps its floor. The file
-// is made from the store and may be deleted at any time.
+// floorSuffix is the suffix of the file next to a store that contains the floor. The file is derived
+// from the store, so it may be deleted at any time.
 const floorSuffix = ".gate"
 
-// Calibration is the floor of a memory of so many entries.
+// Calibration is the floor of a memory, with the number of entries and the decoys that it was
+// calculated for.
 type Calibration struct {
-	Decoys  string     `json:"decoys"` // a hash of the list
+	Decoys  string     `json:"decoys"` // hash of the list of decoys
 	Entries int        `json:"entries"`
 	Floor   gate.Floor `json:"floor"`
 }
 
-// floorGrows is by how much a memory grows before its floor is calibrated again.
+// floorGrows is the relative change of the number of entries above which the floor is calibrated again.
 const floorGrows = .2
 
-// Fits reports whether the floor is of a memory of about so many entries, and of the
-// decoys of this program.
+// Fits reports whether the floor was calibrated with this program's decoys, on a memory whose number of
+// entries differs from entries by at most [floorGrows].
 func (c Calibration) Fits(entries int) bool {
 	off := float64(entries - c.Entries)
 	return c.Decoys == decoysHash() && max(off, -off) <= floorGrows*float64(c.Entries)
 }
 
-// Near reports whether the floor is of use until it is calibrated again: the memory has
-// less than twice, and more than half, the entries.
+// Near reports whether the floor may be used until the next calibration: the memory has less than twice
+// and more than half of the entries at the time of the calibration.
 func (c Calibration) Near(entries int) bool {
 	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
 }
@@ -44,16 +46,17 @@ func (c Calibration) Near(entries int) bool {
 func decoysHash() string {
 	sum := sha256.New()
 	for _, d := range gate.Decoys() {
-		_, _ = sum.Write([]byte(d.Language + d.Text + "\n")) // a hash has no error
+		_, _ = sum.Write([]byte(d.Language + d.Text + "\n")) // hash.Hash never returns an error
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Calibrate returns the floor of a source. A note that the other conditions of the gate keep
-// silent for a decoy does not raise the floor. A turn does, because past sessions hold the words
-// of everyday talk: otherwise 53 instead of 40 of 1,000 foreign questions of BEAM get a payload.
-// The error of a ctx that is done comes with
-// the floor by the decoys up to then, which is of use from some hundred on.
+// Calibrate returns the floor of a source, and the number of decoys that it searched for. A note does
+// not raise the floor if the other conditions of the gate keep it silent for the decoy. A turn of a
+// session always raises the floor, because past sessions contain the words of everyday talk. (If turns
+// were treated like notes, 53 instead of 40 of 1,000 foreign questions of BEAM would get a payload.) If
+// ctx ends, Calibrate returns its error together with the floor for the decoys so far, which is usable
+// after some hundred decoys.
 func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
 	c.Decoys = decoysHash()
 	c.Entries, err = s.Entries(ctx)
@@ -80,8 +83,9 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 	return c, asked, err
 }
 
-// Entries returns the number of entries of the memory without those that are held back or that
-// nobody vouches for, which may not be shown. An entry with several reasons counts as several.
+// Entries returns the number of entries that may be shown: all entries of the memory, minus those that
+// a negated term of the filter excludes, such as held entries. An entry that several terms exclude is
+// subtracted several times; the result is never negative.
 func (s *Source) Entries(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err
@@ -101,7 +105,8 @@ func (s *Source) Entries(ctx context.Context) (n int, err error) {
 	return max(n, 0), nil
 }
 
-// ReadFloor reads the file next to a store. What cannot be read fits no memory.
+// ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it returns
+// the zero Calibration, which fits no memory.
 func ReadFloor(store string) (c Calibration) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -115,7 +120,7 @@ func ReadFloor(store string) (c Calibration) {
 	return c
 }
 
-// Write writes the file next to a store.
+// Write writes the calibration to the file next to a store.
 func (c Calibration) Write(store string) error {
 	b, err := json.Marshal(c)
 	if err != nil {

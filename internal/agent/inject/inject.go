@@ -1,7 +1,8 @@
-// What a prompt gets: the units that are found, gated and cut to sentences.
+// This file chooses the units that are shown for a prompt: it searches the memories, applies the gate,
+// and composes the block.
 
-// Package inject chooses what a hook puts before a model: sentences of notes and of
-// past turns that [gate] finds strong enough for the prompt, else nothing.
+// Package inject chooses the block of memory that a hook shows to a model: sentences of notes and of
+// past turns that [gate] finds strong enough for the prompt, or nothing.
 package inject
 
 import (
@@ -15,89 +16,89 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// The places at which memory is put before a model.
+// Places at which a hook shows memory to a model.
 const (
 	AtStart  = "start"  // a session begins
 	AtPrompt = "prompt" // a person has written
 	AtAction = "action" // an agent is about to edit a file or to run a command
 )
 
-// Budgets, in tokens, the fence counted.
+// Budgets in tokens, including the fence.
 const (
-	StartTokens   = 200 // of notes; documents and profiles have budgets of their own
+	StartTokens   = 200 // for notes; documents and profiles have their own budgets
 	promptTokens  = 160
 	actionTokens  = 120
-	SessionTokens = 6_000 // when they are spent, there are pointers only
+	SessionTokens = 6_000 // for all payloads of a session; afterwards only pointers are shown
 )
 
-// restPrompts is for how many prompts an entry that was shown is not shown again.
+// restPrompts is the number of prompts after which an entry may be shown again.
 const restPrompts = 10
 
-// The memories that are searched.
+// Memories that are searched.
 const (
 	InNotes    = "notes"
 	InSessions = "sessions"
 )
 
-// Source is a memory that is searched.
+// Source is a memory that is searched for answers.
 type Source struct {
 	In     string // InNotes or InSessions
 	Memory *oxbow.Memory
-	Filter oxbow.Filter // what may be shown
+	Filter oxbow.Filter // selects the entries that may be shown
 	Floor  gate.Floor
 
-	// Unused reports whether an entry was shown often and never used: it gets a
-	// pointer. Nil is for none.
+	// Unused reports whether an entry was shown often and never used. Such an entry is only shown as a
+	// pointer. If Unused is nil, there are no such entries.
 	Unused func(ctx context.Context, name string) bool
 }
 
-// State is what a session was shown since its context was last compacted.
+// State records what was shown to a session since its context was last compacted.
 type State struct {
-	Prompt int             // the number of this prompt in the session, from 1
-	Tokens int             // shown in the whole session
-	Shown  map[string]int  // entry, as [Key] has it, to the number of the prompt at which it was last shown
+	Prompt int             // number of the current prompt in the session, starting at 1
+	Tokens int             // total shown in the whole session, including before a compaction
+	Shown  map[string]int  // from the [Key] of an entry to the number of the prompt at which the entry was last shown
 	Prints map[string]bool // fingerprints of sentences that were shown
 
-	HasStart  bool // what a session begins with was shown, and the client still has it
-	Compacted bool // the client has compacted the conversation since something was last shown at a start
+	HasStart  bool // the block for the start was shown, and the client still has it
+	Compacted bool // the client has compacted the conversation since the last block at a start
 }
 
-// Key names an entry in a [State].
+// Key returns the key of an entry in a [State].
 func Key(s session.Shown) string { return s.In + " " + s.Name }
 
-// rests reports whether an entry was shown a short time ago.
+// rests reports whether an entry was shown at one of the last [restPrompts] prompts.
 func (s *State) rests(e session.Shown) bool {
 	at, shown := s.Shown[Key(e)]
 	return shown && s.Prompt-at < restPrompts
 }
 
-// Prompt is what a person wrote, and where.
+// Prompt is a prompt that a person wrote, with its session and project.
 type Prompt struct {
 	Text            string
-	Client, Session string // whose own turns are not shown; "" for none
-	Project         string // the one that it is of; "" where that is not known
+	Client, Session string // the session, whose own turns are not shown; "" if unknown
+	Project         string // project of the session; "" if unknown
 	Now             time.Time
 	State           State
 }
 
-// Block is what a prompt gets.
+// Block is the text that is shown to the model, with the reasons for its choice.
 type Block struct {
 	session.Injection
-	Text     string    `json:"text,omitempty"`     // "" for silence
-	Prints   []string  `json:"prints,omitempty"`   // fingerprints of its sentences
-	Accounts []Account `json:"accounts,omitempty"` // the units that were looked at, the strongest first
+	Text     string    `json:"text,omitempty"`     // "" if nothing is shown
+	Prints   []string  `json:"prints,omitempty"`   // fingerprints of the sentences in Text
+	Accounts []Account `json:"accounts,omitempty"` // the units that were considered, the strongest first
 }
 
-// Account is the reason for which a unit is shown, or not.
+// Account records why a unit is shown or not shown.
 type Account struct {
 	session.Shown
 	gate.Strength
 	Floor  gate.Floor  `json:"floor"`
 	Answer gate.Answer `json:"answer"`
-	Why    string      `json:"why,omitempty"` // what keeps it out, or makes it a pointer, besides the gate
+	Why    string      `json:"why,omitempty"` // reason besides the gate why the unit is not shown, or is only a pointer
 }
 
-// The reasons besides the gate.
+// Values of Account.Why.
 const (
 	whyRests   = "it was shown a short time ago"
 	whyProject = "it is of another project"
@@ -107,11 +108,11 @@ const (
 )
 
 const (
-	mostUnits = 3 // that are shown
-	mostFound = 6 // that are looked at, of each memory
+	mostUnits = 3 // units in one block
+	mostFound = 6 // units that are considered in each memory
 )
 
-// unit is an entry that was found.
+// unit is an entry that the search found.
 type unit struct {
 	Account
 	src   *Source
@@ -119,10 +120,11 @@ type unit struct {
 	terms []gate.Term
 }
 
-// margin is how far the unit is above the floor of its memory.
+// margin returns the ratio of the unit's strength to the floor of its memory.
 func (u *unit) margin() float64 { return u.G / max(float64(u.Floor), 1e-9) }
 
-// ForPrompt returns what a prompt gets of some memories.
+// ForPrompt searches the sources and returns the block that is shown for the prompt. The block has an
+// empty Text if no unit is strong enough.
 func ForPrompt(ctx context.Context, p Prompt, sources ...Source) (Block, error) {
 	var units []unit
 	if words := prose(p.Text); words != "" {
@@ -142,8 +144,8 @@ func ForPrompt(ctx context.Context, p Prompt, sources ...Source) (Block, error) 
 	return b, err
 }
 
-// find returns the units of a source that may be shown, those of the prompt's project
-// first.
+// find returns the units of a source for the words of the prompt, each with its answer. At most
+// [mostUnits] units that are free to be shown keep an answer other than silence.
 func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, error) {
 	f := s.Filter
 	if s.In == InSessions && p.Session != "" {
@@ -183,13 +185,13 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	return units, nil
 }
 
-// foreign reports whether an entry is of other projects alone.
+// foreign reports whether an entry belongs only to projects other than project.
 func foreign(e *oxbow.Entry, project string) bool {
 	of := e.Values(oxbow.LabelProject)
 	return project != "" && len(of) > 0 && !slices.Contains(of, project)
 }
 
-// compose makes the block of units, the strongest first.
+// compose returns the block for units, which are sorted from the strongest to the weakest.
 func (p *Prompt) compose(ctx context.Context, units []unit) (Block, error) {
 	best := -1
 	for i, u := range units {

@@ -1,4 +1,4 @@
-// What prompts get of small memories.
+// This file tests the blocks that prompts get from small memories.
 
 package inject
 
@@ -20,7 +20,7 @@ import (
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// memoryOf returns a memory of notes, a day apart, and the source of it, calibrated.
+// memoryOf returns a calibrated source with a memory that contains the notes, written one day apart.
 func memoryOf(t *testing.T, notes ...oxbow.Add) Source {
 	t.Helper()
 	now := start
@@ -235,8 +235,8 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
-// A floor that was calibrated while entries were held back does not fit any more when a
-// person has approved them.
+// A floor that was calibrated while entries were held no longer fits when a person has approved these
+// entries, because Entries counts them.
 func TestFloorOfHeldEntries(t *testing.T) {
 	s := memoryOf(t, kayak("a", "Kayaks are kept in the shed."))
 	s.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}, Not: true}}}
@@ -290,7 +290,7 @@ func TestCalibrateEnds(t *testing.T) {
 	}
 }
 
-// A question is found wherever it is in a long prompt.
+// A question is found at the beginning and at the end of a long prompt.
 func TestLongPrompt(t *testing.T) {
 	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
 	const filler = "Please keep going as you did and make it good, then do the same once more. "

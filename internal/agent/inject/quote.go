@@ -1,4 +1,4 @@
-// Which sentences of a unit are shown.
+// This file chooses the sentences of a unit that are shown.
 
 package inject
 
@@ -14,27 +14,27 @@ import (
 )
 
 const (
-	mostSentences = 2     // of the strongest unit, besides one that says what was concluded
-	moreSentences = 1     // the same of the other units
-	mostShown     = 200   // characters of a sentence
-	mostLooked    = 1_000 // sentences of a unit
+	mostSentences = 2     // sentences of the strongest unit, in addition to a conclusion
+	moreSentences = 1     // sentences of each other unit, in addition to a conclusion
+	mostShown     = 200   // characters of each sentence
+	mostLooked    = 1_000 // sentences of a unit that are considered
 )
 
-// candidate is a sentence of a unit.
+// candidate is a sentence of a unit that may be shown.
 type candidate struct {
 	text      string
 	at        int
-	score     float64 // the sum of the idf of the prompt's terms in it
+	score     float64 // sum of the idf of the prompt's terms in the sentence
 	concluded bool
 }
 
-// quote returns the sentences of the unit that are shown, in their order: at most so many
-// with the most words of the prompt, and the best that says what was concluded. Sentences
-// of the prompt are not chosen, and sentences that were shown before are left out.
+// quote returns the sentences of the unit that are shown, in the order of the text: the most sentences
+// with the best scores, and the best sentence that states a conclusion. Sentences whose fingerprint is
+// in asked are not chosen. Chosen sentences whose fingerprint is in shown are left out of the result.
 func (u *unit) quote(asked, shown map[string]bool, most int) quote {
 	content := u.said()
 	all := u.candidates(content)
-	if len(all) == 0 { // no prose: code, a table, a list of figures
+	if len(all) == 0 { // without prose, such as code, a table or a list of figures
 		all = append(all, candidate{text: text.Snippet(content, u.words(), mostShown), score: 1})
 	}
 	best := slices.Clone(all)
@@ -64,7 +64,8 @@ func (u *unit) quote(asked, shown map[string]bool, most int) quote {
 	return q
 }
 
-// candidates returns the sentences of a content with what they hold of the prompt.
+// candidates returns the first [mostLooked] sentences of content, with their scores for the prompt.
+// Headings are left out.
 func (u *unit) candidates(content string) (all []candidate) {
 	idf := map[string]float64{}
 	var terms []string
@@ -99,13 +100,13 @@ func (u *unit) candidates(content string) (all []candidate) {
 	return all
 }
 
-// isHeading reports whether a sentence only says what comes after it.
+// isHeading reports whether a sentence only introduces the next lines: it ends with a colon.
 func isHeading(s string) bool {
 	s = strings.TrimRight(s, "*_ ")
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
 }
 
-// words returns the terms of the prompt that the unit holds, for a snippet.
+// words returns the terms of the prompt that the unit contains, in lower case, for a snippet.
 func (u *unit) words() (ws []string) {
 	for _, t := range u.terms {
 		if t.Held {

@@ -1,4 +1,4 @@
-// What was said in a turn, and not only printed by a tool.
+// This file distinguishes what was said in a turn from what a tool only printed.
 
 package inject
 
@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// fromUser stands before what the person said in a turn.
+// fromUser is the prefix of the person's words in the text of a turn.
 const fromUser = "user: "
 
-// said returns the text of the unit: of a turn what the person and the agent said, not
-// what tools printed.
+// said returns the text of the unit. For a turn, the text is what the person and the agent said,
+// without the output of tools.
 func (u *unit) said() string {
 	if u.In != InSessions {
 		return u.entry.Content
@@ -27,8 +27,8 @@ func (u *unit) said() string {
 	return fromUser + t.Prompt() + "\n\nassistant: " + t.Said()
 }
 
-// isShaped reports whether the unit is shaped like instructions to an agent and nobody
-// vouches for it. In a turn the person's own words are not examined.
+// isShaped reports whether the unit looks like instructions to an agent and no person has approved it.
+// In a turn, the person's own words are not examined.
 func (u *unit) isShaped() bool {
 	if u.In != InSessions {
 		return !u.entry.Volunteered()
@@ -40,8 +40,8 @@ func (u *unit) isShaped() bool {
 	return instruction.Shaped(t.Said())
 }
 
-// dropPrinted removes from the strength the terms that only a tool printed in the turn:
-// they are no part of what was known or decided.
+// dropPrinted removes from the strength the terms that are only in a tool's output, because such output
+// was neither known nor decided in the turn.
 func (u *unit) dropPrinted() {
 	var terms []string
 	for _, t := range u.terms {

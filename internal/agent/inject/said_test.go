@@ -1,4 +1,4 @@
-// What only a tool printed is no memory.
+// This file tests that the output of a tool alone is not an answer.
 
 package inject
 

@@ -1,4 +1,4 @@
-// Tests that no turn that is shaped like an instruction is shown for a prompt.
+// This file tests that a turn is not shown for a prompt if it looks like instructions.
 
 package inject
 

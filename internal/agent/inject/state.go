@@ -1,4 +1,4 @@
-// The state of a session, in a file that its hooks share.
+// This file stores the state of a session in a file that the session's hooks share.
 
 package inject
 
@@ -18,43 +18,45 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// StateFile is the file that keeps the [State] of a session. Each hook is a process of
-// its own, and one that is registered for the user and for the project runs twice at
-// once: a lock on the file orders their changes.
+// StateFile is the file with the [State] of a session. Each hook is a separate process, and a hook that
+// is registered for both the user and the project runs twice at the same time, so a lock on the file
+// orders the changes.
 //
-// A line of the file is a [stateLine] as JSON, with the sums up to it. So the end of
-// the file is enough, and a line that was not finished is passed over.
+// Each line of the file is a [stateLine] in JSON. It includes the sums of all lines up to this line, so
+// the last part of the file is enough to restore the state. A line that was not written completely is
+// skipped.
 type StateFile struct {
-	Dir             string // with a file for each session
+	Dir             string // directory with one file for each session
 	Client, Session string
 	Now             time.Time
 }
 
-// The events of lines that are no places.
+// Events of lines, in addition to the places such as [AtPrompt].
 const (
-	eventShown   = "shown"   // something was put before the model
+	eventShown   = "shown"   // a block was shown to the model
 	eventCompact = "compact" // the client has compacted the conversation
-	eventOther   = "other"   // anything else, after a start
+	eventOther   = "other"   // any other report after a start
 )
 
-// stateLine is a line of the file. One of a place records that a hook answers there.
+// stateLine is a line of the file. If Event is a place, the line records that a hook answers at this
+// place.
 type stateLine struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"`
-	Key    string    `json:"key,omitempty"`   // the same for the same answer of the place
-	Place  string    `json:"place,omitempty"` // at which something was shown
-	Prompt int       `json:"prompt"`          // prompts so far
-	Tokens int       `json:"tokens"`          // shown so far
+	Key    string    `json:"key,omitempty"`   // identifies the answer at the place
+	Place  string    `json:"place,omitempty"` // place at which the block was shown
+	Prompt int       `json:"prompt"`          // number of prompts so far
+	Tokens int       `json:"tokens"`          // total of shown tokens so far
 	Shown  []string  `json:"shown,omitempty"`
 	Prints []string  `json:"prints,omitempty"`
 }
 
 // Bounds of the files.
 const (
-	maxState   = 128 << 10 // bytes of a file, of which then the last half is kept
+	maxState   = 128 << 10 // bytes of a file; a longer file is cut to its last half
 	stateKept  = 30 * 24 * time.Hour
-	stateWait  = 200 * time.Millisecond // for another process
-	sameAnswer = 5 * time.Second        // between two reports of the same
+	stateWait  = 200 * time.Millisecond // longest wait for another process
+	sameAnswer = 5 * time.Second        // longest time between two reports of the same answer
 )
 
 func (f StateFile) name() string {
@@ -62,10 +64,10 @@ func (f StateFile) name() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Begin records that a hook is about to answer at a place, and returns what the session
-// was shown before. First is false when another process has recorded the same answer:
-// with the key of a turn at any time, else just before. A second start is another one
-// when anything was reported between them.
+// Begin records that a hook is about to answer at a place, and returns what was shown to the session
+// before. The result first is false if another process has already recorded the same answer: at any
+// time if the key identifies a turn, otherwise within the last five seconds. A repeated start counts as
+// a new answer if anything else was reported in between.
 func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s State, first bool, err error) {
 	err = f.change(ctx, func(s0 State, lines []stateLine) *stateLine {
 		s, first = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
@@ -82,9 +84,9 @@ func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s S
 	return s, first, err
 }
 
-// Add records what is about to be put before the model. It returns false when the
-// session was shown all of that meanwhile. What stands at a start is recorded in any case:
-// [State.HasStart] says whether the client has it already.
+// Add records a block that is about to be shown to the model. It returns false, and records nothing, if
+// all sentences of the block have been shown to the session in the meantime. A block for a start is
+// always recorded, because [State.HasStart] tells whether the client still has it.
 func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	err = f.change(ctx, func(s State, _ []stateLine) *stateLine {
 		fresh = b.Place == AtStart || len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool {
@@ -102,8 +104,8 @@ func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	return fresh, err
 }
 
-// Compacted records that the session has lost what it was shown. Claude Code reports a
-// compaction after the start that follows it: such a report changes nothing.
+// Compacted records that the session lost everything that was shown to it. Claude Code reports a
+// compaction after the start that follows the compaction; such a report does not change the state.
 func (f StateFile) Compacted(ctx context.Context) error {
 	return f.change(ctx, func(_ State, lines []stateLine) *stateLine {
 		for _, l := range slices.Backward(lines) {
@@ -117,8 +119,8 @@ func (f StateFile) Compacted(ctx context.Context) error {
 	})
 }
 
-// Past records that something was reported after a start: from then on the same start
-// is another one.
+// Past records that something was reported after a start, so that the next start with the same key
+// counts as a new answer.
 func (f StateFile) Past(ctx context.Context) error {
 	_, _, lines, err := f.read()
 	if err != nil || len(lines) == 0 || !startsLast(lines) {
@@ -132,7 +134,7 @@ func (f StateFile) Past(ctx context.Context) error {
 	})
 }
 
-// startsLast reports whether a start, and what was shown at it, stand last.
+// startsLast reports whether the last line, apart from lines about shown blocks, is a start.
 func startsLast(lines []stateLine) bool {
 	for _, l := range slices.Backward(lines) {
 		if l.Event != eventShown {
@@ -142,13 +144,13 @@ func startsLast(lines []stateLine) bool {
 	return false
 }
 
-// State returns what the session was shown, nothing where that cannot be read.
+// State returns what was shown to the session. If the file cannot be read, the state is empty.
 func (f StateFile) State() State {
 	_, s, _, _ := f.read()
 	return s
 }
 
-// add applies a line.
+// add applies a line to the state.
 func (s *State) add(l *stateLine) {
 	switch {
 	case l.Event == eventCompact, l.Event == AtStart && (l.Key == "compact" || l.Key == "clear"):
@@ -169,7 +171,8 @@ func (s *State) add(l *stateLine) {
 	}
 }
 
-// read returns the bytes of the file, the state that it has, and its lines.
+// read returns the content of the file, and the state and the lines that were parsed from it. A missing
+// file is an empty state, not an error.
 func (f StateFile) read() ([]byte, State, []stateLine, error) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, f.name()))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +182,7 @@ func (f StateFile) read() ([]byte, State, []stateLine, error) {
 	return b, s, lines, err
 }
 
-// parseState reads lines, and passes over what is none.
+// parseState parses the last [maxState] bytes of b, line by line. Lines that are not valid are skipped.
 func parseState(b []byte) (s State, lines []stateLine) {
 	s = State{Shown: map[string]int{}, Prints: map[string]bool{}}
 	for line := range bytes.Lines(b[max(0, len(b)-maxState):]) {
@@ -190,7 +193,7 @@ func parseState(b []byte) (s State, lines []stateLine) {
 		lines = append(lines, l)
 		prompt, tokens := l.Prompt, l.Tokens
 		s.add(&l)
-		s.Prompt, s.Tokens = prompt, tokens // the sums up to it
+		s.Prompt, s.Tokens = prompt, tokens // the line's own sums include this line
 		for _, e := range l.Shown {
 			s.Shown[e] = prompt
 		}
@@ -198,7 +201,8 @@ func parseState(b []byte) (s State, lines []stateLine) {
 	return s, lines
 }
 
-// change appends the line that next returns, if any, when no other process does.
+// change locks the file and appends the line that next returns. If next returns nil, the file does not
+// change. If another process keeps the lock for [stateWait], change returns context.DeadlineExceeded.
 func (f StateFile) change(ctx context.Context, next func(State, []stateLine) *stateLine) error {
 	ok, err := vfs.WithLock(ctx, f.Dir, f.name(), stateWait, func(*vfs.OS) error { return f.append(next) })
 	if err == nil && !ok {
@@ -207,7 +211,7 @@ func (f StateFile) change(ctx context.Context, next func(State, []stateLine) *st
 	return err
 }
 
-// append does what change does, under the lock.
+// append implements change. The caller has locked the file.
 func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
 	b, s, lines, err := f.read()
 	if err != nil {
@@ -228,13 +232,13 @@ func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
 	return f.write(b, l)
 }
 
-// write writes a line after the bytes of the file.
+// write appends a line to the file, whose content is b.
 func (f StateFile) write(b []byte, l *stateLine) error {
 	line, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	line = append(append([]byte{'\n'}, line...), '\n') // after a line that was not finished, too
+	line = append(append([]byte{'\n'}, line...), '\n') // the first newline ends a line that was not written completely
 	name := filepath.Join(f.Dir, f.name())
 	if len(b)+len(line) > maxState {
 		dir, err := vfs.Dir(f.Dir)
@@ -252,8 +256,8 @@ func (f StateFile) write(b []byte, l *stateLine) error {
 	return errors.Join(err, file.Close())
 }
 
-// removeOld removes the files of a directory that were not written to since a time.
-// What cannot be removed stays for the next session.
+// removeOld removes the files in dir that were last written before since. Errors are ignored; the next
+// session tries again.
 func removeOld(dir string, since time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {

@@ -1,4 +1,4 @@
-// Tests of the state of a session.
+// This file tests the state of a session.
 
 package inject
 
@@ -27,7 +27,7 @@ func stateFile(t *testing.T) StateFile {
 	}
 }
 
-// block is one that shows a note by a sentence.
+// block returns a block with one note and one fingerprint.
 func block(name, print string) Block {
 	b := Block{Prints: []string{print}}
 	b.Tokens, b.Shown = 10, []session.Shown{{In: InNotes, Name: name}}
@@ -50,7 +50,7 @@ func (f StateFile) mustAdd(t *testing.T, b Block, want bool) {
 	}
 }
 
-// TestState follows a session over prompts and a compaction.
+// TestState follows a session through several prompts and a compaction.
 func TestState(t *testing.T) {
 	f := stateFile(t)
 	if s := f.mustBegin(t, AtPrompt, "1", true, true); s.Prompt != 1 || len(s.Shown) > 0 {
@@ -88,7 +88,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestHasStart follows what the client still has of what it was shown at a start.
+// TestHasStart tests whether State.HasStart and State.Compacted follow the client's context.
 func TestHasStart(t *testing.T) {
 	f := stateFile(t)
 	shown := block("style", "tabs")
@@ -126,8 +126,8 @@ func TestHasStart(t *testing.T) {
 	has("cleared", false, false)
 }
 
-// TestBeginAgain: the same start, and the same prompt without a turn, are another one
-// after some seconds, or when something else was reported.
+// TestBeginAgain tests that the same start, and the same prompt without a turn, count as new answers
+// after some seconds or after another report.
 func TestBeginAgain(t *testing.T) {
 	f := stateFile(t)
 	f.mustBegin(t, AtStart, "startup", false, true)
@@ -150,8 +150,8 @@ func TestBeginAgain(t *testing.T) {
 	f.mustBegin(t, AtStart, "resume", false, true)
 }
 
-// TestBeginAtOnce: of many hooks that report the same at once, one is the first, and
-// one shows the same.
+// TestBeginAtOnce tests that only one of many simultaneous hooks is the first, and that only one shows
+// the block.
 func TestBeginAtOnce(t *testing.T) {
 	f := stateFile(t)
 	for _, key := range []string{"a", "b", "c"} {
@@ -178,8 +178,8 @@ func TestBeginAtOnce(t *testing.T) {
 	}
 }
 
-// TestStateIsBounded: a file does not grow beyond its bound, keeps what is recent, and
-// is removed when it is old.
+// TestStateIsBounded tests that the file does not exceed its limit, that the newest lines are kept, and
+// that old files are removed.
 func TestStateIsBounded(t *testing.T) {
 	f := stateFile(t)
 	f.mustBegin(t, AtPrompt, "0", true, true)
@@ -208,7 +208,7 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzParseState: any bytes are a state, and a line after them is read.
+// FuzzParseState tests that parseState accepts any bytes, and that it reads a valid line after them.
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte("{\"event\":\"prompt\",\"prompt\":1}\n{\"event\":\"sho"))
 	f.Add([]byte("\n\n{}\nnull\n7\n{\"event\":\"shown\",\"prompt\":-1,\"shown\":[\"a\"]}"))

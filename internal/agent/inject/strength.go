@@ -1,4 +1,4 @@
-// How strongly the units of a memory answer words.
+// This file computes how strongly the units of a memory answer the words of a prompt.
 
 package inject
 
@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	mostWords = 24       // of a prompt: those that count most
-	mostProse = 16 << 10 // bytes of a prompt that are looked at
-	saturated = 2.2      // k1 + 1
+	mostWords = 24       // words of a prompt that are searched for: the rarest
+	mostProse = 16 << 10 // bytes of a prompt that are considered
+	saturated = 2.2      // k1 + 1: the highest score of a term, divided by weight and idf
 )
 
-// prose returns what a person wrote of a prompt: not what hooks put there, nor blocks of
-// code, quotations and logs that were pasted. Of a very long text it returns the begin and
-// the end, because one of these says what is wanted.
+// prose returns the text of a prompt that the person wrote, without the blocks of hooks and without
+// pasted code, quotations and logs. For a text of more than [mostProse] bytes, it returns the beginning
+// and the end, because the request is usually in one of the two.
 func prose(prompt string) string {
 	var sentences []string
 	size := 0
@@ -45,7 +45,8 @@ func prose(prompt string) string {
 	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
-// strengths returns the best units of a memory for words, with their strengths.
+// strengths returns the best units of a memory for the words, at most most units, each with its
+// strength.
 func (s *Source) strengths(ctx context.Context, words string, f oxbow.Filter, most int) ([]unit, error) {
 	q := oxbow.Query{Text: words, Limit: most, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
 	if len(strings.Fields(words)) > mostWords {
@@ -68,7 +69,7 @@ func (s *Source) strengths(ctx context.Context, words string, f oxbow.Filter, mo
 	return units, nil
 }
 
-// shorten makes the words of a query those that count most.
+// shorten replaces the query's text by its [mostWords] words with the highest idf.
 func (s *Source) shorten(ctx context.Context, q *oxbow.Query) error {
 	read, err := s.Memory.ParseQuery(ctx, *q)
 	if err != nil || len(read.Terms) <= mostWords {
@@ -83,7 +84,7 @@ func (s *Source) shorten(ctx context.Context, q *oxbow.Query) error {
 	return nil
 }
 
-// termsOf returns the terms of a prompt as a unit holds them.
+// termsOf returns the terms of a prompt, compared with the unit that x explains.
 func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
 	if x == nil {
 		return nil
@@ -99,9 +100,10 @@ func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.
 	return terms
 }
 
-// identifiersIn returns, by term, the identifiers of a text, which have several terms: names such
-// as parse.go, legacy_sku and TypeScript. A term that is also a word of the text is left out.
-// Words that a hyphen joins are words. Scripts without spaces have no identifiers.
+// identifiersIn returns the identifiers in a text by their terms. An identifier is a name with several
+// terms, such as parse.go, legacy_sku or TypeScript. A term that is also a separate word of the text
+// has the value "". Words that are joined by a hyphen are separate words. Text in a script without
+// spaces has no identifiers.
 func identifiersIn(ctx context.Context, text string) map[string]string {
 	analyzer := analysis.NewAnalyzer()
 	of := map[string]string{}
