@@ -168,8 +168,8 @@ func (h *history) parse(r io.Reader) error {
 				return errors.New("a diff without a commit")
 			}
 			d = &delta{}
-			// The line has the form "a/X b/X" unless the file was renamed, which later lines
-			// say.
+			// The line has the form "a/X b/X" unless the file was renamed. The new and old names are
+			// then in later lines.
 			if p := l[len("diff --git "):]; len(p)%2 == 1 && strings.HasPrefix(p, "a/") {
 				half := len(p) / 2
 				if p[2:half] == p[half+3:] {
@@ -287,9 +287,9 @@ type plan struct {
 	merges        bool  // the history consists of merge commits
 }
 
-// draw selects pairs of commits, files that were changed between them and still exist, and
-// anchors in these files. It skips lines with fewer than 4 characters and files with more
-// than 20,000 lines.
+// draw selects pairs of commits, files that were changed between them and still exist, and anchors in
+// these files. It skips files with fewer than 10 or more than 20,000 lines and binary files. Anchors of
+// one line have at least 4 characters.
 func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]pair, error) {
 	out := map[int][]pair{}
 	for _, gap := range p.gaps {

@@ -1,5 +1,5 @@
-// The command inject: what a prompt gets of a memory, on public sets of questions,
-// by the rules of other systems and by oxbow's.
+// This file implements the command inject: which memory is shown for prompts, on public sets of
+// questions, by oxbow's rule and by the rules of other systems.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-// injectFlags are the flags of inject.
+// injectFlags contains the flags of inject.
 type injectFlags struct {
 	data, set string
 	json      bool
@@ -47,7 +47,7 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return func(ctx context.Context) error { return b.inject(ctx, &f) }
 }
 
-// injectSet is a set to measure, and what came of it.
+// injectSet is a set to measure, with its result.
 type injectSet struct {
 	Title  string   `json:"set"`
 	Files  []string `json:"files,omitempty"`
@@ -86,7 +86,7 @@ func (b *bench) inject(ctx context.Context, f *injectFlags) error {
 	return nil
 }
 
-// sets returns the sets that are there, or the one that is built in.
+// sets returns the sets in the data directory, or the built-in set if no directory is given.
 func (f *injectFlags) sets() ([]*injectSet, error) {
 	if f.data == "" {
 		return []*injectSet{{Title: "built in", stores: inject.Generate(1)}}, nil
@@ -118,7 +118,7 @@ func (f *injectFlags) sets() ([]*injectSet, error) {
 	return all, nil
 }
 
-// whereTalk returns the addresses of the sets of talk.
+// whereTalk returns the addresses from which the sets of conversations can be downloaded.
 func whereTalk() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")
@@ -130,7 +130,7 @@ func whereTalk() string {
 	return s.String()
 }
 
-// injected prints three tables a set.
+// injected prints three tables for each set.
 func (b *bench) injected(sets []*injectSet) {
 	for _, s := range sets {
 		b.printf("%s: %s units in %s memories\n\n", s.Title, count(s.Units), count(s.Stores))
@@ -154,8 +154,8 @@ func (b *bench) injected(sets []*injectSet) {
 	)
 }
 
-// armTable makes a table of arms: what got a payload, and for oxbow's what got a payload
-// or a pointer.
+// armTable returns a table of arms with the share of prompts that got a payload. For oxbow's rule, a
+// second row includes the prompts that got a pointer.
 func armTable(s *injectSet, of map[inject.Arm]*inject.Count, arms []inject.Arm) *table {
 	head := []string{s.Title}
 	for _, a := range arms {
@@ -190,10 +190,10 @@ func armTable(s *injectSet, of map[inject.Arm]*inject.Count, arms []inject.Arm) 
 	return t
 }
 
-// permille prints a share with three digits.
+// permille formats a share from 0 to 1 with three decimal places, without the leading zero.
 func permille(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
 
-// costTable makes the table of what a day costs.
+// costTable returns the table with the costs of a day.
 func costTable(s *injectSet) *table {
 	t := newTable(
 		s.Title+": a day",
@@ -216,7 +216,7 @@ func costTable(s *injectSet) *table {
 		}
 		if r.Rule == inject.Ours {
 			cells = append(cells, count(d.P50), digits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
-		} else { // the others have no text
+		} else { // the other rules do not compose a text
 			cells = append(cells, "–", "–", "–", "–", "–")
 		}
 		t.row(cells...)

@@ -1,5 +1,5 @@
-// The command labels: how often a proposed label is right, and
-// whether its confidence says so, measured by leaving labels out.
+// This file implements the command labels: how often a proposed label is right, and how well its
+// confidence predicts this. Some labels are hidden, and the proposals are compared with them.
 
 package main
 
@@ -28,10 +28,10 @@ import (
 // labelled is an entry whose project is known.
 type labelled struct {
 	project, text string
-	files         []string // that it is labelled with, if any
+	files         []string // files in its labels, if any
 }
 
-// labelSets are the sets of entries with a project: talks of several people,
+// labelSets contains the sets of entries with a project: conversations of several pairs of people,
 // meetings, and source files of several repositories.
 var labelSets = []struct {
 	name, what string
@@ -113,15 +113,15 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// verdicts are proposals and whether they were right.
+// verdicts contains the confidence of each proposal and whether the proposal was right.
 type verdicts struct {
 	asked int
 	sure  []float64
 	right []bool
 }
 
-// at returns the share said with at least that confidence, and of those the
-// share that is right.
+// at returns the share of the hidden labels with a proposal of at least this confidence, and the share
+// of these proposals that is right.
 func (v verdicts) at(least float64) (said, right float64) {
 	n, k := 0, 0
 	for i, c := range v.sure {
@@ -138,7 +138,7 @@ func (v verdicts) at(least float64) (said, right float64) {
 	return float64(n) / float64(v.asked), float64(k) / float64(n)
 }
 
-// calibration returns the expected calibration error over ten bands.
+// calibration returns the expected calibration error over ten bands of confidence.
 func (v verdicts) calibration() float64 {
 	var n, right, sure [10]float64
 	for i, c := range v.sure {
@@ -170,8 +170,8 @@ func (v verdicts) cells() []string {
 	return append(cs, fmt.Sprintf("%.3f", v.calibration()))
 }
 
-// leaveOut hides the labels of a share of the entries, and with whole those of
-// the first project too, and judges what is proposed for them.
+// leaveOut hides the project of a share of the entries and judges the proposals for these entries. With
+// whole, it also hides the project of the first entry on all entries of that project.
 func leaveOut(ctx context.Context, es []labelled, share float64, whole bool, seed uint64) (v verdicts, err error) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -213,7 +213,7 @@ func leaveOut(ctx context.Context, es []labelled, share float64, whole bool, see
 	return v, nil
 }
 
-// readTalks reads LoCoMo: the project is the number of the talk.
+// readTalks reads LoCoMo. The project of an entry is the number of its conversation.
 func readTalks(data fs.FS, turns bool) ([]labelled, error) {
 	src, err := quality.FindOne(data, ".", "locomo")
 	if err != nil {
@@ -244,7 +244,7 @@ func readTalks(data fs.FS, turns bool) ([]labelled, error) {
 	return es, nil
 }
 
-// readMeetings reads QMSum: the project is the number of the meeting.
+// readMeetings reads QMSum. The project of an entry is the number of its meeting.
 func readMeetings(data fs.FS) ([]labelled, error) {
 	src, err := quality.FindOne(data, ".", "qmsum")
 	if err != nil {
@@ -268,7 +268,7 @@ func readMeetings(data fs.FS) ([]labelled, error) {
 	return es, nil
 }
 
-// readLines reads the lines of source files: the project is the repository.
+// readLines reads lines of source files. The project of an entry is its repository.
 func readLines(data fs.FS, files bool) ([]labelled, error) {
 	var es []labelled
 	for _, repo := range []string{"bbolt", "litestream", "restic"} {
@@ -289,7 +289,7 @@ func readLines(data fs.FS, files bool) ([]labelled, error) {
 			if files {
 				e.text = "In " + l.File + ":\n\n" + e.text
 			}
-			// What names the repository in its text would give the answer away.
+			// The name of the repository in the text would reveal the answer.
 			e.text = strings.ReplaceAll(e.text, repo, "thisrepo")
 			es = append(es, e)
 			return nil
@@ -301,7 +301,7 @@ func readLines(data fs.FS, files bool) ([]labelled, error) {
 	return es, nil
 }
 
-// readGzip calls fn for each line of a file that is packed.
+// readGzip calls fn for each line of a gzip file that is not empty.
 func readGzip(data fs.FS, name string, fn func(line []byte) error) (err error) {
 	f, err := data.Open(name)
 	if err != nil {

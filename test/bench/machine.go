@@ -1,4 +1,4 @@
-// Says on which machine figures were taken.
+// This file describes the machine on which the figures were measured.
 
 package main
 
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// machine describes, in one line, what the figures depend on: cores,
-// processor, operating system, Go version, the file system that dir is on, and
-// the load before (runnable tasks, the mean of the last minute: when it is not
-// near 0, timings are noisy). What the platform does not tell is left out.
+// machine describes in one line what the figures depend on: cores, processor, operating system, Go
+// version, the file system of dir, and the load before the measurement. The load is the mean number of
+// runnable tasks in the last minute; timings are noisy if it is not near 0. Values that the platform
+// does not provide are left out.
 func machine(goos string, readFile func(string) ([]byte, error), dir string) string {
 	parts := []string{fmt.Sprintf("%d cores", runtime.NumCPU())}
 	if runtime.NumCPU() == 1 {
@@ -49,7 +49,7 @@ func machine(goos string, readFile func(string) ([]byte, error), dir string) str
 	return strings.Join(parts, ", ")
 }
 
-// cpuModel finds the processor's name in the text of /proc/cpuinfo.
+// cpuModel returns the processor's name from the text of /proc/cpuinfo, or "".
 func cpuModel(info string) string {
 	for line := range strings.Lines(info) {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
@@ -59,9 +59,9 @@ func cpuModel(info string) string {
 	return ""
 }
 
-// fileSystem finds the type of the file system that the directory is on in the
-// text of /proc/self/mountinfo (proc_pid_mountinfo(5): the fifth field is the
-// mount point; the type follows a lone hyphen).
+// fileSystem returns the type of the file system that contains dir from the text of
+// /proc/self/mountinfo, or "". The format is described in proc_pid_mountinfo(5): the fifth field is the
+// mount point, and the type follows a single hyphen.
 func fileSystem(mounts, dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -1,5 +1,5 @@
-// The page of measurements: results that commands recorded, one table a line of
-// JSON, and the tables of docs/benchmarks.md, which are made of them.
+// This file maintains the page of measurements: the recorded results, with one table in each line of
+// JSON, and the tables of docs/benchmarks.md, which are generated from the results.
 
 package main
 
@@ -22,32 +22,32 @@ import (
 	"strings"
 )
 
-// resultsFile and pageFile are where results and the page are, seen from the
-// directory of this module.
+// resultsFile and pageFile are the paths of the results and of the page, relative to the directory of
+// this module.
 const (
 	resultsFile = "results.jsonl"
 	pageFile    = "../../docs/benchmarks.md"
 )
 
-// result is one table as it was measured, a line of the file of results.
+// result is a measured table. It is one line of the results file.
 type result struct {
-	Name    string     `json:"name"`    // what the page calls it: recall, recall/2
-	Command string     `json:"command"` // what repeats it
+	Name    string     `json:"name"`    // name in the page, such as recall or recall/2
+	Command string     `json:"command"` // command line that repeats the measurement
 	Date    string     `json:"date"`
 	Machine string     `json:"machine"`
 	Head    []string   `json:"head"`
 	Rows    [][]string `json:"rows"`
 }
 
-// recorder collects the tables that a command prints, for --record. Date and
-// machine are those before the command began: its own load is not the machine's.
+// recorder collects the tables that a command prints, for --record. Date and machine are determined
+// before the command starts, so that the machine's load does not include the command.
 type recorder struct {
 	name, command, date, machine string
 
 	results []result
 }
 
-// add keeps a table. The second of a command is NAME/2.
+// add records a table. The second table of a command is called NAME/2.
 func (r *recorder) add(t *table) {
 	name := r.name
 	if n := len(r.results) + 1; n > 1 {
@@ -56,7 +56,7 @@ func (r *recorder) add(t *table) {
 	r.results = append(r.results, result{name, r.command, r.date, r.machine, t.head, t.rows})
 }
 
-// save puts what was collected in the place of the results of the same name.
+// save replaces the results with the recorder's name in the file by the collected tables.
 func (r *recorder) save(file string) error {
 	if len(r.results) == 0 {
 		return fmt.Errorf("%s printed no table to record", r.command)
@@ -81,8 +81,7 @@ func (r *recorder) save(file string) error {
 	return os.WriteFile(file, buf.Bytes(), 0o644)
 }
 
-// buildTags returns the tags that this program was built with, as go run takes
-// them.
+// buildTags returns the build tags of this program, in the form that go run accepts.
 func buildTags() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -94,8 +93,8 @@ func buildTags() string {
 	return ""
 }
 
-// commandLine returns how a command was called, as a page may show it: with DIR
-// in the place of paths of this machine, and without --record.
+// commandLine returns the command line for the page: without --record, and with DIR instead of absolute
+// paths.
 func commandLine(tags string, args []string) string {
 	line := "go run ."
 	if tags != "" {
@@ -119,8 +118,8 @@ func commandLine(tags string, args []string) string {
 	return line
 }
 
-// readResults reads a file of results and refuses a table that is not one, and
-// a name that is there twice.
+// readResults reads a results file. It returns an error for an invalid table and for a name that occurs
+// twice.
 func readResults(file string) ([]result, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -155,14 +154,14 @@ func readResults(file string) ([]result, error) {
 	return all, lines.Err()
 }
 
-// slot is the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> …
-// <!-- end -->. The numbers choose columns, the pattern rows by their cells joined
-// with "|"; without them all are taken.
+// slot matches the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> … <!-- end -->. The
+// numbers select columns. The pattern selects rows by their cells joined with "|". Without them, all
+// columns and rows are selected.
 var slot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
-// fillPage returns the page with its tables made from the results. A name that no
-// result has is an error, and so are a measurement of which the page shows nothing
-// and a place that does not end before the next begins.
+// fillPage returns the page with tables generated from the results. It returns an error if no result
+// has the name of a table, if the page shows no table of a measurement, or if a place has no end before
+// the next place begins.
 func fillPage(page string, results []result) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
@@ -177,7 +176,7 @@ func fillPage(page string, results []result) (string, error) {
 			),
 		)
 	}
-	var last result // what the page has named last
+	var last result // result of the previous table
 	page = slot.ReplaceAllStringFunc(page, func(old string) string {
 		m := slot.FindStringSubmatch(old)
 		i := slices.IndexFunc(results, func(x result) bool { return x.Name == m[1] })
@@ -212,8 +211,8 @@ func fillPage(page string, results []result) (string, error) {
 	return page, errors.Join(wrong...)
 }
 
-// origin returns the line that says how, when and where the table was taken, and
-// nothing where that of the table before says it.
+// origin returns the line that tells how, when and where the table was measured. It returns "" if the
+// line would be the same as for the table before.
 func (x result) origin(before result) string {
 	on, load, _ := strings.Cut(x.Machine, ", load")
 	if last, _, _ := strings.Cut(before.Machine, ", load"); on == last {
@@ -228,7 +227,7 @@ func (x result) origin(before result) string {
 	return fmt.Sprintf("`%s` · %s · %s\n\n", x.Command, x.Date, on)
 }
 
-// markdown returns the chosen columns and rows of the table.
+// markdown returns the selected columns and rows of the table in Markdown.
 func (x result) markdown(columns []string, rows string) (string, error) {
 	wanted, err := regexp.Compile(rows)
 	if err != nil {
@@ -266,7 +265,7 @@ func (x result) markdown(columns []string, rows string) (string, error) {
 	return b.String(), nil
 }
 
-// pageCommand writes the tables of the page.
+// pageCommand updates the tables of the page.
 func pageCommand(b *bench, fs *flag.FlagSet) func(context.Context) error {
 	return func(context.Context) error {
 		results, err := readResults(resultsFile)

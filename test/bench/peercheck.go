@@ -1,6 +1,6 @@
-// Exhaustive scoring: every text that holds a word of the query,
-// by the formula as it is written down. What the index leaves out because it
-// cannot reach the top must not be missed.
+// This file implements exhaustive scoring, which scores every text that contains a word of the query
+// with the documented formula. The result shows whether an index that skips texts misses one of the
+// best.
 
 package main
 
@@ -16,10 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// exhaustive is an index that leaves nothing out.
+// exhaustive is an index that does not skip any text.
 type exhaustive struct {
 	terms    func(string) []string
-	postings map[string][]posting // by number of the text
+	postings map[string][]posting // by term, sorted by text number
 	length   []int
 	sum      int
 }
@@ -44,9 +44,9 @@ func newExhaustive(texts []string, terms func(string) []string) *exhaustive {
 	return x
 }
 
-// search scores all texts: the sum over the query's terms of
-// idf·tf·(k1+1)/(tf + k1·(1 − b + b·dl/avgdl)), with k1 = 1.2, b = 0.75 and
-// idf = ln((N − df + 0.5)/(df + 0.5) + 1).
+// search scores all texts that contain a term of the query, best first. The score is the sum over the
+// query's terms of idf·tf·(k1+1)/(tf + k1·(1 − b + b·dl/avgdl)), with k1 = 1.2, b = 0.75 and idf =
+// ln((N − df + 0.5)/(df + 0.5) + 1).
 func (x *exhaustive) search(words string) []found {
 	terms := x.terms(words)
 	slices.Sort(terms)
@@ -69,8 +69,8 @@ func (x *exhaustive) search(words string) []found {
 	return fs
 }
 
-// sameTop compares the first hits with those of exhaustive scoring: the same
-// scores, of the same texts, but for an order that rounding alone decides.
+// sameTop compares the first hits with the result of exhaustive scoring. It returns an error unless the
+// scores are the same and each belongs to its text. Texts with equal scores may be in any order.
 func sameTop(got, all []found, limit int) error {
 	want := all[:min(limit, len(all))]
 	if len(got) != len(want) {
@@ -92,10 +92,9 @@ func sameTop(got, all []found, limit int) error {
 	return nil
 }
 
-// longest returns how many hits are asked for to see whether the first were
-// left out of a shorter list. What looks like a turn of a talk is ranked again
-// among the best thirty of its words, for all lists of up to twenty, and among
-// more for longer ones.
+// longest returns the limit for a list that is long enough to check a shorter one. Texts that look like
+// turns of a conversation are ranked again among the best thirty for limits of up to twenty, and among
+// more texts for larger limits, so the limit is twice peerLimit for them.
 func longest(hits []found, texts []string) int {
 	if slices.ContainsFunc(hits, func(f found) bool { return analysis.IsTurn(texts[f.number]) }) {
 		return 2 * peerLimit
@@ -103,9 +102,8 @@ func longest(hits []found, texts []string) int {
 	return oxbow.MaxLimit
 }
 
-// checkPeer compares the hits of our own peers with what leaves nothing out:
-// exhaustive scoring or, for a ranking of more than one formula, the head of a
-// list so long that nothing is left out.
+// checkPeer checks the hits of our own peers. It compares them with exhaustive scoring or, if the
+// ranking has more than one formula, with the beginning of a list so long that no text was skipped.
 func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string) error {
 	var x *exhaustive
 	if p.terms != nil {

@@ -1,5 +1,5 @@
-// What a peer costs a process of its own: from its start to the
-// first answer, and in memory.
+// This file measures a peer in its own process: the time from its start to the first answer, and its
+// memory.
 
 package main
 
@@ -16,23 +16,23 @@ import (
 	"time"
 )
 
-// peerVar names the variable that makes this program open a peer, ask it, and
-// say what that cost.
+// peerVar is the environment variable that makes this program open a peer, search it, and print the
+// cost.
 const peerVar = "OXBOW_BENCH_PEER"
 
-// peerJob is what such a process does.
+// peerJob is the job of such a process, in JSON.
 type peerJob struct {
 	Peer, Dir string
 	Queries   []string
 }
 
-// peerCost is what it says.
+// peerCost is the output of such a process, in JSON.
 type peerCost struct {
-	First time.Duration // opening for one answer, to that answer
-	Anon  int64         // bytes that stand for no file, beside what the program has without the peer; -1 when unknown
+	First time.Duration // time for opening the peer and its first answer
+	Anon  int64         // additional anonymous memory with the peer, in bytes; -1 if unknown
 }
 
-// peerProcess does the job in the variable, and writes what it cost.
+// peerProcess runs the job in the environment variable and writes its cost.
 func peerProcess(job string, w io.Writer) error {
 	var j peerJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
@@ -73,7 +73,7 @@ func peerProcess(job string, w io.Writer) error {
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())
 }
 
-// ownProcess runs the job in a process of its own and returns what it cost.
+// ownProcess runs the job in a new process and returns its cost.
 func ownProcess(ctx context.Context, j peerJob) (peerCost, error) {
 	var c peerCost
 	self, err := os.Executable()

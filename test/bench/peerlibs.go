@@ -1,7 +1,7 @@
 //go:build !js && !wasip1
 
-// The peers that a user of Go could pick: bleve, bluge, and
-// SQLite's FTS5 in Go.
+// This file contains the peers that a Go programmer could choose: bleve, bluge, and SQLite's FTS5 in
+// Go.
 
 package main
 
@@ -33,8 +33,8 @@ func otherPeers() []peer {
 	return append(ps, cgoPeers()...)
 }
 
-// All peers cut texts into words of any length in lower case, leave no stop
-// words out, do not stem, and keep the text.
+// All peers split texts into lower-case words of any length, keep stop words, do not stem, and store
+// the text.
 
 func buildBleve(ctx context.Context, dir string, texts []string, done func(int)) error {
 	m := bleve.NewIndexMapping()
@@ -85,7 +85,7 @@ func openBleve(dir string) (searcher, error) {
 }
 
 func (s *bleveSearcher) search(ctx context.Context, words string, limit int) ([]found, error) {
-	q := bleve.NewMatchQuery(words) // any of the words
+	q := bleve.NewMatchQuery(words) // matches texts with any of the words
 	q.SetField("text")
 	r, err := s.x.SearchInContext(ctx, bleve.NewSearchRequestOptions(q, limit, 0, false))
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *blugeSearcher) search(ctx context.Context, words string, limit int) ([]
 
 func (s *blugeSearcher) close() error { return s.r.Close() }
 
-// fts5Peer is SQLite's full text search with that driver of database/sql.
+// fts5Peer returns SQLite's full-text search with this driver of database/sql.
 func fts5Peer(name, title, driver string) peer {
 	open := func(dir string) (*sql.DB, error) {
 		u := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(dir, name+".sqlite"))}

@@ -1,6 +1,6 @@
-// The command profiles: how much of what is put before a model
-// is about something else, and how much of what it needs is there, when the
-// memory of several people is one store.
+// This file implements the command profiles. For a store that is shared by several people, it measures
+// how much of the text shown to the model belongs to other subjects, and how much of the needed text is
+// included.
 
 package main
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mixed is a memory of several projects, and what is asked about each.
+// mixed is a memory of several projects, with questions about each.
 type mixed struct {
 	entries  []mixedEntry
 	asks     []ask
@@ -31,11 +31,10 @@ type mixed struct {
 
 type mixedEntry struct {
 	project       string
-	quality.Entry // its ID is unique among those of its project
+	quality.Entry // its ID is unique within the project
 }
 
-// ask is a question about one project, and the ids of the entries that answer
-// it.
+// ask is a question about one project, with the IDs of the entries that answer it.
 type ask struct {
 	project, text string
 	right         map[string]bool
@@ -52,8 +51,8 @@ var mixedSets = []struct {
 	{"LongMemEval", "the histories of 50 people, one entry a session", mixHistories},
 }
 
-// ways are what is compared: whether a profile of the project selects, and
-// whether the question is given as the message.
+// ways contains the compared settings: whether the project's profile selects the entries, and whether
+// the question is passed as the message.
 var ways = []struct {
 	name             string
 	profile, message bool
@@ -116,7 +115,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// injected sums up what stood before the model.
+// injected sums up the selections for several questions.
 type injected struct {
 	n                             int // questions
 	in                            int // entries
@@ -131,7 +130,7 @@ func (j *injected) cells() []string {
 		fmt.Sprintf("%.3f", j.rightShare/n), fmt.Sprintf("%.3f", j.anyRight/n)}
 }
 
-// judge adds one selection.
+// judge adds the selection for the question a.
 func (j *injected) judge(x *mixed, sel *profile.Selection, a ask, byName map[string]int) {
 	shortened := map[string]bool{}
 	for _, c := range sel.Context.Cut {
@@ -165,7 +164,7 @@ func (j *injected) judge(x *mixed, sel *profile.Selection, a ask, byName map[str
 	}
 }
 
-// measure calls done with what each way gives within each budget.
+// measure calls done with the result of each setting for each budget.
 func (x *mixed) measure(ctx context.Context, done func(budget int, way string, j injected)) (err error) {
 	m, byName, err := x.remember(ctx)
 	if err != nil {
@@ -188,7 +187,7 @@ func (x *mixed) measure(ctx context.Context, done func(budget int, way string, j
 	return nil
 }
 
-// inject makes what stands before the model for each question.
+// inject makes the selection for each question and returns the sums.
 func (x *mixed) inject(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -197,7 +196,7 @@ func (x *mixed) inject(
 	budget int,
 	bound, message bool,
 ) (j injected, err error) {
-	same := map[string]*profile.Selection{} // without a message, all questions of a project get the same
+	same := map[string]*profile.Selection{} // by project, for selections without a message
 	for _, a := range x.asks {
 		if err := ctx.Err(); err != nil {
 			return j, err
@@ -229,7 +228,8 @@ func (x *mixed) inject(
 	return j, nil
 }
 
-// remember makes the memory. The entries are written in order of their dates.
+// remember returns a memory with the entries, written in the order of their dates, and the index of
+// each entry by name.
 func (x *mixed) remember(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
@@ -248,7 +248,7 @@ func (x *mixed) remember(ctx context.Context) (*oxbow.Memory, map[string]int, er
 	return m, byName, nil
 }
 
-// profiles writes a profile for each project.
+// profiles returns a set with a profile for each project.
 func (x *mixed) profiles() (*profile.Set, error) {
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
@@ -263,7 +263,7 @@ func (x *mixed) profiles() (*profile.Set, error) {
 	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}, nil
 }
 
-// add takes in the entries of one project. Their names say nothing.
+// add adds the entries of one project.
 func (x *mixed) add(project string, es []quality.Entry) {
 	x.projects = append(x.projects, project)
 	for _, e := range es {
@@ -271,7 +271,7 @@ func (x *mixed) add(project string, es []quality.Entry) {
 	}
 }
 
-// finish puts the entries in order, and names them.
+// finish sorts the entries by date and gives them names that reveal nothing about their project.
 func (x *mixed) finish() {
 	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.Date.Compare(b.Date) })
 	for i := range x.entries {
@@ -279,7 +279,7 @@ func (x *mixed) finish() {
 	}
 }
 
-// mixTalks reads LoCoMo: each talk is a project.
+// mixTalks reads LoCoMo. Each conversation is a project.
 func mixTalks(data fs.FS, turns bool) (mixed, error) {
 	x := mixed{budgets: []int{2000, 8000}}
 	src, err := quality.FindOne(data, ".", "locomo")
@@ -308,8 +308,8 @@ func mixTalks(data fs.FS, turns bool) (mixed, error) {
 	return x, nil
 }
 
-// mixHistories reads LongMemEval: each question is asked by another person,
-// whose project its haystack is.
+// mixHistories reads LongMemEval. Each question is asked by a different person, and the person's
+// project is the haystack of the question.
 func mixHistories(data fs.FS) (mixed, error) {
 	x := mixed{budgets: []int{8000, 30000}}
 	src, err := quality.FindOne(data, ".", "longmemeval")
@@ -323,7 +323,7 @@ func mixHistories(data fs.FS) (mixed, error) {
 		}
 		n++
 		if strings.HasSuffix(q.ID, "_abs") {
-			continue // nothing answers it
+			continue // no entry answers the question
 		}
 		project := fmt.Sprintf("person-%d", n)
 		x.add(project, q.Entries())

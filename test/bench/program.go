@@ -1,4 +1,4 @@
-// Builds the programs that are measured, and finds the peer.
+// This file builds the programs that are measured, and installs the peer.
 
 package main
 
@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// module is the module whose program is measured.
+// module is the path of the module whose program is measured.
 const module = "github.com/oxbow-memory/oxbow"
 
-// goTool runs the go command in dir and returns what it printed.
+// goTool runs the go command in dir and returns its output.
 func goTool(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
@@ -30,7 +30,7 @@ func goTool(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// binary returns the path of a program of that name in dir.
+// binary returns the path of the program with this name in dir.
 func binary(dir, name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -38,8 +38,8 @@ func binary(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// buildOxbow builds the program into dir under that name, with these flags of
-// go build, from the module beside this one.
+// buildOxbow builds oxbow from the main module into dir, with this name and these flags for go build,
+// and returns its absolute path.
 func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string, error) {
 	root, err := goTool(ctx, "", "list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil {
@@ -56,8 +56,7 @@ func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string,
 	return path, nil
 }
 
-// helloSource is the least that a Go program can do: end, or read a line and
-// answer it.
+// helloSource is the smallest Go program: it ends, or it reads a line and answers it.
 const helloSource = `package main
 
 import (
@@ -94,8 +93,8 @@ func buildHello(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// bareEnv is what a measured program sees of the environment: what it needs to
-// run, and a user's directory that is empty.
+// bareEnv returns the environment of a measured program: the variables that it needs to run, and dir as
+// the user's empty home directory.
 func bareEnv(getenv func(string) string, dir string) []string {
 	env := []string{"HOME=" + dir, "USERPROFILE=" + dir, "XDG_DATA_HOME=" + dir}
 	for _, key := range []string{"PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LANG"} {
@@ -106,9 +105,9 @@ func bareEnv(getenv func(string) string, dir string) []string {
 	return env
 }
 
-// peerServer installs the npm package of a memory server into dir and returns
-// how to start it, and its name with the version. It starts the server as npx
-// does, without the time that npx itself takes.
+// peerServer installs the npm package of a memory server into dir. It returns the program that starts
+// the server and the server's name with its version. The program starts the server like npx, but
+// without the time that npx needs.
 func peerServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -149,8 +148,7 @@ func peerServer(ctx context.Context, dir, pkg string) (p program, name string, e
 	return program{path: node, args: []string{filepath.Join(at, filepath.FromSlash(main))}}, bare + " " + version, nil
 }
 
-// npmProgram returns the file that a package's only program is, and the
-// version.
+// npmProgram returns the file of a package's only program and the package's version.
 func npmProgram(packageJSON []byte) (file, version string, err error) {
 	var m struct {
 		Version string          `json:"version"`

@@ -1,4 +1,4 @@
-// Shows how far a measurement has come, to a person.
+// This file shows the progress of a measurement to a person.
 
 package main
 
@@ -9,14 +9,14 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// progress is a line on a terminal that is written over.
+// progress is a line on a terminal that is overwritten at each step.
 type progress struct {
 	b    *bench
 	what string
 	on   bool
 }
 
-// progress returns a line that says what is done; nothing where the log is not a
+// progress returns a line that shows how much of the work is done. It shows nothing if the log is not a
 // terminal.
 func (b *bench) progress(what string) *progress {
 	f, ok := b.log.(*os.File)

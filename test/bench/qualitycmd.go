@@ -1,5 +1,5 @@
-// The command quality: how well recall ranks, on public sets, as tables of
-// Markdown or as JSON.
+// This file implements the command quality: how well recall ranks the entries of public sets, as
+// Markdown tables or as JSON.
 
 package main
 
@@ -24,17 +24,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// tiny holds a set of a few questions in the form of LongMemEval, so that the
-// command works without data.
+// tiny contains a set with a few questions in the format of LongMemEval, so that the command works
+// without data.
 //
 //go:embed tiny
 var tiny embed.FS
 
-// embedKey names the variable that holds the key of an embedding endpoint. A
-// flag would show it to every process of the machine.
+// embedKey is the environment variable with the key of an embedding endpoint. It is not a flag, because
+// every process of the machine can read flags.
 const embedKey = "OXBOW_EMBED_KEY"
 
-// qualityFlags are the flags of quality.
+// qualityFlags contains the flags of quality.
 type qualityFlags struct {
 	data, set     string
 	groups, json  bool
@@ -123,7 +123,7 @@ func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
 		return err
 	}
 	if bad != nil {
-		return qualityError(bad) // of a set that could not be read
+		return qualityError(bad) // a set could not be read
 	}
 	if f.data != "" && r.Proof.NDCG > 0 && !r.Proof.Proved && r.Proof.Whole() {
 		return errors.New("the scorer is not proved: " + r.Proof.Why)
@@ -146,7 +146,7 @@ func (b *bench) show(f *qualityFlags, r *quality.Report) error {
 	return nil
 }
 
-// whereSets says where the sets are to be had.
+// whereSets returns the addresses from which the sets can be downloaded.
 func whereSets() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")
@@ -156,8 +156,7 @@ func whereSets() string {
 	return s.String()
 }
 
-// qualityError adds what to do about a file that cannot be read, and about an
-// endpoint that gives no vectors.
+// qualityError adds advice to an error about an unreadable file or an embedding endpoint.
 func qualityError(err error) error {
 	all := []error{err}
 	if j, ok := err.(interface{ Unwrap() []error }); ok { // several sets are broken
@@ -185,8 +184,8 @@ func qualityError(err error) error {
 	return fmt.Errorf("%w\n%s", err, hint)
 }
 
-// embedder returns the client that --embed asks for, nil without it, and what
-// is to be called at the end.
+// embedder returns the client for --embed, or nil without the flag, and a function that must be called
+// at the end.
 func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error) {
 	none := func() error { return nil }
 	switch {
@@ -213,7 +212,7 @@ func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error)
 	e.Batch, e.MaxBytes = f.batch, f.maxLen
 	dir, drop := f.cache, none
 	if dir == "" {
-		// The same sessions stand in many haystacks.
+		// Many haystacks contain the same sessions.
 		dir, err = os.MkdirTemp("", "oxbow-vectors-")
 		if err != nil {
 			return nil, none, fmt.Errorf("making a directory for vectors: %w", err)
@@ -317,7 +316,7 @@ func (b *bench) report(r *quality.Report, groups bool) {
 	}
 }
 
-// readScores reads what writeScores wrote; of no file there are none.
+// readScores reads a file that writeScores wrote. It returns nil if file is "".
 func readScores(file string) (qs []quality.QuestionScore, err error) {
 	if file == "" {
 		return nil, nil
@@ -341,7 +340,7 @@ func readScores(file string) (qs []quality.QuestionScore, err error) {
 	}
 }
 
-// writeScores writes a line of JSON a question, unless the file has no name.
+// writeScores writes one line of JSON for each question. It does nothing if file is "".
 func writeScores(file string, qs []quality.QuestionScore) error {
 	if file == "" {
 		return nil
@@ -356,7 +355,7 @@ func writeScores(file string, qs []quality.QuestionScore) error {
 	return os.WriteFile(file, b.Bytes(), 0o666)
 }
 
-// compared prints the differences to what was before.
+// compared prints the differences to earlier scores.
 func (b *bench) compared(cs []quality.Compared) {
 	t := newTable("difference", "ranking", "n", "nDCG@10", "95 %", "any@5", "95 %")
 	for _, c := range cs {

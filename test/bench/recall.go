@@ -1,5 +1,4 @@
-// The command recall: what it costs to find, and to hold, an
-// entry.
+// This file implements the command recall: the time to find an entry, and the memory to keep it.
 
 package main
 
@@ -95,7 +94,7 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 	return r.throughput(ctx)
 }
 
-// build writes the store and returns how long that took.
+// build writes the store and returns the time that it took.
 func (r *recallRun) build(ctx context.Context) (time.Duration, error) {
 	m, err := oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank})
 	if err != nil {
@@ -106,8 +105,8 @@ func (r *recallRun) build(ctx context.Context) (time.Duration, error) {
 	return time.Since(from), errors.Join(err, m.Close())
 }
 
-// opening measures opening and memory, and leaves the store open with its
-// index filled.
+// opening measures the time for opening the store and the memory that it needs. It leaves the store
+// open, with a filled index.
 func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int) error {
 	var read, open, first timings
 	for range 5 {
@@ -170,19 +169,19 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 	return nil
 }
 
-// heap returns the bytes of live objects.
+// heap returns the size of the live objects in bytes.
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what finalizers of the first let go
+	runtime.GC() // collect objects that finalizers released in the first collection
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return s.HeapAlloc
 }
 
-// scanEvery says how many queries share one plain scan: it is much slower.
+// scanEvery is the number of queries for each plain scan. Scans are much slower than queries.
 const scanEvery = 20
 
-// latency times each query whole and in its parts.
+// latency times each query as a whole and in its parts.
 func (r *recallRun) latency(ctx context.Context) error {
 	x := index.New(index.Params{})
 	lower := make([]string, len(r.entries))
@@ -202,7 +201,7 @@ func (r *recallRun) latency(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if i == min(200, len(r.phrases)) { // the first were to warm up
+		if i == min(200, len(r.phrases)) { // end of the warm-up
 			whole = nil
 			fresh = nil
 			search = nil
@@ -275,19 +274,18 @@ func (r *recallRun) latency(ctx context.Context) error {
 	return nil
 }
 
-// holds reports whether the phrase stands in the content. White space of any
-// sort and length is one space.
+// holds reports whether content contains the phrase. Any white space in content counts as one space.
 func holds(content, phrase string) bool {
 	return strings.Contains(" "+strings.Join(strings.Fields(content), " ")+" ", " "+phrase+" ")
 }
 
-// plainScan returns the entries that hold most of the query's words, best
-// first, at most limit: what a memory without an index does.
+// plainScan returns the indexes of the entries that contain the most words of the query, best first, at
+// most limit. A memory without an index searches like this.
 func plainScan(lower []string, query string, limit int) []int {
 	words := strings.Fields(strings.ToLower(query))
 	slices.Sort(words)
 	words = slices.Compact(words)
-	best := make([][]int, len(words)+1) // by the number of words held
+	best := make([][]int, len(words)+1) // by the number of words that the entry contains
 	for i, s := range lower {
 		n := 0
 		for _, w := range words {
@@ -304,7 +302,7 @@ func plainScan(lower []string, query string, limit int) []int {
 	return top[:min(limit, len(top))]
 }
 
-// throughput measures queries a second on 1 and 2 goroutines, in turns.
+// throughput measures the queries per second on 1 and 2 goroutines, alternately.
 func (r *recallRun) throughput(ctx context.Context) error {
 	rates := map[int][]float64{}
 	for range 3 {
@@ -324,7 +322,7 @@ func (r *recallRun) throughput(ctx context.Context) error {
 	return nil
 }
 
-// rate asks all phrases on each of g goroutines and returns queries a second.
+// rate searches for all phrases on each of g goroutines and returns the queries per second.
 func (r *recallRun) rate(ctx context.Context, g int) (float64, error) {
 	errs := make([]error, g)
 	var wg sync.WaitGroup

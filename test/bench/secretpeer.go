@@ -1,4 +1,5 @@
-// The rules of gitleaks, and the samples that its generators make of them.
+// This file generates the secret rules from the rules of gitleaks, and runs gitleaks' generators of
+// samples.
 
 package main
 
@@ -21,11 +22,12 @@ import (
 	"unicode"
 )
 
-// gitleaks is the version whose rules are in internal/screening/secret. It is in no go.mod:
-// its module is downloaded, which checks its sum, and runs as a program of its own.
+// gitleaks is the module version whose rules are in internal/screening/secret. It is not in go.mod: the
+// module is downloaded, which checks its hash, and runs as a separate program.
 const gitleaks = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
-// peerRule is a rule of gitleaks, and texts that it finds or leaves alone.
+// peerRule is a rule of gitleaks, with texts in which it finds a secret and texts in which it finds
+// none.
 type peerRule struct {
 	ID, Regex, Path string
 	Entropy         float64
@@ -35,8 +37,8 @@ type peerRule struct {
 	TP, FP          []string
 }
 
-// peerAllow is a list of what a rule allows: all of it where And is set, and where
-// a path says so.
+// peerAllow is an allow list of a rule: if one of the conditions matches, or with And if all match, a
+// finding is no secret. Paths is the number of conditions on the path.
 type peerAllow struct {
 	Target             string
 	And                bool
@@ -44,7 +46,7 @@ type peerAllow struct {
 	Regexes, StopWords []string
 }
 
-// peerRules runs gitleaks' generators, which make new samples each time.
+// peerRules runs gitleaks' generators, which make new samples in each run.
 func peerRules(ctx context.Context, runs int) ([][]peerRule, error) {
 	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", gitleaks).Output()
 	var module struct{ Dir, Error string }
@@ -102,15 +104,16 @@ func generated(ctx context.Context, dir string) (rules []peerRule, err error) {
 	}
 }
 
-// shorter are the parts that the regular expressions of gitleaks share. That they
-// may begin with more of a name says nothing about where a secret is.
+// shorter replaces the parts that gitleaks' regular expressions have in common. A match may begin with
+// more of a name, but this does not show where the secret is.
 var shorter = strings.NewReplacer(
 	`[\w.-]{0,50}?`, ``,
 	`(?:[ \t\w.-]{0,20})[\s'"]{0,3}`, `%{name}`,
 	`(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`, `%{is}`,
 	`(?:[\x60'"\s;]|\\[nr]|$)`, `%{end}`,
-	// What follows curl is looked for from each place after it, a value in quotes up
-	// to the next one, and a group that is no secret is none.
+	// The text between curl and the secret is not needed, because the secret is searched for at each
+	// place after curl. A value in quotes ends at the next quote. Groups without a secret do not
+	// capture.
 	`\bcurl\b(?:.*?|.*?(?:[\r\n]{1,2}.*?){1,5})`, ``,
 	`\bcurl\b(?:.*|.*(?:[\r\n]{1,2}.*){1,5})`, ``,
 	`\"(.{8,})\"`, `"([^"\n]{8,200})"`,
@@ -118,14 +121,14 @@ var shorter = strings.NewReplacer(
 	`([a-z0-9]{4}-){3}`, `(?:[a-z0-9]{4}-){3}`,
 )
 
-// allowed changes what is allowed: a beginning that may be anything is none, and a
-// word that stands for a password is all of it.
+// allowed changes the expressions of allow lists: an arbitrary prefix is removed, and a word that
+// stands for a password must be the whole secret.
 var allowed = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|\*+|x+)`, `|token|\*+|x+)['"]?$`)
 
 var namedGroup = regexp.MustCompile(`\(\?P<\w+>`)
 
-// ownKeywords are keywords in the place of those that are names of a service, and
-// may be far from the secret.
+// ownKeywords contains the keywords of rules whose own keywords are service names, which may be far
+// from the secret.
 var ownKeywords = map[string][]string{
 	"airtable-personnal-access-token": {"pat"},
 	"cloudflare-origin-ca-key":        {"v1.0-"},
@@ -133,7 +136,8 @@ var ownKeywords = map[string][]string{
 	"kubernetes-secret-yaml":          {"kind:"},
 }
 
-// apart are rules whose match is near the keyword, and how far before and after it.
+// apart contains the rules whose match is near the keyword, with the maximum distances before and after
+// the keyword in bytes.
 var apart = map[string]string{"facebook-access-token": "1200..8192", "sourcegraph-access-token": "1200..8192",
 	"curl-auth-header": "0..1500", "curl-auth-user": "0..1500"}
 
@@ -146,12 +150,12 @@ func writeRules(w io.Writer, rules []peerRule) error {
 	slices.SortFunc(rules, func(a, b peerRule) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range rules {
 		if r.Regex == "" {
-			continue // the name of a file
+			continue // the rule is about the name of a file
 		}
 		if own := ownKeywords[r.ID]; own != nil {
 			r.Keywords = own
 		}
-		// One expression for a name and one for a token is two rules.
+		// An expression with one alternative for a name and one for a token becomes two rules.
 		short := namedGroup.ReplaceAllString(shorter.Replace(r.Regex), "(?:")
 		first, second, two := strings.Cut(short, `%{end}|\b`)
 		if two {
@@ -195,14 +199,16 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 	}
 }
 
-// lettersAlone are what gitleaks allows because it has no digits, as random values may.
+// lettersAlone contains expressions with which gitleaks allows text without digits. A random value may
+// have no digits, so they are applied to words only.
 var lettersAlone = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
-// farBefore is how far from a keyword matches without a longest one may begin.
+// farBefore is the maximum distance in bytes between the beginning of a match of unlimited length and
+// its keyword.
 const farBefore = 512
 
-// placeOf returns where matches begin: how many bytes before a keyword at most, or =
-// with it and before what assigns.
+// placeOf returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
+// begin with the keyword and contain an assignment.
 func placeOf(short string, keywords []string) string {
 	re, err := syntax.Parse(
 		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(short),
@@ -223,7 +229,7 @@ func placeOf(short string, keywords []string) string {
 	return "0"
 }
 
-// beginsWith reports whether each way through a program begins with a keyword.
+// beginsWith reports whether every path through a program begins with a keyword.
 func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(begun, k) }) {
 		return true
@@ -249,7 +255,8 @@ func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	return false
 }
 
-// longestMatch returns the runes of the longest match, more than farBefore for any.
+// longestMatch returns the length of the longest match in runes, or at least farBefore if the length is
+// not limited.
 func longestMatch(re *syntax.Regexp) int {
 	n, most := 0, 0
 	for _, s := range re.Sub {

@@ -1,4 +1,4 @@
-// The command sessions: what it costs to import the transcripts of clients.
+// This file implements the command sessions: the cost of importing the transcripts of clients.
 
 package main
 
@@ -43,8 +43,7 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// importOf builds oxbow, and writes the transcripts of a user from the texts of n
-// entries, which it returns.
+// importOf builds oxbow and writes a user's transcripts from the texts of n entries. It returns both.
 func (b *bench) importOf(
 	ctx context.Context,
 	dir string,
@@ -71,7 +70,7 @@ func (b *bench) importOf(
 	return r, w, es, nil
 }
 
-// importRun is an import of the sessions of a user.
+// importRun is an import of a user's sessions.
 type importRun struct {
 	*bench
 	oxbow, user string
@@ -84,7 +83,7 @@ type importCost struct {
 	changed    int
 }
 
-// once imports into a home. With killAfter above 0 it kills the process then.
+// once imports the sessions into a home. If killAfter is above 0, it kills the process after this time.
 func (r importRun) once(ctx context.Context, home string, killAfter time.Duration) (c importCost, err error) {
 	if killAfter > 0 {
 		var stop context.CancelFunc
@@ -168,7 +167,8 @@ func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, 
 	return nil
 }
 
-// archiveSum returns a sum over the turns of an archive.
+// archiveSum returns a checksum over the turns of an archive. It does not depend on the order of the
+// sessions.
 func archiveSum(ctx context.Context, home string) (sum string, err error) {
 	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), &oxbow.Options{ReadOnly: true})
 	if err != nil {
@@ -195,7 +195,7 @@ func archiveSum(ctx context.Context, home string) (sum string, err error) {
 		turns += len(ts)
 	}
 	total := make([]byte, sha256.Size)
-	for _, h := range each { // of sessions in any order
+	for _, h := range each { // XOR, because the sessions have no order
 		for i, c := range h.Sum(nil) {
 			total[i] ^= c
 		}

@@ -1,5 +1,5 @@
-// Transcripts in the formats of clients, as long as those of real work: prompts,
-// what agents say, calls with long outputs, compactions, forks, half last lines.
+// This file generates transcripts in the formats of clients, with the length and the content of real
+// work: prompts, answers, calls with long outputs, compactions, forks, and incomplete last lines.
 
 package main
 
@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// writtenSessions writes transcripts below a user's directory.
+// writtenSessions writes transcripts below a user's home directory.
 type writtenSessions struct {
 	home  string
-	texts []string // for what is said and what tools put out
+	texts []string // source of the words of people, agents and tools
 	rng   *rand.Rand
 
 	files, turns int
@@ -38,8 +38,8 @@ type talk struct {
 	err             error
 }
 
-// write writes sessions until there are so many bytes; the first of Claude Code has
-// big bytes by itself.
+// write writes sessions until they have total bytes. The first session, of Claude Code, has at least
+// big bytes.
 func (w *writtenSessions) write(total, big int64) error {
 	clients := []string{"claude", "codex", "claude", "gemini", "copilot", "claude", "qwen", "codex"}
 	for n := 0; w.bytes < total; n++ {
@@ -54,7 +54,7 @@ func (w *writtenSessions) write(total, big int64) error {
 	return nil
 }
 
-// session writes a session of some turns, and of so many bytes at least.
+// session writes a session with several turns and at least least bytes.
 func (w *writtenSessions) session(client string, n int, least int64) error {
 	w.clock = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
 	t := &talk{
@@ -64,7 +64,7 @@ func (w *writtenSessions) session(client string, n int, least int64) error {
 		dir:             fmt.Sprintf("/home/dev/project%d", n%12),
 	}
 	path := t.path()
-	var kept bytes.Buffer // what a fork begins with
+	var kept bytes.Buffer // lines that a fork copies
 	if err := t.file(path, func() {
 		turns := 4 + w.rng.IntN(24)
 		for i := 0; (i < turns || t.size < least) && t.err == nil; i++ {
@@ -94,7 +94,7 @@ func (w *writtenSessions) session(client string, n int, least int64) error {
 	t.id = "f" + t.id[1:]
 	return t.file(t.path(), func() {
 		fork := fmt.Sprintf("%s-p%d", t.id, t.n+1)
-		for l := range bytes.Lines(kept.Bytes()) { // a copy has the identifier of the first new prompt
+		for l := range bytes.Lines(kept.Bytes()) { // copied lines have the identifier of the fork's first new prompt
 			l = bytes.ReplaceAll(l, []byte(`"promptId":"`+old), []byte(`"promptId":"`+fork+`","was":"`))
 			t.raw(bytes.ReplaceAll(l, []byte(`"sessionId":"`+old), []byte(`"sessionId":"`+t.id)))
 		}
@@ -147,7 +147,7 @@ func (t *talk) raw(line []byte) {
 	}
 }
 
-// line writes an object with what all lines of the client have.
+// line writes an object with the fields that all lines of the client have.
 func (t *talk) line(o object) {
 	t.clock = t.clock.Add(1500 * time.Millisecond)
 	t.n++
@@ -163,7 +163,7 @@ func (t *talk) line(o object) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // as the clients
+	e.SetEscapeHTML(false) // clients do not escape HTML
 	if err := e.Encode(o); err != nil {
 		t.err = err
 	}
@@ -191,7 +191,7 @@ func (t *talk) head() {
 	}
 }
 
-// text returns some text of about so many bytes.
+// text returns a text of about size bytes.
 func (t *talk) text(size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -201,7 +201,7 @@ func (t *talk) text(size int) string {
 	return strings.ToValidUTF8(b.String()[:size], "")
 }
 
-// outputSize is that of the output of a tool: most are small, few are long.
+// outputSize returns a random size for the output of a tool. Most outputs are small, and few are long.
 func (t *talk) outputSize() int {
 	switch p := t.rng.IntN(100); {
 	case p < 70:
@@ -344,7 +344,7 @@ func (t *talk) call(id, command, output string, exit int) {
 			"toolUseResult": shown,
 		})
 	case "codex":
-		args, _ := json.Marshal(object{"cmd": command}) // a text
+		args, _ := json.Marshal(object{"cmd": command}) // the arguments are a string
 		t.line(object{
 			"type": "response_item",
 			"payload": object{

@@ -1,4 +1,4 @@
-// The command shapes: which texts are taken for instructions to an agent.
+// This file implements the command shapes: which texts are classified as instructions to an agent.
 
 package main
 
@@ -25,7 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// shapeFlags are the flags of shapes.
+// shapeFlags contains the flags of shapes.
 type shapeFlags struct {
 	data, goroot string
 	count        int
@@ -44,7 +44,7 @@ func shapesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return func(ctx context.Context) error { return b.shapes(ctx, &f) }
 }
 
-// shapes counts the sections of documentation that are marked.
+// shapes counts the sections of documentation that are classified as instructions.
 func (b *bench) shapes(ctx context.Context, f *shapeFlags) error {
 	t := newTable("sections of", "sections", "bytes", "marked", "share")
 	for _, source := range []struct {
@@ -92,8 +92,8 @@ func (b *bench) shapes(ctx context.Context, f *shapeFlags) error {
 	return nil
 }
 
-// choose returns the n sections with the lowest hashes. Half of all sections, by a bit of
-// the hash, are for tuning and the other half for measuring, so that no section is both.
+// choose returns the n sections with the lowest hashes. A bit of the hash divides the sections into two
+// halves, one for tuning and one for measuring, so that no section is used for both.
 func (f *shapeFlags) choose(all []string, n int) []string {
 	type hashed struct{ hash, text string }
 	var half []hashed
@@ -112,14 +112,14 @@ func (f *shapeFlags) choose(all []string, n int) []string {
 	return chosen
 }
 
-// Bounds of a section, in bytes. What is shorter is a heading or a list of names.
+// Bounds of a section in bytes. A shorter section is usually a heading or a list of names.
 const (
 	leastSection = 80
 	mostSection  = 4000
 )
 
-// sectionsBelow returns the sections of all files of directories. A file that cannot be
-// read as what it claims to be is skipped.
+// sectionsBelow returns the sections of all files below the directories. Files that cannot be read or
+// parsed are skipped.
 func sectionsBelow(
 	ctx context.Context,
 	dirs []string,
@@ -190,10 +190,10 @@ func goSections(path string) (all []string, err error) {
 	return all, nil
 }
 
-// mostFile is the most bytes that are read of a file.
+// mostFile is the maximum number of bytes that are read from a file.
 const mostFile = 8 << 20
 
-// readPacked returns the text of a file, which gzip may have packed.
+// readPacked returns the text of a file. If its name ends in .gz, it is decompressed.
 func readPacked(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -211,7 +211,7 @@ func readPacked(path string) (string, error) {
 	return string(text), err
 }
 
-// roffMarks are the parts of a manual page's lines that are not shown.
+// roffMarks matches the parts of a manual page's lines that are not displayed.
 var roffMarks = regexp.MustCompile(`\\f\([A-Z]{2}|\\f\[[^\]]*\]|\\f.|\\s[-+]?\d|\\[&/|^%:]`)
 
 // manSections returns the sections of a manual page as plain text.
@@ -243,7 +243,7 @@ func manSections(path string) ([]string, error) {
 	return append(all, section.String()), nil
 }
 
-// Parts of documents that are no prose, or begin a section.
+// Parts of documents that are not prose, or that begin a section.
 var (
 	htmlTags     = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`)
 	sectionBegin = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)
@@ -251,8 +251,8 @@ var (
 
 var errNoDocument = errors.New("not a document")
 
-// docSections returns the sections of a text, Markdown or HTML file. Lists of changes and
-// copyrights are not documentation.
+// docSections returns the sections of a text, Markdown or HTML file. It skips changelogs and licences,
+// because they are not documentation.
 func docSections(path string) ([]string, error) {
 	base := strings.ToLower(filepath.Base(path))
 	name := strings.TrimSuffix(base, ".gz")

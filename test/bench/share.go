@@ -1,4 +1,5 @@
-// The command share: what processes that write to one memory at once get of it each.
+// This file implements the command share: the throughput of each of several processes that write to one
+// memory at the same time.
 
 package main
 
@@ -19,24 +20,23 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// shareVar names the variable that makes this program write to a memory, and say how it
-// went.
+// shareVar is the environment variable that makes this program write to a memory and print the result.
 const shareVar = "OXBOW_BENCH_SHARE"
 
-// shareJob is what such a process does.
+// shareJob is the job of such a process, in JSON.
 type shareJob struct {
 	Path  string
 	Time  time.Duration
-	Pause time.Duration // between two writes
+	Pause time.Duration // pause between two writes
 }
 
-// shareCost is what it says.
+// shareCost is the output of such a process, in JSON.
 type shareCost struct {
 	Writes            int
 	P50, P99, Longest time.Duration
 }
 
-// shareProcess does the job in the variable, and writes how it went.
+// shareProcess runs the job in the environment variable and writes its result.
 func shareProcess(job string, w io.Writer) error {
 	var j shareJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
@@ -87,7 +87,7 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// shares runs the jobs at once, each in a process.
+// shares runs the jobs at the same time, each in its own process.
 func shares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
 	self, err := os.Executable()
 	if err != nil {

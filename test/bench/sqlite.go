@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-// SQLite as a peer for durable writes.
+// This file measures SQLite as a peer for durable writes.
 
 package main
 
@@ -22,8 +22,8 @@ type sqlite struct {
 	insert *sql.Stmt
 }
 
-// openSQLite makes the database with the entries in it. The write-ahead log is
-// folded back before it returns.
+// openSQLite creates the database with the entries. It checkpoints the write-ahead log before it
+// returns.
 func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqlite, error) {
 	u := url.URL{
 		Scheme:   "file",
@@ -49,7 +49,7 @@ func (s *sqlite) prepare(ctx context.Context, es []oxbow.Add) error {
 	); err != nil {
 		return err
 	}
-	// What a figure rests on is asked back: a misspelt pragma is no error.
+	// Check that the settings are active, because SQLite ignores a misspelt pragma without an error.
 	var mode string
 	var level int
 	if err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
@@ -85,7 +85,7 @@ func (s *sqlite) prepare(ctx context.Context, es []oxbow.Add) error {
 	return err
 }
 
-// add inserts one entry; it is durable on return.
+// add inserts one entry. The entry is durable when add returns.
 func (s *sqlite) add(ctx context.Context, e oxbow.Add) error {
 	_, err := s.insert.ExecContext(ctx, e.Name, e.Content)
 	return err

@@ -1,5 +1,4 @@
-// The command start: how large the program is, and how long it
-// takes until it answers.
+// This file implements the command start: the size of the program, and the time until its first answer.
 
 package main
 
@@ -80,27 +79,27 @@ func (b *bench) sizes(plain, small, hello string) error {
 	return nil
 }
 
-// fillHome makes a home with the entries.
+// fillHome creates a home with the entries.
 func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
 	m, err := oxbow.Open(filepath.Join(home, "memory.oxbow"), nil)
 	if err != nil {
 		return err
 	}
 	err = fill(ctx, m, es)
-	if err == nil { // as a command does that brings in many
+	if err == nil { // like a command that imports many entries
 		err = errors.Join(m.MakeIndex(ctx), m.Checkpoint(ctx))
 	}
 	return errors.Join(err, m.Close())
 }
 
-// starts times each way to start once a round.
+// starts times each kind of start once in each round.
 func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, n, rounds int, from string) error {
 	env := bareEnv(os.Getenv, dir)
 	server := program{path: oxbowPath, args: []string{"mcp"}, env: env}
 	empty := filepath.Join(dir, "empty")
 	type way struct {
 		name  string
-		base  int // the row that this one is compared with
+		base  int // row that this row is compared with
 		once  func() (time.Duration, error)
 		times timings
 	}
@@ -138,7 +137,7 @@ func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, 
 			if err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
 			}
-			if i > 0 { // the first round fills the system's caches
+			if i > 0 { // skip the first round, which fills the system's caches
 				w.times = append(w.times, t)
 			}
 		}
@@ -152,7 +151,7 @@ func (b *bench) starts(ctx context.Context, dir, oxbowPath, hello, full string, 
 	return nil
 }
 
-// runOnce returns how long the program takes from start to end.
+// runOnce returns the time from the start to the end of the program.
 func runOnce(ctx context.Context, p program) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env
@@ -161,8 +160,8 @@ func runOnce(ctx context.Context, p program) (time.Duration, error) {
 	return time.Since(from), err
 }
 
-// echoOnce returns how long the program takes from start until it has answered
-// a line. Its end is not counted.
+// echoOnce returns the time from the program's start until it has answered a line, without the time to
+// its end.
 func echoOnce(ctx context.Context, p program) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env
@@ -186,8 +185,8 @@ func echoOnce(ctx context.Context, p program) (time.Duration, error) {
 	return took, errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// serveOnce returns how long the server takes from start until it has answered
-// initialize and, if not nil, what more asks. Its end is not counted.
+// serveOnce returns the time from the server's start until it has answered initialize and, if more is
+// not nil, the requests of more. It does not include the time to the server's end.
 func serveOnce(ctx context.Context, p program, more func(*client) error) (time.Duration, error) {
 	from := time.Now()
 	c, err := startServer(ctx, p)

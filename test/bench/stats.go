@@ -1,4 +1,4 @@
-// How timings are written: quantiles, ratios and tables.
+// This file formats timings: quantiles, ratios and tables.
 
 package main
 
@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// timings are repeated measurements of one thing.
+// timings contains repeated measurements of the same operation.
 type timings []time.Duration
 
-// add times fn.
+// add runs fn and appends the time that it took.
 func (t *timings) add(fn func() error) error {
 	from := time.Now()
 	err := fn()
@@ -23,8 +23,8 @@ func (t *timings) add(fn func() error) error {
 	return err
 }
 
-// quantile returns the smallest measurement that at least the fraction q of
-// all do not exceed (nearest rank); 0 when there is none.
+// quantile returns the smallest measurement for which at least the fraction q of all measurements is
+// not larger (nearest rank). It returns 0 if there are no measurements.
 func (t timings) quantile(q float64) time.Duration {
 	if len(t) == 0 {
 		return 0
@@ -36,8 +36,8 @@ func (t timings) quantile(q float64) time.Duration {
 
 func (t timings) p50() time.Duration { return t.quantile(.5) }
 
-// median returns the middle of the values, the mean of the two middle ones for
-// an even number, and 0 for none.
+// median returns the middle value, or the mean of the two middle values if the number of values is
+// even. It returns 0 if there are no values.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -50,7 +50,7 @@ func median(v []float64) float64 {
 	return (s[m-1] + s[m]) / 2
 }
 
-// span prints a duration with three digits that count.
+// span formats a duration with three significant digits.
 func span(d time.Duration) string {
 	switch f := float64(d); {
 	case d < time.Microsecond:
@@ -64,7 +64,7 @@ func span(d time.Duration) string {
 	}
 }
 
-// digits prints a number with three digits that count, and thousands grouped.
+// digits formats a number with three significant digits and grouped thousands.
 func digits(f float64) string {
 	switch a := math.Abs(f); {
 	case a < 9.995:
@@ -79,7 +79,7 @@ func digits(f float64) string {
 	return s
 }
 
-// count prints a whole number, thousands grouped.
+// count formats an integer with grouped thousands.
 func count(n int) string {
 	if n > -100 && n < 100 {
 		return fmt.Sprint(n)
@@ -87,7 +87,8 @@ func count(n int) string {
 	return digits(float64(n))
 }
 
-// peak prints the most bytes that a process had in memory which this one started.
+// peak formats the peak memory of a child process. If it does not exceed the peak of this process, it
+// is only an upper bound and is marked with ≤.
 func peak(bytes int64) string {
 	if bytes <= ownPeak() {
 		return fmt.Sprintf("≤ %d MB", bytes>>20)
@@ -95,7 +96,7 @@ func peak(bytes int64) string {
 	return fmt.Sprintf("%d MB", bytes>>20)
 }
 
-// ratio prints how many times a is of b.
+// ratio formats a divided by b. It returns "–" if b is not positive.
 func ratio[T ~int | ~int64](a, b T) string {
 	if b <= 0 {
 		return "–"
@@ -103,8 +104,7 @@ func ratio[T ~int | ~int64](a, b T) string {
 	return digits(float64(a)/float64(b)) + "×"
 }
 
-// table is a table of Markdown. The first column is text, the others are
-// numbers.
+// table is a Markdown table. The first column is text, and the other columns are numbers.
 type table struct {
 	head []string
 	rows [][]string
@@ -112,7 +112,7 @@ type table struct {
 
 func newTable(head ...string) *table { return &table{head: head} }
 
-// row adds a row, which has as many cells as the head.
+// row adds a row. It must have as many cells as the head.
 func (t *table) row(cells ...string) {
 	if len(cells) != len(t.head) {
 		panic(fmt.Sprintf("bench: row of %d cells in a table of %d columns", len(cells), len(t.head)))
@@ -120,7 +120,7 @@ func (t *table) row(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// print writes the table and an empty line, padded so that it reads well as
+// print writes the table and an empty line. The cells are padded, so that the table is readable as
 // plain text.
 func (t *table) print(w io.Writer) {
 	width := make([]int, len(t.head))

@@ -1,5 +1,5 @@
-// The command survive: which of the writes that a server
-// acknowledged are there afterwards.
+// This file implements the command survive: how many of the writes that a server acknowledged are
+// stored afterwards.
 
 package main
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// peerPackage is the peer that is measured unless told otherwise.
+// peerPackage is the npm package of the peer that is measured by default.
 const peerPackage = "@modelcontextprotocol/server-memory@2026.8.31"
 
 func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -58,11 +58,11 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// load is a number of processes that write to one store at the same time.
+// load describes the processes that write to one store at the same time.
 type load struct {
 	processes, calls int
-	parallel         bool // a process sends all its calls, then waits for the answers
-	killAfter        int  // kill the processes after so many acknowledgements; 0: never
+	parallel         bool // each process sends all its calls before it reads the answers
+	killAfter        int  // number of acknowledgements after which the processes are killed; 0: never
 }
 
 func loads() []load {
@@ -92,15 +92,15 @@ func (l load) String() string {
 	return s
 }
 
-// subject is a memory server that is put to the test.
+// subject is a memory server that is tested.
 type subject struct {
 	name   string
-	server func(dir string) program                                       // with its store in dir
-	call   func(name string) (tool string, args any)                      // remembers something of that name
-	kept   func(ctx context.Context, dir string) (map[string]bool, error) // names that are there
+	server func(dir string) program                                       // starts the server with its store in dir
+	call   func(name string) (tool string, args any)                      // call that stores a memory with this name
+	kept   func(ctx context.Context, dir string) (map[string]bool, error) // returns the names that are stored
 }
 
-// oxbowSubject is oxbow; what it kept is read through the library.
+// oxbowSubject returns oxbow as a subject. The stored names are read with the library.
 func oxbowSubject(p program) subject {
 	return subject{
 		name:   "oxbow",
@@ -126,8 +126,8 @@ func oxbowSubject(p program) subject {
 	}
 }
 
-// graphSubject is a server that keeps a graph of entities in a file of JSON
-// lines; what it kept are the lines that can be read.
+// graphSubject returns a server that stores a graph of entities in a JSON lines file. The stored names
+// are read from the lines that are valid.
 func graphSubject(name string, p program) subject {
 	const file = "memory.jsonl"
 	return subject{
@@ -158,7 +158,7 @@ func graphSubject(name string, p program) subject {
 	}
 }
 
-// survival puts each subject under each load and prints what was kept.
+// survival runs each subject with each load and prints how many writes were stored.
 func (b *bench) survival(ctx context.Context, dir string, subjects []subject, ls []load) error {
 	t := newTable("load", "server", "acknowledged", "kept of them", "lost", "refused")
 	refusals := map[string]bool{}
@@ -193,10 +193,10 @@ func (b *bench) survival(ctx context.Context, dir string, subjects []subject, ls
 // outcome counts the calls of one load.
 type outcome struct {
 	acked, kept, refused int
-	refusal              string // the first reason
+	refusal              string // first reason
 }
 
-// suffer puts the server under the load, with its store in dir.
+// suffer runs the server with the load, with its store in dir.
 func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err error) {
 	clients := make([]*client, l.processes)
 	defer func() {
@@ -238,7 +238,7 @@ func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err
 				}
 			}
 		case killed:
-			// Nobody was told anything.
+			// The call was neither acknowledged nor refused.
 		default:
 			o.refused++
 			if o.refusal == "" {

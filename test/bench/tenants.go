@@ -1,5 +1,5 @@
-// The command tenants: what calls of many tenants cost one server, what it keeps in
-// memory, and what it has acknowledged after kill -9.
+// This file implements the command tenants: the latency of calls by many tenants of one server, the
+// server's memory, and how many acknowledged writes are stored after kill -9.
 
 package main
 
@@ -25,15 +25,15 @@ import (
 	"time"
 )
 
-// tenantsRun is one measurement of a server of many tenants.
+// tenantsRun is one measurement of a server with many tenants.
 type tenantsRun struct {
 	*bench
 	n, tenants, clients int
-	rate, writes        float64 // calls a second, of all clients together
+	rate, writes        float64 // calls per second by all clients together
 	wait                time.Duration
 	kills               int
-	between             time.Duration // of kills
-	pause               time.Duration // of a client after each write, while there are kills
+	between             time.Duration // time between two kills
+	pause               time.Duration // pause of a client after each write in the test with kills
 	src                 source
 
 	program, home, tokens string
@@ -43,7 +43,7 @@ type tenantsRun struct {
 	client                *http.Client
 
 	mu    sync.Mutex      // guards acked
-	acked map[string]bool // names that the server acknowledged, after their tenant and a slash
+	acked map[string]bool // acknowledged names, in the form TENANT/NAME
 }
 
 func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -84,13 +84,13 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	empty := r.rss()
-	for i := range r.tenants { // all are hot
+	for i := range r.tenants { // open the memories of all tenants
 		if err := r.recall(ctx, i, r.phrases[0]); err != nil {
 			return err
 		}
 	}
 	opened := r.rss()
-	// What first writes leave to be done is not counted.
+	// Do not measure the work that the first writes cause.
 	if _, _, err := r.measure(ctx, r.wait/2, "first"); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	return r.killed(ctx)
 }
 
-// prepare builds the program, and fills a home for each tenant.
+// prepare builds the program and fills a home for each tenant.
 func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err error) {
 	r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath")
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 	if err := fillHome(ctx, model, stretch(entries, r.n)); err != nil {
 		return "", err
 	}
-	// The second recall of a home makes the index.
+	// The second recall in a home creates the index.
 	for _, args := range [][]string{
 		{"remember", "an index", "Written to have an index made."},
 		{"recall", "index"},
@@ -179,14 +179,14 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 		}
 		fmt.Fprintf(&lines, "%s %s rw tenant=%s\n", tenantName(i), tenantSecret(i), tenantName(i))
 	}
-	// Else the system would write the copies while calls are timed.
+	// Otherwise the system would write the copies to the disk while the calls are timed.
 	if err := syncTree(r.home); err != nil {
 		return "", err
 	}
 	return from, os.WriteFile(r.tokens, []byte(lines.String()), 0o600)
 }
 
-// syncTree has the system write all files below a directory to the disk.
+// syncTree syncs all files below a directory to the disk.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -205,7 +205,7 @@ func tenantSecret(i int) string { return fmt.Sprintf("a-secret-of-tenant-%02d", 
 
 var serving = regexp.MustCompile(`API\s+(http://[^/]+)/api`)
 
-// start starts the server, and waits until it listens.
+// start starts the server and waits until it listens.
 func (r *tenantsRun) start(ctx context.Context) error {
 	r.cmd = exec.CommandContext(
 		ctx,
@@ -233,7 +233,7 @@ func (r *tenantsRun) start(ctx context.Context) error {
 		said.Write(one[:n])
 		if m := serving.FindSubmatch(said.Bytes()); m != nil {
 			r.url = string(m[1])
-			go func() { _, _ = io.Copy(io.Discard, out) }() // until it ends
+			go func() { _, _ = io.Copy(io.Discard, out) }() // until the server ends
 			return nil
 		}
 		if err != nil {
@@ -242,19 +242,18 @@ func (r *tenantsRun) start(ctx context.Context) error {
 	}
 }
 
-// kill ends the server without a word.
+// kill kills the server with SIGKILL.
 func (r *tenantsRun) kill() error {
 	if r.cmd == nil || r.cmd.Process == nil {
 		return nil
 	}
 	err := r.cmd.Process.Kill()
-	_ = r.cmd.Wait() // it was killed
+	_ = r.cmd.Wait() // the error is that it was killed
 	r.cmd = nil
 	return err
 }
 
-// rss returns the memory of the server that stands for no file, in bytes; 0 where it is
-// not known.
+// rss returns the anonymous memory of the server in bytes, or 0 if it is unknown.
 func (r *tenantsRun) rss() int64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
 	if err != nil {
@@ -269,7 +268,7 @@ func (r *tenantsRun) rss() int64 {
 	return 0
 }
 
-// call sends one request of a tenant.
+// call sends one request of a tenant. It returns an error if the status is not want.
 func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int, body []byte, want int) error {
 	req, err := http.NewRequestWithContext(ctx, method, r.url+target, bytes.NewReader(body))
 	if err != nil {
@@ -309,7 +308,8 @@ func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
 	return nil
 }
 
-// measure times calls of all clients, each at times that depend on nothing that happens.
+// measure times the calls of all clients. Each client calls at random times that do not depend on the
+// server's speed, and a time starts when the call is due.
 func (r *tenantsRun) measure(
 	ctx context.Context,
 	wait time.Duration,
@@ -352,7 +352,8 @@ func (r *tenantsRun) measure(
 	return recalls, writes, errors.Join(errs...)
 }
 
-// killed kills the server under writes, and looks for all that it acknowledged.
+// killed repeatedly kills the server during writes, then checks that all acknowledged entries are
+// stored.
 func (r *tenantsRun) killed(ctx context.Context) error {
 	for k := range r.kills {
 		writing, stop := context.WithCancel(ctx)

@@ -1,4 +1,4 @@
-// Real texts to fill a store with, and phrases to look for.
+// This file reads real texts to fill a store with, and samples phrases to search for.
 
 package main
 
@@ -25,19 +25,19 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-// pieceSize is about how many bytes an entry of the measurements has.
+// pieceSize is the approximate size of an entry in the measurements, in bytes.
 const pieceSize = 1000
 
-// errEnough ends a walk when there are as many texts as wanted.
+// errEnough ends a walk when enough texts have been read.
 var errEnough = errors.New("enough")
 
-// source says where texts come from.
+// source is the origin of the texts.
 type source struct {
-	data string // directory that holds longmemeval-dev, or ""
+	data string // directory that contains longmemeval-dev, or ""
 	text string // directory of text files, or ""
 }
 
-// flags adds the flags of both.
+// flags defines the flags --data and --text.
 func (s *source) flags(fl *flag.FlagSet) {
 	fl.StringVar(&s.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
 	s.textFlag(fl)
@@ -47,8 +47,8 @@ func (s *source) textFlag(fl *flag.FlagSet) {
 	fl.StringVar(&s.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
 }
 
-// entries returns up to n entries of about [pieceSize] bytes, in an order that
-// depends on the texts alone, and where they are from.
+// entries returns up to n entries of about [pieceSize] bytes, and a description of their origin. The
+// order of the entries depends only on the texts.
 func (s source) entries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
 	take := func(name, text string) error {
 		for i, p := range cut(text, pieceSize) {
@@ -81,7 +81,7 @@ func (s source) entries(ctx context.Context, n int) (es []oxbow.Add, from string
 	return es, from, nil
 }
 
-// goRoot returns the directory of the Go installation's sources.
+// goRoot returns the source directory of the Go installation.
 func goRoot(ctx context.Context) (string, error) {
 	b, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -90,8 +90,8 @@ func goRoot(ctx context.Context) (string, error) {
 	return path.Join(strings.TrimSpace(string(b)), "src"), nil
 }
 
-// walkTexts gives every file that is UTF-8 text of at most 4 MB to take, by
-// name. Names that begin with a dot are passed over.
+// walkTexts calls take with the name and the text of each UTF-8 file of at most 4 MB. It skips names
+// that begin with a dot.
 func walkTexts(fsys fs.FS, take func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -119,13 +119,13 @@ func walkTexts(fsys fs.FS, take func(name, text string) error) error {
 	})
 }
 
-// walkSessions gives every session of LongMemEval to take, by id.
+// walkSessions calls take with the ID and the text of each session of LongMemEval.
 func walkSessions(fsys fs.FS, take func(name, text string) error) error {
 	src, err := quality.FindOne(fsys, ".", "longmemeval")
 	if err != nil {
 		return err
 	}
-	texts := map[string]string{} // a session stands in several haystacks
+	texts := map[string]string{} // several haystacks contain the same session
 	for q, err := range src.Questions() {
 		if err != nil {
 			return err
@@ -144,8 +144,8 @@ func walkSessions(fsys fs.FS, take func(name, text string) error) error {
 	return nil
 }
 
-// walkComments gives the comments of each Go file to take, without licences,
-// directives, tests and what is vendored.
+// walkComments calls take with the comments of each Go file. It skips licences, directives, tests and
+// vendored code.
 func walkComments(fsys fs.FS, take func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -167,7 +167,7 @@ func walkComments(fsys fs.FS, take func(name, text string) error) error {
 	})
 }
 
-// comments returns the words of the comments of a Go file, a line each.
+// comments returns the words of a Go file's comments, with one comment in each line.
 func comments(src []byte) string {
 	var sc scanner.Scanner
 	fset := token.NewFileSet()
@@ -204,9 +204,9 @@ func isLicence(line string) bool {
 	return false
 }
 
-// cut cuts a text into pieces of about size bytes, at white space where there
-// is some in the second half of a piece, else at a rune. A rest of less than
-// half of that is left out, so that pieces are alike.
+// cut splits a text into pieces of about size bytes. It splits at white space if there is any in the
+// second half of a piece, otherwise between two runes. A last piece of less than half the size is left
+// out, so that the pieces are of similar size.
 func cut(s string, size int) []string {
 	var pieces []string
 	for {
@@ -228,8 +228,8 @@ func cut(s string, size int) []string {
 	}
 }
 
-// phrases samples n stretches of 2 to 8 words from the entries, with single
-// spaces between the words. The same seed gives the same ones.
+// phrases samples n sequences of 2 to 8 words from the entries, with single spaces between the words.
+// The same seed results in the same phrases.
 func phrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var ps []string
@@ -245,7 +245,7 @@ func phrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 		}
 		at := r.IntN(len(words) - k + 1)
 		p := strings.Join(words[at:at+k], " ")
-		// A phrase of nothing but stop words finds nothing and measures nothing.
+		// A phrase that consists only of stop words finds nothing.
 		if len(text.Crabtalk(p)) >= 2 {
 			ps = append(ps, p)
 		}
@@ -253,7 +253,7 @@ func phrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 	return nil, fmt.Errorf("sampling phrases: the texts have too few words")
 }
 
-// fill writes the entries into the memory, a thousand a change.
+// fill writes the entries into the memory, 1,000 entries in each change.
 func fill(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	for chunk := range slices.Chunk(es, 1000) {
 		ops := make([]oxbow.Op, len(chunk))
@@ -267,8 +267,7 @@ func fill(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	return nil
 }
 
-// stretch returns n entries: the given ones, again and again under new names
-// where there are too few.
+// stretch returns n entries. If there are fewer than n, it repeats them under new names.
 func stretch(es []oxbow.Add, n int) []oxbow.Add {
 	out := make([]oxbow.Add, n)
 	for i := range out {

@@ -1,5 +1,5 @@
-// The command tokens: how far the estimate of tokens is from what
-// a tokenizer counts.
+// This file implements the command tokens: how much the estimated number of tokens differs from a
+// tokenizer's count.
 
 package main
 
@@ -20,14 +20,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// tokenPiece is about how many bytes of a text are counted at once, as large as
-// a long entry.
+// tokenPiece is the approximate size in bytes of the pieces that are counted, about a long entry.
 const tokenPiece = 4000
 
-// tokenPieces is how many pieces of a set are counted, spread over all of it.
+// tokenPieces is the number of pieces of each set that are counted. They are evenly distributed over
+// the set.
 const tokenPieces = 300
 
-// tokenSets are texts as a memory holds them.
+// tokenSets contains texts of the kinds that memories contain.
 var tokenSets = []struct {
 	name string
 	read func(data fs.FS) ([]string, error)
@@ -51,8 +51,7 @@ var tokenSets = []struct {
 	}},
 }
 
-// madeUp returns texts of random words of that many letters: what no tokenizer
-// has learned.
+// madeUp returns texts of random words with this number of letters, which no tokenizer has learned.
 func madeUp(letters string, size int, between string) []string {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var b strings.Builder
@@ -73,7 +72,7 @@ func textsOf(es []labelled, err error) ([]string, error) {
 	return ts, err
 }
 
-// filesOf returns the files of that ending below a directory, without test data.
+// filesOf returns the texts of the files with this extension below dir, without test data.
 func filesOf(dir, ext string) ([]string, error) {
 	var ts []string
 	fsys := os.DirFS(dir)
@@ -131,10 +130,10 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// pieces joins short texts and cuts long ones.
+// pieces joins short texts and splits long texts.
 func pieces(texts []string) []string { return cut(strings.Join(texts, "\n\n"), tokenPiece) }
 
-// spread returns at most n of all, evenly spread.
+// spread returns at most n elements of all, evenly distributed.
 func spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
@@ -146,7 +145,7 @@ func spread[T any](all []T, n int) []T {
 	return some
 }
 
-// estimated is how estimates compare with counts.
+// estimated compares estimates with counts.
 type estimated struct {
 	ratios       []float64 // sorted
 	guess, truth int

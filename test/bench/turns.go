@@ -1,5 +1,5 @@
-// The command turns: what it costs to recall turns of talks,
-// which the default ranking ranks by what stands beside them.
+// This file implements the command turns: the time to recall turns of conversations, which the default
+// ranking ranks together with their neighbours.
 
 package main
 
@@ -31,7 +31,7 @@ func turnsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// turns asks all questions of LoCoMo of one memory that holds all turns.
+// turns asks all questions of LoCoMo in one memory with all turns.
 func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err error) {
 	ops, asks, err := talks(data, copies)
 	if err != nil {
@@ -47,7 +47,7 @@ func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err
 	}
 	rankings := []string{oxbow.RankSeed, oxbow.RankOxbow}
 	took, spentOn := make([]timings, len(rankings)), make([]time.Duration, len(rankings))
-	const batch = 20 // questions before it is the other's turn
+	const batch = 20 // number of questions before the other ranking is measured
 	for round := range rounds + 1 {
 		for from := 0; from < len(asks); from += batch {
 			for i, rank := range rankings {
@@ -60,7 +60,7 @@ func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err
 					}); err != nil {
 						return err
 					}
-					if round > 0 { // the first makes the indexes
+					if round > 0 { // the first round creates the indexes
 						took[i] = append(took[i], t...)
 					}
 				}
@@ -86,8 +86,8 @@ func (b *bench) turns(ctx context.Context, data string, copies, rounds int) (err
 	return nil
 }
 
-// talks returns what adds the turns of LoCoMo's talks, so many times, and its
-// questions.
+// talks returns the operations that add the turns of LoCoMo's conversations, as often as copies says,
+// and the questions.
 func talks(data string, copies int) (ops []oxbow.Op, asks []string, err error) {
 	src, err := quality.FindOne(os.DirFS(data), ".", "locomo")
 	if err != nil {

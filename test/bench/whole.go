@@ -1,5 +1,5 @@
-// The command whole: what commands of the program cost in a full home, from the
-// start of their process to its end.
+// This file implements the command whole: the time of oxbow's commands in a full home, from the start
+// of the process to its end.
 
 package main
 
@@ -78,15 +78,15 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// wholeRun runs commands in one home below dir.
+// wholeRun runs commands in a home below dir.
 type wholeRun struct {
 	dir, oxbow string
 	rounds     int
-	wanted     *regexp.Regexp // names of steps
+	wanted     *regexp.Regexp // selects steps by name
 }
 
-// wholeCost is the time from start to end of a command, and its processor time:
-// the median of each. The memory is the most of all runs.
+// wholeCost contains the medians of a command's elapsed time and processor time, and the highest memory
+// of all runs.
 type wholeCost struct {
 	name       string
 	clock, cpu time.Duration
@@ -147,7 +147,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 			if err != nil {
 				return nil, fmt.Errorf("oxbow %s: %w", s.name, err)
 			}
-			if i > 0 || s.once { // of several, the first fills the system's caches
+			if i > 0 || s.once { // skip the first of several runs, which fills the system's caches
 				clock, cpu = append(clock, took), append(cpu, state.UserTime()+state.SystemTime())
 				peak = max(peak, peakMemory(state))
 			}
@@ -157,7 +157,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	return costs, nil
 }
 
-// once runs one command. What export prints goes to the file lines.
+// once runs one command. The output of export goes to the file lines.
 func (w wholeRun) once(
 	ctx context.Context,
 	home, lines string,

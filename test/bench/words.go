@@ -1,5 +1,5 @@
-// The command words: how common words are in the chats of LongMemEval, as package
-// analysis embeds it.
+// This file implements the command words: how frequent common words are in the chats of LongMemEval.
+// Package analysis embeds the result.
 
 package main
 
@@ -29,7 +29,7 @@ func words(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		texts := map[string]bool{} // a session stands in several haystacks
+		texts := map[string]bool{} // several haystacks contain the same session
 		for q, err := range s.Questions() {
 			if err != nil {
 				return err
@@ -45,11 +45,11 @@ func words(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// leastShare is how many of a thousand texts must hold a term, to be common.
+// leastShare is the number of texts in a thousand that must contain a term, so that the term is common.
 const leastShare = 2
 
-// shares prints each common term that is a word, and how many of a thousand texts
-// hold it.
+// shares prints each common term that consists of letters, and the number of texts in a thousand that
+// contain it.
 func (b *bench) shares(ctx context.Context, texts func(func(string) bool), n int) {
 	an := analysis.NewAnalyzer()
 	df := map[string]int{}

@@ -1,4 +1,4 @@
-// The command write: what it costs to make an entry durable.
+// This file implements the command write: the time to make an entry durable.
 
 package main
 
@@ -71,7 +71,7 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// numbers reads a list of numbers from 0 up.
+// numbers parses a list of numbers that are not negative.
 func numbers(s string) ([]int, error) {
 	var ns []int
 	for f := range strings.SplitSeq(s, ",") {
@@ -84,20 +84,20 @@ func numbers(s string) ([]int, error) {
 	return ns, nil
 }
 
-// writer is one way to make an entry durable.
+// writer is a way to make an entry durable, with its measured times.
 type writer struct {
 	name  string
 	write func(e oxbow.Add) error
 	times timings
 }
 
-// writeRun measures writes beside n entries.
+// writeRun measures writes to a store that contains n entries.
 type writeRun struct {
 	*bench
 	n, rounds int
 	texts     []oxbow.Add
 	dir       string
-	delay     time.Duration // of each sync
+	delay     time.Duration // additional time of each sync
 
 	path  string
 	m     *oxbow.Memory
@@ -125,7 +125,7 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 		return err
 	}
 	w.acked = w.n
-	// The index is live from the first recall on, and each write feeds it.
+	// The first recall creates the index, which each later write updates.
 	if _, err := w.m.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
 		return err
 	}
@@ -142,14 +142,14 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 	return w.verify(ctx)
 }
 
-// fresh returns the i-th entry to write, under a name that no other has.
+// fresh returns the i-th entry to write, with a unique name.
 func (w *writeRun) fresh(group string, i int) oxbow.Add {
 	e := w.texts[i%len(w.texts)]
 	e.Name = fmt.Sprintf("%s %d", group, i)
 	return e
 }
 
-// used returns the bytes of the log that hold records.
+// used returns the size of the log's records in bytes.
 func (w *writeRun) used(ctx context.Context) (int64, error) {
 	c, ok := w.m.Store().(oxbow.Counter)
 	if !ok {
@@ -159,10 +159,10 @@ func (w *writeRun) used(ctx context.Context) (int64, error) {
 	return s.Used, err
 }
 
-// single times one write at a time, each beside the bare cost of its bytes.
+// single times one write at a time, and with each write the bare cost of writing as many bytes.
 func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
-	var size int // bytes that the write of this round adds to the log
-	more := 0    // bytes that a write adds beside name and content
+	var size int // number of bytes that this round adds to the log
+	more := 0    // additional bytes of a write besides name and content
 	ox := &writer{name: "oxbow, with its index", write: func(e oxbow.Add) error { return w.m.Apply(ctx, e) }}
 	bare, err := bareWriters(w.dir, w.rounds, &size)
 	if err != nil {
@@ -190,7 +190,7 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 	}
 	w.logf("write: timing")
 	const warm = 20
-	start, err := w.used(ctx) // of what is timed
+	start, err := w.used(ctx) // size of the log before the timed writes
 	if err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 			}
 		}
 		w.acked++
-		// Looked at beforehand only: whoever asks for the size of the log makes
-		// the next write to it dearer.
+		// Read the size only during the warm-up, because the write after a request for the size of the
+		// log is slower.
 		if i < warm {
 			was := start
 			start, err = w.used(ctx)
@@ -253,18 +253,18 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 	return nil
 }
 
-// bare are the physical costs: bytes that grow a file, and bytes that replace
-// zeros which are there already.
+// bare measures the physical cost: appending bytes to a file, and overwriting bytes of a file that has
+// been filled with zeros.
 type bare struct {
 	app, over         *writer
 	appended, zeros   *os.File
 	appendAt, zerosAt int64
 }
 
-// zerosBytes is how much is laid out beforehand for one write.
+// zerosBytes is the number of bytes that are prepared for each overwrite.
 const zerosBytes = 8 << 10
 
-// bareWriters opens the two files in dir. Each write takes *size bytes.
+// bareWriters creates the two files in dir. Each write has *size bytes.
 func bareWriters(dir string, rounds int, size *int) (*bare, error) {
 	b := new(bare)
 	var err error
@@ -303,12 +303,12 @@ func bareWriters(dir string, rounds int, size *int) (*bare, error) {
 	return b, nil
 }
 
-// rewind makes the overwriting begin at the front again.
+// rewind makes the next overwrite start at the beginning of the file.
 func (b *bare) rewind() { b.zerosAt = 0 }
 
 func (b *bare) close() error { return errors.Join(b.appended.Close(), b.zeros.Close()) }
 
-// verify opens the store again and compares it with what was acknowledged.
+// verify opens the store again and compares it with the number of acknowledged entries.
 func (w *writeRun) verify(ctx context.Context) (err error) {
 	m, err := oxbow.Open(w.path, &oxbow.Options{ReadOnly: true})
 	if err != nil {

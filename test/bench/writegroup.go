@@ -1,5 +1,4 @@
-// What writes cost that are made at the same time, also on a disk
-// whose sync is slow.
+// This file measures simultaneous writes, also on a disk with a slow sync.
 
 package main
 
@@ -17,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// slowDisk is a file system whose syncs of files take longer.
+// slowDisk is a file system with slower syncs of files.
 type slowDisk struct {
 	vfs.FS
 	delay time.Duration
@@ -41,7 +40,7 @@ func (f slowFile) Sync() error {
 	return f.File.Sync()
 }
 
-// runSlow measures groups in an empty store on a slow disk.
+// runSlow measures simultaneous writes to an empty store on a slow disk.
 func (w *writeRun) runSlow(ctx context.Context) (err error) {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
@@ -62,7 +61,7 @@ func (w *writeRun) runSlow(ctx context.Context) (err error) {
 	return w.verify(ctx)
 }
 
-// grouped measures writes a second by several goroutines.
+// grouped measures the writes per second of several goroutines.
 func (w *writeRun) grouped(ctx context.Context) error {
 	title := fmt.Sprintf("goroutines that write, beside %s entries", count(w.n))
 	if w.delay > 0 {

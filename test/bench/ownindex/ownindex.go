@@ -1,6 +1,6 @@
-// Package ownindex puts the index under the measurement of a search: the ways to
-// fill it, and the ways to ask it. It names no other package of the module, so
-// that a copy of it can be built over another version of the index.
+// Package ownindex prepares the index for a measurement of search: it fills the index and searches it
+// in several ways. Apart from package index, it imports no package of the module, so that a copy of it
+// can be built with another version of the index.
 package ownindex
 
 import (
@@ -10,48 +10,48 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Ways are the ways to ask, by name:
+// Ways contains the names of the ways to search:
 //
-//	plain     any of the words, in one segment
-//	held      of the documents that hold a term, one in ten
-//	rare      of the documents that hold a term, one in a hundred
-//	lacked    of those that do not hold the first of these terms
-//	newest    of those of the last tenth of time
-//	allowed   of those that a function allows, one in two
-//	prefix    plain, and any of the terms that begin as the last word does
-//	opened    plain, of an index that was opened from its snapshot
-//	worn      plain, of several segments with deletions and a memtable
+//	plain     texts with any of the words, in one segment
+//	held      plain, filtered by a term that one text in ten contains
+//	rare      plain, filtered by a term that one text in a hundred contains
+//	lacked    plain, without the texts that contain the term of held
+//	newest    plain, limited to the newest tenth of the texts
+//	allowed   plain, filtered by a function that accepts every second text
+//	prefix    plain, and any of the terms that have a prefix in common with the last word
+//	opened    plain, in an index that was opened from its snapshot
+//	worn      plain, in several segments with deletions and a memtable
 var Ways = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
-// Texts are what an index is filled with: so many texts, and the words of each.
+// Texts contains the texts for an index: their number, and a function that returns the words of text i.
 type Texts struct {
 	N     int
 	Words func(i int) []string
 }
 
-// Hit is a text that was found, by its number.
+// Hit is a text that was found.
 type Hit struct {
 	Number uint64
 	Score  float64
 }
 
-// Engine is the index, filled for one way to ask.
+// Engine is an index that was filled for one way to search.
 type Engine struct {
 	way string
 	n   uint64
 	x   *index.Searcher
 
-	begin map[string][]string // terms by prefix: who looks for them is not measured
+	begin map[string][]string // caches terms by prefix, because finding them is not measured
 }
 
-// A prefix is the first prefixBytes of a word, and stands for at most
-// prefixTerms.
+// A prefix consists of the first prefixBytes bytes of a word, and at most prefixTerms terms with this
+// prefix are searched for.
 const (
 	prefixBytes = 4
 	prefixTerms = 40
 )
 
-// terms returns terms with the prefix of a word, the first in their order.
+// terms returns the alphabetically first prefixTerms terms that have the same prefix as word.
 func (e *Engine) terms(word string) []string {
 	prefix := word[:min(len(word), prefixBytes)]
 	terms, ok := e.begin[prefix]
@@ -71,7 +71,7 @@ const (
 	inHundred = "\x00hundred"
 )
 
-// memory is a file in memory.
+// memory is a file in main memory.
 type memory []byte
 
 // WriteAt implements [io.WriterAt].
@@ -82,7 +82,7 @@ func (f *memory) WriteAt(b []byte, at int64) (int, error) {
 	return copy((*f)[at:], b), nil
 }
 
-// document returns the document of a text.
+// document returns the index document for a text.
 func (t Texts) document(i int) *index.Document {
 	d := index.Words(uint64(i), t.Words(i))
 	d.Created = int64(i)
@@ -95,7 +95,7 @@ func (t Texts) document(i int) *index.Document {
 	return &d
 }
 
-// New fills an index for a way to ask.
+// New fills an index for a way to search.
 func New(t Texts, way string) (*Engine, error) {
 	e := &Engine{way: way, n: uint64(t.N), begin: map[string][]string{}}
 	x := index.New(index.Params{})
@@ -128,8 +128,8 @@ func New(t Texts, way string) (*Engine, error) {
 	return e, nil
 }
 
-// wear puts the texts from the first on, some hundred at a time and the last one
-// by one, and deletes every eleventh of all.
+// wear adds the texts from number first on: 500 at a time, and the last 20 one by one. Before these 20,
+// it deletes every eleventh text.
 func wear(x *index.Index, t Texts, first int) {
 	var some []index.Change
 	for i := first; i < t.N-20; i++ {
@@ -150,10 +150,10 @@ func wear(x *index.Index, t Texts, first int) {
 	x.Wait()
 }
 
-// Search returns how many texts it found, at most limit.
+// Search returns the number of texts that it found, at most limit.
 func (e *Engine) Search(words []string, limit int) int { return len(e.x.Search(e.query(words, limit))) }
 
-// Hits returns what Search finds.
+// Hits returns the texts that Search counts.
 func (e *Engine) Hits(words []string, limit int) []Hit {
 	var hits []Hit
 	for _, h := range e.x.Search(e.query(words, limit)) {

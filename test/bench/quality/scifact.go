@@ -1,5 +1,5 @@
-// SciFact (BEIR): abstracts of papers, and claims that some of
-// them support or refute.
+// This file reads SciFact (BEIR): abstracts of papers, and claims that some of the abstracts support or
+// refute.
 
 package quality
 
@@ -17,13 +17,13 @@ import (
 	"strings"
 )
 
-// claims is the whole of SciFact.
+// claims is the SciFact data set.
 type claims struct {
 	papers []Paper
 	asks   []Ask
 }
 
-// readSciFact reads the files of a source of SciFact.
+// readSciFact reads the files of a SciFact source.
 func readSciFact(s *Source) (*claims, error) {
 	bad := func(i int, err error) error { return &DataError{File: s.Files[i], Err: err} }
 	c := new(claims)
@@ -68,7 +68,7 @@ func readSciFact(s *Source) (*claims, error) {
 	return c, nil
 }
 
-// Paper is one abstract, or a query without a title: a line of corpus.jsonl or
+// Paper is an abstract, or a query, which has no title. It is one line of corpus.jsonl or
 // queries.jsonl.
 type Paper struct {
 	ID    string `json:"_id"`
@@ -91,9 +91,9 @@ func beirObjects(fsys fs.FS, name string) iter.Seq2[Paper, error] {
 	}
 }
 
-// zippedPapers reads the corpus as its authors publish it: a CSV of doc_id,
-// title, abstract, structured in a zip, the abstract being a Python list of
-// strings as numpy prints it.
+// zippedPapers reads the corpus in the form that its authors publish: a zip file with a CSV file with
+// the columns doc_id, title, abstract and structured. The abstract is a Python list of strings as
+// printed by numpy.
 func zippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
 	b, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -129,8 +129,7 @@ func zippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
 	}
 }
 
-// pythonStrings reads a list of Python string literals, with commas or only
-// white space between them.
+// pythonStrings parses a list of Python string literals, separated by commas or only by white space.
 func pythonStrings(s string) ([]string, error) {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
@@ -177,7 +176,7 @@ func pythonStrings(s string) ([]string, error) {
 	}
 }
 
-// tabbedTopics reads the queries, "id TAB text" a line.
+// tabbedTopics reads the queries, with "id TAB text" in each line.
 func tabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
 	for l, err := range readLines(fsys, name) {
 		if err != nil {
@@ -192,8 +191,8 @@ func tabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
 	return topics, nil
 }
 
-// readQrels reads which documents are right: "query 0 document relevance" a
-// line, or the same without the 0 under a line that names the columns.
+// readQrels reads the right documents of each query. Each line has the form "query 0 document
+// relevance", or the same without the 0 if the first line contains the names of the columns.
 func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 	right := map[string]map[string]bool{}
 	for l, err := range readLines(fsys, name) {
@@ -225,7 +224,7 @@ func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 	return right, nil
 }
 
-// sciFact yields one case: all abstracts.
+// sciFact yields one case with all abstracts.
 func sciFact(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		c, err := readSciFact(s)
