@@ -1,10 +1,10 @@
-// Archive: turns as entries of a memory.
+// This file stores turns as entries of a memory.
 //
-// A turn is an entry CLIENT/SESSION/0001, numbered in the order of time. An entry
-// CLIENT/SESSION sums the session up; each change of a session changes it, so that
-// of two processes one comes first and the other begins again. Entries
-// CLIENT/SESSION/ids/0001 say what is in which turn, and an entry cursor/… up to where
-// a transcript was read.
+// A turn is an entry named CLIENT/SESSION/0001, numbered in order of time. The entry CLIENT/SESSION
+// contains the summary of the session. Every change of a session updates the summary, so that one
+// of two concurrent writers fails with a conflict and retries. The entries CLIENT/SESSION/ids/0001
+// list hashes of the names and identifiers in each turn, and an entry cursor/… contains the
+// position up to which a transcript was read.
 
 package session
 
@@ -28,47 +28,45 @@ import (
 // StoreFile is the name of the archive's file in a home.
 const StoreFile = "sessions.oxbow"
 
-// Archive keeps turns. It is safe for concurrent use, as the memory is.
+// Archive stores turns. It is safe for concurrent use if its functions are.
 type Archive struct {
 	Memory *oxbow.Memory
 
-	// Project returns the name and the root directory of the project of a
-	// directory; "" where they are not known. A name without a root is a guess. Nil knows
-	// none.
+	// Project returns the name and the root directory of the project that contains dir, or "" if
+	// they are not known. A name without a root is a guess. Project may be nil.
 	Project func(dir string) (name, root string)
 
-	// Commits returns the commit on which the working tree of a directory stood at
-	// a time, and those made in it up to another; none where they are not known.
-	// Nil knows none.
+	// Commits returns the commit that was checked out in dir at the time from, and the commits made
+	// there up to the time to. It returns nil if they are not known. Commits may be nil.
 	Commits func(dir string, from, to time.Time) []string
 
-	// Redact takes secrets out of a text. With it, the fences of hooks are removed, too.
-	// Nil takes out none.
+	// Redact removes secrets from a text. If it is set, the archive also removes the fenced blocks
+	// that hooks insert. Redact may be nil.
 	Redact func(string) string
 
-	// Prints tells which texts repeat what was read of others. Nil tells of none.
+	// Prints finds texts that repeat what was read of others. It may be nil.
 	Prints *fingerprint.File
 
-	// Label returns labels of a turn beyond those that are made of its events. It
-	// is a function of the turn alone. Nil returns none.
+	// Label returns labels of a turn in addition to the labels made from its events. Its result
+	// must depend only on the turn. Label may be nil.
 	Label func(t *Turn) []oxbow.Label
 }
 
-// Report is what came into an archive.
+// Report counts the events and turns that were added to an archive.
 type Report struct {
-	Events  int `json:"events"`            // that were read
-	Bad     int `json:"bad,omitempty"`     // lines and events that are none
-	Turns   int `json:"turns"`             // new
-	Changed int `json:"changed,omitempty"` // turns that were there and know more now
+	Events  int `json:"events"`            // events that were read
+	Bad     int `json:"bad,omitempty"`     // lines and events that were not valid
+	Turns   int `json:"turns"`             // new turns
+	Changed int `json:"changed,omitempty"` // existing turns that changed
 
-	Sessions []Touched `json:"-"` // those of the turns
+	Sessions []Touched `json:"-"` // sessions with new or changed turns
 }
 
-// Touched is a session of which turns are new or changed.
+// Touched is a session with new or changed turns.
 type Touched struct {
 	Client, Session, Project string
 
-	From int // the number of the first of them
+	From int // number of the first new or changed turn
 }
 
 func (r *Report) add(o Report) {
@@ -89,12 +87,13 @@ func (r *Report) add(o Report) {
 	}
 }
 
-// name is that of the session's entry.
+// name returns the name of the session's summary entry.
 func (t talk) name() string { return namePart(t.client) + "/" + namePart(t.session) }
 
 func (t talk) turn(n int) string { return fmt.Sprintf("%s/%04d", t.name(), n) }
 
-// namePart returns an identifier as a part of a name.
+// namePart returns an identifier as a part of an entry name. An identifier that contains a slash or
+// is longer than 100 bytes is changed and gets a hash as its suffix.
 func namePart(s string) string {
 	part := strings.ReplaceAll(s, "/", "_")
 	if part != s || len(part) > 100 {
@@ -104,26 +103,27 @@ func namePart(s string) string {
 	return part
 }
 
-// Add adds what events report. Events that are there change nothing.
+// Add adds events to the archive. Events that it already contains change nothing.
 func (a *Archive) Add(ctx context.Context, events []Event) (Report, error) {
 	return a.add(ctx, events, nil)
 }
 
-// addBytes is about how many bytes of turns are one change.
+// addBytes is the approximate number of content bytes after which a batch is committed.
 const addBytes = 512 << 10
 
-// addition is the changes that are to be made as one.
+// addition collects changes of several sessions in batches that are each committed at once.
 type addition struct {
 	*Archive
 	events map[talk][]Event
-	batch  []talk // whose changes are ops
+	batch  []talk // sessions whose changes are in ops
 	ops    []oxbow.Op
 	size   int
-	sum    Report // of the batch
+	sum    Report // report for the batch
 	done   Report
 }
 
-// add is Add, with a last change for when all is there.
+// add is like Add, and finally commits the operation that then returns. If then is nil or returns a
+// nil operation, there is no final commit. After a conflict, add calls then again.
 func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op, error)) (Report, error) {
 	add := addition{Archive: a, events: map[talk][]Event{}, done: Report{Events: len(events)}}
 	events = slices.Clone(events)
@@ -161,7 +161,7 @@ func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op
 	}
 }
 
-// session adds the changes of a session to the batch.
+// session adds the changes of a session to the batch, and commits the batch if it is large enough.
 func (a *addition) session(ctx context.Context, t talk) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -181,8 +181,8 @@ func (a *addition) session(ctx context.Context, t talk) error {
 	return a.flush(ctx)
 }
 
-// flush makes the changes of the batch. When another process was first, its
-// sessions are added to one after the other.
+// flush commits the batch. If another process changed one of its sessions meanwhile, flush adds to
+// each session separately.
 func (a *addition) flush(ctx context.Context) error {
 	err := a.commit(ctx, a.ops)
 	if again(err) {
@@ -205,7 +205,7 @@ func (a *addition) flush(ctx context.Context) error {
 	return err
 }
 
-// addAlone adds to one session, until no other process is first.
+// addAlone adds to a single session, and retries as long as other processes change it first.
 func (a *Archive) addAlone(ctx context.Context, t talk, events []Event) (Report, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -222,7 +222,7 @@ func (a *Archive) addAlone(ctx context.Context, t talk, events []Event) (Report,
 	}
 }
 
-// again reports whether another process was first.
+// again reports whether an error shows that another process changed the session first.
 func again(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
@@ -244,8 +244,8 @@ func sizeOf(op oxbow.Op) int {
 	return 0
 }
 
-// incoming returns the event as it is kept. An injection keeps its fence: the text is
-// what a model was given.
+// incoming returns the event in the form in which it is archived. The text of an injection keeps
+// its fence, because it records what the model saw.
 func (a *Archive) incoming(e Event) Event {
 	if a.Redact == nil {
 		return e.clean()
@@ -266,8 +266,8 @@ func (a *Archive) incoming(e Event) Event {
 	return e.clean()
 }
 
-// Redacted returns the content of a turn from whose texts, shown or packed, fn took
-// what it takes out. It reports whether the content is that of a turn.
+// Redacted applies fn to the texts of a turn, including the texts that are only in its compressed
+// part, and returns the new content. It reports whether the content is that of a turn.
 func Redacted(content string, fn func(string) string) (string, bool) {
 	t, err := Parse(content)
 	if err != nil {
@@ -282,11 +282,12 @@ func Redacted(content string, fn func(string) string) (string, bool) {
 	return t.Content(), true
 }
 
-// moved is how far apart the time of an entry and of its turn may be. An entry
-// keeps its time, so one that is further off is made again.
+// moved is the maximum difference between the times of an entry and its turn. The creation time of
+// an entry cannot change, so an entry with a larger difference is removed and added again.
 const moved = 5 * time.Minute
 
-// plan returns the changes that make a session know the events, too.
+// plan returns the operations that add the events to a stored session. It reads only the last turns
+// if they suffice, otherwise the whole session.
 func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op, Report, error) {
 	k, enough, err := a.loadEnd(ctx, t, events)
 	if err != nil {
@@ -305,11 +306,11 @@ func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op,
 	return ops, r, nil
 }
 
-// changes returns what makes the stored session know the events, too. It reports
-// whether the turns that are read are enough for that.
+// changes returns the operations that add the events to the loaded session. It returns false if the
+// loaded turns do not suffice.
 func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok bool) {
 	events = slices.Clone(events)
-	given := map[string][]oxbow.Label{} // to a turn, by what tells it from the others
+	given := map[string][]oxbow.Label{} // existing labels by turn identity
 	for _, t := range k.all {
 		events = append(events, t.Reports()...)
 		given[t.identity()] = k.turns[t.N-k.first].Labels
@@ -349,7 +350,7 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
 		}
 	}
-	ops = append(ops, removals(k.turns[min(len(turns), len(k.turns)):])...) // two turns that were one
+	ops = append(ops, removals(k.turns[min(len(turns), len(k.turns)):])...) // after two turns were joined
 	if len(ops) == 0 {
 		return nil, r, true
 	}
@@ -360,7 +361,7 @@ func (a *Archive) changes(k *kept, events []Event) (ops []oxbow.Op, r Report, ok
 	return append(ops, k.headOps(sum, turns)...), r, true
 }
 
-// removals returns the changes that remove the entries that are there.
+// removals returns the operations that remove the entries that exist (version > 0).
 func removals(es []oxbow.Entry) (ops []oxbow.Op) {
 	for _, e := range es {
 		if e.Version != 0 {
@@ -370,12 +371,12 @@ func removals(es []oxbow.Entry) (ops []oxbow.Op) {
 	return ops
 }
 
-// identity tells a turn from the others of its session.
+// identity distinguishes a turn from the other turns of its session.
 func (t *Turn) identity() string { return cmp.Or(t.ID, t.Start.Format(time.RFC3339Nano)) }
 
-// headOps returns the changes of what sums a session up.
+// headOps returns the operations that update the pages and the summary entry of a session.
 func (k *kept) headOps(s Summary, turns []Turn) []oxbow.Op {
-	b, _ := json.Marshal(&s) // of texts, numbers and valid times
+	b, _ := json.Marshal(&s) // cannot fail: texts, numbers and valid times
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
 	ops := k.pageOps(turns, labels)
@@ -389,8 +390,8 @@ func (k *kept) headOps(s Summary, turns []Turn) []oxbow.Op {
 	return append(ops, oxbow.Update{Name: k.talk.name(), Content: string(b), Labels: labels, If: k.head.Version})
 }
 
-// summary returns that of the session when turns take the place of those that are
-// read. It reports whether the turns before them are known enough.
+// summary returns the summary of the session after turns replace the loaded turns. It returns false
+// if the summary depends on earlier turns that are not loaded.
 func (k *kept) summary(turns []Turn) (s Summary, ok bool) {
 	s = Summary{Client: k.talk.client, Session: k.talk.session, Turns: k.first - 1 + len(turns)}
 	if k.first > 1 {
@@ -409,11 +410,11 @@ func (k *kept) summary(turns []Turn) (s Summary, ok bool) {
 	if k.first == 1 || !s.Last.Before(k.sum.Last) {
 		return s, true
 	}
-	s.Last = k.sum.Last // of a turn before
+	s.Last = k.sum.Last // from an earlier turn
 	return s, was.Last.Before(k.sum.Last)
 }
 
-// add adds a turn that follows the others.
+// add adds a turn that is later than all turns added before.
 func (s *Summary) add(t *Turn) {
 	if s.Start.IsZero() {
 		s.Start = t.Start
@@ -429,7 +430,7 @@ func (s *Summary) add(t *Turn) {
 	}
 }
 
-// Summary is what is known of a session.
+// Summary summarizes a session.
 type Summary struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
@@ -439,8 +440,8 @@ type Summary struct {
 	Start   time.Time `json:"start,omitzero"`
 	Last    time.Time `json:"last,omitzero"`
 	Turns   int       `json:"turns"`
-	Prompt  string    `json:"prompt,omitempty"` // the first, cut
+	Prompt  string    `json:"prompt,omitempty"` // first prompt, shortened
 }
 
-// summaryLabel marks the entries that sum sessions up.
+// summaryLabel marks summary entries of sessions. Its value is the number of turns.
 const summaryLabel = "turns"

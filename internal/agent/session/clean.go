@@ -1,4 +1,4 @@
-// The form of an event that is kept: bounded, valid text.
+// This file bounds and normalizes events before they are stored.
 
 package session
 
@@ -16,22 +16,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Bounds of what is kept.
+// Limits of stored events.
 const (
 	maxText    = 256 << 10 // bytes of one text
 	maxTurn    = 1 << 20   // bytes of all texts of a turn
 	maxEvents  = 2000      // reports of a turn
-	maxWord    = 200       // bytes of an identifier, and of other words
-	maxPath    = 1 << 10   // bytes of a path or an address
+	maxWord    = 200       // bytes of identifiers and other words
+	maxPath    = 1 << 10   // bytes of a path or URL
 	maxPaths   = 200       // paths of a call
 	outputLine = 400       // bytes of a line of output
 	maxShown   = 40        // entries of an injection
 	maxRare    = 100       // terms of an injection
-	maxTaints  = 8         // calls of a turn that returned text of others
-	maxTaint   = 250       // bytes of the name of one
+	maxTaints  = 8         // calls of a turn that returned text by others
+	maxTaint   = 250       // bytes of a call in maxTaints
 )
 
-// clean returns the event as it is kept. What is clean stays as it is.
+// clean returns the event in its stored form. It is idempotent.
 func (e Event) clean() Event {
 	for _, s := range []*string{&e.Client, &e.Session, &e.Turn, &e.ID, &e.Branch, &e.Agent, &e.Model} {
 		*s = short(*s, maxWord)
@@ -39,7 +39,7 @@ func (e Event) clean() Event {
 	e.Dir, e.Transcript = short(e.Dir, maxPath), short(e.Transcript, maxPath)
 	e.Text = cutMarked(strings.TrimSpace(valid(e.Text)), maxText)
 	e.Time = e.Time.UTC().Round(0)
-	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON has none
+	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode it
 		e.Time = time.Time{}
 	}
 	if e.Call != nil {
@@ -55,8 +55,8 @@ func (e Event) clean() Event {
 	return e
 }
 
-// screened returns the event from whose names and paths fn took what it takes out.
-// Where the transcript is stays, as it is read there.
+// screened returns the event with fn applied to its names and paths, except for the path of the
+// transcript, which is still needed to read the transcript.
 func (e Event) screened(fn func(string) string) Event {
 	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.Agent, &e.Model} {
 		*s = fn(*s)
@@ -89,14 +89,14 @@ func (c *Call) clean() *Call {
 	return &d
 }
 
-// clean returns the injection as it is kept.
+// clean returns the injection in its stored form.
 func (in *Injection) clean() *Injection {
 	d := *in
 	d.Place = short(in.Place, maxWord)
 	d.Answer = short(in.Answer, maxWord)
 	d.Tokens = max(0, in.Tokens)
 	for _, f := range []*float64{&d.G, &d.Floor} {
-		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON has none
+		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON cannot encode it
 			*f = 0
 		}
 	}
@@ -126,7 +126,7 @@ func cleanPaths(ps []string) []string {
 	return all[:min(len(all), maxPaths)]
 }
 
-// valid returns a text that an entry can hold.
+// valid returns the text as valid UTF-8 with Unix line ends and without NUL bytes.
 func valid(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
@@ -137,7 +137,7 @@ func valid(s string) string {
 	return s
 }
 
-// short returns a word of one line.
+// short returns s on a single line, without control characters and cut to at most most bytes.
 func short(s string, most int) string {
 	if s == "" {
 		return ""
@@ -151,7 +151,7 @@ func short(s string, most int) string {
 	return strings.TrimSpace(text.Cut(strings.TrimSpace(s), most))
 }
 
-// cutMarked cuts a text that is longer than most bytes, and says so at its end.
+// cutMarked cuts a text that is longer than most bytes, and appends a note with its original size.
 func cutMarked(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -160,7 +160,7 @@ func cutMarked(s string, most int) string {
 	return strings.TrimSpace(text.Cut(s, most-len(mark))) + mark
 }
 
-// tail returns the last [MaxOutputLines] lines of an output, as a call keeps them.
+// tail returns the last [MaxOutputLines] lines of an output, each cut to outputLine bytes.
 func tail(output string) string {
 	output = strings.TrimRight(valid(output), " \t\n")
 	lines := strings.Split(output, "\n")
@@ -171,8 +171,8 @@ func tail(output string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// merge returns what two reports of one event say together. The order does not
-// matter, nor how often one is merged.
+// merge combines two reports of the same event. The order of merges does not matter, and merging a
+// report again changes nothing.
 func (e Event) merge(o Event) Event {
 	if e.Time.IsZero() || (!o.Time.IsZero() && o.Time.Before(e.Time)) {
 		e.Time = o.Time
@@ -199,7 +199,7 @@ func (e Event) merge(o Event) Event {
 	return e
 }
 
-// merge returns what two reports of one event repeat.
+// merge combines the repeats in two reports of the same event.
 func (r *Repeats) merge(o *Repeats) *Repeats {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
@@ -207,7 +207,7 @@ func (r *Repeats) merge(o *Repeats) *Repeats {
 	return (&Repeats{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).clean()
 }
 
-// clean returns what is kept: each call once, sorted, and nil for none.
+// clean returns the stored form: each call once, sorted. It returns nil if there are no calls.
 func (r *Repeats) clean() *Repeats {
 	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
 		return nil
@@ -224,7 +224,7 @@ func (r *Repeats) clean() *Repeats {
 	return &all
 }
 
-// merge returns the reading that is more of others.
+// merge returns the reading of the higher rank, which is the less trusted reading.
 func (r *Reading) merge(o *Reading) *Reading {
 	if r == nil || (o != nil && o.rank() > r.rank()) {
 		return o
@@ -232,7 +232,7 @@ func (r *Reading) merge(o *Reading) *Reading {
 	return r
 }
 
-// clean returns the reading as it is kept. One of a level that is not known is foreign.
+// clean returns the reading in its stored form. An unknown level becomes ReadForeign.
 func (r *Reading) clean() *Reading {
 	if r == nil {
 		return nil
@@ -261,7 +261,7 @@ func (c *Call) merge(o *Call) *Call {
 	return &d
 }
 
-// merge returns the fuller of two reports of one injection.
+// merge returns the fuller of two reports of the same injection.
 func (in *Injection) merge(o *Injection) *Injection {
 	if in == nil || (o != nil && fuller(in.whole(), o.whole()) != in.whole()) {
 		return o
@@ -269,13 +269,13 @@ func (in *Injection) merge(o *Injection) *Injection {
 	return in
 }
 
-// whole returns all of the injection, to compare it.
+// whole returns the injection as JSON, for comparisons.
 func (in *Injection) whole() string {
-	b, _ := json.Marshal(in) // of texts and numbers that JSON has
+	b, _ := json.Marshal(in) // cannot fail after clean
 	return string(b)
 }
 
-// fuller returns the longer of two texts and, of equal length, the later one.
+// fuller returns the longer of two texts. If their lengths are equal, it returns the greater text.
 func fuller(a, b string) string {
 	if cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 {
 		return b

@@ -1,4 +1,4 @@
-// Draining the spool into the archive, and reading transcripts on.
+// This file drains the spool into the archive and continues reading transcripts.
 
 package session
 
@@ -19,9 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A Reader reads what a client's transcript has after a cursor, which is "" at the
-// start: some megabytes at most, and only lines that are whole. Next is the cursor
-// after that; when it is the one that was given, there is nothing more.
+// A Reader reads a client's transcript after a cursor. The cursor is "" at the start of the
+// transcript. A call reads only complete lines and at most some megabytes. It returns the cursor
+// for the next call, which equals the given cursor if there is nothing more to read.
 type Reader func(ctx context.Context, client, path, cursor string) (events []Event, next string, err error)
 
 const (
@@ -29,14 +29,15 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-// Drain adds the events of the spool to the archive, and what the transcripts that
-// they name have beyond what was read. Then it removes what it has read: a process
-// that is killed in between loses nothing, and the next adds nothing twice. Read
-// may be nil.
+// Drain adds the spooled events to the archive, and then the unread part of the transcripts that
+// the events name. Afterwards it removes the spool files that it has read. If the process is killed
+// in between, nothing is lost and the next Drain adds nothing twice. If read is nil, transcripts
+// are not read.
 //
-// What is not done when ctx ends stays for the next time: then the error is that of
-// ctx, and what is in the archive by then is there to stay. While another process
-// drains, Drain waits for it.
+// If ctx ends, Drain returns its error. Events that are archived by then remain archived, and the
+// others remain in the spool. If a spool file fails, Drain continues with the other files and
+// returns the first error. A transcript that cannot be read only counts as bad in the report. While
+// another process drains, Drain waits.
 func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, err error) {
 	dir, err := vfs.Dir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +60,7 @@ func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, er
 		return r, err
 	}
 	names, err = spoolFiles(dir)
-	if err != nil { // those that another process has left
+	if err != nil { // list again: another process may have drained some
 		return r, err
 	}
 	var failed error
@@ -69,7 +70,7 @@ func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, er
 		}
 		one, err := a.drainFile(ctx, dir, name, read)
 		r.add(one)
-		failed = cmp.Or(failed, err) // it keeps none of the others
+		failed = cmp.Or(failed, err) // continue with the other files
 	}
 	return r, failed
 }
@@ -87,8 +88,8 @@ func waitLock(ctx context.Context, lock vfs.Lock) error {
 	}
 }
 
-// spoolFiles returns the names of the sessions' files, without the suffix of those
-// that were taken, the one written to first.
+// spoolFiles returns the names of the sessions' spool files in lexical order, without takenSuffix
+// and without duplicates.
 func spoolFiles(dir vfs.FS) ([]string, error) {
 	files, err := dir.ReadDir(".")
 	if err != nil {
@@ -104,8 +105,8 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	return names, nil
 }
 
-// drainFile drains the file of a session: first what was taken before and is still
-// there, then what it takes.
+// drainFile drains the spool file of a session: first a renamed file that an earlier drain left
+// behind, then the current file, which it renames.
 func (a *Archive) drainFile(ctx context.Context, dir *vfs.OS, name string, read Reader) (Report, error) {
 	taken := name + takenSuffix
 	r, err := a.drainTaken(ctx, dir, taken, read)
@@ -124,8 +125,8 @@ func (a *Archive) drainFile(ctx context.Context, dir *vfs.OS, name string, read 
 	return r, err
 }
 
-// drainTaken adds what a file has that no process appends to any more, and removes
-// it.
+// drainTaken adds the events of a renamed file, to which no process appends any more, and then
+// removes the file. It does nothing if the file does not exist.
 func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, read Reader) (r Report, err error) {
 	b, err := vfs.ReadFile(dir, taken, -1)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +142,7 @@ func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, rea
 	return r, dir.Remove(taken)
 }
 
-// drainBytes adds the events of a file, then what their transcripts have.
+// drainBytes adds the events of a spool file, then the unread part of their transcripts.
 func (a *Archive) drainBytes(ctx context.Context, b []byte, read Reader) (Report, error) {
 	events, bad := readEvents(b)
 	r, err := a.Add(ctx, events)
@@ -161,20 +162,20 @@ func (a *Archive) drainBytes(ctx context.Context, b []byte, read Reader) (Report
 		}
 		r.add(one)
 		if err != nil {
-			r.Bad++ // the events of hooks are there; a transcript that cannot be read must not keep them
+			r.Bad++ // hook events are archived; a broken transcript must not block the spool
 		}
 	}
 	return r, nil
 }
 
-// cursor is the content of an entry that says up to where a transcript was read.
+// cursor is the content of an entry that stores up to where a transcript was read.
 type cursor struct {
 	Client string `json:"client"`
 	Path   string `json:"path"`
 	Cursor string `json:"cursor"`
 }
 
-// Import adds what a transcript has beyond what was read of it.
+// Import adds the unread part of a transcript to the archive.
 func (a *Archive) Import(ctx context.Context, client, path string, read Reader) (r Report, err error) {
 	sum := sha256.Sum256([]byte(client + "\x00" + path))
 	name := "cursor/" + hex.EncodeToString(sum[:12])

@@ -1,113 +1,112 @@
-// What clients report of a session: the form that hooks and transcripts share.
+// This file defines events, the form in which both hooks and transcripts report a session.
 
-// Package session keeps what agents and people said and did: an archive of
-// turns in a memory of its own, next to the notes and apart from them.
+// Package session archives the turns of agents' sessions in a memory of its own, separate from the
+// notes.
 //
-// A session is reported as events, by the hooks of a client while it runs and
-// by its transcript at any time. The same event may come by both, and more than
-// once: a turn is the union of its events by their keys, so that the order and
-// the number of reports do not matter.
+// A client reports a session as events: its hooks report them while the session runs, and its
+// transcript can be read at any time. The same event may be reported by both and several times. A
+// turn is the union of its events by their keys, so the order and the number of reports do not
+// matter.
 package session
 
 import "time"
 
-// Kind is what an event reports.
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of events.
 const (
-	Start   Kind = "start"   // a session began; Text is how: startup, resume, clear, compact or fork
-	Prompt  Kind = "prompt"  // a person's text
-	Text    Kind = "text"    // an agent's visible text; thinking is no event
-	Called  Kind = "call"    // a tool was called and has answered
-	Plan    Kind = "plan"    // the agent's list of what is to do; Text is Markdown, a "- [ ] …" or "- [x] …" each line
-	Compact Kind = "compact" // the client compacted the conversation; Text is its summary, when it is known
-	Stop    Kind = "stop"    // the agent has ended its turn
-	End     Kind = "end"     // the session ended; Text is why, when it is known
+	Start   Kind = "start"   // the session began; Text is the reason: startup, resume, clear, compact or fork
+	Prompt  Kind = "prompt"  // text by the person
+	Text    Kind = "text"    // visible text by the agent; its thinking is not reported
+	Called  Kind = "call"    // a tool call returned
+	Plan    Kind = "plan"    // the agent's to-do list in Markdown, with "- [ ] …" or "- [x] …" on each line
+	Compact Kind = "compact" // the client compacted the conversation; Text is the summary if it is known
+	Stop    Kind = "stop"    // the agent ended its turn
+	End     Kind = "end"     // the session ended; Text is the reason if it is known
 )
 
-// Event is one thing that a client reports of a session. Its key is the client,
-// the session, the turn, the kind and ID; where ID is empty, the text.
+// Event is something that a client reports about a session. Its key consists of the client, the
+// session, the turn, the kind and the ID. If the ID is empty, the text takes its place.
 type Event struct {
-	Client  string `json:"client"`         // as setup names it: claude, codex, gemini, opencode, copilot, qwen
-	Session string `json:"session"`        // the client's identifier
-	Turn    string `json:"turn,omitempty"` // the client's identifier of the prompt; "": that of the prompt before
+	Client  string `json:"client"`         // the client's name in setup: claude, codex, gemini, opencode, copilot, qwen
+	Session string `json:"session"`        // the client's session ID
+	Turn    string `json:"turn,omitempty"` // the client's prompt ID; "" means the turn of the previous prompt
 	Kind    Kind   `json:"kind"`
 
-	// ID tells the event from others of its kind in the turn: the identifier of
-	// a call or of a message. It is the same in a hook and in the transcript;
-	// "" where the client gives none.
+	// ID distinguishes the event from other events of its kind in the turn. It identifies a call or
+	// a message, and is the same in hooks and in the transcript. It is "" if the client reports no
+	// ID.
 	ID string `json:"id,omitempty"`
 
 	Time       time.Time `json:"time,omitzero"`
-	Dir        string    `json:"dir,omitempty"`        // the working directory, absolute
-	Branch     string    `json:"branch,omitempty"`     // of the working tree, when the client tells it
-	Agent      string    `json:"agent,omitempty"`      // the sub-agent; "" for the main one
-	Model      string    `json:"model,omitempty"`      // "" when it is not known
-	Transcript string    `json:"transcript,omitempty"` // the file in which the client keeps the session
+	Dir        string    `json:"dir,omitempty"`        // absolute path of the working directory
+	Branch     string    `json:"branch,omitempty"`     // Git branch of the working tree, if the client reports it
+	Agent      string    `json:"agent,omitempty"`      // name of the sub-agent; "" for the main agent
+	Model      string    `json:"model,omitempty"`      // "" if not known
+	Transcript string    `json:"transcript,omitempty"` // path of the file in which the client stores the session
 
-	// Text is without the fences of what hooks put into prompts ([Strip]) and
-	// without secrets.
+	// Text contains neither secrets nor the fenced blocks that hooks insert into prompts ([Strip]).
 	Text string `json:"text,omitempty"`
-	Call *Call  `json:"call,omitempty"` // of [Called]
+	Call *Call  `json:"call,omitempty"` // only for kind [Called]
 
-	// Repeats is what the text, the command or its output repeats of what was read of
-	// others. The archive sets it.
+	// Repeats lists the calls whose results the text, the command or its output repeats. The
+	// archive sets it.
 	Repeats *Repeats `json:"repeats,omitempty"`
 
-	Injection *Injection `json:"injection,omitempty"` // of [Injected]
+	Injection *Injection `json:"injection,omitempty"` // only for kind [Injected]
 }
 
-// Call is what is kept of a call of a tool. Its output is not, but the end of
-// what a failed command printed.
+// Call is the archived part of a tool call. The output of a call is dropped, except for the last
+// lines that a failed command printed.
 type Call struct {
-	Tool    string   `json:"tool"`              // as the client names it
-	Command string   `json:"command,omitempty"` // of a shell; at most [MaxCommand] bytes, without secrets
-	Wrote   []string `json:"wrote,omitempty"`   // paths of files that it changed, as the client names them
-	Was     string   `json:"was,omitempty"`     // hash of the text that an edit of one file replaced; "" if not known
-	Became  string   `json:"became,omitempty"`  // hash of the text that it wrote there
-	Before  string   `json:"before,omitempty"`  // hash of the whole file before the call changed it; "" if not known
-	After   string   `json:"after,omitempty"`   // hash of the whole file after it
-	Read    []string `json:"read,omitempty"`    // paths of files that it read
-	Asked   string   `json:"asked,omitempty"`   // the address or the question of a tool that reads the web
-	Exit    *int     `json:"exit,omitempty"`    // the status of a command, when the client tells it
-	Failed  bool     `json:"failed,omitempty"`  // the tool or the command failed
+	Tool    string   `json:"tool"`              // the client's name for the tool
+	Command string   `json:"command,omitempty"` // shell command without secrets, at most [MaxCommand] bytes
+	Wrote   []string `json:"wrote,omitempty"`   // paths of changed files, as the client reports them
+	Was     string   `json:"was,omitempty"`     // hash of the text that the edit of one file replaced; "" if not known
+	Became  string   `json:"became,omitempty"`  // hash of the replacement text
+	Before  string   `json:"before,omitempty"`  // hash of the whole file before the call; "" if not known
+	After   string   `json:"after,omitempty"`   // hash of the whole file after the call
+	Read    []string `json:"read,omitempty"`    // paths of files that the call read
+	Asked   string   `json:"asked,omitempty"`   // URL or query of a tool that reads the web
+	Exit    *int     `json:"exit,omitempty"`    // exit status of the command, if the client reports it
+	Failed  bool     `json:"failed,omitempty"`  // whether the tool or the command failed
 	Output  string   `json:"output,omitempty"`  // the last [MaxOutputLines] lines of a failed command, without secrets
 
-	// Reading is where the text came from that the call returned. It is nil if no hook has
-	// judged it.
+	// Reading says who wrote the text that the call returned. It is nil if no hook has judged the
+	// call.
 	Reading *Reading `json:"reading,omitempty"`
 }
 
-// Reading is where the text came from that a call returned.
+// Reading says who wrote the text that a call returned.
 type Reading struct {
 	Level string `json:"level"` // ReadOwn, ReadUnvouched or ReadForeign
 
-	// What is the tool and its argument, "" for text of the agent's own.
+	// What is the tool and its argument. It is "" if the level is ReadOwn.
 	What string `json:"what,omitempty"`
 
-	// Trace identifies the prints of the text, by which is found what repeats it. It is ""
-	// if the text is not known: then all that the agent writes in the turn counts as
-	// repeating it.
+	// Trace identifies the fingerprints of the text, which are used to find texts that repeat it.
+	// It is "" if the text is not known. Then everything that the agent writes later in the turn
+	// counts as repeating it.
 	Trace string `json:"trace,omitempty"`
 }
 
 // Levels of a Reading.
 const (
-	ReadOwn       = "own"       // of the project, the agent or the person
-	ReadUnvouched = "unvouched" // of a program that is not known
-	ReadForeign   = "foreign"   // of others
+	ReadOwn       = "own"       // by the project, the agent or the person
+	ReadUnvouched = "unvouched" // by a program that oxbow does not know
+	ReadForeign   = "foreign"   // by somebody else
 )
 
-// Repeats names the calls whose results a text repeats in the same words.
+// Repeats names the calls from whose results a text repeats passages word for word.
 type Repeats struct {
 	Foreign   []string `json:"foreign,omitempty"`
 	Unvouched []string `json:"unvouched,omitempty"`
 }
 
-// Bounds of what is kept of a call.
+// Limits for the archived part of a call.
 const (
 	MaxCommand     = 200 // bytes
 	MaxOutputLines = 10
-	ReplacedLen    = 12 // bytes of the hash of a replaced text
+	ReplacedLen    = 12 // length of the hash of a replaced text, in bytes
 )

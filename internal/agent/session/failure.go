@@ -1,5 +1,4 @@
-// What is kept of a command that failed: the end of its output, and the signature
-// of its error.
+// This file extracts the error line of a failed command's output, and the signature of the error.
 
 package session
 
@@ -12,24 +11,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxSignature is the bytes of a signature.
+// maxSignature is the maximum length of a signature, in bytes.
 const maxSignature = 160
 
-// errorLine finds a line that names an error.
+// errorLine matches a line that names an error.
 var errorLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)\b(error|fail(ed|ure)?|fatal|panic|exception|traceback|cannot|can't|could not|no such|not found|undefined|unresolved|denied|refused|invalid|unexpected|timed? ?out|segmentation|assert\w*|E\d{3,4})\b|^\s*[\w.]*(Error|Exception)\b|✗|✕|^---? FAIL`,
 	)
 })
 
-// placedError finds a line that compilers and linters print: FILE:LINE:COLUMN: text, with
-// the tool's name before it or not.
+// placedError matches a line that compilers and linters print, FILE:LINE:COLUMN: text, optionally
+// after the name of the tool.
 var placedError = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\w+: )?(?:[A-Za-z]:)?[\w@~+-]*[./\\][\w./\\@~+-]*:\d+(?::\d+)?:? +\S`)
 })
 
-// namesError reports whether a line of an output, without white space around it, names an
-// error. The lines of Go that begin with # name packages.
+// namesError reports whether a trimmed line of an output names an error. Lines that begin with "#"
+// do not, because Go prints package names this way.
 func namesError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false
@@ -38,7 +37,7 @@ func namesError(line string) bool {
 		(strings.Contains(line, ":") && placedError().MatchString(line))
 }
 
-// errorWords are the beginnings of what errorLine finds, by their first letter.
+// errorWords lists the beginnings of the words that errorLine matches, by their first letter.
 var errorWords = map[byte][]string{
 	'a': {"assert"}, 'c': {"cannot", "can't", "could not"}, 'd': {"denied"}, 'f': {"fail", "fatal"}, 'i': {"invalid"},
 	'n': {"no such", "not found"},
@@ -47,11 +46,11 @@ var errorWords = map[byte][]string{
 	't': {"traceback", "timeout", "time out", "timed"}, 'u': {"undefined", "unresolved", "unexpected"},
 }
 
-// errorEnds are ends of words that errorLine finds.
+// errorEnds lists the ends of words that errorLine matches.
 var errorEnds = []string{"error", "exception"}
 
-// mayNameError reports whether errorLine may match a line, which is sooner known
-// than by the expression.
+// mayNameError reports whether errorLine may match a line. It is a faster check than the regular
+// expression.
 func mayNameError(line string) bool {
 	for i := 0; i < len(line); i++ {
 		if line[i] >= utf8.RuneSelf {
@@ -84,8 +83,8 @@ func isWordByte(c byte) bool {
 	return (c|0x20 >= 'a' && c|0x20 <= 'z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// variable matches what differs between two runs that fail alike, and what stands
-// in its place.
+// variable lists patterns for texts that differ between two runs with the same failure, and their
+// replacements.
 var variable = sync.OnceValue(func() []variablePart {
 	return []variablePart{
 		{"\x1b", regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`), ""},
@@ -117,15 +116,15 @@ var variable = sync.OnceValue(func() []variablePart {
 
 // variablePart is a row of variable.
 type variablePart struct {
-	signs string // it matches no text without one of them
+	signs string // the pattern matches only texts that contain one of these characters
 	found *regexp.Regexp
 	in    string
 }
 
 const digits = "0123456789"
 
-// ErrorLine returns the first line of an output that names an error, else the first that
-// says more than the name of a package; "" for no output.
+// ErrorLine returns the first line of an output that names an error. Otherwise it returns the first
+// line that is not a "#" line, or the first line at all. It returns "" if the output is blank.
 func ErrorLine(output string) string {
 	first := ""
 	for line := range strings.Lines(output) {
@@ -143,9 +142,9 @@ func ErrorLine(output string) string {
 	return first
 }
 
-// Signature returns what two failures of one cause have in common: the line of the output
-// that names the error ([ErrorLine]), with paths, numbers, hex and times taken out; "" for
-// no output.
+// Signature returns the common part of failures with the same cause: the error line ([ErrorLine])
+// with placeholders for paths, URLs, numbers, hexadecimal IDs and times. It returns "" if the
+// output is blank.
 func Signature(output string) string {
 	found := text.Cut(ErrorLine(output), 4*maxSignature)
 	for _, v := range variable() {

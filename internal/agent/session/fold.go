@@ -1,24 +1,24 @@
-// Fold: events in any order, and any number of times, make the same turns.
+// This file implements folding: events in any order and with any number of repetitions result in
+// the same turns.
 //
-// Two reports are of one event when their keys are the same. Where a client gives
-// no identifiers, these rules join them; each report is joined once:
+// Two reports are of the same event if their keys are equal. If a client reports no identifiers,
+// the following rules join reports. Each report is joined at most once.
 //
-//   - A prompt without Turn begins a turn. It is the prompt of equal text that is
-//     at most promptNear away and does not contradict it: not both have a Turn,
-//     and not both an ID. So a hook's prompt joins that of the transcript, and
-//     "continue" said twice is two turns.
-//   - A call without ID is the call of the same turn and agent with the same tool
-//     and input that has an ID and is at most callNear away.
-//   - Two prompts or two calls without identifiers that are otherwise the same and
-//     at most doubleNear apart are one: a hook that is installed twice.
-//   - A text without ID is part of the turn's texts that have one when it can be
-//     put together of them: the last message, or all of them, as hooks report at
-//     the end of a turn. Other kinds without ID are one when their texts are.
+//   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at
+//     most promptNear away, unless both have a Turn or both have an ID. So the prompt of a hook
+//     is joined with that of the transcript, and "continue" entered twice makes two turns.
+//   - A call without ID is joined with a call with ID of the same turn, agent, tool and input
+//     that began before the report and does not contradict its outcome. See joinInOrder.
+//   - Two prompts or two calls without identifiers that are otherwise equal and at most
+//     doubleNear apart are joined, because a hook may be installed twice.
+//   - A text without ID is dropped if it consists of texts with ID of the same turn, because
+//     hooks report the last message or all messages at the end of a turn. Events of other
+//     kinds without ID are joined if their texts are equal.
 //
-// An event without Turn belongs to the turn in which the client has an event of
-// its kind and ID; else to the last turn that began before it; else to the first.
-// The start of a session, and what the model was shown at it, belong to the turn
-// that begins next: a session that is resumed starts with it.
+// An event without Turn belongs to the turn that contains an event of the same kind and ID.
+// Otherwise it belongs to the last turn that began before it, or to the first turn if there is
+// none. The start of a session and the text that the model was shown at the start belong to the
+// next turn, because a resumed session begins with them.
 
 package session
 
@@ -29,7 +29,7 @@ import (
 	"time"
 )
 
-// Fold returns the turns that events make, by client, session and time.
+// Fold returns the turns that consist of the events, sorted by client, session and time.
 func Fold(events []Event) []Turn {
 	talks := map[talk][]Event{}
 	for _, e := range events {
@@ -47,8 +47,8 @@ func Fold(events []Event) []Turn {
 	return turns
 }
 
-// fold returns the turns of one session, numbered from first on, and whether an
-// event came before the first of them.
+// fold returns the turns of a session, numbered from first on. It reports whether an event is
+// earlier than the first turn.
 func (t talk) fold(events []Event, first int) (turns []Turn, early bool) {
 	groups, early := groupsOf(union(events))
 	for i, g := range groups {
@@ -57,7 +57,7 @@ func (t talk) fold(events []Event, first int) (turns []Turn, early bool) {
 	return turns, early
 }
 
-// union merges the reports of equal keys, and sorts them.
+// union merges reports with equal keys and returns the events sorted.
 func union(events []Event) []Event {
 	at := map[key]int{}
 	all := make([]Event, 0, len(events))
@@ -74,10 +74,10 @@ func union(events []Event) []Event {
 	return all
 }
 
-// group is the reports of one turn.
+// group contains the reports of a turn.
 type group struct {
-	turn, id string // of its prompt; "" for none
-	text     string // of its first prompt
+	turn, id string // of the prompt; "" if not known
+	text     string // of the first prompt
 	start    time.Time
 	prompts  int
 	reports  []Event
@@ -95,7 +95,7 @@ func (g *group) add(e Event) {
 	g.reports = append(g.reports, e)
 }
 
-// absorb adds the reports of a group that is of the same prompt.
+// absorb adds the reports of another group that belongs to the same prompt.
 func (g *group) absorb(o *group) {
 	g.turn = cmp.Or(g.turn, o.turn)
 	g.id = cmp.Or(g.id, o.id)
@@ -106,15 +106,15 @@ func (g *group) absorb(o *group) {
 	g.reports = append(g.reports, o.reports...)
 }
 
-// groups are the turns of a session that is being folded.
+// groups contains the turns of a session while it is folded.
 type groups struct {
 	all       []*group
-	named     map[string]*group // by Turn; by ID, with a NUL in front, where there is none
+	named     map[string]*group // by Turn, or by "\x00" + ID if there is no Turn
 	anonymous []*group
-	rest      []Event // that no prompt owns yet
+	rest      []Event // events without a known turn
 }
 
-// in adds an event to the group of a name.
+// in adds an event to the named group, and creates the group if necessary.
 func (gs *groups) in(name string, e Event) {
 	if gs.named[name] == nil {
 		gs.named[name] = &group{}
@@ -144,7 +144,7 @@ func (gs *groups) add(e Event) {
 	}
 }
 
-// takes reports whether a group can take in another of the same prompt.
+// takes reports whether group a can absorb group b, which belongs to the same prompt.
 func takes(a, b *group) bool {
 	if a.turn != "" {
 		return b.turn == "" && (a.id == "" || b.id == "" || a.id == b.id)
@@ -152,8 +152,8 @@ func takes(a, b *group) bool {
 	return a.id != "" && b.turn == "" && b.id == ""
 }
 
-// groupsOf returns the turns of a session, by time, and whether an event came before
-// all of them. The reports are sorted.
+// groupsOf returns the turns of a session by time, and whether an event is earlier than all turns.
+// The reports must be sorted.
 func groupsOf(reports []Event) (all []*group, early bool) {
 	gs := groups{named: map[string]*group{}}
 	for _, e := range reports {
@@ -176,8 +176,7 @@ func groupsOf(reports []Event) (all []*group, early bool) {
 	return place(all, gs.rest)
 }
 
-// joinGroups joins groups of one prompt: those of equal text of which the first can
-// take in the second.
+// joinGroups joins groups whose first prompts have equal text and are near each other in time.
 func joinGroups(all []*group) []*group {
 	byText := map[string][]*group{}
 	for _, g := range all {
@@ -187,7 +186,7 @@ func joinGroups(all []*group) []*group {
 	}
 	gone := map[*group]bool{}
 	for _, same := range byText {
-		// Those with an identifier of their own take in first, then those of a turn.
+		// Groups with a prompt ID absorb first, then groups with a Turn.
 		for _, named := range []bool{false, true} {
 			nearest(same, promptNear, func(g *group) time.Time { return g.start }, func(a, b *group) bool {
 				return (a.turn != "") == named && !gone[a] && !gone[b] && takes(a, b)
@@ -200,8 +199,8 @@ func joinGroups(all []*group) []*group {
 	return slices.DeleteFunc(all, func(g *group) bool { return gone[g] })
 }
 
-// ownersOf returns the groups of events with identifier; nil for one that several
-// have.
+// ownersOf returns the group of each event that has an ID. The group is nil if several groups
+// contain the event.
 func ownersOf(groups []*group) map[key]*group {
 	owner := map[key]*group{}
 	for _, g := range groups {
@@ -220,14 +219,14 @@ func ownersOf(groups []*group) map[key]*group {
 	return owner
 }
 
-// place puts the events without a turn where they belong, and reports whether one
-// came before all groups. These are sorted.
+// place adds the events without a turn to their groups, and reports whether an event is earlier
+// than all groups. The groups must be sorted.
 func place(groups []*group, rest []Event) (all []*group, early bool) {
 	if len(groups) == 0 && len(rest) > 0 {
 		groups = []*group{{start: rest[0].Time}}
 	}
 	owner := ownersOf(groups)
-	var started *group // by the last start of a session; nil if no turn began since
+	var started *group // next group after the last session start
 	for _, e := range rest {
 		g := owner[key{kind: e.Kind, id: e.ID}]
 		next := nextGroup(groups, e.Time)
@@ -250,8 +249,8 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 	return groups, early
 }
 
-// lastGroup returns the index of the last group that begins at a time or before, -1 if there is
-// none. The groups are sorted.
+// lastGroup returns the index of the last group that begins at or before t, or -1 if there is none.
+// The groups must be sorted.
 func lastGroup(groups []*group, t time.Time) int {
 	i, found := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
 	for ; found && i+1 < len(groups) && groups[i+1].start.Equal(t); i++ {
@@ -262,8 +261,8 @@ func lastGroup(groups []*group, t time.Time) int {
 	return i
 }
 
-// nextGroup returns the first group that begins at a time or later, nil if there is none. The
-// groups are sorted.
+// nextGroup returns the first group that begins at or after t, or nil if there is none. The groups
+// must be sorted.
 func nextGroup(groups []*group, t time.Time) *group {
 	i, _ := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
 	if i == len(groups) {
@@ -272,12 +271,12 @@ func nextGroup(groups []*group, t time.Time) *group {
 	return groups[i]
 }
 
-// isOfStart reports whether the event is the start of a session, or what the model was shown at it.
+// isOfStart reports whether the event is a session start or the injection made at a session start.
 func (e *Event) isOfStart() bool {
 	return e.Kind == Start || (e.Kind == Injected && e.Injection != nil && e.Injection.Place == placeStart)
 }
 
-// placeStart is the place of what a model is shown when a session starts.
+// placeStart is the place of injections that are made when a session starts.
 const placeStart = "start"
 
 // asTurn returns the group as a turn.
@@ -288,7 +287,7 @@ func (g *group) asTurn(client, session string, n int) Turn {
 	return t
 }
 
-// derive sets what follows from the reports.
+// derive sets the fields that are computed from the reports.
 func (t *Turn) derive() {
 	t.Events, t.Cut = view(t.reports, t.ID), slices.ContainsFunc(t.reports, func(e Event) bool {
 		return e.Kind == cutKind
@@ -300,8 +299,8 @@ func (t *Turn) derive() {
 	}
 }
 
-// bound returns the reports that a turn may have: its prompts and injections and, of
-// the others, the first. For what is left out, a report of kind cutKind stands.
+// bound returns the reports that fit into a turn: all prompts and injections come first, then the
+// earliest other reports. If reports are left out, it adds a report of kind cutKind.
 func (g *group) bound() (kept []Event) {
 	cut := false
 	rank := func(e *Event) int {

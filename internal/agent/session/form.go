@@ -1,4 +1,4 @@
-// The form of a turn as the content of an entry.
+// This file encodes a turn as the content of an entry.
 //
 //	user: <the person's text>
 //
@@ -8,11 +8,11 @@
 //
 //	<!--1 '*=~…-->
 //
-// Above the last line stand the texts of the turn, each once. The last line has
-// what else is known: the reports of events as JSON, compressed, in 32 signs that
-// are no part of words, so that the content is ranked by its texts alone. The texts
-// of injections stand there, too, and how a session began and ended: neither the person
-// nor the agent has said them.
+// The lines before the last line contain each text of the turn once. The last line contains
+// everything else: the reports of the events as compressed JSON, encoded with 32 characters that
+// are not part of words, so that only the texts determine the search rank. The last line also
+// contains the texts of injections and of session starts and ends, because neither the person nor
+// the agent wrote them.
 
 package session
 
@@ -34,42 +34,42 @@ const (
 	metaClose = "-->"
 	sep       = "\n\n"
 
-	maxMeta = 16 << 20 // bytes of JSON that a content may expand to
+	maxMeta = 16 << 20 // maximum size of the uncompressed JSON, in bytes
 )
 
-// heads stand before texts by kind.
+// heads contains the prefixes of texts by kind.
 var heads = map[Kind]string{Prompt: "user: ", Text: "assistant: "}
 
-// meta is the last line of a content.
+// meta is the decoded last line of a content.
 type meta struct {
 	Client  string    `json:"c"`
 	Session string    `json:"s"`
 	N       int       `json:"n"`
 	ID      string    `json:"id,omitempty"`
 	Start   time.Time `json:"b,omitzero"`
-	Texts   [][2]int  `json:"t,omitempty"` // head and length of each text
+	Texts   [][2]int  `json:"t,omitempty"` // length of the prefix and of each text, in bytes
 	Events  []report  `json:"e"`
 }
 
-// isSaid reports whether the text of an event is shown in the content: what a person, an
-// agent or a tool said, and not a word of the client, such as resume.
+// isSaid reports whether texts of the kind are shown in the content, because a person, an agent or
+// a tool produced them. Other texts are set by the client, such as "resume".
 func (k Kind) isSaid() bool {
 	return k != Injected && k != Start && k != Stop && k != End
 }
 
-// report is an event, with numbers of texts, from 1, in their place.
+// report is an event in which texts are replaced by their numbers, counted from 1.
 type report struct {
 	Event
 	T int `json:"t,omitempty"` // Text
 	O int `json:"o,omitempty"` // Output of the call
 }
 
-// signs are the bits of the last line, five in each.
+// signs encodes the last line, with five bits per character.
 var signs = base32.NewEncoding("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").WithPadding(base32.NoPadding)
 
 var errForm = errors.New("not the content of a turn")
 
-// Content returns the turn as the content of an entry.
+// Content returns the turn encoded as the content of an entry.
 func (t *Turn) Content() string {
 	m := meta{Client: t.Client, Session: t.Session, N: t.N, ID: t.ID, Start: t.Start}
 	var b strings.Builder
@@ -118,7 +118,7 @@ func (t *Turn) Content() string {
 	return b.String() + metaOpen + pack(&m) + metaClose
 }
 
-// cutForm cuts a content into its texts and the last line, without its marks.
+// cutForm splits a content into the texts and the encoded last line without its delimiters.
 func cutForm(content string) (texts, last string, ok bool) {
 	body, ok := strings.CutSuffix(content, metaClose)
 	i := strings.LastIndexByte(body, '\n') + 1
@@ -128,14 +128,14 @@ func cutForm(content string) (texts, last string, ok bool) {
 	return body[:i], body[i+len(metaOpen):], true
 }
 
-// Readable returns the content of a turn without what is only for programs.
+// Readable returns the texts of a turn's content without the last line.
 func Readable(content string) string {
 	texts, _, _ := cutForm(content)
 	return strings.TrimRight(texts, "\n")
 }
 
-// Parse returns the turn that a content is of. The error of any other text
-// matches errForm.
+// Parse decodes a turn from the content of an entry. The error matches errForm if the content is
+// not a turn's.
 func Parse(content string) (Turn, error) {
 	texts, last, ok := cutForm(content)
 	if !ok {
@@ -162,7 +162,7 @@ func Parse(content string) (Turn, error) {
 		}
 		e := r.Event
 		e.Client, e.Session = m.Client, m.Session
-		if r.T > 0 { // earlier versions wrote the texts of all events but injections so
+		if r.T > 0 { // earlier versions also stored the texts of starts and ends this way
 			e.Text = all[r.T]
 		}
 		if e.Call != nil {
@@ -174,8 +174,8 @@ func Parse(content string) (Turn, error) {
 	return t, nil
 }
 
-// Packed returns the texts of a turn that its content does not show: those of
-// injections, and the arguments of its calls. Any other content has none.
+// Packed returns texts that are only in the last line of a turn's content: those of injections, and
+// the URLs and queries of calls. It returns nil if the content is not a turn's.
 func Packed(content string) (texts []string) {
 	t, _ := Parse(content)
 	for _, e := range t.reports {
@@ -189,7 +189,7 @@ func Packed(content string) (texts []string) {
 	return texts
 }
 
-// packer is what packing and unpacking need, made once.
+// packer is a reusable buffer, compressor and decompressor.
 type packer struct {
 	buf bytes.Buffer
 	w   *flate.Writer
@@ -206,8 +206,8 @@ func pack(m *meta) string {
 	defer packers.Put(p)
 	p.buf.Reset()
 	p.w.Reset(&p.buf)
-	b, _ := json.Marshal(m) // of texts, numbers and times that JSON has
-	_, _ = p.w.Write(b)     // a buffer has no error
+	b, _ := json.Marshal(m) // cannot fail: texts, numbers and valid times
+	_, _ = p.w.Write(b)     // writing to a buffer never fails
 	_ = p.w.Close()
 	return signs.EncodeToString(p.buf.Bytes())
 }

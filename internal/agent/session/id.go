@@ -1,4 +1,4 @@
-// This file says which identifiers of sessions are accepted.
+// This file defines which session identifiers are accepted.
 
 package session
 
@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// ValidID reports whether a client's identifier of a session is accepted. Identifiers come
-// from reports and transcripts, which others may have written, and become arguments of
-// commands. A valid one is not empty, is UTF-8, does not begin with a dash, which a client
-// would read as an option, and has no character that a person does not see.
+// ValidID reports whether a client's session identifier is accepted. Identifiers come from reports
+// and transcripts, which others may have written, and become arguments of commands. A valid
+// identifier is not empty, is UTF-8, does not begin with a dash, which a client would parse as an
+// option, has no surrounding white space, and contains only printable characters.
 func ValidID(id string) bool {
 	if id == "" || !utf8.ValidString(id) || strings.HasPrefix(id, "-") || strings.TrimSpace(id) != id {
 		return false

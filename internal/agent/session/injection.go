@@ -1,26 +1,26 @@
-// Injections: what a hook put before a model.
+// This file defines injections: texts that a hook inserts into a model's context.
 
 package session
 
-// Injected is the kind of an event that holds what a hook put before the model. Its
-// Text is all of it, without the fence, and no part of what a turn is found by.
+// Injected is the kind of an event that records an injection. Its Text is the whole injected text
+// without the fence. The text is not searchable.
 const Injected Kind = "injected"
 
-// Injection is what is known of [Injected] besides the text.
+// Injection contains the data of an [Injected] event besides its text.
 type Injection struct {
 	Place  string  `json:"place"`            // start, prompt or action
 	Answer string  `json:"answer,omitempty"` // payload or pointer; "" without a gate
-	Tokens int     `json:"tokens"`           // an estimate, of Text and its fence
-	G      float64 `json:"g,omitempty"`      // strength of the best unit,
-	Floor  float64 `json:"floor,omitempty"`  // and the floor that it was above
+	Tokens int     `json:"tokens"`           // estimated tokens of Text and its fence
+	G      float64 `json:"g,omitempty"`      // strength of the best unit
+	Floor  float64 `json:"floor,omitempty"`  // threshold that G exceeded
 	Shown  []Shown `json:"shown,omitempty"`
 
-	// Rare are terms of the text that are rare in the memory and do not stand in
-	// the prompt. Where an agent writes some of them later, the text was used.
+	// Rare lists terms of the text that are rare in the memory and not in the prompt. If an agent
+	// writes some of them later, it used the text.
 	Rare []string `json:"rare,omitempty"`
 }
 
-// Shown is an entry of which something was shown.
+// Shown is an entry of which a part was shown.
 type Shown struct {
 	In      string `json:"in"` // notes or sessions
 	Name    string `json:"name"`

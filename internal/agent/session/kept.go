@@ -1,11 +1,10 @@
-// A session as it is stored: all of it, or its end, where new events can change
-// something.
+// This file loads a stored session: either all of it, or only the turns at its end that new events
+// can change.
 //
-// A turn that begins more than joinReach before every turn that new events touch
-// keeps its reports, unless one of the events names it or has the identifier of one
-// of its events. An entry CLIENT/SESSION/ids/0001 has hashes of these names and
-// identifiers, for pageTurns turns each, a line a turn; so the other turns need not
-// be read.
+// New events do not change a turn that begins more than joinReach before every turn that they
+// touch, unless an event names the turn or has the identifier of one of its events. The entries
+// CLIENT/SESSION/ids/0001 (pages) contain hashes of these names and identifiers, with a line for
+// each turn and pageTurns turns per page, so that the other turns need not be read.
 
 package session
 
@@ -25,26 +24,26 @@ import (
 
 const (
 	pageTurns = 64
-	hashSigns = 8 // signs of a hash, of 40 bits
+	hashSigns = 8 // characters of a 40-bit hash
 
-	// joinReach is more than what the prompts of a turn are apart that promptNear
-	// has joined, by two steps, and another promptNear to the next.
+	// joinReach exceeds the time over which promptNear can join the prompts of a turn in two steps,
+	// plus promptNear to the next prompt.
 	joinReach = 3*promptNear + 2*doubleNear
 )
 
-// kept is a session as it is stored. An entry of version 0 is not there.
+// kept is a stored session. Entries of version 0 do not exist.
 type kept struct {
 	talk  talk
 	head  oxbow.Entry
-	sum   Summary       // of head
-	pages []oxbow.Entry // hashes of all turns
-	lead  []Turn        // those that begin the session, as many as its summary is made of
-	first int           // the number of the first of turns
+	sum   Summary       // parsed content of head
+	pages []oxbow.Entry // hashes for all turns
+	lead  []Turn        // first turns of the session that determine its summary
+	first int           // number of the first turn in turns
 	turns []oxbow.Entry
-	all   []Turn // those of turns that can be read
+	all   []Turn // the parsed turns, without turns that cannot be read
 }
 
-// load reads a session. A turn that cannot be read is as one that is not there.
+// load reads a whole session. Turns that cannot be read are skipped.
 func (a *Archive) load(ctx context.Context, t talk) (kept, error) {
 	k, err := a.begin(ctx, t)
 	for n := 1; err == nil; n++ {
@@ -61,14 +60,14 @@ func (a *Archive) load(ctx context.Context, t talk) (kept, error) {
 	return k, err
 }
 
-// begin reads the head of a session, and its pages.
+// begin reads the summary and the pages of a session.
 func (a *Archive) begin(ctx context.Context, t talk) (k kept, err error) {
 	k.talk, k.first = t, 1
 	k.head, err = a.get(ctx, t.name())
 	if err != nil {
 		return k, err
 	}
-	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // else it has no turns
+	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // without a summary, the session has no turns
 	for n := 1; ; n++ {
 		e, err := a.get(ctx, t.page(n))
 		if err != nil || (e.Version == 0 && n > k.sum.pages()) {
@@ -82,13 +81,13 @@ func (s *Summary) pages() int { return (s.Turns + pageTurns - 1) / pageTurns }
 
 func (t talk) page(n int) string { return fmt.Sprintf("%s/ids/%04d", t.name(), n) }
 
-// parse returns the turn of an entry, when it is the one of that number.
+// parse returns the turn stored in an entry if it is turn n of this session.
 func (t talk) parse(e oxbow.Entry, n int) (Turn, bool) {
 	turn, err := Parse(e.Content)
 	return turn, err == nil && turn.Client == t.client && turn.Session == t.session && turn.N == n
 }
 
-// get returns the entry of that name; one of version 0 where there is none.
+// get returns the named entry, or an entry of version 0 if it does not exist.
 func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := a.Memory.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -97,8 +96,8 @@ func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
 	return e, err
 }
 
-// loadEnd reads the turns of a session that events can change, and those around
-// them. It reports whether these are enough.
+// loadEnd reads the turns of a session that the events can change and the turns near them. It
+// returns false if these turns do not suffice.
 func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, enough bool, err error) {
 	k, err = a.begin(ctx, t)
 	if err != nil || k.sum.Turns == 0 {
@@ -127,8 +126,8 @@ func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, 
 	return k, enough, err
 }
 
-// loadLead reads the turns before the first that is read from which the session has
-// its summary. It reports whether they can be read.
+// loadLead reads the first turns of the session, which determine its summary, up to the loaded
+// turns. It returns false if one of them cannot be read.
 func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
 	for n, s := 1, (Summary{}); n < k.first &&
 		((s.Prompt == "" && k.sum.Prompt != "") || (s.Dir == "" && k.sum.Dir != "")); n++ {
@@ -143,11 +142,11 @@ func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
 	return true, nil
 }
 
-// touched is what new events may change: turns from a time on, and those joined to
-// them by their name or by the text of their prompt.
+// touched describes what new events may change: the turns from start on, and the turns joined to
+// them by their names or the texts of their prompts.
 type touched struct {
 	start time.Time
-	names map[string]bool // of turns, and texts of prompts
+	names map[string]bool // turn names, prompt IDs and prompt texts
 }
 
 func newTouched(events []Event) touched {
@@ -168,7 +167,7 @@ func (t *touched) add(e *Event) {
 	}
 }
 
-// from returns the time from which turns are touched, when the turn is looked at.
+// from returns the time from which turns are touched, after it has examined the given turn.
 func (t *touched) from(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.reports, func(e Event) bool {
 		return t.names["turn "+e.Turn] || (e.Kind == Prompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
@@ -183,8 +182,8 @@ func (t *touched) from(turn *Turn) time.Time {
 	return t.start
 }
 
-// isApart reports whether no turn before the first that is read has a name or an
-// identifier of the events, or of those that are read.
+// isApart reports whether no turn before the loaded turns has a name or an identifier in common
+// with the events or the loaded turns. It returns false if a page is missing.
 func (k *kept) isApart(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
@@ -201,7 +200,7 @@ func (k *kept) isApart(events []Event) bool {
 	}
 	n := 1
 	for _, p := range k.pages {
-		if p.Version == 0 { // it was lost
+		if p.Version == 0 { // missing
 			return false
 		}
 		for line := range strings.Lines(p.Content) {
@@ -219,9 +218,9 @@ func (k *kept) isApart(events []Event) bool {
 	return n == k.first
 }
 
-// hashesOf returns the hashes of an event, and those that an event of another turn
-// has that belongs to the same: of the turn's name, and of the event's identifier.
-// Two events that name different turns may have one identifier.
+// hashesOf returns the hashes of an event's turn name and identifier (own), and the hashes that an
+// event of another turn has if it belongs to the same turn (other). Events that name different
+// turns may have the same identifier.
 func hashesOf(e *Event) (own, other []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
@@ -242,11 +241,11 @@ func hashesOf(e *Event) (own, other []string) {
 
 func hash(kind, s string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(kind + "\x00" + s)) // has no error
+	_, _ = h.Write([]byte(kind + "\x00" + s)) // never fails
 	return signs.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
 }
 
-// line returns the turn's line of a page.
+// line returns the turn's line on a page.
 func (t *Turn) line() string {
 	var all []string
 	for i := range t.reports {
@@ -257,8 +256,7 @@ func (t *Turn) line() string {
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// pageOps returns the changes of the pages, when turns take the place of those that
-// are read.
+// pageOps returns the operations that update the pages after turns replace the loaded turns.
 func (k *kept) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.first-1+len(turns), (k.first-1)/pageTurns
 	for p := first; p*pageTurns < total || p < len(k.pages); p++ {

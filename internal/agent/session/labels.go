@@ -1,4 +1,4 @@
-// The labels of a turn.
+// This file makes the labels of a turn.
 
 package session
 
@@ -13,23 +13,23 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The keys of labels of what hooks put before the model in a turn: at which
-// places, sentences of which entries, and which of these the agent used. They are
-// no words of the turn: what was shown must not be found by its name.
+// Keys of the labels that record injections of a turn: their places, the entries that they showed,
+// and the shown entries that the agent used. They are not indexed as words of the turn, so that a
+// search for an entry's name does not find the turns that it was shown in.
 const (
 	LabelInjected = "injected"
 	LabelShown    = "shown"
 	labelUsed     = "used"
 )
 
-// turnLabel marks the entries that are turns. Its value is the ordinal.
+// turnLabel marks the entries that are turns. Its value is the number of the turn.
 const turnLabel = "turn"
 
 // TurnFilter selects the entries of an archive that are turns.
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
-// most are the most labels of a key that a turn has, in the order in which they
-// are given. What is above maxMade in all is left out.
+// most lists the keys of a turn's labels in order of priority, with the maximum number of labels of
+// each key. Labels beyond maxMade in total are left out.
 var most = []struct {
 	key string
 	n   int
@@ -47,15 +47,15 @@ var most = []struct {
 	{LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
 }
 
-// maxMade is the most labels that are made of a turn's events, and maxForeign the
-// most that others have given, or that [Archive.Label] gives.
+// maxMade is the maximum number of labels that are made from a turn's events. maxForeign is the
+// maximum number of other labels: existing labels and the labels from [Archive.Label].
 const (
 	maxMade    = 244
 	maxForeign = oxbow.MaxLabels - maxMade
 )
 
-// labels returns the labels of a turn. Of those that its entry has, the ones of
-// other keys are kept.
+// labels returns the labels of a turn. It keeps existing labels (old) whose keys it does not make
+// itself.
 func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
 		"branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.Unvouched()}
@@ -89,7 +89,7 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxForeign)]...))
 }
 
-// labels calls add for those of the event.
+// labels calls add for each label of the event.
 func (e *Event) labels(root string, add func(key, value string)) {
 	add("agent", e.Agent)
 	if in := e.Injection; in != nil {
@@ -104,7 +104,7 @@ func (e *Event) labels(root string, add func(key, value string)) {
 	}
 	add("tool", c.Tool)
 	add("cmd", c.Command)
-	if c.server(e.Client) != "" { // a server may keep it, too
+	if c.server(e.Client) != "" { // the server may also record the call ID
 		add("call", e.ID)
 	}
 	for _, p := range slices.Concat(c.Wrote, c.Read) {
@@ -133,8 +133,8 @@ func isMade(key string) bool {
 
 func valuesOf(ls []oxbow.Label, key string) []string { return oxbow.Entry{Labels: ls}.Values(key) }
 
-// appendLabel adds a label, once, in a form that a label can have. An empty value
-// is none.
+// appendLabel adds a label in a valid form, unless the list already contains it or the value is
+// empty.
 func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
 	l := oxbow.Label{Key: key, Value: short(value, oxbow.MaxName)}
 	if slices.Contains(ls, l) || l.Check() != nil {
@@ -143,8 +143,9 @@ func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
 	return append(ls, l)
 }
 
-// project returns the name and root of a directory's project. If the directory is gone, the
-// name that the entry's labels have is better than one that is guessed.
+// project returns the name and root of the project that contains dir. If the project has no known
+// root or no name, for example because the directory was deleted, the name in the existing labels
+// takes precedence over a guessed name.
 func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
 	if a.Project == nil || dir == "" {
 		return "", ""
@@ -156,8 +157,8 @@ func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
 	return name, root
 }
 
-// relative returns a path below the root of its project, with slashes; any other
-// path as it is.
+// relative returns a path relative to the project's root, with slashes. A path outside of the
+// project is returned unchanged except for its slashes.
 func relative(p, dir, root string) string {
 	p = unixPath(p)
 	dir = unixPath(dir)

@@ -1,11 +1,10 @@
-// Names that other rooms look entries of the archive up by.
+// This file contains names by which other packages find entries of the archive.
 
 package session
 
 import "github.com/oxbow-memory/oxbow"
 
-// SessionFilter selects the entries of an archive that sum sessions up, each a
-// [Summary] as JSON.
+// SessionFilter selects the summary entries of an archive. Each contains a [Summary] as JSON.
 var SessionFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}}
 
 // Name returns the name of the turn's entry.

@@ -1,4 +1,4 @@
-// How a change of the notes is joined to the client's session that made it.
+// This file finds the client's session that made a change of the notes.
 
 package session
 
@@ -9,8 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Ref returns what the source of a change holds of the caller: the session where the
-// client names it, else the call, which the archive has; "" for neither.
+// Ref returns the caller's reference for the source of a change: the session if the client names
+// it, otherwise the call ID, by which the archive finds the session. It returns "" if both are
+// unknown.
 func (c *Caller) Ref() string {
 	switch {
 	case c.Session != "":
@@ -21,15 +22,14 @@ func (c *Caller) Ref() string {
 	return ""
 }
 
-// IsCaller reports whether the source of a change says, in its Ref, of which session
-// or call it is.
+// IsCaller reports whether the Ref of a change's source names a session or a call.
 func IsCaller(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
 	return caller != ""
 }
 
-// SessionOf returns the session that the source of a change names, as CLIENT/SESSION;
-// "" where it names none.
+// SessionOf returns the session that the source of a change names, as CLIENT/SESSION, or "" if the
+// source names no session.
 func SessionOf(s oxbow.Source) string {
 	caller, _ := s.SplitRef()
 	name, ok := strings.CutPrefix(caller, oxbow.RefSession)
@@ -39,13 +39,13 @@ func SessionOf(s oxbow.Source) string {
 	return name
 }
 
-// Origin finds which changes of the notes a session has made.
+// Origin recognizes the changes that a session made.
 type Origin struct {
 	name  string          // CLIENT/SESSION
-	calls map[string]bool // by refs
+	calls map[string]bool // references of the session's calls
 }
 
-// Origin returns the origin of a session in the archive.
+// Origin returns an Origin for an archived session.
 func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, error) {
 	o := Origin{client + "/" + session, map[string]bool{}}
 	turns, err := a.Turns(ctx, client, session)
@@ -59,13 +59,13 @@ func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, e
 	return o, err
 }
 
-// Made reports whether a change of that source is of the session.
+// Made reports whether the session made the change with this source.
 func (o Origin) Made(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
 	return caller != "" && (o.calls[caller] || SessionOf(s) == o.name)
 }
 
-// Said reports whether that is the name of a turn of the session.
+// Said reports whether the name is that of a turn of the session.
 func (o Origin) Said(turn string) bool {
 	return o.name != "" && strings.HasPrefix(turn, o.name+"/")
 }

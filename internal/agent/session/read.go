@@ -1,4 +1,4 @@
-// Reading the archive: sessions and their turns.
+// This file reads sessions and their turns from the archive.
 
 package session
 
@@ -12,10 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Sessions returns what is known of the sessions that a filter by client and
-// project selects and that were active at or after a time, the last active first.
-// There are at least most, when so many are kept; of very many, those that were
-// written last are looked at.
+// Sessions returns summaries of the sessions that match a filter by client and project and were
+// active at or after since, the latest first. It may return more than most. Without a filter it
+// examines the sessions that were written last, at least most if so many exist. With a filter it
+// examines at most [oxbow.MaxLimit] sessions.
 func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time, most int) ([]Summary, error) {
 	heads, err := a.heads(ctx, f, most)
 	all := []Summary{}
@@ -29,8 +29,8 @@ func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time,
 	return all, err
 }
 
-// heads returns the entries that sum sessions up. Without a filter, the entries
-// that were written last say which: then no index is needed, and few are read.
+// heads returns summary entries. Without a filter, it reads only the entries that were written
+// last, because this needs no index and few entries.
 func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []oxbow.Entry, err error) {
 	if _, whole := a.Memory.Store().(oxbow.Counter); !whole || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
@@ -57,8 +57,8 @@ func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []
 	}
 }
 
-// Find returns the sessions that an identifier, or the beginning of one, names:
-// SESSION or CLIENT/SESSION.
+// Find returns the sessions whose SESSION or CLIENT/SESSION is id. If there are none, it returns
+// the sessions whose SESSION or CLIENT/SESSION begins with id.
 func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 	if e, err := a.get(ctx, id); err != nil || e.Version != 0 {
 		var s Summary
@@ -79,13 +79,13 @@ func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 	}), nil
 }
 
-// Turns returns the turns of a session; none when there is no such session.
+// Turns returns the turns of a session, or nil if the session does not exist.
 func (a *Archive) Turns(ctx context.Context, client, session string) ([]Turn, error) {
 	return a.TurnsFrom(ctx, client, session, 1)
 }
 
-// TurnsFrom is Turns of those from a number on. One that is not positive counts from
-// the end: 0 is that of the last.
+// TurnsFrom is like Turns, but begins with turn number from. A number that is not positive counts
+// from the end: 0 is the last turn.
 func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from int) (turns []Turn, err error) {
 	t := talk{client, session}
 	var s Summary
@@ -93,7 +93,7 @@ func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from in
 	if err != nil {
 		return nil, err
 	}
-	_ = json.Unmarshal([]byte(head.Content), &s) // else it has no turns
+	_ = json.Unmarshal([]byte(head.Content), &s) // without a summary, the session has no turns
 	if from <= 0 {
 		from += s.Turns
 	}
@@ -108,8 +108,8 @@ func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from in
 	}
 }
 
-// Forget removes a session, and returns how many turns it had. The archive's
-// history keeps them until it is compacted.
+// Forget removes a session and returns the number of its turns. The archive's history contains the
+// turns until it is compacted.
 func (a *Archive) Forget(ctx context.Context, client, session string) (int, error) {
 	k, err := a.load(ctx, talk{client, session})
 	if err != nil || k.head.Version == 0 {

@@ -1,4 +1,4 @@
-// This file finds which events repeat what was read of others.
+// This file finds events that repeat text that was read of others.
 
 package session
 
@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// findRepeats sets what the events of agents repeat of what was read of others.
+// findRepeats sets Repeats of the events whose agent text repeats text that was read of others.
 func findRepeats(prints *fingerprint.File, events []Event) {
 	if prints == nil {
 		return
@@ -27,7 +27,7 @@ func findRepeats(prints *fingerprint.File, events []Event) {
 	}
 }
 
-// agentText returns what the agent said, planned or typed; "" for what a person said.
+// agentText returns the agent's text, plan or command with output. It is "" for other events.
 func (e *Event) agentText() string {
 	switch {
 	case e.Kind == Text || e.Kind == Plan || e.Kind == Compact:
@@ -38,8 +38,8 @@ func (e *Event) agentText() string {
 	return ""
 }
 
-// ownOutput returns what the kept output of a failed command repeats because of where it
-// came from: all of it is the text of others if the call read others.
+// ownOutput returns the repeats of a failed command's stored output. If the call read text by
+// others, the whole output is text by others.
 func (e *Event) ownOutput() *Repeats {
 	if e.Call == nil || e.Call.Output == "" || e.Call.Reading == nil {
 		return nil

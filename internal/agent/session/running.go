@@ -1,5 +1,5 @@
-// Which running session a call to this program's server comes from, and what that
-// session has read of others since the person's last prompt.
+// This file finds the running session that a call to this program's server comes from, and the text
+// by others that the session has read since the person's last prompt.
 
 package session
 
@@ -19,60 +19,61 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Caller is what a server knows of who calls it. All is the client's own word but
-// Dir, and each may be "".
+// Caller describes the caller of a server. The client reports all fields except Dir, so they cannot
+// be trusted. Each field may be "".
 type Caller struct {
-	Client  string // as setup names it; "" for one that is not known
-	Session string // the client's identifier
-	Call    string // the client's identifier of the call
+	Client  string // the client's name in setup; "" for an unknown client
+	Session string // the client's session ID
+	Call    string // the client's call ID
 	Dir     string // the working directory
 
-	Own string // files of the agent's own, a line each, which taint none who reads them
+	Own string // the agent's own files, one path per line; reading them does not taint a session
 }
 
-// Bounds of what is read to answer one call.
+// Limits on the data that is read to answer a call.
 const (
 	maxRunning  = 16             // sessions
-	runningFor  = 12 * time.Hour // since a session last reported
+	runningFor  = 12 * time.Hour // maximum time since a session's last report
 	tailOfSpool = 1 << 20        // bytes
-	tailOfTalk  = 128 << 10      // bytes of a transcript, in which the call is looked for
+	tailOfTalk  = 128 << 10      // bytes of a transcript that are searched for the call
 )
 
-// Exposure is what stood before the model of a session.
+// Exposure describes the texts that the model of a session has seen.
 type Exposure struct {
-	Known  bool        // the hooks of a client report the session
-	Taints []string    // what it read of others since the person's last prompt and of which no prints are kept
-	Read   []string    // what it read of others since then
-	Shown  []ShownText // what hooks put before it, as far as its last reports tell
-	Proof  string      // the last test that it passed since, or commit; "" for none, or when files were written after
-	Proved []string    // paths of the files that were written before the proof
+	Known  bool        // whether a client's hooks report the session
+	Taints []string    // calls since the person's last prompt that returned text by others without fingerprints
+	Read   []string    // calls since then that returned text by others, with or without fingerprints
+	Shown  []ShownText // entries that hooks inserted into the model's context, according to the latest reports
+	Proof  string      // last passed test or commit since then; "" if there is none or files were written later
+	Proved []string    // paths of the files written before the proof
 }
 
-// ShownText is what was shown of an entry.
+// ShownText is an entry that a hook inserted, with the inserted text.
 type ShownText struct {
 	Shown
 	Text string
 }
 
-// Exposure returns what stood before the model of the caller's session, which is the
-// one that the caller names, or whose spool or transcript has the call; else it is any
-// that runs in the caller's directory, if that is known, and what stood before one of
-// them counts. Open returns the archive, in which is what was drained of them
-// meanwhile; it is called when the spool has no prompt of the session.
+// Exposure returns the texts that the model of the caller's session has seen. The session is the
+// one that the caller names or whose spool or transcript contains the call. Otherwise Exposure
+// combines all sessions that run in the caller's directory, if the directory is known.
+//
+// Exposure calls open to get the archive if the spool contains no prompt of the session, because
+// earlier events of the session may already have been drained into the archive.
 func (s Spool) Exposure(
 	ctx context.Context,
 	c Caller,
 	open func(context.Context) (*Archive, error),
 	now time.Time,
 ) (x Exposure, err error) {
-	all := s.running(now) // before the archive takes it
+	all := s.running(now) // read the spool before the archive drains it
 	chosen := c.named(all)
 	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isPrompt) {
 		a, err := open(ctx)
 		if err != nil {
 			return x, err
 		}
-		// An archive is for one goroutine; the memory is shared.
+		// Only the memory is needed. The functions of a may not be safe for concurrent use.
 		chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now)
 		if err != nil {
 			return x, err
@@ -102,12 +103,13 @@ func (s Spool) Exposure(
 	return x, nil
 }
 
-// Prints returns the prints of what the sessions of the home have read.
+// Prints returns the fingerprints of the texts that sessions of this home have read.
 func (s Spool) Prints(now func() time.Time) fingerprint.File {
 	return fingerprint.File{Dir: s.Dir, Now: now}
 }
 
-// withoutTraces returns events of which the prints of what they read were lost.
+// withoutTraces returns a copy of the events without the traces of their readings, for events whose
+// fingerprints were lost.
 func withoutTraces(events []Event) []Event {
 	events = slices.Clone(events)
 	for i, e := range events {
@@ -119,8 +121,8 @@ func withoutTraces(events []Event) []Event {
 	return events
 }
 
-// choose returns the sessions that may have made the call, of those with a spool
-// and those of the archive.
+// choose returns the sessions that may have made the call. It adds recent sessions of the archive
+// to the sessions that have a spool (all).
 func (a *Archive) choose(ctx context.Context, c Caller, all []running, now time.Time) ([]running, error) {
 	all, err := a.running(ctx, all, now)
 	if err != nil {
@@ -140,7 +142,7 @@ func (a *Archive) choose(ctx context.Context, c Caller, all []running, now time.
 	}), nil
 }
 
-// named returns the session that the caller names, or that has made the call.
+// named returns the session that the caller names, or else the session that made the call.
 func (c *Caller) named(all []running) []running {
 	if c.Session != "" {
 		if named := only(all, func(r *running) bool { return r.session == c.Session }); len(named) > 0 {
@@ -162,7 +164,7 @@ func only(all []running, fits func(*running) bool) (some []running) {
 	return some
 }
 
-// addEarlier adds the last turn of the archive where the spool has no prompt.
+// addEarlier prepends the last archived turn if the spool contains no prompt of the main agent.
 func (r *running) addEarlier(ctx context.Context, a *Archive) error {
 	if slices.ContainsFunc(r.events, isPrompt) {
 		return nil
@@ -181,7 +183,8 @@ func (r *running) addEarlier(ctx context.Context, a *Archive) error {
 	return nil
 }
 
-// sincePrompt returns the events since the person's last prompt.
+// sincePrompt returns the events from the person's last prompt on, or all events if there is no
+// prompt.
 func (r *running) sincePrompt() []Event {
 	for i := len(r.events) - 1; i >= 0; i-- {
 		if isPrompt(r.events[i]) {
@@ -191,9 +194,9 @@ func (r *running) sincePrompt() []Event {
 	return r.events
 }
 
-// running returns the sessions and those of the archive that reported lately.
+// running appends the archived sessions that reported within runningFor and are not in all yet.
 func (a *Archive) running(ctx context.Context, all []running, now time.Time) ([]running, error) {
-	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: maxRunning, Filter: SessionFilter}) // those written last
+	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: maxRunning, Filter: SessionFilter}) // the latest sessions
 	if err != nil {
 		return nil, err
 	}
@@ -211,24 +214,25 @@ func (a *Archive) running(ctx context.Context, all []running, now time.Time) ([]
 
 func isPrompt(e Event) bool { return e.Kind == Prompt && e.Agent == "" }
 
-// running is a session with a spool.
+// running is a session that reported recently.
 type running struct {
 	client, session, dir, transcript string
 	events                           []Event
 	bytes                            []byte
 }
 
-// has reports whether the session made the call, as far as can be told.
+// has reports whether the spool or the end of the transcript contains the call ID. IDs of fewer
+// than 6 bytes never match.
 func (r *running) has(call string) bool {
-	if len(call) < 6 { // too short to be an identifier
+	if len(call) < 6 { // too short for an identifier
 		return false
 	}
 	return bytes.Contains(r.bytes, []byte(call)) ||
 		(r.transcript != "" && bytes.Contains(tailOf(r.transcript, tailOfTalk), []byte(call)))
 }
 
-// running returns the sessions that reported lately, the last first. One whose
-// spool was drained has no file until it reports again.
+// running returns at most maxRunning sessions that reported within runningFor, the latest first. A
+// session whose spool file was drained is missing until its next report.
 func (s Spool) running(now time.Time) (all []running) {
 	files, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -267,8 +271,8 @@ func (s Spool) running(now time.Time) (all []running) {
 	return all
 }
 
-// withoutInjections returns the lines of a spool that are no injections: the text of
-// one may name calls of other sessions.
+// withoutInjections returns the lines of a spool except injections, because the text of an
+// injection may contain call IDs of other sessions.
 func withoutInjections(b []byte) (rest []byte) {
 	for line := range bytes.Lines(b) {
 		if !bytes.Contains(line, []byte(`"kind":"`+Injected+`"`)) {
@@ -278,11 +282,12 @@ func withoutInjections(b []byte) (rest []byte) {
 	return rest
 }
 
-// tailOfFailure is how much of a spool is read to find the last failure.
+// tailOfFailure is how much of a spool is searched for the last failure.
 const tailOfFailure = 64 << 10 // bytes
 
-// Failure returns the signature of the error with which a command of the session failed,
-// when nothing was written and the command has not passed since; "" for none.
+// Failure returns the signature of the error with which a command of the session last failed. It
+// returns "" if no command failed since the last prompt or the last write to a file, or if the same
+// command has passed since.
 func (s Spool) Failure(client, session string) string {
 	events, _ := readEvents(tailOf(s.File(client, session), tailOfFailure))
 	passed := map[string]bool{}
@@ -301,7 +306,7 @@ func (s Spool) Failure(client, session string) string {
 	return ""
 }
 
-// tailOf returns the last bytes of a file; none when it cannot be read.
+// tailOf returns the last most bytes of a file, or nil if the file cannot be read.
 func tailOf(name string, most int64) []byte {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {

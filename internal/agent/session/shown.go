@@ -1,4 +1,4 @@
-// How often entries were put before models, and used.
+// This file counts how often entries were shown to models and used.
 
 package session
 
@@ -10,23 +10,22 @@ import (
 	"strings"
 )
 
-// UnusedFrom is in how many turns an entry was shown that is worth a look when it was
-// used in none.
+// UnusedFrom is the number of turns in which an entry must have been shown without being used to be
+// reported as unused.
 const UnusedFrom = 10
 
-// Count is in how many turns sentences of an entry were put before a model, and in how
-// many of these the agent used them ([Turn.Used]).
+// Count is the number of turns in which parts of an entry were shown to a model, and the number of
+// these turns in which the agent used them ([Turn.Used]).
 type Count struct {
 	Name  string `json:"name"`
 	Shown int    `json:"shown"`
 	Used  int    `json:"used"`
 }
 
-// Unused reports whether the entry was shown often, and never used.
+// Unused reports whether the entry was shown in at least UnusedFrom turns and never used.
 func (c Count) Unused() bool { return c.Shown >= UnusedFrom && c.Used == 0 }
 
-// Shown returns how often some entries were shown and used. It reads the index of
-// the archive, and no turn.
+// Shown returns the counts of the named entries. It reads only the index of the archive.
 func (a *Archive) Shown(ctx context.Context, names ...string) ([]Count, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -43,8 +42,7 @@ func (a *Archive) Shown(ctx context.Context, names ...string) ([]Count, error) {
 	return counts, err
 }
 
-// Unused returns the entries that were shown often and never used, those shown most
-// often first.
+// Unused returns the entries that were shown often and never used, the most shown first.
 func (a *Archive) Unused(ctx context.Context) ([]Count, error) {
 	shown, err := a.Memory.Values(ctx, LabelShown)
 	if err != nil || len(shown) == 0 {

@@ -1,4 +1,4 @@
-// Spool: the file of a session to which hooks append what has happened.
+// This file implements the spool: for each session, a file to which hooks append events.
 
 package session
 
@@ -16,35 +16,34 @@ import (
 	"time"
 )
 
-// SpoolDir is the name of the spool in a home.
+// SpoolDir is the name of the spool directory in a home.
 const SpoolDir = "spool"
 
 const (
 	spoolSuffix = ".jsonl"
-	takenSuffix = ".taken" // of a file that is being read into the archive
-	spoolRounds = 100      // times that an append may find its file taken
+	takenSuffix = ".taken" // suffix of a file while it is read into the archive
+	spoolRounds = 100      // maximum number of attempts if the file is renamed during an append
 )
 
 // Spool is a directory with a file for each client and session.
 type Spool struct {
-	Dir    string              // need not be there
-	Redact func(string) string // takes secrets out of names and paths; nil for none
+	Dir    string              // need not exist
+	Redact func(string) string // removes secrets from names and paths; may be nil
 }
 
-// Append keeps events until the archive takes them. When it returns, no end of
-// this process loses them. Events without a time get that of now. They are of one
-// session, or go to the file of the first.
+// Append stores events until the archive drains them. After Append returns, the events survive the
+// end of the process. Events without a time get the current time. All events are written to the
+// file of the first event's session.
 //
-// Many processes append at once, and one takes the file meanwhile: it renames the
-// file, reads it, and removes it. So an append is done when the name still leads
-// to the file that was written to: then the file was taken after the write, if at
-// all. Else the line is written again, to the new file; to have an event twice
-// does no harm.
+// Many processes may append while another process drains the file: it renames, reads and removes
+// the file. Append has succeeded if the name still refers to the written file after the write,
+// because then a later drain reads the events. Otherwise Append writes the lines again to the new
+// file. Duplicate events do no harm.
 func (s Spool) Append(events ...Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	b := []byte{'\n'} // ends a line that another process could not finish
+	b := []byte{'\n'} // ends an incomplete line of another process
 	for _, e := range events {
 		if e.Time.IsZero() {
 			e.Time = time.Now()
@@ -64,7 +63,7 @@ func (s Spool) Append(events ...Event) error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(s.Dir) // on Windows, its files can be renamed while they are open
+	root, err := os.OpenRoot(s.Dir) // on Windows, open files of a Root can be renamed
 	if err != nil {
 		return err
 	}
@@ -82,13 +81,13 @@ func (s Spool) Append(events ...Event) error {
 	return fmt.Errorf("%s was taken away %d times meanwhile", name, spoolRounds)
 }
 
-// File returns the path of the file of a session, which need not be there.
+// File returns the path of a session's file, which need not exist.
 func (s Spool) File(client, session string) string {
 	return filepath.Join(s.Dir, spoolName(client, session))
 }
 
-// appendTo writes to the end of a file, and reports whether that is still the
-// file of its name.
+// appendTo appends b to the named file, and reports whether the name still refers to the same file
+// afterwards.
 func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -109,8 +108,9 @@ func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 	return err == nil && os.SameFile(mine, now), err
 }
 
-// spoolName returns the name of a session's file, which every system can have:
-// letters and digits, and a hash where others were replaced.
+// spoolName returns a name for a session's file that is valid on every system. Characters other
+// than letters, digits, "-" and "_" are replaced. A changed or long name, or one with capital
+// letters, gets a hash.
 func spoolName(client, session string) string {
 	whole := client + "-" + session
 	name := strings.Map(func(r rune) rune {
@@ -126,8 +126,8 @@ func spoolName(client, session string) string {
 	return name + spoolSuffix
 }
 
-// readEvents returns the events of a spool's bytes, and how many lines are none.
-// An unfinished line is none, and was acknowledged to no client.
+// readEvents returns the events in the bytes of a spool file, and the number of invalid lines. A
+// line is incomplete if its writer was interrupted before it acknowledged the events to the client.
 func readEvents(b []byte) (events []Event, bad int) {
 	for line := range bytes.Lines(b) {
 		line = bytes.TrimSpace(line)

@@ -1,4 +1,4 @@
-// Strip: cutting out what programs put into the texts of people.
+// This file removes texts that programs insert into the texts of people.
 
 package session
 
@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// Fence is the element in which hooks of oxbow put memory before a model. [Strip]
-// cuts it out.
+// Fence is the name of the element in which oxbow's hooks insert memory into a model's context.
+// [Strip] removes it.
 const Fence = "oxbow-memory"
 
-// fences are the elements that clients and memories put into prompts: our own
-// first, then those of clients, then those of other memories.
+// fences lists the elements that clients and memories insert into prompts: first our own, then
+// those of clients and of other memory programs.
 var fences = []string{
 	Fence,
 	"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder", "local-command-caveat",
@@ -22,8 +22,8 @@ var fences = []string{
 	"mem0-memories", "recalled-memories",
 }
 
-// fenceTag matches the tags of fences. Our own is found in an escaped form, too, in which
-// a client may put it into an element of its own.
+// fenceTag matches the tags of fences. It also matches our own tags in escaped form, because a
+// client may put them into an element of its own.
 var fenceTag = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
@@ -31,9 +31,9 @@ var fenceTag = sync.OnceValue(func() *regexp.Regexp {
 		Fence + `)` + end)
 })
 
-// Strip returns a text without the fences of what hooks put into it, those of
-// others among them, and without white space around it. A fence that is not closed
-// goes to the end of the text; an end without a beginning is left out alone.
+// Strip returns a text without fenced blocks, including those of other programs, and without
+// surrounding white space. A block that is not closed extends to the end of the text. An end tag
+// without a start tag is removed.
 func Strip(s string) string {
 	if !strings.ContainsAny(s, `<&\`) {
 		return strings.TrimSpace(s)
@@ -41,9 +41,9 @@ func Strip(s string) string {
 	var b strings.Builder
 	at := 0
 	open := ""
-	depth := 0 // where the text goes on, the fence that is open, and how many of its kind
+	depth := 0 // number of nested blocks of this kind
 	for _, m := range fenceTag().FindAllStringSubmatchIndex(s, -1) {
-		if m[4] < 0 { // an escaped one
+		if m[4] < 0 { // an escaped tag
 			copy(m[2:6], m[6:10])
 		}
 		name, closing := strings.ToLower(s[m[4]:m[5]]), m[2] < m[3]

@@ -1,9 +1,9 @@
 // This file decides which texts of a turn repeat what the agent had read of others.
 //
-// A hook judges each call as it reports it ([Reading]), and keeps prints of the text. What
-// repeats that text in the same words is found by the prints. The rules for names of tools
-// and commands at the end of this file are for calls that no hook has judged, such as
-// those of an old archive: what was written after such a call counts as repeating it.
+// A hook judges each call when it reports the call ([Reading]), and stores fingerprints of the
+// returned text. The fingerprints find later texts that repeat passages word for word. The rules
+// for names of tools and commands at the end of this file apply to calls that no hook has judged,
+// such as calls in an old archive. Everything written after such a call counts as repeating it.
 
 package session
 
@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Warned stands in every answer of this program that holds a tainted entry. The call
-// that got such an answer has read what others wrote.
+// Warned is contained in every answer of this program that includes a tainted entry. A call that
+// returned such an answer has read text by others.
 const Warned = "others may have had a part in what it says"
 
-// webTools are the tools of clients that read the web, mail or chats, by client.
+// webTools lists, by client, the tools that read the web, mail or chats.
 var webTools = map[string][]string{
 	"claude":   {"WebFetch", "WebSearch"},
 	"codex":    {"web_search", "web_search_call", "web.run", "browser"},
@@ -31,25 +31,23 @@ var webTools = map[string][]string{
 	"copilot":  {"web_fetch", "web_search", "fetch_copilot_cli_documentation", "WebFetch", "WebSearch"},
 }
 
-// openTools are the tools of clients whose names look like those of an MCP
-// server, and are none.
+// openTools lists, by client, built-in tools whose names look like those of MCP tools.
 var openTools = map[string][]string{
 	"opencode": {"apply_patch", "plan_exit", "plan_enter"},
 	"copilot":  {},
 }
 
-// ownServers are what the setup calls this program's server. Others that are
-// named so are taken for it.
+// ownServers lists the names under which setup registers this program's MCP server. A server of
+// another program that has one of these names is mistaken for it.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// foreignDirs are directories of a working tree that hold what others wrote.
+// foreignDirs lists directories of a working tree that contain code by others.
 var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// Taints returns what the turn repeats of others: the calls whose results its texts and
-// commands repeat, and those whose results are not known. Each is the tool and its
-// argument.
+// Taints returns the calls whose results the turn's texts and commands repeat, and the calls that
+// returned text by others without fingerprints. Each is the tool and its argument.
 func (t *Turn) Taints() []string {
 	found := untraced(t.Events, t.Dir())
 	for i := range t.Events {
@@ -60,8 +58,8 @@ func (t *Turn) Taints() []string {
 	return found
 }
 
-// Unvouched returns the calls of programs that are not known whose output the turn's texts
-// and commands repeat.
+// Unvouched returns the calls of unknown programs whose output the turn's texts and commands
+// repeat.
 func (t *Turn) Unvouched() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].Repeats; r != nil {
@@ -81,7 +79,7 @@ func (t *Turn) Read() (found []string) {
 	return appendNew(found, untraced(t.Events, t.Dir())...)
 }
 
-// appendNew adds texts that a list does not have, up to maxTaints.
+// appendNew adds the texts that the list does not contain, up to maxTaints texts in total.
 func appendNew(list []string, more ...string) []string {
 	for _, s := range more {
 		if len(list) < maxTaints && !slices.Contains(list, s) {
@@ -91,8 +89,8 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// untraced returns the calls that returned text by others of which there are no prints, in
-// order of time, in a working directory. To read the agent's own files counts for none.
+// untraced returns the calls, in order of time, that returned text by others without fingerprints.
+// Reading the agent's own files does not count.
 func untraced(events []Event, dir string, own ...string) (found []string) {
 	for _, s := range taints(events, dir, own...) {
 		found = appendNew(found, s)
@@ -100,8 +98,8 @@ func untraced(events []Event, dir string, own ...string) (found []string) {
 	return found
 }
 
-// taints yields the numbers of the events that are calls which returned text by others of
-// which there are no prints, and the tool and its argument of each.
+// taints yields the index and the tool with its argument of each call that returned text by others
+// without fingerprints.
 func taints(events []Event, dir string, own ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		wrote := slices.Clone(own) // files that the agent wrote are its own
@@ -117,7 +115,7 @@ func taints(events []Event, dir string, own ...string) iter.Seq2[int, string] {
 	}
 }
 
-// traces returns the identifiers of the prints of text by others that the events have.
+// traces returns the traces of all texts in the events that are not the agent's own.
 func traces(events []Event) (ids []string) {
 	for _, e := range events {
 		if e.Call != nil && e.Call.Reading != nil && e.Call.Reading.Level != ReadOwn && e.Call.Reading.Trace != "" {
@@ -127,9 +125,9 @@ func traces(events []Event) (ids []string) {
 	return ids
 }
 
-// Untainted returns the turn without what its agent said, planned and typed that repeats
-// what it had read of others, and without all of that after a call whose result is not
-// known. The files that it wrote stay.
+// Untainted returns the turn without the agent's texts, plans and commands that repeat text by
+// others, and without all texts, plans and commands from the first call on that returned text by
+// others without fingerprints. Paths of written files stay.
 func (t *Turn) Untainted() Turn {
 	u := *t
 	from := len(t.Events)
@@ -152,8 +150,8 @@ func (t *Turn) Untainted() Turn {
 	return u
 }
 
-// taint returns the tool and its argument if the call returned text by others of which
-// there are no prints, else "".
+// taint returns the tool and its argument if the call returned text by others without fingerprints,
+// otherwise "".
 func (c *Call) taint(client, dir string, wrote []string) string {
 	if r := c.Reading; r != nil {
 		if r.Level == ReadForeign && r.Trace == "" {
@@ -176,7 +174,7 @@ func (c *Call) taint(client, dir string, wrote []string) string {
 	return strings.TrimSpace(text.Cut(strings.TrimSpace(short(c.Tool, maxWord)+" "+short(arg, maxPath)), maxTaint))
 }
 
-// server returns the MCP server of the tool, "" for a tool of the client.
+// server returns the MCP server of the tool, or "" for a built-in tool of the client.
 func (c *Call) server(client string) string {
 	if rest, ok := strings.CutPrefix(c.Tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")
@@ -211,8 +209,8 @@ func (c *Call) server(client string) string {
 	return ""
 }
 
-// readsForeign returns the first path or address that the call reads and that is
-// not the agent's or the person's own.
+// readsForeign returns the first path or command part with which the call reads text that is
+// neither the agent's nor the person's own.
 func (c *Call) readsForeign(dir string, wrote []string) string {
 	for _, p := range c.Read {
 		if isForeign(p, dir) && !slices.Contains(wrote, p) {
@@ -222,8 +220,8 @@ func (c *Call) readsForeign(dir string, wrote []string) string {
 	return commandReads(c.Command, dir, wrote)
 }
 
-// fetchers are programs that read what an address leads to; readers print files.
-// Of gh and glab, which have other uses, only what shows texts of others.
+// fetchers are programs that read URLs, and readers are programs that print files. For the hubs gh
+// and glab, only the subcommands in hubReads print text by others.
 var (
 	fetchers = []string{"curl", "wget", "http", "https", "xh", "lynx", "w3m", "links", "aria2c", "Invoke-WebRequest",
 		"iwr", "Invoke-RestMethod", "irm"}
@@ -233,8 +231,8 @@ var (
 		"jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
 )
 
-// commandReads returns the part of a command line that reads an address or a path
-// that is foreign. Quotes are taken off, and nothing is expanded.
+// commandReads returns the first part of a command line that reads a foreign URL or path, or "" if
+// there is none. It removes quotes and expands nothing.
 func commandReads(command, dir string, wrote []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
@@ -253,10 +251,10 @@ func commandReads(command, dir string, wrote []string) string {
 	return ""
 }
 
-// wrappers are programs that run the one after them.
+// wrappers are programs that run the command in their arguments.
 var wrappers = []string{"sudo", "env", "time", "nohup", "command", "exec"}
 
-// readsOthers reports whether a program reads what others wrote.
+// readsOthers reports whether a command reads text by others.
 func readsOthers(words []string, foreign func(path string) bool) bool {
 	args := words[1:]
 	switch program := strings.TrimSuffix(path.Base(unixPath(words[0])), ".exe"); {
@@ -292,8 +290,7 @@ func isRemote(w string) bool {
 		!strings.HasPrefix(host, "127.")
 }
 
-// isForeign reports whether a path leads out of the working directory or into a
-// directory of what others wrote.
+// isForeign reports whether a path leads out of the working directory or into one of foreignDirs.
 func isForeign(p, dir string) bool {
 	p, dir = unixPath(p), strings.TrimSuffix(unixPath(dir), "/")
 	if p == "" {
@@ -325,7 +322,7 @@ func isForeign(p, dir string) bool {
 	return false
 }
 
-// cutFold cuts a prefix, on Windows whatever its case.
+// cutFold cuts a prefix from s. If fold is true (on Windows), letter case is ignored.
 func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
 	if len(s) < len(prefix) || (s[:len(prefix)] != prefix && !(fold && strings.EqualFold(s[:len(prefix)], prefix))) {
 		return "", false
@@ -333,8 +330,8 @@ func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// unixPath returns a path of any system with slashes. A backslash that stands in a
-// name of a file is taken for one.
+// unixPath returns a path of any system with slashes. It also replaces backslashes that are part of
+// a file name.
 func unixPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // isAbs reports whether a path with slashes is absolute on any system.

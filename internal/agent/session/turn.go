@@ -1,4 +1,4 @@
-// Turn: a person's prompt and everything up to the next one.
+// This file defines the turn: a person's prompt and all events up to the next prompt.
 
 package session
 
@@ -9,29 +9,28 @@ import (
 	"time"
 )
 
-// Turn is a person's prompt and what came of it, up to the next prompt. [Fold]
-// makes turns.
+// Turn is a person's prompt and all events up to the next prompt. [Fold] builds turns from events.
 type Turn struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
-	N       int       `json:"turn"`         // ordinal in the session, from 1
-	ID      string    `json:"id,omitempty"` // the client's identifier of the prompt, when it gives one
+	N       int       `json:"turn"`         // number in the session, from 1
+	ID      string    `json:"id,omitempty"` // the client's prompt ID, if it reports one
 	Start   time.Time `json:"start,omitzero"`
-	End     time.Time `json:"end,omitzero"` // of the last event
+	End     time.Time `json:"end,omitzero"` // time of the latest event
 
-	// Events are all that happened, each once, by time; the Turn of each is ID.
+	// Events contains each event once, sorted by time. Their Turn is the turn's ID.
 	Events []Event `json:"events"`
 
-	// Cut says that the turn was too large, and that events are left out.
+	// Cut reports whether events were left out because the turn was too large.
 	Cut bool `json:"cut,omitempty"`
 
-	reports []Event // what Events were made of, each as it was reported
+	reports []Event // the reports from which Events was derived
 }
 
-// talk is one session of a client.
+// talk identifies a session of a client.
 type talk struct{ client, session string }
 
-// texts joins the texts of events of a kind that are of the main agent.
+// texts returns the main agent's texts of a kind, separated by blank lines.
 func (t *Turn) texts(k Kind) string {
 	var all []string
 	for _, e := range t.Events {
@@ -42,21 +41,21 @@ func (t *Turn) texts(k Kind) string {
 	return strings.Join(all, "\n\n")
 }
 
-// Prompt returns what the person said; "" where only the agent's part is known.
+// Prompt returns the person's text, or "" if only the agent's part is known.
 func (t *Turn) Prompt() string { return t.texts(Prompt) }
 
-// Said returns the agent's visible text, without that of sub-agents.
+// Said returns the agent's visible text, without the texts of sub-agents.
 func (t *Turn) Said() string { return t.texts(Text) }
 
-// Calls returns the events that are calls, those of sub-agents among them.
+// Calls returns the events that are calls, including those of sub-agents.
 func (t *Turn) Calls() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != Called || e.Call == nil })
 }
 
-// Dir returns the working directory in which the turn began, "" when it is not known.
+// Dir returns the working directory in which the turn began, or "" if it is not known.
 func (t *Turn) Dir() string { return t.first(func(e *Event) string { return e.Dir }) }
 
-// Branch returns the branch on which the turn began, "" when it is not known.
+// Branch returns the branch on which the turn began, or "" if it is not known.
 func (t *Turn) Branch() string { return t.first(func(e *Event) string { return e.Branch }) }
 
 func (t *Turn) first(of func(*Event) string) string {
@@ -68,13 +67,13 @@ func (t *Turn) first(of func(*Event) string) string {
 	return ""
 }
 
-// cutKind stands, among the reports of a turn, for those that were left out.
+// cutKind is the kind of a report that marks that reports of a turn were left out.
 const cutKind Kind = "cut"
 
-// kindOrder are the kinds in the order of events of the same time.
+// kindOrder lists the kinds in the order of simultaneous events.
 var kindOrder = []Kind{Start, Prompt, Injected, Plan, Text, Called, Compact, Stop, End, cutKind}
 
-// compare orders events by time. No two events of different bytes are equal.
+// compare orders events by time, then by kind, then by their other fields except Injection.
 func compare(a, b Event) int {
 	return cmp.Or(a.Time.Compare(b.Time),
 		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(a.Kind, b.Kind),
@@ -100,8 +99,8 @@ func compareCalls(a, b *Call) int {
 	)
 }
 
-// input is what a call was given: what tells it from another where the client
-// gives no identifier.
+// input returns the tool and the arguments of a call. It distinguishes calls if the client reports
+// no ID.
 func (c *Call) input() string {
 	return strings.Join(
 		slices.Concat([]string{c.Tool, c.Command, c.Asked, "w"}, c.Wrote, []string{"r"}, c.Read),
@@ -111,7 +110,7 @@ func (c *Call) input() string {
 
 func present(c *Call) int { return len(word(c != nil)) }
 
-// word returns a text for true that stands after that for false.
+// word maps true to a text that sorts after the text for false.
 func word(b bool) string {
 	if b {
 		return "x"
@@ -119,7 +118,7 @@ func word(b bool) string {
 	return ""
 }
 
-// exitOf returns the status of a call, less than any where it is not known.
+// exitOf returns the exit status of a call, or a value below every status if it is not known.
 func exitOf(c *Call) int {
 	if c.Exit == nil {
 		return -1 << 31
@@ -127,11 +126,11 @@ func exitOf(c *Call) int {
 	return *c.Exit
 }
 
-// Reports returns what the turn was made of. Together with other events they fold
-// to what all of them would.
+// Reports returns the reports from which the turn was built. Folding them together with other
+// events has the same result as folding all original events.
 func (t *Turn) Reports() []Event { return slices.Clone(t.reports) }
 
-// words returns all of it as one text, to compare it.
+// words returns the repeats as a single text, for comparisons.
 func (r *Repeats) words() string {
 	if r == nil {
 		return ""
@@ -139,7 +138,8 @@ func (r *Repeats) words() string {
 	return strings.Join(r.Foreign, "\x00") + "\x01" + strings.Join(r.Unvouched, "\x00")
 }
 
-// rank orders readings: by level, and of one level the one without a trace last.
+// rank returns a text that orders readings by level, from the most trusted to the least trusted. If
+// the levels are equal, a reading without a trace comes last.
 func (r *Reading) rank() string {
 	if r == nil {
 		return ""

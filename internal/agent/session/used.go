@@ -1,4 +1,4 @@
-// Whether an agent used what it was shown.
+// This file decides whether an agent used the entries that it was shown.
 
 package session
 
@@ -12,22 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Injections returns the events that hold what hooks put before the model.
+// Injections returns the events that record injections.
 func (t *Turn) Injections() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool {
 		return e.Kind != Injected || e.Injection == nil
 	})
 }
 
-// leastRare is how many rare terms of what was shown of an entry an agent writes
-// that used it.
+// leastRare is the number of an entry's rare terms that an agent must write to have used the entry.
 const leastRare = 3
 
-// Used returns the entries that were shown in the turn and used in it: the agent
-// wrote at least leastRare of the rare terms that were shown of one, in its texts,
-// its commands or the paths of files that it changed, and none of these before. It is
-// a matter of words: an agent may follow a note without one of its words, and what
-// it does in later turns is not looked at.
+// Used returns the entries that were shown in the turn and used in it. An entry was used if the
+// agent wrote at least leastRare of the rare terms shown with it, and first wrote each of them
+// after the injection. Its texts, commands, queries and paths of changed files count. Used only
+// compares words: an agent may follow a note without repeating its words, and later turns are not
+// examined.
 func (t *Turn) Used() (used []Shown) {
 	all := t.Injections()
 	var rare []string
@@ -40,7 +39,7 @@ func (t *Turn) Used() (used []Shown) {
 	find := analysis.NewFinder(analysis.NewChoice(rare, nil))
 	first, seen := t.firstWritten(find), map[Shown]bool{}
 	for i := range all {
-		in, since := all[i].Injection, all[i].Time.Truncate(time.Second) // some clients give no parts of one
+		in, since := all[i].Injection, all[i].Time.Truncate(time.Second) // some clients report only whole seconds
 		for _, s := range in.Shown {
 			if seen[s] {
 				continue
@@ -60,8 +59,9 @@ func (t *Turn) Used() (used []Shown) {
 	return used
 }
 
-// about returns the lines of the event's text that are of an entry: from one that
-// has its NAME@VERSION to the next that has another's. Where there is none, all are.
+// about returns the lines of the event's text that are about an entry: from a line that contains
+// its NAME@VERSION to the next line that contains that of another entry. If there is no such line,
+// about returns the whole text.
 func (e *Event) about(s Shown) string {
 	mark := func(s Shown) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
 	if !strings.Contains(e.Text, mark(s)) {
@@ -83,7 +83,7 @@ func (e *Event) about(s Shown) string {
 	return b.String()
 }
 
-// firstWritten returns when the agent first wrote each term that is looked for.
+// firstWritten returns the time at which the agent first wrote each of the terms.
 func (t *Turn) firstWritten(find *analysis.Finder) map[string]time.Time {
 	first := map[string]time.Time{}
 	for i := range t.Events {
@@ -104,15 +104,15 @@ func (t *Turn) firstWritten(find *analysis.Finder) map[string]time.Time {
 	return first
 }
 
-// termsIn returns the terms that are looked for and stand in a text.
+// termsIn returns the terms that occur in a text.
 func termsIn(s string, find *analysis.Finder) map[string]bool {
 	held := map[string]bool{}
 	find.Occurrences(context.Background(), s, func(term string, _ int) { held[term] = true })
 	return held
 }
 
-// redacted returns an injection from whose texts fn took what it takes out. Of the rare
-// terms those stay that stand in what is left.
+// redacted returns an injection after fn was applied to its text and names. Rare terms that the
+// text no longer contains are removed.
 func redacted(e Event, fn func(string) string) Event {
 	was := e.Text
 	e.Text = fn(e.Text)

@@ -1,4 +1,4 @@
-// The events of a turn, each once, of the reports that there are of them.
+// This file joins the reports of a turn, so that each event occurs only once.
 
 package session
 
@@ -13,16 +13,16 @@ import (
 const (
 	promptNear = 2 * time.Minute
 	doubleNear = 2 * time.Second
-	clockSlack = 2 * time.Second // by which the times of a client's reports and of its transcript may differ
+	clockSlack = 2 * time.Second // maximum difference between the clocks of a client's hooks and its transcript
 )
 
-// key is what two reports of one event have in common.
+// key identifies an event. Two reports with equal keys are of the same event.
 type key struct {
 	turn string
 	kind Kind
 	id   string
-	text string    // where there is no id
-	time time.Time // likewise, of prompts and calls, which may be repeated, and of what names no turn
+	text string    // agent, text and input of the call, if there is no ID
+	time time.Time // if there is no ID, for prompts, calls, cut reports and events without a turn
 }
 
 func (e *Event) key() key {
@@ -40,8 +40,8 @@ func (e *Event) key() key {
 	return k
 }
 
-// nearest calls join for pairs that fit, the nearest in time first, each element
-// in one pair.
+// nearest calls join for the pairs of elements for which fit returns true and whose times differ by
+// at most most. The nearest pair comes first. Each element is in at most one pair.
 func nearest[E comparable](es []E, most time.Duration, at func(E) time.Time, fit func(a, b E) bool, join func(a, b E)) {
 	type pair struct {
 		a, b  int
@@ -65,11 +65,10 @@ func nearest[E comparable](es []E, most time.Duration, at func(E) time.Time, fit
 	}
 }
 
-// view joins the reports of a turn by the rules above [Fold]. The reports are
-// sorted.
+// view joins the reports of a turn by the rules in fold.go. The reports must be sorted.
 func view(reports []Event, id string) []Event {
 	var all, texts, calls []Event
-	same := map[key]int{} // of all
+	same := map[key]int{} // index in all
 	for _, e := range reports {
 		e.Turn = id
 		switch {
@@ -98,7 +97,7 @@ func view(reports []Event, id string) []Event {
 	return all
 }
 
-// joinUnnamed joins events without identifier to those of equal text that have one.
+// joinUnnamed joins events without ID with events of equal kind, agent and text that have an ID.
 func joinUnnamed(all []Event) []Event {
 	for i := 0; i < len(all); {
 		e := all[i]
@@ -116,7 +115,7 @@ func joinUnnamed(all []Event) []Event {
 	return all
 }
 
-// joinTexts adds the texts without identifier that those with one do not make up.
+// joinTexts adds the texts without ID, unless they consist of texts with ID or are already in all.
 func joinTexts(all, texts []Event) []Event {
 	for _, e := range texts {
 		var named []string
@@ -148,8 +147,7 @@ func letters(s string) string {
 	}, s)
 }
 
-// madeOf reports whether a text can be put together of some of the parts, in
-// their order.
+// madeOf reports whether s is the concatenation of some of the parts in their order.
 func madeOf(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
@@ -166,7 +164,7 @@ func madeOf(s string, parts []string) bool {
 	return s == ""
 }
 
-// joinCalls adds the calls without identifier that are none of those with one.
+// joinCalls merges calls without ID into the matching calls with ID, and adds the others.
 func joinCalls(all, calls []Event) []Event {
 	input := func(e *Event) string { return e.Agent + "\x00" + (&Call{}).or(e.Call).input() }
 	named, reports := map[string][]*Event{}, map[string][]*Event{} // by input
@@ -200,16 +198,15 @@ func joinCalls(all, calls []Event) []Event {
 	return all
 }
 
-// isDouble reports whether two reports without identifier are of one call, by a hook that
-// is installed twice. The same command may have run twice in so short a time: then its
-// outcomes can differ.
+// isDouble reports whether two reports without ID are of the same call, because a hook is installed
+// twice. A command may also have run twice within doubleNear, but then its outcomes can differ.
 func isDouble(a, b *Event) bool {
 	return b.Time.Sub(a.Time).Abs() <= doubleNear && compareCalls(a.Call, b.Call) == 0
 }
 
-// joinInOrder merges reports that hooks made at the end of calls into calls whose begin
-// the transcript has, and returns the reports that it merged. Each report is merged into
-// the earliest call that began before it, has no report yet and does not contradict it.
+// joinInOrder merges the reports, which hooks make at the end of calls, into the calls of the
+// transcript, which have the start time. It returns the merged reports. Each report is merged into
+// the earliest call that began before it, has no report yet and does not contradict its outcome.
 func joinInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compare(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
@@ -227,7 +224,7 @@ func joinInOrder(calls, reports []*Event) (joined []*Event) {
 	return joined
 }
 
-// contradicts reports whether two outcomes cannot be of the same run of a command.
+// contradicts reports whether two outcomes cannot belong to the same run of a command.
 func (c *Call) contradicts(o *Call) bool {
 	if c == nil || o == nil {
 		return false
@@ -238,7 +235,7 @@ func (c *Call) contradicts(o *Call) bool {
 		(c.Exit != nil && o.Exit != nil && *c.Exit != *o.Exit)
 }
 
-// or returns the call, or c for none.
+// or returns o, or c if o is nil.
 func (c *Call) or(o *Call) *Call {
 	if o != nil {
 		return o

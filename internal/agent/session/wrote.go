@@ -1,4 +1,4 @@
-// Whether a client wrote a file, and in what turn.
+// This file finds the calls with which a client wrote a file.
 
 package session
 
@@ -11,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// reportNear is how much later than a change the call that made it may be reported.
+// reportNear is the maximum delay between a change and the report of the call that made it.
 const reportNear = time.Minute
 
-// Wrote reports whether a call of the client wrote a file which was last changed at a
-// time: it was reported at most doubleNear before that, or reportNear after. Taints are
-// what the turns of the calls that wrote the file since another time had read of others
-// before; own files do not count.
+// Wrote reports whether a call of the client made the latest change of a file, which happened at
+// the time changed. The call must have been reported between doubleNear before and reportNear after
+// it. The taints are the calls that returned text by others earlier in a turn in which the client
+// wrote the file after since. Reading own files does not count.
 func (a *Archive) Wrote(
 	ctx context.Context,
 	client, file string,
