@@ -1,5 +1,5 @@
-// This file implements the verbs Held and Approve: what is held back from models, and
-// a person's approval of it.
+// This file implements the verbs Held and Approve: the entries that are held back from models, and
+// their approval by a person.
 
 package verb
 
@@ -23,9 +23,9 @@ import (
 // HeldIn is the input of Held.
 type HeldIn struct{}
 
-// HeldOut lists what is not shown to a model that has not asked for it.
+// HeldOut lists the entries that are not shown to a model unless it asks for them.
 type HeldOut struct {
-	Entries []HeldEntry `json:"entries"` // newest first, without those of the groups
+	Entries []HeldEntry `json:"entries"` // newest first, without the entries of groups
 	Groups  []HeldGroup `json:"groups"`  // newest first
 }
 
@@ -34,17 +34,17 @@ type HeldEntry struct {
 	Name    string   `json:"name"`
 	Version uint64   `json:"version"`
 	Trust   string   `json:"trust"`
-	Read    []string `json:"read,omitempty"`    // where the words were read that it shares
-	Unknown []string `json:"unknown,omitempty"` // why nobody vouches for it
-	Shaped  []string `json:"shaped,omitempty"`  // rules of texts that look like instructions
+	Read    []string `json:"read,omitempty"`    // sources of the foreign words in the entry
+	Unknown []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
+	Shaped  []string `json:"shaped,omitempty"`  // rules for texts that look like instructions
 	Created string   `json:"created"`
 	Aliases []string `json:"aliases,omitempty"`
-	Labels  []string `json:"labels,omitempty"` // without those that hold it back
+	Labels  []string `json:"labels,omitempty"` // without the labels that hold the entry back
 	Content string   `json:"content"`
 }
 
-// HeldGroup is what one import, pull or load brought and what is held back for no other
-// reason. It is approved as a whole.
+// HeldGroup is the set of entries that a single import, pull or load added and that are held back
+// only for that reason. It is approved as a whole.
 type HeldGroup struct {
 	ID    string   `json:"id"`             // for [ApproveIn.Group]
 	From  string   `json:"from,omitempty"` // file, directory or server
@@ -76,8 +76,8 @@ var (
 // NotSuspicious selects the entries that are not [oxbow.Entry.Suspicious].
 var NotSuspicious = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: SuspiciousFilter.Terms[0].Values, Not: true}}}
 
-// heldEntries yields the entries that are held back. Imports of earlier versions of
-// this program have no label that says so.
+// heldEntries yields the entries that are held back. It also finds imports by earlier versions of
+// oxbow, which did not label them.
 func heldEntries(ctx context.Context, m *oxbow.Memory) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for _, f := range []oxbow.Filter{heldFilter, importedFilter} {
@@ -90,8 +90,8 @@ func heldEntries(ctx context.Context, m *oxbow.Memory) iter.Seq2[oxbow.Entry, er
 	}
 }
 
-// groupOf returns the identifier of the group that an entry is approved with, "" if it is
-// held back for a reason of its own.
+// groupOf returns the identifier of the group that an entry is approved with, or "" if the entry is
+// held back for another reason.
 func groupOf(e *oxbow.Entry) string {
 	if e.Suspicious() || e.Trust() != oxbow.TrustImported {
 		return ""
@@ -143,7 +143,7 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 	return out, nil
 }
 
-// add counts an entry in the group. From becomes what the entries have in common.
+// add counts an entry in the group. From becomes the common part of the entries' origins.
 func (g *HeldGroup) add(e *oxbow.Entry) {
 	g.Count++
 	if len(g.Names) < groupNames {
@@ -166,23 +166,23 @@ func originOf(e *oxbow.Entry) string {
 	return origin
 }
 
-// withoutHeld returns the labels that do not hold an entry back.
+// withoutHeld returns the labels without those that hold an entry back.
 func withoutHeld(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return slices.Contains(oxbow.HeldLabels(), l.Key)
 	})
 }
 
-// ApproveIn is the input of Approve: names, or a group.
+// ApproveIn is the argument of Approve: names, or a group.
 type ApproveIn struct {
 	Names  []string `json:"names,omitempty" flag:"-" usage:"names of entries that are held back"`
 	Group  string   `json:"group,omitempty" usage:"approve all that one import, pull or load brought, by the ID that oxbow approve lists" value:"ID"`
 	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
 }
 
-// Approve lets entries be shown to models that have not asked for them: in one change it
-// takes off the labels that hold them back and adds [oxbow.LabelApproved]. Only a person
-// may; for another caller the error matches [oxbow.ErrInvalid].
+// Approve lets entries be shown to models that have not asked for them. In a single change it
+// removes the labels that hold the entries back and adds [oxbow.LabelApproved]. If the caller is
+// not a person, the error matches [oxbow.ErrInvalid].
 func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error) {
 	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
 	if err != nil {
@@ -219,8 +219,8 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 	}), in.DryRun)
 }
 
-// namesOfGroup returns the names of the entries of a group; the error matches
-// [oxbow.ErrNotFound] if there are none.
+// namesOfGroup returns the names of the entries of a group. If the group has no entries, the error
+// matches [oxbow.ErrNotFound].
 func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []string, err error) {
 	for e, err := range heldEntries(ctx, m) {
 		if err != nil {
@@ -239,10 +239,10 @@ func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []s
 	return names, nil
 }
 
-// withheld stands in the place of a text in quarantine.
+// withheld replaces the text of an entry in quarantine.
 const withheld = "(in quarantine: only a person sees this, with oxbow approve)"
 
-// Withhold takes the text out of an entry that is in quarantine, unless a person asks.
+// Withhold replaces the text of an entry in quarantine, unless the caller is a person.
 func Withhold(ctx context.Context, e *oxbow.Entry) {
 	if e.Withheld(ctx) {
 		e.Content = withheld
@@ -252,13 +252,13 @@ func Withhold(ctx context.Context, e *oxbow.Entry) {
 // pastTexts withholds texts of versions of a memory.
 type pastTexts struct {
 	m    *oxbow.Memory
-	held map[string]bool // names of entries, true of those that are in quarantine now
+	held map[string]bool // by entry name: whether the entry is in quarantine now
 }
 
 func pastOf(m *oxbow.Memory) pastTexts { return pastTexts{m, map[string]bool{}} }
 
-// withheld reports whether the text of a version is kept from the caller of the context:
-// the version was in quarantine, or its entry is now.
+// withheld reports whether the caller may not see the text of a version, because the version was in
+// quarantine or its entry is now.
 func (p pastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person || v.Withheld(ctx) {
 		return v.Withheld(ctx)
@@ -272,14 +272,14 @@ func (p pastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
 	return held
 }
 
-// withhold takes the text out of a version that has one.
+// withhold replaces the text of a version that the caller may not see.
 func (p pastTexts) withhold(ctx context.Context, v *oxbow.Entry) {
 	if v.Content != "" && p.withheld(ctx, v) {
 		v.Content = withheld
 	}
 }
 
-// Warning is a line that stands before a text of that trust, "" for none.
+// Warning returns a line to write before a text of that trust, or "" if none is needed.
 func Warning(t oxbow.Trust) string {
 	switch t {
 	case oxbow.TrustImported, oxbow.TrustUnvouched:

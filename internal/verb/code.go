@@ -1,4 +1,4 @@
-// Verbs about code: annotate, get_annotations.
+// This file implements the verbs for code annotations: annotate and get_annotations.
 
 package verb
 
@@ -23,7 +23,7 @@ func Code() []Tool {
 		define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, GetAnnotations)}
 }
 
-// AnnotateIn is what annotate takes.
+// AnnotateIn is the argument of annotate.
 type AnnotateIn struct {
 	File      string   `json:"file" also:"path,file_path" jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree."`
 	StartLine int      `json:"start_line" also:"line,start,from" jsonschema:"As it stands now, counted from 1." usage:"First line of the block, counted from 1."`
@@ -33,7 +33,7 @@ type AnnotateIn struct {
 	Model     string   `json:"model,omitempty" jsonschema:"The model that you are." usage:"The model that wrote the lines."`
 }
 
-// GetAnnotationsIn is what get_annotations takes.
+// GetAnnotationsIn is the argument of get_annotations.
 type GetAnnotationsIn struct {
 	File      string `json:"file,omitempty" also:"path,file_path" jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree; not needed with query."`
 	StartLine *int   `json:"start_line,omitempty" also:"line,start,from" usage:"First line of the range, counted from 1; the first of the file by default."`
@@ -70,8 +70,8 @@ type Annotation struct {
 	Archived   bool     `json:"archived,omitempty" jsonschema:"its lines were gone when that was last looked at"`
 	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
 
-	// Standing says that nobody vouches for the annotation: this machine did not write it,
-	// and the reviewed branch does not have it.
+	// Standing is "unreviewed" if nobody vouches for the annotation: this machine did not write it,
+	// and the reviewed branch does not contain it.
 	Standing string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
 
 	Headline string `json:"-"` // the reasoning on one line
@@ -108,7 +108,7 @@ func AnnotationOf(f annotate.Found) Annotation {
 	return a
 }
 
-// markUnreviewed marks those annotations for which nobody vouches.
+// markUnreviewed marks the annotations that nobody vouches for.
 func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.Found) {
 	for i, isUnreviewed := range b.Unreviewed(ctx, found) {
 		if isUnreviewed {
@@ -117,22 +117,22 @@ func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, fo
 	}
 }
 
-// AnnotateOut is what annotate gives.
+// AnnotateOut is the result of annotate.
 type AnnotateOut struct {
 	Annotation Annotation `json:"annotation"`
 	Private    bool       `json:"private,omitempty"` // git ignores the annotations of the tree
 }
 
-// GetAnnotationsOut is what get_annotations gives.
+// GetAnnotationsOut is the result of get_annotations.
 type GetAnnotationsOut struct {
 	Annotations []Annotation `json:"annotations"`
 	Next        int          `json:"next_offset,omitempty"`
 	Notes       []Note       `json:"notes,omitempty"`
 
-	None bool `json:"-"` // the file, or with a query the tree, has no annotations at all
+	None bool `json:"-"` // the file has no annotations at all; with a query, the tree has none
 }
 
-// Annotate says why lines are as they are.
+// Annotate records why lines are as they are.
 func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, error) {
 	ctx, b, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 	return AnnotateOut{AnnotationOf(f), b.IsPrivate()}, nil
 }
 
-// GetAnnotations gives the annotations of lines, or those found by words.
+// GetAnnotations returns the annotations of a range of lines, or those that match a query.
 func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
@@ -237,8 +237,8 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 	return out, nil
 }
 
-// PartialNote says what is missing from a lookup that git did not answer, and
-// reports whether the error is about that.
+// PartialNote returns a note about what is missing from a lookup because git did not answer. It
+// returns false if err is another error.
 func PartialNote(err error) (string, bool) {
 	var partial *annotate.PartialError
 	if !errors.As(err, &partial) {
@@ -255,8 +255,7 @@ func PartialNote(err error) (string, bool) {
 	return note, true
 }
 
-// searchAnnotations looks through the annotations of the whole tree, or of one
-// file.
+// searchAnnotations searches the annotations of the whole tree or of a single file.
 func searchAnnotations(
 	ctx context.Context,
 	w *Workspace,
@@ -317,13 +316,13 @@ func searchAnnotations(
 	return out, nil
 }
 
-// Text says where the annotation was put.
+// Text returns the place of the new annotation.
 func (o AnnotateOut) Text() string {
 	s := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
 	return fmt.Sprintf("annotated %s of %s (%s)", Lines(s.String()), o.Annotation.File, o.Annotation.ID)
 }
 
-// Text shows each annotation, what others wrote in a fence.
+// Text returns all annotations. Text by others is fenced.
 func (o GetAnnotationsOut) Text() string {
 	var b strings.Builder
 	for _, a := range o.Annotations {

@@ -1,4 +1,5 @@
-// Feed: the changes of a memory, of all processes, as they come.
+// This file implements the feed that reports changes of a memory, made by any process, as they
+// happen.
 
 package verb
 
@@ -18,29 +19,28 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Feed says when a memory changes. While there are listeners, and only then, it looks
-// at each tick for changes of other processes; those of its own process it gets at
-// once. It holds nothing of what changed: each listener reads that from its own view,
-// when it can take it, so that no listener waits for another. It is safe for
-// concurrent use.
+// Feed wakes listeners when a memory changes. Changes by its own process are reported at once.
+// Changes by other processes are looked for at each tick, but only while there are listeners. Feed
+// stores no changes. Each listener reads them from its own view when it is ready, so that no
+// listener waits for another. Feed is safe for concurrent use.
 type Feed struct {
 	open func(context.Context, Access) (*oxbow.Memory, error)
 	tick func() (ticks <-chan time.Time, stop func())
 
-	running sync.Mutex // held while the poller starts or ends; guards end, which waits for it
-	end     func()     // ends the poller; nil for none
+	running sync.Mutex // held while the poller starts or ends; guards end
+	end     func()     // ends the poller and waits for it; nil if none runs
 
 	mu        sync.Mutex // guards the following
 	listeners map[*Listener]bool
-	resets    int // times that what was sent before no longer holds
+	resets    int // number of store events that made earlier changes invalid
 }
 
-// feedInterval is how often other processes are looked for, when the clock is the
-// system's.
+// feedInterval is the time between two checks for changes of other processes, with the default
+// ticker.
 const feedInterval = 100 * time.Millisecond
 
-// NewFeed returns the feed of the memory that open gives. A nil tick is a ticker of
-// [feedInterval].
+// NewFeed returns the feed of the memory that open returns. If tick is nil, the feed uses a ticker
+// with [feedInterval].
 func NewFeed(open func(context.Context, Access) (*oxbow.Memory, error), tick func() (<-chan time.Time, func())) *Feed {
 	if tick == nil {
 		tick = func() (<-chan time.Time, func()) {
@@ -51,32 +51,34 @@ func NewFeed(open func(context.Context, Access) (*oxbow.Memory, error), tick fun
 	return &Feed{open: open, tick: tick, listeners: map[*Listener]bool{}}
 }
 
-// Listener is one reader of a [Feed]. It is for one goroutine.
+// Listener is a reader of a [Feed]. It must be used by a single goroutine.
 type Listener struct {
-	// C receives when there may be something to take.
+	// C receives a value when Take may have something to return.
 	C <-chan struct{}
 
 	feed   *Feed
 	wake   chan struct{}
-	memory *oxbow.Memory // what the listener may see
-	last   uint64        // the change up to which all was taken
-	resets int           // of the feed, when the listener took last
-	blind  bool          // the next Take is a reset
+	memory *oxbow.Memory // the view of the memory that the listener may read
+	last   uint64        // number of the last change that the listener has taken
+	resets int           // value of Feed.resets at the last Take
+	blind  bool          // the next Take returns a reset
 }
 
-// News is what came since a listener took last.
+// News is the result of [Listener.Take].
 type News struct {
-	Last    uint64   // the number of the last change of the memory; 0 where changes have none
-	Reset   bool     // what changed is not known: all is to be read again
-	Changes []Change // the oldest first, without texts
+	Last    uint64   // number of the memory's last change; 0 if changes have no numbers
+	Reset   bool     // the changes are unknown, so the reader has to read everything again
+	Changes []Change // oldest first, without contents of entries
 }
 
-// mostNews is how many changes a listener gets at once; of more it gets a reset.
+// mostNews is the maximum number of changes between two calls of Take. After more changes, Take
+// returns a reset.
 const mostNews = 500
 
-// Listen returns a listener for what a view of the memory, that of w, holds. It has
-// taken all up to the change of that number, or up to now for ""; what it takes first says
-// where that is. Close ends it. Errors match [oxbow.ErrInvalid] where after is no number.
+// Listen returns a listener for the memory as w shows it. The first Take returns the changes after
+// change number after, or none if after is empty. It returns a reset if the memory has not reached
+// that number. Close ends the listener. If after is not a number, the error matches
+// [oxbow.ErrInvalid].
 func (f *Feed) Listen(ctx context.Context, w *Workspace, after string) (*Listener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(after, "0"), 10, 64)
 	if err != nil {
@@ -128,8 +130,8 @@ func (l *Listener) Close() {
 	}
 }
 
-// Take returns what came since the last call. News without a change, and without a
-// reset, say only that the memory has moved on.
+// Take returns the changes since the last call. If the News has no changes and no reset, the memory
+// changed only outside of the listener's view, or not at all.
 func (l *Listener) Take(ctx context.Context) (News, error) {
 	l.feed.mu.Lock()
 	blind := l.blind || l.resets != l.feed.resets
@@ -153,8 +155,8 @@ func (l *Listener) Take(ctx context.Context) (News, error) {
 	return n, nil
 }
 
-// since returns the changes of the view after the last one taken, with a removal of
-// what left the view.
+// since returns the changes in the view after the last taken change, oldest first. An entry that
+// left the view is reported as removed.
 func (l *Listener) since(ctx context.Context) ([]Change, error) {
 	var cs []Change
 	for c, err := range l.memory.Log(scope.WithLeaves(ctx)) {
@@ -181,8 +183,8 @@ func (l *Listener) nudge() {
 	}
 }
 
-// add adds a listener, and starts the poller with the first. The store is not called
-// with mu held: it calls changed.
+// add adds a listener, and starts the poller for the first listener. It must not call the store
+// while it holds f.mu, because the store calls changed, which locks f.mu.
 func (f *Feed) add(l *Listener, all *oxbow.Memory) error {
 	w, ok := all.Store().(oxbow.Watcher)
 	if !ok {
@@ -206,8 +208,8 @@ func (f *Feed) add(l *Listener, all *oxbow.Memory) error {
 
 var errNoEvents = fmt.Errorf("%w: this store does not report its changes", oxbow.ErrUnsupported)
 
-// poll finds changes of other processes until ctx is done. What it finds comes back
-// by changed; an error is that of the next call of any verb.
+// poll makes the store look for changes of other processes until ctx is done. The store reports
+// them by calling changed. Errors are ignored, because the next call of any verb returns them.
 func (f *Feed) poll(ctx context.Context, w oxbow.Watcher) {
 	ticks, stop := f.tick()
 	defer stop()
@@ -233,8 +235,8 @@ func (f *Feed) changed(e oxbow.Event) {
 	}
 }
 
-// span returns the first and the last change that the memory holds; 0 where it has
-// no numbers.
+// span returns the numbers of the first and the last change in the memory. It returns zeros if its
+// changes have no numbers.
 func (f *Feed) span(ctx context.Context) (first, last uint64, err error) {
 	all, err := f.open(ctx, Read)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Handoffs: the verbs that list, show, take and drop them.
+// This file implements the verbs that list, show, take and drop handoffs.
 
 package verb
 
@@ -20,7 +20,7 @@ type HandoffOut struct {
 	Version uint64         `json:"version"`
 	Created string         `json:"created"`
 	State   string         `json:"state"`           // open or taken
-	Trust   string         `json:"trust,omitempty"` // where a warning belongs before the text
+	Trust   string         `json:"trust,omitempty"` // set if the text needs a warning
 	Project string         `json:"project,omitempty"`
 	Profile string         `json:"memory_profile,omitempty"`
 	Skills  []string       `json:"skills,omitempty"`
@@ -33,11 +33,11 @@ type HandoffOut struct {
 	text string
 }
 
-// LoadedOut is what a handoff names, as it was loaded.
+// LoadedOut is the profile and the skills that a handoff names, after loading.
 type LoadedOut struct {
 	Selection *SelectionOut `json:"selection,omitempty"`
 	Skills    []SkillOut    `json:"skills,omitempty"`
-	Wrong     string        `json:"profile_not_loaded,omitempty"` // why
+	Wrong     string        `json:"profile_not_loaded,omitempty"` // the error, if the profile could not be loaded
 }
 
 // SkillOut is a skill that a handoff names.
@@ -48,7 +48,7 @@ type SkillOut struct {
 	Wrong string `json:"not_loaded,omitempty"` // why
 }
 
-// Text is the handoff as its taker reads it; "" in a list.
+// Text returns the handoff in the form for the agent that takes it, or "" in a list.
 func (o HandoffOut) Text() string { return o.text }
 
 func handoffOut(h handoff.Handoff, files []handoff.File) HandoffOut {
@@ -83,13 +83,13 @@ func openingOut(o *handoff.Opening) HandoffOut {
 	return out
 }
 
-// HandoffsIn is what Handoffs takes.
+// HandoffsIn is the argument of Handoffs.
 type HandoffsIn struct {
 	All     bool   `json:"all,omitempty" usage:"the taken ones too"`
 	Project string `json:"project,omitempty" usage:"only those of this PROJECT; auto is that of the working directory"`
 }
 
-// HandoffsOut is what Handoffs gives, the newest first.
+// HandoffsOut is the result of Handoffs, newest first.
 type HandoffsOut struct {
 	Handoffs []HandoffOut `json:"handoffs"`
 }
@@ -111,20 +111,19 @@ func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, er
 	return out, nil
 }
 
-// Opening are the parameters of the verbs that give a handoff as its taker sees
-// it.
+// Opening are the parameters shared by the verbs that show or take a handoff.
 type Opening struct {
 	Brief  bool `json:"brief,omitempty" usage:"only the handoff, without the profile and the skills that it names"`
 	Budget int  `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens with what is loaded, instead of the profile's own"`
 }
 
-// ShowHandoffIn is what ShowHandoff takes.
+// ShowHandoffIn is the argument of ShowHandoff.
 type ShowHandoffIn struct {
 	Name string `json:"name,omitempty" flag:"-" usage:"name of the handoff; the newest open one by default"`
 	Opening
 }
 
-// ShowHandoff gives a handoff as its taker sees it, and takes nothing.
+// ShowHandoff returns a handoff in the form for the agent that takes it, without taking it.
 func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOut, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -158,25 +157,25 @@ func newestHandoff(ctx context.Context, m *oxbow.Memory) (handoff.Handoff, error
 	return open[0], nil
 }
 
-// noHandoffError says that no handoff is open. Callers treat it as an unknown name.
+// noHandoffError reports that no handoff is open. It matches [oxbow.ErrNotFound].
 type noHandoffError struct{}
 
 func (noHandoffError) Error() string        { return "no handoff waits" }
 func (noHandoffError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// TakeHandoffIn is what TakeHandoff takes. Without a name, it is the newest.
+// TakeHandoffIn is the argument of TakeHandoff. Without a name, the newest open handoff is taken.
 type TakeHandoffIn struct {
 	Name string `json:"name,omitempty" flag:"-"`
 	Opening
 	Project string `json:"project,omitempty" usage:"only one of this PROJECT; auto is that of the working directory"`
 }
 
-// TakenOut is the handoff that was taken; nil when none waits.
+// TakenOut is the handoff that was taken. The pointer is nil if none is open.
 type TakenOut struct{ *HandoffOut }
 
-// TakeHandoff takes a handoff: no other session gets it. What it names is
-// resolved before, so that an unusable home takes none; what then cannot be
-// loaded is said in the answer.
+// TakeHandoff takes a handoff, so that no other session gets it. It checks the home before, so that
+// an unusable home takes no handoff. A profile or skill that cannot be loaded afterwards is
+// reported in the result.
 func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenOut, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -197,8 +196,8 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenOut,
 	return TakenOut{&out}, nil
 }
 
-// open gives a handoff with what it names. It may be taken by now: what cannot
-// be loaded is said, and is no error.
+// open returns a handoff with the profile and skills that it names. It reports a failure to load
+// them in the result, because the handoff may already be taken.
 func (w *Workspace) open(
 	ctx context.Context,
 	l *handoff.Loader,
@@ -216,8 +215,8 @@ func (w *Workspace) open(
 	return openingOut(&o)
 }
 
-// scanFiles returns what is known of files in the working directory, under a root
-// that links cannot lead out of.
+// scanFiles returns the state of the files in the working directory. Links that lead out of the
+// directory are not followed.
 func (w *Workspace) scanFiles(names []string) []handoff.File {
 	root, err := os.OpenRoot(w.Dir)
 	if err == nil {
@@ -231,12 +230,12 @@ func (w *Workspace) scanFiles(names []string) []handoff.File {
 	return files
 }
 
-// DropHandoffIn is what DropHandoff takes.
+// DropHandoffIn is the argument of DropHandoff.
 type DropHandoffIn struct {
 	Name string `json:"name" flag:"-" usage:"name of the handoff"`
 }
 
-// DropHandoff forgets a handoff, open or taken.
+// DropHandoff forgets a handoff, whether it is open or taken.
 func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (HandoffOut, error) {
 	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
@@ -249,21 +248,20 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (HandoffOu
 	return handoffOut(h, nil), nil
 }
 
-// OpenSessionIn is what OpenSession takes.
+// OpenSessionIn is the argument of OpenSession.
 type OpenSessionIn struct {
 	SelectIn
 	Project string `json:"project,omitempty"`
 }
 
-// OpenSessionOut is how a session begins: with a handoff, or, when none waits,
-// with a selection alone.
+// OpenSessionOut is the start of a session: a handoff, or only a selection if no handoff is open.
 type OpenSessionOut struct {
 	Handoff   *HandoffOut
 	Selection *SelectionOut
 }
 
-// OpenSession takes the newest open handoff, if one waits; then the handoff's
-// profile selects, else the one asked for.
+// OpenSession takes the newest open handoff, if there is one. The selection is made by the
+// handoff's profile, or by in.Profile if there is no handoff.
 func OpenSession(ctx context.Context, w *Workspace, in OpenSessionIn) (OpenSessionOut, error) {
 	l, r, err := w.profile(in.Profile)
 	if err != nil {

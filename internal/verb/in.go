@@ -1,11 +1,12 @@
-// What each verb takes; see [ParamsOf] for the tags.
+// This file defines the arguments of the verbs; see [ParamsOf] for the tags.
 //
-// Null, an empty string and an empty list mean "not given": models fill in
-// what they do not need. What must tell zero from absent is a pointer.
+// Null and an empty list mean that an argument is absent, and so does an empty string unless the
+// tag empty allows it, because models fill in arguments that they do not need. If zero differs from
+// absent, the field is a pointer.
 
 package verb
 
-// RememberIn is what remember takes.
+// RememberIn is the argument of remember.
 type RememberIn struct {
 	Name         string   `json:"name,omitempty" also:"key,title,id" flag:"-" jsonschema:"Short, unique; by default the first line of the content." usage:"Short unique name; an entry of that name is updated. By default, the first line of the content."`
 	Content      string   `json:"content,omitempty" also:"text,body,note,memory,value" jsonschema:"Markdown; on update the old one by default." usage:"What to remember, in Markdown; on update it replaces the old content."`
@@ -19,15 +20,15 @@ type RememberIn struct {
 	IfVersion    *uint64  `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Refuse if it changed since." usage:"Change it only if it is still at this version."`
 	OpID         string   `json:"op_id,omitempty" also:"idempotency_key,request_id" usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
 
-	// OnlyArgument is set instead of a name and a content if a person typed one argument, which
-	// may be either.
+	// OnlyArgument is set instead of Name and Content if a person typed a single argument, which
+	// may be either of them.
 	OnlyArgument string `json:"-"`
 
-	From []string `json:"-"` // turns of sessions that it was said in; a program gives them
-	New  bool     `json:"-"` // an entry of that name is not updated: see [RememberNew]
+	From []string `json:"-"` // turns of sessions in which the text was said; only programs set it
+	New  bool     `json:"-"` // fail if an entry of that name exists; see [RememberNew]
 }
 
-// RecallIn is what recall takes.
+// RecallIn is the argument of recall.
 type RecallIn struct {
 	Query     string   `json:"query,omitempty" also:"q,search,text" flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
 	Filter    string   `json:"filter,omitempty" also:"where" jsonschema:"Such as -project:vtt kind:note." usage:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, on or a label key; a comma is or, a minus in front is not."`
@@ -47,17 +48,17 @@ type RecallIn struct {
 	Recency   string   `json:"recency,omitempty" also:"half_life" value:"SPAN" jsonschema:"Half-life: 30d." usage:"Rank older entries lower, by this half-life, such as 30d."`
 }
 
-// GetIn is what get takes.
+// GetIn is the argument of get.
 type GetIn struct {
 	Name      string `json:"name" empty:"allowed" also:"key,title,id" flag:"-" jsonschema:"Or alias; NAME@SEQ is the entry as change SEQ left it." usage:"Name or alias of the entry; NAME@SEQ is the entry as change SEQ left it."`
 	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"In bytes." usage:"Bytes of the content to pass over first."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 
-	Bare bool `json:"-"` // the content alone is wanted
-	Own  bool `json:"-"` // it is to be changed: team files do not count
+	Bare bool `json:"-"` // only the content is wanted
+	Own  bool `json:"-"` // the entry is to be changed, so team files are not searched
 }
 
-// ListIn is what list takes.
+// ListIn is the argument of list.
 type ListIn struct {
 	Filter    string   `json:"filter,omitempty" also:"where,query,q" jsonschema:"As of recall." usage:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
 	Project   string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
@@ -70,7 +71,7 @@ type ListIn struct {
 	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"Most tokens of the answer, 4000 by default; the rest follows at an offset." schema:"-"`
 }
 
-// ForgetIn is what forget takes.
+// ForgetIn is the argument of forget.
 type ForgetIn struct {
 	Name      string  `json:"name" empty:"allowed" also:"key,title,id" flag:"-" jsonschema:"Or alias." usage:"Name or alias of the entry."`
 	IfVersion *uint64 `json:"if_version,omitempty" also:"version,expected_version" usage:"Forget it only if it is still at this version." schema:"-"`
@@ -78,26 +79,26 @@ type ForgetIn struct {
 	DryRun    bool    `json:"dry_run,omitempty" also:"preview" jsonschema:"Only show." usage:"Show what would be forgotten and change nothing."`
 }
 
-// HistoryIn is what history takes.
+// HistoryIn is the argument of history.
 type HistoryIn struct {
 	Name      string `json:"name,omitempty" also:"key,title,id" flag:"-" usage:"Entry whose versions are wanted; without it, the changes to the whole memory."`
 	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most changes to return, 20 by default, at most 1000."`
 	Offset    *int   `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Changes to pass over first: the next page begins at offset plus limit."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 
-	// By and Session select the changes of such an actor and of a run of a door.
+	// By and Session select changes by the kind of actor and by the run of a door.
 	By      string `json:"-"`
 	Session string `json:"-"`
 }
 
-// UndoIn is what undo takes.
+// UndoIn is the argument of undo.
 type UndoIn struct {
 	Count  *int     `json:"count,omitempty" also:"n,steps,limit" flag:"-" jsonschema:"1 by default." usage:"Number of last changes to undo, 1 by default."`
 	Seq    []uint64 `json:"seq,omitempty" also:"seqs,change,changes" jsonschema:"Numbers of changes, instead." usage:"Numbers of the changes to undo, instead of a count."`
 	DryRun bool     `json:"dry_run,omitempty" also:"preview" jsonschema:"Only show." usage:"Show what would be undone and change nothing."`
 }
 
-// RestoreIn is what restore takes.
+// RestoreIn is the argument of restore.
 type RestoreIn struct {
 	Name string  `json:"name" also:"key,title,id" flag:"-" usage:"Name of the entry, forgotten ones too."`
 	Seq  *uint64 `json:"seq,omitempty" also:"version,change" flag:"-" jsonschema:"Change whose version comes back; the last of a forgotten entry by default." usage:"Number of the change whose version comes back; history lists them. By default, the last version of a forgotten entry."`

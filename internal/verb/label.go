@@ -1,4 +1,4 @@
-// Labels of many entries at once: list, change, check, suggest.
+// This file implements the verbs that list, change, check and suggest labels of many entries.
 
 package verb
 
@@ -32,15 +32,15 @@ func labelCounts(cs []label.Count) []LabelCount {
 	return out
 }
 
-// LabelError reports a text that is no label.
+// LabelError reports that a text is not a valid label.
 type LabelError struct{ Err error }
 
 func (e *LabelError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong with it, which matches [oxbow.ErrInvalid].
+// Unwrap returns the underlying error, which matches [oxbow.ErrInvalid].
 func (e *LabelError) Unwrap() error { return e.Err }
 
-// parseLabels parses labels. As in a filter, tag:a,b is two tags, and tag:"a,b" is one.
+// parseLabels parses labels. As in a filter, tag:a,b is two tags, and tag:"a,b" is a single tag.
 func parseLabels(texts ...string) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	for _, s := range texts {
@@ -63,8 +63,8 @@ func parseLabels(texts ...string) ([]oxbow.Label, error) {
 	return ls, nil
 }
 
-// parseNewLabel parses a label that entries are to get in place of others. A tag with a comma
-// is refused, because a filter would read it as two tags.
+// parseNewLabel parses a label that is to be added. It refuses a tag with a comma, because a filter
+// would read it as two tags.
 func parseNewLabel(s string) (oxbow.Label, error) {
 	l, err := oxbow.ParseLabel(s)
 	if err == nil && l.Key == oxbow.LabelTag && strings.Contains(l.Value, ",") {
@@ -76,13 +76,13 @@ func parseNewLabel(s string) (oxbow.Label, error) {
 	return l, nil
 }
 
-// LabelsIn is what labels takes.
+// LabelsIn is the argument of the verb labels.
 type LabelsIn struct {
 	Filter string `json:"filter,omitempty" flag:"-" jsonschema:"Only labels of the entries that it selects."`
 	Key    string `json:"key,omitempty" value:"KEY" jsonschema:"Only labels of this key." usage:"only labels of this KEY, such as project or tag"`
 }
 
-// LabelsOut is what labels gives: by key, then the most used first.
+// LabelsOut is the result of the verb labels: sorted by key, then by how often the label is used.
 type LabelsOut struct {
 	Labels []LabelCount `json:"labels"`
 }
@@ -111,7 +111,7 @@ func Labels(ctx context.Context, w *Workspace, in LabelsIn) (LabelsOut, error) {
 	return LabelsOut{labelCounts(kept)}, nil
 }
 
-// EditLabelsIn is what add and remove take.
+// EditLabelsIn is the argument of AddLabels and RemoveLabels.
 type EditLabelsIn struct {
 	Labels []string `json:"labels" flag:"-" jsonschema:"The labels, as key:value."`
 	Where  []string `json:"where,omitempty" value:"FILTER" jsonschema:"Filter terms that select the entries." usage:"the entries that this FILTER selects"`
@@ -120,10 +120,10 @@ type EditLabelsIn struct {
 	DryRun bool     `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 }
 
-// RelabelOut is what a change of labels gives.
+// RelabelOut is the result of a change of labels.
 type RelabelOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	// the change, 0 when nothing was changed, or the store numbers no changes
+	// number of the change; 0 if nothing was changed or the store does not number changes
 	Seq     uint64       `json:"seq,omitempty"`
 	Entries []Relabelled `json:"entries"`
 }
@@ -135,7 +135,7 @@ type Relabelled struct {
 	Removed []string `json:"removed,omitempty"`
 }
 
-// AddLabels gives labels to entries.
+// AddLabels adds labels to the selected entries.
 func AddLabels(ctx context.Context, w *Workspace, in EditLabelsIn) (RelabelOut, error) {
 	for _, s := range in.Labels {
 		if strings.HasSuffix(s, `"`) {
@@ -147,7 +147,7 @@ func AddLabels(ctx context.Context, w *Workspace, in EditLabelsIn) (RelabelOut, 
 	return editLabels(ctx, w, in, label.Add)
 }
 
-// RemoveLabels takes labels from entries.
+// RemoveLabels removes labels from the selected entries.
 func RemoveLabels(ctx context.Context, w *Workspace, in EditLabelsIn) (RelabelOut, error) {
 	return editLabels(ctx, w, in, label.Remove)
 }
@@ -169,14 +169,14 @@ func editLabels(
 	return relabel(ctx, w, planner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
 }
 
-// RenameLabelIn is what rename takes.
+// RenameLabelIn is the argument of RenameLabel.
 type RenameLabelIn struct {
 	Old    string `json:"old" flag:"-" jsonschema:"The label that goes."`
 	New    string `json:"new" flag:"-" jsonschema:"The label that takes its place, and is not in use yet."`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 }
 
-// RenameLabel puts a new label in the place of another, on every entry.
+// RenameLabel replaces a label by a new label, on every entry.
 func RenameLabel(ctx context.Context, w *Workspace, in RenameLabelIn) (RelabelOut, error) {
 	old, err := parseLabels(in.Old)
 	if err != nil {
@@ -195,14 +195,14 @@ func RenameLabel(ctx context.Context, w *Workspace, in RenameLabelIn) (RelabelOu
 	return relabel(ctx, w, label.Rename(old[0], now), in.DryRun)
 }
 
-// MergeLabelsIn is what merge takes.
+// MergeLabelsIn is the argument of MergeLabels.
 type MergeLabelsIn struct {
 	Labels []string `json:"labels" flag:"-" jsonschema:"The labels to join."`
 	Into   string   `json:"into" flag:"-" jsonschema:"The label that they become."`
 	DryRun bool     `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 }
 
-// MergeLabels joins labels into one, on every entry.
+// MergeLabels replaces several labels by the label in.Into, on every entry.
 func MergeLabels(ctx context.Context, w *Workspace, in MergeLabelsIn) (RelabelOut, error) {
 	old, err := parseLabels(in.Labels...)
 	if err != nil {
@@ -215,7 +215,7 @@ func MergeLabels(ctx context.Context, w *Workspace, in MergeLabelsIn) (RelabelOu
 	return relabel(ctx, w, label.Merge(old, into), in.DryRun)
 }
 
-// relabel applies a plan, or only makes it.
+// relabel makes a plan and applies it, unless dry is set.
 func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (RelabelOut, error) {
 	out := RelabelOut{DryRun: dry, Entries: []Relabelled{}}
 	ctx, m, err := w.Memory(ctx, Write.Unless(dry))
@@ -257,8 +257,8 @@ func isProgramLabel(l oxbow.Label) bool {
 		l.Key == oxbow.LabelTextBy || l.IsPersonal()
 }
 
-// withoutProgramLabels returns a planner that refuses a plan with labels that oxbow itself
-// sets: they would stay as they are, and the caller would believe the opposite.
+// withoutProgramLabels returns a planner that refuses a plan with labels that only oxbow itself
+// sets. Such labels would not change, and the caller would believe that they had.
 func withoutProgramLabels(plan label.Planner) label.Planner {
 	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
 		p, err := plan(ctx, s)
@@ -276,10 +276,10 @@ func withoutProgramLabels(plan label.Planner) label.Planner {
 	}
 }
 
-// relabelled returns what a change of labels did to an entry. The labels are those that
-// are stored, which may differ from those that were asked for: secrets in them are
-// replaced, and programs' own labels stay. For a dry run they are what was asked for,
-// without secrets.
+// relabelled returns the change of an entry's labels. After a change, the new labels are those that
+// are stored. They may differ from the requested labels, because secrets in labels are replaced and
+// labels that only programs set do not change. For a dry run they are the requested labels, without
+// secrets.
 func (w *Workspace) relabelled(ctx context.Context, m *oxbow.Memory, c label.Change, dry bool) (Relabelled, error) {
 	if !dry {
 		switch now, err := m.Get(ctx, c.Name); {
@@ -307,22 +307,22 @@ func LabelTexts(ls []oxbow.Label) []string {
 	return texts
 }
 
-// LintLabelsIn is what lint takes: nothing.
+// LintLabelsIn is the argument of LintLabels. It is empty.
 type LintLabelsIn struct{}
 
-// LintLabelsOut is what lint gives.
+// LintLabelsOut is the result of LintLabels.
 type LintLabelsOut struct {
 	Doubts []LabelFinding `json:"doubts"`
 }
 
-// LabelFinding is labels that were perhaps meant to be one.
+// LabelFinding is a group of labels that were perhaps meant to be the same label.
 type LabelFinding struct {
 	Labels []LabelCount `json:"labels"`
 	Why    string       `json:"why"`
 	Merge  string       `json:"merge_into"`
 }
 
-// LintLabels finds labels that were perhaps meant to be one.
+// LintLabels finds labels that were perhaps meant to be the same label.
 func LintLabels(ctx context.Context, w *Workspace, _ LintLabelsIn) (LintLabelsOut, error) {
 	out := LintLabelsOut{Doubts: []LabelFinding{}}
 	ctx, m, err := w.Memory(ctx, Own)
@@ -339,7 +339,7 @@ func LintLabels(ctx context.Context, w *Workspace, _ LintLabelsIn) (LintLabelsOu
 	return out, nil
 }
 
-// SuggestLabelsIn is what suggest takes.
+// SuggestLabelsIn is the argument of SuggestLabels and AcceptLabels.
 type SuggestLabelsIn struct {
 	Filter        string   `json:"filter,omitempty" flag:"-" jsonschema:"Only entries that it selects."`
 	Keys          []string `json:"keys,omitempty" flag:"-" jsonschema:"Keys of the labels; project and tag by default."`
@@ -347,13 +347,13 @@ type SuggestLabelsIn struct {
 	DryRun        bool     `json:"dry_run,omitempty" flag:"-" jsonschema:"When accepting, change nothing."`
 }
 
-// SuggestLabelsOut is what suggest gives, in order of the entries, the surest
-// first.
+// SuggestLabelsOut is the result of SuggestLabels, in the order of the entries. For each entry, the
+// suggestion with the highest confidence comes first.
 type SuggestLabelsOut struct {
 	Suggestions []SuggestedLabel `json:"suggestions"`
 }
 
-// SuggestedLabel is a label for an entry that has none of its key.
+// SuggestedLabel is a label that is suggested for an entry without a label of that key.
 type SuggestedLabel struct {
 	Name       string   `json:"name"`
 	Version    uint64   `json:"version"`
@@ -375,7 +375,7 @@ func SuggestLabels(ctx context.Context, w *Workspace, in SuggestLabelsIn) (Sugge
 	return out, err
 }
 
-// AcceptLabels gives the entries the labels that are suggested.
+// AcceptLabels adds the suggested labels to the entries.
 func AcceptLabels(ctx context.Context, w *Workspace, in SuggestLabelsIn) (RelabelOut, error) {
 	ss, err := suggestions(ctx, w, in, Write.Unless(in.DryRun))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Budgets of tokens: answers are cut so that their whole text, as a model reads
-// it, keeps within one, and say where the next page begins.
+// This file implements token budgets. An answer is cut so that its whole text fits the budget, and
+// says where the next page begins.
 
 package verb
 
@@ -15,18 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// The budgets of answers when the caller gives none. A recall has room for five
-// entries of a few paragraphs. Clients cut or hide what is longer than a page.
+// Default budgets of answers, in tokens. The budget of recall has room for five entries of a few
+// paragraphs. Clients cut or hide results that are longer than a page.
 const (
 	defaultMaxTokens = 2000
 	pageTokens       = 4000
 )
 
-// noteTokens is kept free in a budget for a note that says what was cut.
+// noteTokens is the part of a budget that is reserved for a note about what was cut.
 const noteTokens = 30
 
-// budget returns the most tokens of an answer. Without one given, doors whose
-// reader scrolls get all.
+// budget returns the maximum number of tokens of an answer. If the caller gives none, it is
+// standard, or unlimited for doors whose reader can scroll.
 func (w *Workspace) budget(given *int, standard int) (int, error) {
 	switch {
 	case given != nil && *given < 1:
@@ -43,7 +43,7 @@ func (w *Workspace) budget(given *int, standard int) (int, error) {
 	return standard, nil
 }
 
-// page returns where a page begins and its budget.
+// page returns the offset of a page and its budget.
 func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 	if offset != nil {
 		from = *offset
@@ -55,8 +55,8 @@ func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 	return from, most, err
 }
 
-// pageOf returns how many of the items, written as texts, a budget holds that
-// has spent some already.
+// pageOf returns how many of the items fit a budget of most tokens, of which spent are already
+// used. Items are written as text by write.
 func pageOf[T any](items []T, spent, most int, write func(*strings.Builder, T)) int {
 	if most == math.MaxInt {
 		return len(items)
@@ -72,7 +72,8 @@ func pageOf[T any](items []T, spent, most int, write func(*strings.Builder, T)) 
 	return len(items)
 }
 
-// cutNote says that of so many items only n are here, and where the rest begins.
+// cutNote returns a note that only n of all items are in the answer, and where the next page
+// begins.
 func cutNote(all, n, offset, most int, one, many string) Note {
 	if n == 0 {
 		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), most)
@@ -88,9 +89,8 @@ func headText(e Entry) string {
 	return b.String()
 }
 
-// fit cuts the answer to a budget: as many hits as it holds, each by its
-// snippet, then whole contents, best first, then turns around these. With keep, no
-// hit is left out.
+// fit cuts the answer to a budget. It includes as many hits as fit with their snippets, then whole
+// contents in order of rank, then the turns around these hits. If keep is set, no hit is left out.
 func (out *RecallOut) fit(contents []string, most int, keep bool) {
 	all := len(out.Hits)
 	notes := out.Notes
@@ -112,15 +112,15 @@ func (out *RecallOut) fit(contents []string, most int, keep bool) {
 	}
 }
 
-// noneFits says that a budget has no room for the first of so many entries, and
-// how much it needs next to what is spent.
+// noneFits returns a note that the budget has no room for the first entry. The note has the number
+// of tokens that the entry needs.
 func noneFits(spent, all, most int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
 		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), most,
 		spent+prompt.Tokens(headText(first))+3*noteTokens)}
 }
 
-// fill is fit by the sum of the hits' tokens, without the notes on what was cut.
+// fill does the work of fit, but without the notes about what was cut.
 func (out *RecallOut) fill(contents []string, most int, keep bool) {
 	frame := *out
 	frame.Hits = nil
@@ -148,8 +148,8 @@ func (out *RecallOut) fill(contents []string, most int, keep bool) {
 	out.addTurns(most - spent)
 }
 
-// addTurns shows turns around the hits that are shown whole, as many as there is
-// room for: those of the best hit first, the nearest first, without a gap.
+// addTurns adds turns around the hits that are shown with their content, as far as there is room.
+// The best hits come first, and for each hit the nearest turns. No turn in between is skipped.
 func (out *RecallOut) addTurns(room int) {
 	for i := range out.Hits {
 		h := &out.Hits[i]
@@ -183,7 +183,7 @@ func lastWithTurns(hits []Entry) int {
 	return -1
 }
 
-// tell says what the budget left out, and counts the tokens of the answer.
+// tell adds notes about what the budget left out, and counts the tokens of the answer.
 func (out *RecallOut) tell(notes []Note, all, most int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, all-len(out.Hits)
@@ -213,7 +213,7 @@ func (out *RecallOut) tell(notes []Note, all, most int) {
 			),
 		)
 	}
-	out.TokensUsed = most // as wide as it can be
+	out.TokensUsed = most // the number with the most digits
 	out.TokensUsed = prompt.Tokens(out.Text())
 }
 
@@ -246,8 +246,8 @@ func (out *GetOut) fit(offset, most int) error {
 	return out.cut(rest, most)
 }
 
-// cut makes the content as much of the beginning of rest as keeps the answer
-// within a budget. It ends after a line where that is not too short.
+// cut sets the content to as much of the beginning of rest as the budget allows. It cuts after a
+// line if the result is not too short.
 func (out *GetOut) cut(rest string, most int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
@@ -267,7 +267,7 @@ func (out *GetOut) cut(rest string, most int) error {
 	return InvalidValue("max_tokens", strconv.Itoa(most), "has no room for any of the content; give 200 or more")
 }
 
-// note says which part of the content this is.
+// note adds a note about the part of the content in the answer.
 func (out *GetOut) note(notes []Note) {
 	out.Notes = append(notes[:len(notes):len(notes)], out.Page.note())
 }
@@ -287,12 +287,12 @@ func clipTokens(s string, most int) string {
 	return text.Cut(s, low)
 }
 
-// note says which part of the text this is, and where the next begins.
+// note returns a note about the part of the text in the answer, and where the next part begins.
 func (p Page) note() Note {
 	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
 }
 
-// end is the end of an answer, which says that the text goes on.
+// end returns the last line of an answer if the text continues on another page.
 func (p Page) end() string {
 	if p.Next == 0 {
 		return ""
@@ -305,7 +305,7 @@ func (w *Workspace) room(around int) int {
 	if w.Page == 0 {
 		return math.MaxInt
 	}
-	const notes = 200 // which say where the page ends, and the end of a fence
+	const notes = 200 // bytes for the notes about the page and for the end of a fence
 	return max(w.Page-around-notes, w.Page/2)
 }
 

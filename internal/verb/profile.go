@@ -1,6 +1,5 @@
-// The verbs that load and unload a memory profile in the middle
-// of a conversation: the selection is a tool result, which can be dropped from
-// it again.
+// This file implements the verbs that load and unload a memory profile during a conversation. The
+// selection is the result of a tool, so a client can drop it from the conversation.
 
 package verb
 
@@ -23,17 +22,17 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// DefaultLoadTokens is the budget of a profile that is loaded without one, or
-// its own max_tokens when that is less: clients cut longer results of tools.
+// DefaultLoadTokens is the budget for a profile if the caller gives none and the profile allows as
+// much. Clients cut longer results of tools.
 const DefaultLoadTokens = 20000
 
-// minLoadTokens is the least budget that has room for what must be said.
+// minLoadTokens is the smallest budget that a caller may give, in tokens.
 const minLoadTokens = 400
 
-// maxProfilesListed is how many profiles load_memory_profile lists.
+// maxProfilesListed is the maximum number of profiles that load_memory_profile lists.
 const maxProfilesListed = 50
 
-// LoadMemoryProfileIn is what load_memory_profile takes.
+// LoadMemoryProfileIn is the argument of load_memory_profile.
 type LoadMemoryProfileIn struct {
 	Name      string `json:"name,omitempty" also:"memory_profile,profile" jsonschema:"Without it, the profiles are listed." usage:"Name of the profile; without it, the profiles are listed."`
 	Query     string `json:"query,omitempty" also:"q,message,text" jsonschema:"What it is for: what fits ranks higher."`
@@ -41,24 +40,24 @@ type LoadMemoryProfileIn struct {
 	Offset    *int   `json:"offset,omitempty" also:"skip,start" jsonschema:"Where the page begins." usage:"Bytes of the selection to pass over first."`
 }
 
-// unloadMemoryProfileIn is what unload_memory_profile takes.
+// unloadMemoryProfileIn is the argument of unload_memory_profile.
 type unloadMemoryProfileIn struct {
 	Handle string `json:"handle,omitempty" also:"id,name,memory_profile,profile" jsonschema:"By default of the profile loaded last." usage:"What load_memory_profile gave; without it, the profile loaded last."`
 }
 
-// LoadMemoryProfileOut is what load_memory_profile gives.
+// LoadMemoryProfileOut is the result of load_memory_profile.
 type LoadMemoryProfileOut struct {
 	Handle    string         `json:"handle,omitempty"`
 	Profile   string         `json:"profile,omitempty"`
-	InForce   bool           `json:"in_force,omitempty"` // for the session, without giving the handle
-	Inside    int            `json:"inside"`             // entries that it includes, of those that may be seen
-	In        int            `json:"in"`                 // of those, how many are in the selection
-	Tokens    int            `json:"tokens"`             // of all the text, about
+	InForce   bool           `json:"in_force,omitempty"` // in the session, without the handle
+	Inside    int            `json:"inside"`             // visible entries that the profile includes
+	In        int            `json:"in"`                 // entries in the selection
+	Tokens    int            `json:"tokens"`             // approximate length of the whole text
 	Budget    int            `json:"budget"`
 	Selection string         `json:"selection,omitempty"`
-	Page                     // of the selection
+	Page                     // page of the selection
 	Notes     []Note         `json:"notes,omitempty"`
-	Profiles  []ProfileShort `json:"profiles,omitempty"` // when no name was given
+	Profiles  []ProfileShort `json:"profiles,omitempty"` // all profiles, if the call named none
 }
 
 // ProfileShort is a profile in a list.
@@ -67,10 +66,10 @@ type ProfileShort struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Text says what was unloaded and what may be dropped.
+// Text reports the profile that was unloaded and the texts that may be dropped.
 func (o unloadMemoryProfileOut) Text() string { return o.Message + "\n" }
 
-// Text is the selection, and before it what it is and how to be rid of it.
+// Text returns the selection after a heading that explains it and how to unload the profile.
 func (o LoadMemoryProfileOut) Text() string {
 	var b strings.Builder
 	if o.Handle == "" {
@@ -95,8 +94,8 @@ func (o LoadMemoryProfileOut) Text() string {
 	return changesText(b.String(), nil, o.Notes) + "\n" + o.Selection + o.end()
 }
 
-// LoadProfile is the verb load_memory_profile, for doors that load a profile in
-// another way, too.
+// LoadProfile implements load_memory_profile. It is exported for doors that load profiles without
+// the tool.
 func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	if w.Profiles == nil {
@@ -141,8 +140,8 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	return out, err
 }
 
-// allow sets the budget: what is given, by default 20,000 tokens, and at most what
-// the profile allows.
+// allow sets the budget: the given number of tokens, or [DefaultLoadTokens] if given is nil, but at
+// most most.
 func (out *LoadMemoryProfileOut) allow(given *int, most int) error {
 	out.Budget = min(most, DefaultLoadTokens)
 	if given != nil {
@@ -164,8 +163,8 @@ func (out *LoadMemoryProfileOut) allow(given *int, most int) error {
 	return nil
 }
 
-// selectInto makes the selection so that the whole text keeps within the budget,
-// with the margin of [prompt.Context.Pack], and returns its parts.
+// selectInto makes the selection and returns its parts. The whole text fits the budget, with the
+// margin of [prompt.Context.Pack].
 func (p *Profiles) selectInto(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -181,8 +180,8 @@ func (p *Profiles) selectInto(
 		}
 	}
 	notes := out.Notes
-	// What stands around the selection is known only with it: a first guess,
-	// then what it was too much.
+	// The size of the text around the selection is known only after the selection is made. Start
+	// with a guess, and correct it by the excess.
 	around := 150
 	for {
 		if around >= out.Budget {
@@ -200,7 +199,7 @@ func (p *Profiles) selectInto(
 		out.Inside = sel.Inside
 		out.In = sel.In
 		out.Notes = append(notes[:len(notes):len(notes)], loadNotes(&sel, r.MaxTokens, out.Budget)...)
-		out.Tokens = out.Budget // as wide as it can be
+		out.Tokens = out.Budget // the number with the most digits
 		all := prompt.Tokens(out.Text())
 		if over := all - prompt.Room(out.Budget); over > 0 {
 			around += over*prompt.Margin/100 + 1
@@ -211,7 +210,7 @@ func (p *Profiles) selectInto(
 	}
 }
 
-// loadNotes says what was left out.
+// loadNotes returns notes about what was left out of the selection.
 func loadNotes(sel *profile.Selection, most, budget int) []Note {
 	var notes []Note
 	if sel.Inside == 0 {
@@ -306,8 +305,8 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	return out, nil
 }
 
-// loadVerbs returns load and unload, which are not in the table: a door offers
-// them where it serves profiles; see [WithProfiles].
+// loadVerbs returns the tools that load and unload profiles. They are not in the table, because a
+// door offers them only if it serves profiles; see [WithProfiles].
 func loadVerbs() []Tool {
 	return []Tool{
 		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),
@@ -320,10 +319,10 @@ func loadVerbs() []Tool {
 	}
 }
 
-// WithProfiles returns what a door offers that serves memory profiles: the
-// tools, each within the profile whose handle it is given or that is loaded in
-// its session, and of the verbs that load and unload one those in the sets.
-// Where these are not listed, neither is the parameter for handles.
+// WithProfiles returns the tools of a door that serves memory profiles. Each tool works within the
+// profile of the handle in its arguments, or else within the profile loaded in its session. The
+// tools for loading and unloading are added if the sets include them. If not, the tools have no
+// parameter for handles.
 func WithProfiles(tools []Tool, sets Sets) []Tool {
 	verbs := sets.Of(loadVerbs())
 	out := make([]Tool, 0, len(tools)+len(verbs))
@@ -350,11 +349,11 @@ func withHandle(s *jsonschema.Schema) *jsonschema.Schema {
 	return &in
 }
 
-// loadable returns the tool as it works within a loaded profile, with the
-// parameter for handles if that is listed.
+// loadable returns a tool that works within a loaded profile. If listed is set, the tool has the
+// parameter for handles.
 func loadable(t Tool, listed bool) Tool {
 	if t.Input.Properties[handleParam] != nil {
-		return t // it has one of its own
+		return t // the tool has a handle of its own
 	}
 	if listed {
 		t.Input = withHandle(t.Input)
@@ -392,7 +391,7 @@ func loadable(t Tool, listed bool) Tool {
 	return t
 }
 
-// within returns the profile to work within, and whether there is one.
+// within returns the profile that a call works within. It returns false if there is none.
 func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
 	case w.Profiles == nil && handle != "":
@@ -408,8 +407,8 @@ func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) 
 	return l, err == nil, err
 }
 
-// takeHandle takes the handle out of the arguments of a call. What is wrong with
-// those, the call itself says.
+// takeHandle removes the handle from the arguments of a call. It ignores invalid arguments, because
+// the call itself reports them.
 func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err error) {
 	if !bytes.Contains(args, []byte(handleParam)) {
 		return "", args, nil
@@ -426,7 +425,7 @@ func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err 
 			left = append(left, string(key)+":"+string(m.value))
 			continue
 		}
-		var s *string // null is not given
+		var s *string // null counts as absent
 		if given || json.Unmarshal(m.value, &s) != nil {
 			return "", nil, InvalidValue(
 				handleParam,

@@ -1,4 +1,4 @@
-// Profiles: the verbs that list, show, compare, look over and write them.
+// This file implements the verbs that list, show, compare, lint and write profiles.
 
 package verb
 
@@ -16,10 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// ProfilesIn is what Profiles takes: nothing.
+// ProfilesIn is the argument of Profiles. It is empty.
 type ProfilesIn struct{}
 
-// ProfilesOut is what Profiles gives.
+// ProfilesOut is the result of Profiles.
 type ProfilesOut struct {
 	Profiles []ProfileRow `json:"profiles"`
 }
@@ -43,7 +43,7 @@ type ProfileRow struct {
 	Wrong       string `json:"wrong,omitempty"`
 }
 
-// origin says where a profile comes from.
+// origin returns the value of the field From.
 func origin(project bool) string {
 	if project {
 		return "project"
@@ -61,12 +61,12 @@ func ListProfiles(_ context.Context, w *Workspace, _ ProfilesIn) (ProfilesOut, e
 	found, err := l.Profiles.List()
 	for _, f := range found {
 		if l.Bound != nil && f.Name != l.Bound.Name {
-			continue // a bound run sees its own alone
+			continue // a bound run sees only its own profile
 		}
 		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project),
 			Hidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
-			_, f.Wrong = l.Profiles.Resolve(f.Name) // what it extends may be missing, or extend it
+			_, f.Wrong = l.Profiles.Resolve(f.Name) // a profile that it extends may be missing or form a cycle
 		}
 		if f.Wrong != nil {
 			r.Wrong = f.Wrong.Error()
@@ -76,16 +76,16 @@ func ListProfiles(_ context.Context, w *Workspace, _ ProfilesIn) (ProfilesOut, e
 	return out, err
 }
 
-// ProfileOut is a profile with all that it extends.
+// ProfileOut describes a profile, including everything that it inherits.
 type ProfileOut struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	File        string   `json:"file"`
 	From        string   `json:"from"`
 	Extends     []string `json:"extends"`
-	Include     []string `json:"include"` // filters; an entry must fit one. Empty when there is none
-	Entries     []string `json:"entries"` // names, included besides
-	Exclude     []string `json:"exclude"` // filters; an entry that fits one is out
+	Include     []string `json:"include"` // filters; an entry must match one of them, or any entry if empty
+	Entries     []string `json:"entries"` // names of entries that are included in addition
+	Exclude     []string `json:"exclude"` // filters; a matching entry is excluded
 	Documents   []string `json:"always_include"`
 	Process     bool     `json:"process"`
 	MaxTokens   int      `json:"max_tokens"`
@@ -93,7 +93,7 @@ type ProfileOut struct {
 	Redacts     []string `json:"redacts,omitempty"` // kinds of personal data
 }
 
-// ShowProfile gives a profile with all that it extends.
+// ShowProfile returns a profile, including everything that it inherits.
 func ShowProfile(_ context.Context, w *Workspace, in ProfileIn) (ProfileOut, error) {
 	_, r, err := w.profile(in.Name)
 	if err != nil {
@@ -116,7 +116,7 @@ func ShowProfile(_ context.Context, w *Workspace, in ProfileIn) (ProfileOut, err
 	return out, nil
 }
 
-// filterTexts writes filters; one that bounds nothing is all of the memory.
+// filterTexts returns the filters as text. An empty filter becomes "all entries".
 func filterTexts(fs []oxbow.Filter) []string {
 	texts := []string{}
 	for _, f := range fs {
@@ -129,23 +129,23 @@ func filterTexts(fs []oxbow.Filter) []string {
 	return texts
 }
 
-// LintIn is what LintProfiles takes; without names, all profiles.
+// LintIn is the argument of LintProfiles. Without names, all profiles are checked.
 type LintIn struct {
 	Names []string `json:"names,omitempty" flag:"-" usage:"Names of the profiles to examine; without any, all profiles."`
 }
 
-// LintOut is what LintProfiles gives.
+// LintOut is the result of LintProfiles.
 type LintOut struct {
 	Profiles []Linted `json:"profiles"`
 }
 
-// Linted is what lint found in one profile.
+// Linted lists the problems in one profile.
 type Linted struct {
 	Profile string   `json:"profile"`
 	Found   []string `json:"found"`
 }
 
-// Failed reports whether something was found.
+// Failed reports whether any profile has a problem.
 func (o LintOut) Failed() bool {
 	for _, l := range o.Profiles {
 		if len(l.Found) > 0 {
@@ -155,7 +155,7 @@ func (o LintOut) Failed() bool {
 	return false
 }
 
-// LintProfiles points out what the writer of a profile did not mean.
+// LintProfiles reports likely mistakes in profiles.
 func LintProfiles(ctx context.Context, w *Workspace, in LintIn) (LintOut, error) {
 	out := LintOut{Profiles: []Linted{}}
 	l, err := w.Loader()
@@ -191,7 +191,7 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 	case errors.As(err, &wrong):
 	case errors.As(err, &unknown):
 		return l, err
-	case err != nil: // a file that cannot be read is one finding among others
+	case err != nil: // report an unreadable file like any other problem
 		l.Found = append(l.Found, err.Error())
 	default:
 		wrong, err = set.Lint(ctx, m, &r)
@@ -205,14 +205,14 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 	return l, nil
 }
 
-// DiffProfilesIn is what DiffProfiles takes: two profiles, or one and a date.
+// DiffProfilesIn is the argument of DiffProfiles: two profiles, or one profile and a date.
 type DiffProfilesIn struct {
 	A    string `json:"a" flag:"-" usage:"name of a profile"`
 	B    string `json:"b,omitempty" flag:"-"`
 	AsOf string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change; with one profile, then against now"`
 }
 
-// DiffProfilesOut is what DiffProfiles gives.
+// DiffProfilesOut is the result of DiffProfiles.
 type DiffProfilesOut struct {
 	A ProfileSide `json:"a"`
 	B ProfileSide `json:"b"`
@@ -222,7 +222,7 @@ type DiffProfilesOut struct {
 // ProfileSide is one of the two selections that are compared.
 type ProfileSide struct {
 	Profile string `json:"profile"`
-	AsOf    uint64 `json:"as_of,omitempty"` // after this change; 0 is the present state
+	AsOf    uint64 `json:"as_of,omitempty"` // number of a change; 0 is the present state
 }
 
 func (s ProfileSide) String() string {
@@ -232,7 +232,8 @@ func (s ProfileSide) String() string {
 	return fmt.Sprintf("%s as of change %d", s.Profile, s.AsOf)
 }
 
-// DiffProfiles compares what two profiles select, or one then and now.
+// DiffProfiles compares the entries that two profiles select, or that one profile selects at two
+// times.
 func DiffProfiles(ctx context.Context, w *Workspace, in DiffProfilesIn) (DiffProfilesOut, error) {
 	l, a, err := w.profile(in.A)
 	if err != nil {
@@ -264,7 +265,7 @@ func DiffProfiles(ctx context.Context, w *Workspace, in DiffProfilesIn) (DiffPro
 	return DiffProfilesOut{ProfileSide{a.Name, x.AsOf}, ProfileSide{b.Name, y.AsOf}, d}, nil
 }
 
-// NewProfileIn is what NewProfile takes.
+// NewProfileIn is the argument of NewProfile.
 type NewProfileIn struct {
 	Name            string   `json:"name" flag:"-" usage:"name of the profile"`
 	Description     string   `json:"description,omitempty" value:"SENTENCE" usage:"one SENTENCE that says who the agent is with it"`
@@ -277,14 +278,14 @@ type NewProfileIn struct {
 	MaxTokens       *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"the budget of N tokens"`
 }
 
-// NewProfileOut is what NewProfile gives.
+// NewProfileOut is the result of NewProfile.
 type NewProfileOut struct {
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	Notes []Note `json:"notes,omitempty"`
 }
 
-// NewProfile writes a profile into the home. It never replaces a file.
+// NewProfile writes a new profile file into the home. It never replaces an existing file.
 func NewProfile(ctx context.Context, w *Workspace, in NewProfileIn) (NewProfileOut, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -333,8 +334,8 @@ func (in *NewProfileIn) screen(ctx context.Context, s *Secrets) (notes []Note, e
 	return notes, err
 }
 
-// yaml writes the profile. All values are quoted, so that none is taken for a
-// number, a date or a sign of YAML.
+// yaml returns the profile as YAML. All values are quoted, so that none is read as a number, a date
+// or YAML syntax.
 func (in *NewProfileIn) yaml() string {
 	var b strings.Builder
 	list := func(indent, key string, values []string) {
@@ -371,23 +372,23 @@ func (in *NewProfileIn) yaml() string {
 	return b.String()
 }
 
-// ReplaceProfileIn is what an edit of a profile takes.
+// ReplaceProfileIn is the argument of ReplaceProfile.
 type ReplaceProfileIn struct {
 	Name string `json:"name" flag:"-" usage:"Name of the profile."`
-	Was  []byte `json:"-"` // the file as it was read
-	Text []byte `json:"-"` // and as it shall be
+	Was  []byte `json:"-"` // the file when it was read
+	Text []byte `json:"-"` // the new content
 }
 
-// ReplaceProfileOut is what it gives.
+// ReplaceProfileOut is the result of ReplaceProfile.
 type ReplaceProfileOut struct {
 	Name    string   `json:"name"`
 	File    string   `json:"file"`
 	Outcome string   `json:"outcome"` // updated or unchanged
-	Found   []string `json:"found"`   // what lint says of it, and of those that extend it
+	Found   []string `json:"found"`   // problems in this profile and in profiles that extend it
 }
 
-// ReplaceProfile writes the file of a profile in the place of what was read. What
-// cannot be a profile is refused.
+// ReplaceProfile replaces the file of a profile if its content is still in.Was. It returns an error
+// if the new text is not a valid profile.
 func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
 	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Found: []string{}}
 	l, err := w.Loader()
@@ -420,8 +421,9 @@ func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (Rep
 	return out, l.Profiles.Replace(in.Name, in.Was, in.Text)
 }
 
-// tryProfile finds what lint would say of a profile if its file held the text, and
-// of those that extend it. The error says why it cannot be a profile at all.
+// tryProfile lints the profile with the new text, and reports in out the problems that it would
+// have and the profiles that would become unreadable. It returns an error if the text is not a
+// valid profile.
 func (w *Workspace) tryProfile(
 	ctx context.Context,
 	set *profile.Set,
@@ -442,7 +444,7 @@ func (w *Workspace) tryProfile(
 	}
 	for _, n := range names {
 		if _, err := set.Resolve(n); n == in.Name || err != nil {
-			continue // was wrong before
+			continue // it had an error before
 		}
 		if _, err := after.Resolve(n); err != nil {
 			out.Found = append(out.Found, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))

@@ -1,4 +1,4 @@
-// Verbs that look: recall, get, list.
+// This file implements the verbs recall, get and list, and their helpers.
 
 package verb
 
@@ -19,12 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// defaultAround is how many turns are shown before and after a hit in a talk. On
-// LoCoMo the answer stands in the best five hits for 76 questions of 100, and for
-// 86 with these.
+// defaultAround is the number of turns that are shown before and after a hit in a conversation. On
+// the LoCoMo benchmark, the best five hits contain the answer to 76 of 100 questions without these
+// turns, and to 86 with them.
 const defaultAround = 2
 
-// recallWhere searches one memory, with a filter that no words say.
+// recallWhere searches one memory. The filter where applies in addition to the arguments.
 func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	q, err := in.query(w.Time(), where)
 	if err != nil {
@@ -41,7 +41,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	}
 	keep := in.MaxTokens == nil && w.Unbounded
 	if keep {
-		most = defaultMaxTokens // of contents
+		most = defaultMaxTokens // budget for contents
 	}
 	ctx, m, err := w.Memory(ctx, Read)
 	if err != nil {
@@ -58,7 +58,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 			return out, nil
 		}
 	}
-	// One more than wanted tells whether there are more.
+	// Ask for one more hit, to learn whether there are more.
 	q.Limit = min(limit+1, oxbow.MaxLimit)
 	lacked := w.Vectors.second(&q)
 	hits, err := RecallOnce(ctx, m, q)
@@ -108,8 +108,8 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	return out, nil
 }
 
-// recallWithoutMust recalls without the words and phrases that an entry must hold, and
-// says so in a note if that finds something. Then the query stays without them.
+// recallWithoutMust recalls without the words and phrases that an entry must contain. If it finds
+// something, it adds a note and changes the query accordingly.
 func (out *RecallOut) recallWithoutMust(ctx context.Context, m *oxbow.Memory, q *oxbow.Query) ([]oxbow.Hit, error) {
 	relaxed, operators := *q, *q.Operators
 	operators.Must = nil
@@ -130,8 +130,8 @@ func (out *RecallOut) recallWithoutMust(ctx context.Context, m *oxbow.Memory, q 
 	return hits, nil
 }
 
-// found returns the hits, of versions where they are of the past, without those whose
-// texts are kept from the caller.
+// found returns the hits without those whose texts the caller may not see. If past is set, the hits
+// are old versions.
 func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
 	p := pastOf(m)
 	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }
@@ -145,7 +145,8 @@ func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []
 	return hits
 }
 
-// diagnose is the function of that name; of the archive, without its own filters.
+// diagnose explains why a query found nothing. For the archive it ignores the filters that the
+// archive adds itself.
 func (w *Workspace) diagnose(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -166,7 +167,7 @@ func (w *Workspace) diagnose(
 	return why, slices.DeleteFunc(near, func(s string) bool { return s == own }), err
 }
 
-// readable leaves out of turns what is only for programs.
+// readable removes text that is only for programs from the hits' turns.
 func readable(hits []oxbow.Hit) {
 	for i := range hits {
 		h := &hits[i]
@@ -179,7 +180,7 @@ func readable(hits []oxbow.Hit) {
 	}
 }
 
-// query returns the query that the arguments make, but for its limit and time.
+// query returns the query for the arguments, without its limit and time.
 func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error) {
 	q, err := query.Parse(in.Query, now)
 	if err != nil {
@@ -210,8 +211,8 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 	return q, nil
 }
 
-// misspelt points out words that are nearly filter terms: they were looked for as
-// words, and select nothing.
+// misspelt returns notes about words that look like misspelt filter terms. They were searched as
+// words, and filtered nothing.
 func misspelt(words string, now time.Time) []Note {
 	var notes []Note
 	for _, f := range strings.Fields(words) {
@@ -235,7 +236,7 @@ func entriesOf(hits []oxbow.Hit) []oxbow.Entry {
 	return es
 }
 
-// readingNotes says what the caller would not guess of how the query was read.
+// readingNotes returns notes about surprising interpretations of the query.
 func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	var notes []Note
 	if read.StopWords {
@@ -277,8 +278,8 @@ func spanned(d oxbow.Span) string {
 	return first
 }
 
-// writtenAs returns a word of the hits that has that term, and the term when
-// there is none.
+// writtenAs returns a word in the hits that has the term as its stem, or the term itself if there
+// is none.
 func writtenAs(term string, hits []oxbow.Hit) string {
 	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
 	for _, h := range hits {
@@ -309,9 +310,9 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 	return words
 }
 
-// add adds the hits, each by its snippet, and returns their contents.
+// add appends the hits with their snippets, and returns their contents.
 func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery) (contents []string) {
-	shown := map[uint64]bool{} // each turn once
+	shown := map[uint64]bool{} // show each turn only once
 	for _, h := range hits {
 		shown[h.Entry.ID] = true
 	}
@@ -355,9 +356,9 @@ func explanationOf(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// asOf returns the change that a number or a date means, 0 when the date is
-// before the first. A number is always a change: the year 2026 is written
-// 2026-12-31. A date means the end of what it names.
+// asOf returns the number of the last change at the given change number or date. It returns 0 if
+// the date is before the first change. A plain number is always the number of a change, so a year
+// must be written as a date, such as 2026-12-31. A date means the end of its day or month.
 func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
@@ -380,7 +381,7 @@ func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 	return h.SeqAt(ctx, f.Before.Add(-1))
 }
 
-// Get gives one entry, as it is or was.
+// Get returns one entry, in its current or an earlier version.
 func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
@@ -435,8 +436,8 @@ func (in GetIn) access() Access {
 	return Read
 }
 
-// count adds how often the entry was put before models. It is no part of the entry: the
-// entry is returned where the archive cannot be read, too.
+// count adds the number of times that the entry was put before models. The count is optional, so
+// errors of the archive are ignored.
 func (out *GetOut) count(ctx context.Context, w *Workspace) {
 	if w.Kept == nil {
 		return
@@ -472,7 +473,7 @@ func (w *Workspace) entryOrVersion(
 	if err == nil && !oxbow.SameName(e.Name, called) {
 		notes = []Note{Notef("%q is an alias of %q", called, e.Name)}
 	}
-	// Only now is NAME@SEQ looked for: a name may well end in @2.
+	// Look for NAME@SEQ only now, because a name may itself end in @2.
 	name, seq, ok := cutSeq(called)
 	if !ok || oxbow.CheckName(name) != nil {
 		err, ok = noSuchName(called, err), false
@@ -483,7 +484,7 @@ func (w *Workspace) entryOrVersion(
 	v, err := m.VersionAt(ctx, name, seq)
 	if err != nil {
 		if now, nerr := m.Get(ctx, name); nerr == nil && now.Version == seq {
-			return now, false, nil, nil // of a team file, which has no other
+			return now, false, nil, nil // an entry of a team file, which has a single version
 		}
 		return e, false, nil, w.noVersion(ctx, m, name, seq, err)
 	}
@@ -494,8 +495,8 @@ func (w *Workspace) entryOrVersion(
 	return v.Entry, true, []Note{Plain(note)}, nil
 }
 
-// noSuchName returns the error of looking for a name. One that no entry can be
-// given is an error of its own, unless a file of another program holds it.
+// noSuchName returns the error for a name that was not found. If the name is not valid, it returns
+// that error instead, unless the entry is in a file of another program.
 func noSuchName(name string, err error) error {
 	if bad := oxbow.CheckName(name); bad != nil && errors.Is(err, oxbow.ErrNotFound) {
 		return bad
@@ -513,7 +514,7 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 	return s[:i], seq, err == nil && seq > 0
 }
 
-// List gives the selected entries, newest first.
+// List returns the selected entries, newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.Time())
 	if err != nil {
@@ -545,7 +546,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		out.Why = []Note{Notef("offset %d is past the last of %s", offset, text.Count(total, "entry", "entries"))}
 		return out, nil
 	}
-	var at []int // places on the page of what is shown, and of its end
+	var at []int // start offsets of the shown items, and the end offset of the last
 	for i, e := range page {
 		if !e.Withheld(ctx) {
 			out.Entries, at = append(out.Entries, outline(ctx, e)), append(at, i)

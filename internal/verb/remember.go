@@ -1,4 +1,4 @@
-// Verbs that change one entry: remember, forget, restore.
+// This file implements the verbs that change one entry: remember, forget and restore.
 
 package verb
 
@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// Remember keeps an entry, or updates the one of that name.
+// Remember adds an entry, or updates the entry of that name.
 func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
 	if err := in.readOnlyArgument(ctx, w); err != nil {
 		return RememberOut{}, err
@@ -29,7 +29,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	ctx = withOrigins(w.Stamped(ctx), in.From)
 	secrets := w.Secrets.remember(ctx, &in)
 	call := in
-	call.IfVersion = nil // a repeat may give the version that the first has made
+	call.IfVersion = nil // a repeat may pass the version that the first call created
 	ctx, err := withOpID(ctx, in.OpID, "remember", call)
 	if err != nil {
 		return RememberOut{}, err
@@ -72,9 +72,9 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	return out, nil
 }
 
-// withOpID returns the stamped context of a call that carries the id, if there is one. Each
-// token has ids of its own. Of a call of another verb, or that takes something else, the
-// change is [oxbow.ErrOpIDUsed].
+// withOpID returns the context stamped with the op id, or ctx itself if the id is empty. Each token
+// has op ids of its own. If another verb used the id, or the same verb with other arguments, the
+// change fails with [oxbow.ErrOpIDUsed].
 func withOpID(ctx context.Context, id, verb string, in any) (context.Context, error) {
 	if id == "" {
 		return ctx, nil
@@ -87,22 +87,22 @@ func withOpID(ctx context.Context, id, verb string, in any) (context.Context, er
 	return oxbow.WithOpID(ctx, oxbow.CallOpID(sourceOf(src).Token()+":"+id, string(print))), err
 }
 
-// RememberNew keeps a new entry. A name in use is an error that matches [oxbow.ErrExists].
+// RememberNew adds a new entry. If the name is in use, the error matches [oxbow.ErrExists].
 func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
 	in.New = true
 	return Remember(ctx, w, in)
 }
 
 // readOnlyArgument sets the name or the content from OnlyArgument. The argument is a name if an
-// entry has it. Otherwise it is a text if it contains a space: a name of one word alone may have
-// been typed before its text was.
+// entry has it. Otherwise it is a text if it contains a space. A single word is not read as a text,
+// because it may be a name whose text the caller forgot.
 func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.OnlyArgument
 	if word == "" {
 		return nil
 	}
 	in.OnlyArgument = ""
-	if m, err := w.Open(ctx, Own); err == nil { // otherwise there is no memory yet, or the write will say why
+	if m, err := w.Open(ctx, Own); err == nil { // otherwise there is no memory yet, or the write will report why
 		switch e, err := m.Get(ctx, word); {
 		case err != nil:
 		case e.Content == word:
@@ -139,8 +139,8 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 	return nil
 }
 
-// check refuses arguments that contradict each other, before anything is opened
-// or read from the content, such as a name.
+// check refuses arguments that contradict each other. It runs before the memory is opened and
+// before a name is made from the content.
 func (in RememberIn) check() error {
 	if (in.Content == "" && in.Name == "") || (strings.TrimSpace(in.Content) == "" && !in.keepsContent()) {
 		return InvalidValue("content", "", "is empty; say what to remember")
@@ -169,35 +169,36 @@ func (in RememberIn) check() error {
 	return oxbow.CheckContent(in.Content)
 }
 
-// keepsContent reports whether labels and aliases of an entry change alone.
+// keepsContent reports whether the call changes only labels and aliases of an entry.
 func (in RememberIn) keepsContent() bool {
 	return in.Content == "" && (in.Project != "" || in.Tags != nil || in.RelatedFiles != nil || in.Confidence != nil ||
 		in.Aliases != nil || len(in.Clear) > 0)
 }
 
-// edit is one call of remember: what it changes, and what it found.
+// edit is one call of remember: its arguments, the entry that it found, and the change that it
+// made.
 type edit struct {
 	in         RememberIn
 	kind       oxbow.Kind
-	name, base string // base is the name made from the content, "" where one was given
+	name, base string // base is the name made from the content, or "" if the caller gave a name
 	tries      int    // names made from base that belong to other entries
 
 	old   oxbow.Entry
 	found bool
-	sent  oxbow.Op // the last one; nil if there was nothing to change
+	sent  oxbow.Op // the last change that was sent; nil if nothing had to change
 
-	// What the call did, set by keep.
+	// The following fields describe the result. They are set by keep.
 	outcome string
 	made    oxbow.Change
-	now     oxbow.Entry // as this call left it, or found it if nothing was to be changed
-	repeat  string      // what to say if an earlier call with the same op id did it; "" if none did
+	now     oxbow.Entry // the entry after this call
+	repeat  string      // note for the caller if an earlier call with the same op id made the change, otherwise ""
 
-	seen  *Seen                             // what the session knows, nil where nothing can be lost
-	blobs func([]oxbow.Label) []oxbow.Label // notes what cited files are like
-	noted bool                              // it did
+	seen  *Seen                             // entries that the session knows; nil if the memory has a history
+	blobs func([]oxbow.Label) []oxbow.Label // adds labels with the hashes of cited files
+	noted bool                              // blobs added such labels
 }
 
-// errTaken ends the try of a name that belongs to another entry.
+// errTaken reports that a name made from the content belongs to another entry.
 var errTaken = errors.New("the name is taken")
 
 // The outcomes of remember.
@@ -207,15 +208,16 @@ const (
 	unchanged = "unchanged"
 )
 
-// keep makes the change, and sets what the call did. What an earlier call with the same
-// op id did counts as done by this one, whatever became of the entry since.
+// keep makes the change, and sets the fields for the result. If an earlier call with the same op id
+// made the change, this call reports that change and makes none, even if the entry has changed
+// since.
 func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
 	if done, err := e.isRepeat(ctx, m); done || err != nil {
 		return err
 	}
 	made, err := e.apply(ctx, m)
 	if nothing := err == nil && e.sent == nil; nothing || isOvertaken(err) {
-		// A call with the same op id may have been made at the same time.
+		// A call with the same op id may have run at the same time.
 		if done, again := e.isRepeat(ctx, m); done || again != nil {
 			return again
 		}
@@ -226,8 +228,8 @@ func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// isRepeat reports whether an earlier call with the op id made the change, and sets what
-// that call did.
+// isRepeat reports whether an earlier call with the op id made the change. If so, it sets the
+// result to that of the earlier call.
 func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if e.in.OpID == "" {
 		return false, nil
@@ -254,8 +256,8 @@ func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	return true, nil
 }
 
-// isOvertaken reports whether a change was refused because the entry is not, or no
-// longer, as it expects.
+// isOvertaken reports whether a change was refused because another change came first: the name is
+// in use, the entry is gone, or its version is a different one.
 func isOvertaken(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
@@ -263,12 +265,12 @@ func isOvertaken(err error) bool {
 // madeBefore returns the change of an earlier call with the op id of the context. The
 // error matches [oxbow.ErrNotFound] or [oxbow.ErrConflict] if there was none.
 func madeBefore(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
-	// No entry is at this version, so that the store can only answer from what it has of the op id.
+	// No entry has this version, so the store can only answer from its record of the op id.
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
 }
 
-// settle sets what the call did from the change that it made, which is empty if there
-// was nothing to change.
+// settle sets the result of the call from the change that it made. The change is empty if nothing
+// had to change.
 func (e *edit) settle(made oxbow.Change) {
 	e.made = made
 	nothing := e.sent == nil && made.Seq == 0 && len(made.Versions) == 0
@@ -279,9 +281,9 @@ func (e *edit) settle(made oxbow.Change) {
 		return
 	case ok:
 		e.now = written
-	case e.sent == nil: // the text that the first call wrote was taken out of the log since
+	case e.sent == nil: // the text that the first call wrote was erased from the log since
 		e.now = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: made.Seq}
-	default: // the store does not return what it wrote
+	default: // the store does not return the entry that it wrote
 		e.now = mdtree.ApplyOp(e.sent, e.old)
 		e.now.ID, e.now.Version = e.old.ID, made.Seq
 	}
@@ -292,7 +294,7 @@ func (e *edit) settle(made oxbow.Change) {
 	}
 }
 
-// recordWrite lists what the call wrote as a text of the home's tools.
+// recordWrite adds the entry to the list of texts that tools of the home wrote.
 func (e *edit) recordWrite() {
 	switch {
 	case e.sent == nil: // this call wrote nothing
@@ -303,8 +305,8 @@ func (e *edit) recordWrite() {
 	}
 }
 
-// apply adds or updates the entry, under the first of the names made from the
-// content that is free or says the same.
+// apply adds or updates the entry. If the name is made from the content, apply uses the first name
+// that is free or whose entry has the same content.
 func (e *edit) apply(ctx context.Context, m *oxbow.Memory) (oxbow.Change, error) {
 	for {
 		made, err := m.CommitEdit(ctx, e.name, func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
@@ -316,7 +318,7 @@ func (e *edit) apply(ctx context.Context, m *oxbow.Memory) (oxbow.Change, error)
 			e.tries++
 			e.name = e.base + " (" + strconv.Itoa(e.tries+1) + ")"
 		case e.noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
-			// Perhaps a layout that holds some labels only: once more without.
+			// The layout may store only some labels. Try once more without file hashes.
 			e.blobs, e.noted = withoutHashes, false
 		default:
 			return made, err
@@ -324,12 +326,12 @@ func (e *edit) apply(ctx context.Context, m *oxbow.Memory) (oxbow.Change, error)
 	}
 }
 
-// op returns the change of the entry as it is, or nil when there is nothing to
-// change.
+// op returns the change that turns the old entry into the wanted entry. It returns nil if nothing
+// has to change.
 func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.old, e.found = old, found
 	if found && e.base != "" && old.Content != e.in.Content {
-		return nil, errTaken // the caller did not ask for that entry: leave it alone
+		return nil, errTaken // do not overwrite an entry that the caller did not name
 	}
 	ls, err := e.in.labels(old.Labels)
 	if err != nil {
@@ -360,14 +362,14 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	return e.add(ls), nil
 }
 
-// add returns the change that makes the entry.
+// add returns the change that adds the entry.
 func (e *edit) add(ls []oxbow.Label) oxbow.Op {
 	return oxbow.Add{Name: e.name, Kind: e.kind, Content: e.in.Content, Aliases: e.in.Aliases,
 		Labels: e.withBlobs(ls), UniqueAliases: true}
 }
 
-// update returns the change of the old entry, or nil. It holds for the version
-// that was looked at, so that what another writer adds meanwhile is not lost.
+// update returns the change of the old entry, or nil if nothing has to change. The change applies
+// only to the old entry's version, so that it does not overwrite a change by another writer.
 func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 	in, old := e.in, e.old
 	if in.Content == "" {
@@ -422,7 +424,8 @@ func (e *edit) withBlobs(ls []oxbow.Label) []oxbow.Label {
 	return out
 }
 
-// nameNotes says how the name was made, where none was given.
+// nameNotes returns a note about the name that was made from the content, if the caller gave no
+// name.
 func (e *edit) nameNotes() []Note {
 	switch {
 	case e.base == "":
@@ -442,8 +445,8 @@ func (e *edit) nameNotes() []Note {
 	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
 
-// aliasNotes says which other entries have, or had before the change that made the new
-// entry, its name as an alias.
+// aliasNotes returns a note for each other entry that has the new entry's name as an alias, or had
+// it until the change that added the new entry.
 func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, made oxbow.Change) ([]Note, error) {
 	if len(made.Versions) > 0 {
 		return takenFrom(made, e.Name), nil
@@ -464,8 +467,8 @@ func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, made oxbow.
 	return notes, nil
 }
 
-// takenFrom says from which entries a change took an alias, because it made an entry of that
-// name.
+// takenFrom returns a note for each entry that lost the alias name because the change added an
+// entry of that name.
 func takenFrom(c oxbow.Change, name string) (notes []Note) {
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbAlias && v.Entry.Name != name {
@@ -478,7 +481,7 @@ func takenFrom(c oxbow.Change, name string) (notes []Note) {
 	return notes
 }
 
-// labels returns old with the keys replaced that are given or cleared.
+// labels returns the old labels, with the keys replaced that the call sets or clears.
 func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
 	added := labelsOf(in.Project, in.Tags, in.RelatedFiles)
 	for _, turn := range in.From {
@@ -520,9 +523,9 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, err
 	}
 	if in.OpID != "" && !in.DryRun {
-		// A repeat of a call that was carried out finds nothing, or another entry of the
-		// name, and is right. Whether it is one, only the store can say: one that is busy
-		// has said nothing.
+		// A repeat of a successful call finds no entry, or another entry of the same name. Only the
+		// store can report whether the call is a repeat. If the store is busy, its error is
+		// returned.
 		if made, err := madeBefore(ctx, m, in.Name); !isOvertaken(err) {
 			return forgottenBefore(in, made), err
 		}
@@ -555,14 +558,13 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
 }
 
-// isFinal reports whether the memory keeps no history, so that nothing brings a forgotten entry
-// back.
+// isFinal reports whether the memory has no history, so that a forgotten entry cannot be restored.
 func isFinal(m *oxbow.Memory) bool {
 	_, err := m.History()
 	return errors.Is(err, oxbow.ErrUnsupported)
 }
 
-// backNotes says whether and how an entry comes back that a change removed.
+// backNotes returns notes about how to restore an entry that change seq removed.
 func backNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 	if isFinal(m) {
 		notes = append(notes, Plain("this store keeps no history: the entry cannot be brought back"))
@@ -573,8 +575,8 @@ func backNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 	return notes
 }
 
-// forgetOp returns the change that removes the entry of that name, at the version that was
-// looked at or, if the caller gives one, at that version.
+// forgetOp returns the change that removes the entry. The change applies to the version in e. It
+// returns a ConflictError if the caller gives another version.
 func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *Seen) (oxbow.Op, error) {
 	if !found {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -590,7 +592,7 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *Seen) (
 	return oxbow.Remove{Name: e.Name, If: e.Version}, nil
 }
 
-// forgetDry returns what forgetting the entry would do.
+// forgetDry returns the result of a dry run of forget.
 func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
 	found := true
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
@@ -603,8 +605,8 @@ func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (F
 	return ForgetOut{Entry: outline(ctx, e), Final: isFinal, Notes: notes}, nil
 }
 
-// forgottenBefore is the answer to a repeat of a call that has forgotten an entry by that
-// change.
+// forgottenBefore returns the result for a repeat of a call that has already forgotten the entry
+// with the change made.
 func forgottenBefore(in ForgetIn, made oxbow.Change) ForgetOut {
 	return ForgetOut{
 		Forgotten: true,
@@ -614,7 +616,7 @@ func forgottenBefore(in ForgetIn, made oxbow.Change) ForgetOut {
 	}
 }
 
-// aliasNote says which entry a name meant that is its alias.
+// aliasNote returns a note with the entry's name if the caller used an alias.
 func aliasNote(called, name string) []Note {
 	if oxbow.SameName(called, name) {
 		return nil
@@ -622,7 +624,7 @@ func aliasNote(called, name string) []Note {
 	return []Note{Notef("%q is an alias of %q", called, name)}
 }
 
-// Restore brings a version of an entry back.
+// Restore writes an earlier version of an entry as its newest version.
 func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err
@@ -660,14 +662,14 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	return out, nil
 }
 
-// versionToRestore returns the number of the change whose version a call of restore means. Without
-// a number it is the last version of an entry that was forgotten. An entry that is still in the
-// memory has no version that is obvious.
+// versionToRestore returns the number of the change whose version restore is to write. If the
+// caller gives no number, it is the last version of a forgotten entry. For an entry that is still
+// in the memory, it returns a notForgottenError, because the wanted version is not obvious.
 func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in RestoreIn) (uint64, error) {
 	if in.Seq != nil {
 		return *in.Seq, nil
 	}
-	var current *oxbow.Entry // nil if the entry was forgotten
+	var current *oxbow.Entry // the newest version, or nil if the entry was forgotten
 	isFirst := true
 	for v, err := range m.Versions(ctx, in.Name) {
 		isVersion := err == nil && v.Verb != oxbow.VerbRemove && !v.Erased
@@ -697,8 +699,8 @@ func sameParts(a, b oxbow.Entry) bool {
 	return a.Content == b.Content && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Aliases, b.Aliases)
 }
 
-// leftBy returns the entry of a name as change seq left it. If the change is no longer in
-// the log, the entry has its name and version only.
+// leftBy returns the entry as change seq left it. If the change is no longer in the log, the
+// returned entry has only its name and version.
 func leftBy(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbow.Entry, error) {
 	for v, err := range m.Versions(ctx, name) {
 		switch {

@@ -1,5 +1,5 @@
-// The verb revert: all that a session, a client, a door or an agent did is taken
-// back.
+// This file implements the verb revert, which takes back all changes of a session, a client, a door
+// or an agent.
 
 package verb
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/care/revert"
 )
 
-// RevertIn is what revert takes. What is given narrows together.
+// RevertIn is the argument of Revert. A change is selected if it matches all fields that are set.
 type RevertIn struct {
 	Session     string `json:"session,omitempty" value:"ID" usage:"changes of this session: the client's identifier or that of the door's run, or how it begins"`
 	Client      string `json:"client,omitempty" value:"NAME" usage:"changes of this client, as the log names it, or how that begins"`
@@ -35,17 +35,17 @@ type RevertIn struct {
 // RevertOut is what revert did.
 type RevertOut struct {
 	DryRun    bool              `json:"dry_run,omitempty"`
-	Seq       uint64            `json:"seq,omitempty"`       // the change that took it back
+	Seq       uint64            `json:"seq,omitempty"`       // number of the change that took the others back
 	Changes   []uint64          `json:"changes"`             // numbers of the changes that were taken back
-	Steps     []revert.Step     `json:"entries"`             // what was done to entries
-	Conflicts []revert.Conflict `json:"conflicts,omitempty"` // later changes of others
+	Steps     []revert.Step     `json:"entries"`             // what was done to each entry
+	Conflicts []revert.Conflict `json:"conflicts,omitempty"` // later changes by others
 	Derived   []revert.Derived  `json:"derived,omitempty"`
-	Shown     []ShownItem       `json:"shown,omitempty"` // what of it was put before models, the last first
-	Why       []Note            `json:"why,omitempty"`   // why nothing was selected
+	Shown     []ShownItem       `json:"shown,omitempty"` // reverted text that was put before models, newest first
+	Why       []Note            `json:"why,omitempty"`   // reasons why no change was selected
 	Notes     []Note            `json:"notes,omitempty"`
 }
 
-// ShownItem is an entry that was put before a model.
+// ShownItem reports that an entry was put before a model.
 type ShownItem struct {
 	Time    time.Time `json:"time"`
 	Client  string    `json:"client"`
@@ -57,10 +57,10 @@ type ShownItem struct {
 	Used    bool      `json:"used,omitempty"`
 }
 
-// maxRevertTries is how often the plan is made again when another writer was first.
+// maxRevertTries is how often the plan is made again after another writer changed the memory.
 const maxRevertTries = 10
 
-// Revert takes back all that the selected changes did, in one change.
+// Revert takes back the effects of the selected changes, in a single change.
 func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
@@ -98,7 +98,7 @@ func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 	return out, err
 }
 
-// attempt makes the plan and, unless it is a dry run, carries it out.
+// attempt makes the plan and, unless it is a dry run, applies it.
 func (out *RevertOut) attempt(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -116,7 +116,7 @@ func (out *RevertOut) attempt(
 	}
 }
 
-// note adds what is to be done next.
+// note adds notes about the result and the next steps.
 func (out *RevertOut) note(p *revert.Plan) {
 	left := slices.ContainsFunc(p.Derived, func(d revert.Derived) bool { return !d.Taken })
 	switch {
@@ -136,7 +136,7 @@ func (out *RevertOut) note(p *revert.Plan) {
 	}
 }
 
-// toRevert returns what the arguments select, and the archive where there is one.
+// toRevert returns the selection for the arguments, and the archive if there is one.
 func (w *Workspace) toRevert(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -171,16 +171,16 @@ func (w *Workspace) toRevert(
 	return sel, a, nil
 }
 
-// fits reports whether a version of that source is asked for, as far as door, client,
-// agent and taint go.
+// fits reports whether a version with that source matches the door, client, agent and taint of the
+// arguments.
 func (in *RevertIn) fits(s oxbow.Source, v *oxbow.Version) bool {
 	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
 		hasPrefixFold(s.Claimed.Client, in.Client) && (in.Trust == "" || isTainted(s, v))
 }
 
-// isTainted reports whether the version is tainted. What a person makes of an entry
-// is the person's, whatever labels stay.
+// isTainted reports whether the version is tainted. A version by a person never is, even if it
+// still has the label.
 func isTainted(s oxbow.Source, v *oxbow.Version) bool {
 	_, tainted := v.Entry.Label(oxbow.LabelTaint)
 	return tainted && s.Actor != oxbow.Person
@@ -190,10 +190,10 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// madeIn returns what finds the changes of a session, and the turns that are of it. An
-// identifier is that of a run of a door, which the log has, or that of a client's
-// session, which the log or the archive has. One that is whole goes before one that
-// is a beginning.
+// madeIn returns a function that reports whether a source belongs to the session, and a function
+// that reports whether a turn does. The id is the identifier of a run of a door, which is in the
+// log, or of a client's session, which is in the log or in the archive. It may be a prefix of an
+// identifier. An exact match takes precedence over prefixes.
 func madeIn(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -249,8 +249,8 @@ func madeIn(
 	return o.Made, o.Said, err
 }
 
-// matching returns the names that begin with an identifier, as they are or after
-// their client, sorted.
+// matching returns the sorted names that begin with an identifier, either in full or after the
+// client and a slash.
 func matching(names map[string]bool, id string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(n string) bool {
 		_, rest, _ := strings.Cut(n, "/")
@@ -258,7 +258,8 @@ func matching(names map[string]bool, id string) []string {
 	})
 }
 
-// shownSince returns what was put before models of entries, from a version of each on.
+// shownSince returns where entries were put before models, in the given version of each entry or a
+// later one.
 func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64) (shown []ShownItem, err error) {
 	hits, err := a.Memory.Recall(
 		ctx,
@@ -291,7 +292,7 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 	return shown, nil
 }
 
-// why returns why nothing was selected: what changes there are.
+// why explains why nothing was selected, by listing the sources that exist.
 func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []Note, err error) {
 	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
 	n := 0

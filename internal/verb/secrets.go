@@ -1,4 +1,5 @@
-// Secrets in what is written: an agent's are replaced, a person is asked.
+// This file handles secrets in text that is written. Secrets of an agent are replaced, and a person
+// is asked.
 
 package verb
 
@@ -17,12 +18,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
-// SecretError refuses what a person wrote because it looks like a secret, which it
-// does not repeat.
+// SecretError reports that a text by a person was refused because it looks like a secret. The error
+// does not contain the secret.
 type SecretError struct {
-	Rule string // that matched
-	Part string // where, such as content
-	Line int    // in that, from 1
+	Rule string // the rule that matched
+	Part string // part of the entry, such as content
+	Line int    // line in the part, counted from 1
 }
 
 func (e *SecretError) Error() string {
@@ -32,15 +33,15 @@ func (e *SecretError) Error() string {
 // Is matches [oxbow.ErrInvalid].
 func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// Secrets decide what becomes of secrets in changes. The zero value replaces those
-// of agents without tags. It is shared by all calls of a door.
+// Secrets decides how secrets in changes are handled. The zero value replaces secrets of agents by
+// placeholders without tags. All calls of a door share it.
 type Secrets struct {
 	Redactor *secret.Redactor
-	Allow    func() bool // a person said that what looks like a secret is kept; nil for no
+	Allow    func() bool // reports whether a person allowed secrets to be stored; nil means no
 }
 
-// keeps reports whether the context is of a person, and whether what looks like a
-// secret is kept then.
+// keeps reports whether the source in the context is a person, and whether that person allowed
+// secrets to be stored.
 func (s *Secrets) keeps(ctx context.Context) (person, keep bool) {
 	src, _ := oxbow.SourceFrom(ctx)
 	person = src.Actor == oxbow.Person
@@ -62,9 +63,9 @@ func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.F
 	return s.Redact(text, found), nil
 }
 
-// Texts replaces secrets in texts that a verb writes elsewhere than into an entry, such as
-// a profile's file. A person's secrets are refused with a [SecretError] that names the
-// part, unless the person said that they are kept.
+// Texts replaces secrets in texts that a verb writes to other places than entries, such as a
+// profile's file. If the texts are a person's, it returns a [SecretError] that names the part,
+// unless the person allowed secrets.
 func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (found []secret.Finding, err error) {
 	for _, t := range texts {
 		*t, err = s.text(ctx, part, *t, &found)
@@ -75,9 +76,9 @@ func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (fou
 	return found, nil
 }
 
-// Entry is text for an entry's own texts. What the old version has too is left: to
-// change a tag does not change the content. A name is cut where it ends within a
-// secret of the content.
+// Entry is like Texts for the texts of an entry. A text that the old version also has is not
+// changed, so that a change of a tag does not change the content. If a new name ends in the middle
+// of a secret of the content, it is cut before the secret.
 func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret.Finding) (oxbow.Entry, error) {
 	e = e.Clone()
 	screen := func(part string, t *string, had ...string) (err error) {
@@ -103,21 +104,21 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret
 	return e, err
 }
 
-// FoundSecret is where a secret is.
+// FoundSecret is the place of a secret.
 type FoundSecret struct {
-	Name    string `json:"name"` // of the entry, without secrets
+	Name    string `json:"name"` // name of the entry, without secrets
 	Version uint64 `json:"version"`
-	Current bool   `json:"current"` // not in the history alone
+	Current bool   `json:"current"` // the secret is in the current version, not only in the history
 	Archive bool   `json:"archive,omitempty"`
 	Rule    string `json:"rule"`
-	// name, content, alias, label; packed: of a turn, what hooks put before the model; note, source: of the change
-	// Version; profile, file: of the home
+	// Part is name, content, alias or label; packed for the text that hooks put before the model in
+	// a turn; note or source for the change Version; profile or file for a file of the home.
 	Part string `json:"part"`
-	Line int    `json:"line,omitempty"` // of the content or of the file, from 1
+	Line int    `json:"line,omitempty"` // line of the content or of the file, from 1
 }
 
-// SecretsIn returns where a text has secrets. Part says what the text is; lines are counted
-// if it is a content or a file.
+// SecretsIn returns the secrets in a text. Part says which kind of text it is. Lines are set only
+// for contents and files.
 func SecretsIn(part, text string) (found []FoundSecret) {
 	for _, f := range secret.Find(text) {
 		s := FoundSecret{Rule: f.Rule, Part: part}
@@ -129,8 +130,8 @@ func SecretsIn(part, text string) (found []FoundSecret) {
 	return found
 }
 
-// SecretsOfSource returns the secrets in what a source says of a change's author, such as
-// the path of an imported file.
+// SecretsOfSource returns the secrets in the texts of a source, such as the path of an imported
+// file.
 func SecretsOfSource(src oxbow.Source) (found []FoundSecret) {
 	for _, text := range []string{src.Session, src.Profile, src.Ref, src.Claimed.Client, src.Claimed.Agent} {
 		found = append(found, SecretsIn("source", text)...)
@@ -138,7 +139,7 @@ func SecretsOfSource(src oxbow.Source) (found []FoundSecret) {
 	return found
 }
 
-// SecretsOf returns where an entry has secrets.
+// SecretsOf returns the secrets in all texts of an entry.
 func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
 	look := func(part, text string) { found = append(found, SecretsIn(part, text)...) }
 	look("name", e.Name)
@@ -155,15 +156,15 @@ func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// leastPart is the least bytes of a secret that are one too.
+// leastPart is the minimum length of a part of a secret that counts as a secret, in bytes.
 const leastPart = 8
 
-// cutSecret returns a name without the beginning of a secret of the content, with
-// which it ends: names are made from the first line, and cut.
+// cutSecret returns the name without the beginning of a secret from the content at its end. Names
+// are made from the first line and shortened, so they may end in the middle of a secret.
 func cutSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < leastPart ||
 		!strings.Contains(content, begun[len(begun)-leastPart:]) {
-		return name // the content, which takes longer to search, has not even that
+		return name // cheap check first: searching the content for secrets is slow
 	}
 	for _, f := range secret.Find(content) {
 		whole := content[f.Start:f.End]
@@ -179,7 +180,8 @@ func cutSecret(name, content string) string {
 	return name
 }
 
-// Screen implements [oxbow.Options.Screen]: it is what no door can forget.
+// Screen implements [oxbow.Options.Screen], so that every change is screened whichever door it came
+// through.
 func (s *Secrets) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	out := slices.Clone(ops)
 	for i, op := range out {
@@ -247,8 +249,8 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 	return op, nil
 }
 
-// remember replaces an agent's secrets before a name is made of the content, and
-// returns notes of it. What a person wrote is looked at when it is applied.
+// remember replaces an agent's secrets before a name is made from the content, and returns notes
+// about them. A person's text is not changed here; it is checked when the change is applied.
 func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 	if person, _ := s.keeps(ctx); person {
 		return nil
@@ -259,7 +261,7 @@ func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 	)
 }
 
-// redactAll replaces the secrets in texts and in lists of texts, and says which.
+// redactAll replaces the secrets in texts and in lists of texts, and returns notes about them.
 func (s *Secrets) redactAll(texts []*string, lists []*[]string) []Note {
 	var found []secret.Finding
 	redact := func(t *string) { *t = s.Redact(*t, &found) }
@@ -278,14 +280,14 @@ func (s *Secrets) redactAll(texts []*string, lists []*[]string) []Note {
 	return []Note{Plain(replaced(found))}
 }
 
-// Redact returns a text without secrets, and adds what it replaced.
+// Redact returns the text without secrets, and appends the replaced secrets to found.
 func (s *Secrets) Redact(text string, found *[]secret.Finding) string {
 	clean, fs := s.Redactor.Redact(text)
 	*found = append(*found, fs...)
 	return clean
 }
 
-// Records is text for what annotations say.
+// Records is like Texts for the texts of annotations.
 func (s *Secrets) Records(ctx context.Context, rs []annotate.Record) (found []secret.Finding, err error) {
 	for i := range rs {
 		rs[i].Why, err = s.text(ctx, "reason", rs[i].Why, &found)
@@ -309,16 +311,16 @@ func (s *Secrets) Records(ctx context.Context, rs []annotate.Record) (found []se
 	return found, nil
 }
 
-// screenedKey is the context key of changes the contents of which were screened as
-// they were read: its value is the redactor that did so.
+// screenedKey is the context key for changes whose contents were screened while they were read. The
+// value is the redactor.
 type screenedKey struct{}
 
-// screened returns the context of changes that are made of items.
+// screened returns a context for changes made from items that were screened.
 func (s *Secrets) screened(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedKey{}, s.Redactor)
 }
 
-// items replaces secrets in what is imported.
+// items replaces secrets in imported items.
 func (s *Secrets) items(ctx context.Context, items iter.Seq2[exchange.Item, error]) iter.Seq2[exchange.Item, error] {
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
 	return func(yield func(exchange.Item, error) bool) {
@@ -337,7 +339,8 @@ func (s *Secrets) items(ctx context.Context, items iter.Seq2[exchange.Item, erro
 	}
 }
 
-// replaced says what was replaced, in one sentence; "" for nothing.
+// replaced returns a sentence that lists the rules of the replaced secrets, or "" if there are
+// none.
 func replaced(found []secret.Finding) string {
 	var rules []string
 	for _, f := range found {

@@ -1,5 +1,5 @@
-// What a session was shown of the memory: the base of a merge with what others
-// changed since.
+// This file records the entries that a session was shown. They are the base of a merge with changes
+// by others.
 
 package verb
 
@@ -17,41 +17,40 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
-// Seen holds the entries that one session was shown, or wrote itself. In a home
-// without a history, a verb that replaces or removes an entry compares what stands
-// there with what the session knows of it, so that no change of another is
-// overwritten. It is safe for concurrent use; the zero Seen knows nothing.
+// Seen holds the entries that one session was shown or wrote. In a home without a history, a verb
+// that replaces or removes an entry compares the current entry with the version that the session
+// knows, so that it does not overwrite a change by another session. It is safe for concurrent use.
+// The zero Seen is empty.
 type Seen struct {
 	writing sync.Mutex // held by a write until the session knows of it
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the following fields
 	known map[string]oxbow.Entry
-	order []string        // names in known, the one shown last at the end
-	bytes int             // of the contents in known
-	pages map[version]int // how far they were shown from their beginning, in bytes
+	order []string        // names in known; the last one shown is at the end
+	bytes int             // total length of the contents in known
+	pages map[version]int // length of the beginning that was shown, in bytes
 
 	ledger lineage.Ledger
 
-	written *Written // texts that tools of the home wrote
+	written *Written // texts that tools of the home wrote; may be nil
 }
 
-// NewSeen returns what a new session knows: nothing. The session may overwrite the
-// listed texts; the list may be nil.
+// NewSeen returns an empty Seen for a new session. The session may overwrite the texts in w, which
+// may be nil.
 func NewSeen(w *Written) *Seen { return &Seen{written: w} }
 
-// maxSeen bounds the contents that a Seen keeps, in bytes. What it forgets counts
-// as never shown.
+// maxSeen is the maximum length of all contents in a Seen, in bytes. An entry that is dropped
+// counts as never shown.
 const maxSeen = 8 << 20
 
 type seenKey struct{}
 
-// WithSeen returns the context of a session's call.
+// WithSeen returns a context for a call of the session with s.
 func WithSeen(ctx context.Context, s *Seen) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// SeenFrom returns what the session of the context was shown, or other where the
-// context is of no session.
+// SeenFrom returns the Seen of the context's session, or other if the context has none.
 func SeenFrom(ctx context.Context, other *Seen) *Seen {
 	if s, ok := ctx.Value(seenKey{}).(*Seen); ok {
 		return s
@@ -79,14 +78,14 @@ func (s *Seen) Show(entries ...oxbow.Entry) {
 	}
 }
 
-// version is one version of an entry.
+// version identifies a version of an entry.
 type version struct {
 	name   string
 	number uint64
 }
 
-// showPage records that the session was shown a part of an entry. It knows the
-// entry when it was shown all of one version, page after page.
+// showPage records that the session was shown the bytes from and to of an entry. When the pages of
+// one version cover the whole content, the session knows the entry.
 func (s *Seen) showPage(e oxbow.Entry, from, to int) {
 	if s == nil {
 		return
@@ -101,13 +100,13 @@ func (s *Seen) showPage(e oxbow.Entry, from, to int) {
 	}
 	if s.pages[v] == len(e.Content) {
 		delete(s.pages, v)
-		defer s.Show(e) // without the lock
+		defer s.Show(e) // Show locks s.mu itself
 	}
 	s.mu.Unlock()
 }
 
-// Write makes a change, and records the entry as the session wrote it. Changes of
-// one session wait for each other, so that none is taken for another's.
+// Write calls apply, and records the entry that it returns. Writes of one session run one after the
+// other, so that none is mistaken for a change by another session.
 func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
 	if s != nil {
 		s.writing.Lock()
@@ -127,8 +126,8 @@ func (s *Seen) RecordWrite(was, is oxbow.Entry) {
 	}
 }
 
-// wrote returns an entry as the session knows it after a write: of one that was
-// given no content, it knows no more than before.
+// wrote returns the entry to record after a write. If the call passed no content, the entry has the
+// content that the session knew before, or is empty if the session did not know the entry.
 func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -161,13 +160,13 @@ func (s *Seen) Known(e oxbow.Entry) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// Merge returns what is to be written where the entry stands as now and the session
-// wants another: by line, and by alias and label, what others changed since the
-// session was shown it stays. Aliases and labels that are nil are not wanted
-// otherwise. Where both changed the same lines, or the session was never shown the
-// entry, the error matches [oxbow.ErrConflict], has the text that stands, and
-// counts as showing it. An entry that only tools of the home wrote needs not be
-// shown; see [Written]. A nil Seen merges nothing.
+// Merge returns the entry to write if the stored entry is now and the session wants to write want.
+// It merges the texts by line, and the aliases and labels one by one, so that changes by others
+// since the session was shown the entry are kept. If the wanted aliases or labels are nil, the
+// current ones are kept. If both changed the same lines, or the session was never shown the entry,
+// the error matches [oxbow.ErrConflict] and contains the current text. The entry then counts as
+// shown. An entry that only tools of the home wrote need not be shown; see [Written]. If s is nil,
+// Merge returns want.
 func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return want, nil
@@ -208,8 +207,8 @@ func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	return want, nil
 }
 
-// Gone reports whether the session may remove the entry: it knows what it says.
-// The error is that of [Seen.Merge].
+// Gone returns an error if the session may not remove the entry because it was not shown the
+// current text. The error is like that of [Seen.Merge].
 func (s *Seen) Gone(now oxbow.Entry) error {
 	if s == nil {
 		return nil
@@ -227,8 +226,8 @@ func (s *Seen) Gone(now oxbow.Entry) error {
 // maxStands bounds the text that a refusal shows, in bytes.
 const maxStands = 32 << 10
 
-// guard returns what the session of the context was shown where a change of the
-// memory cannot be taken back, and nil where a history keeps what was there.
+// guard returns the Seen of the context's session, or nil if the memory has a history, which keeps
+// every version.
 func guard(ctx context.Context, m *oxbow.Memory) *Seen {
 	if _, err := m.History(); err == nil {
 		return nil
@@ -236,7 +235,7 @@ func guard(ctx context.Context, m *oxbow.Memory) *Seen {
 	return SeenFrom(ctx, nil)
 }
 
-// refuse returns the error of a change that would lose what stands.
+// refuse returns the error for a change that would overwrite the current entry.
 func (s *Seen) refuse(now oxbow.Entry, why, remedy string) error {
 	name := strings.TrimPrefix(now.Name, documentKey)
 	said := fmt.Sprintf("%s is there, and %s; nothing was changed", strconv.Quote(name), why)
@@ -254,24 +253,25 @@ func (s *Seen) refuse(now oxbow.Entry, why, remedy string) error {
 		strings.TrimRight(prompt.Fence("markdown", now.Content), "\n")), remedy)
 }
 
-// refusal is why a change is not made that would lose what stands.
+// refusal is the reason why a change that would overwrite an entry was refused.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 func (refusal) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// documentKey is before the path of a document in the place of a name: no entry's
-// name has it.
+// documentKey is the prefix of a document's path that makes it an entry name. No real entry has a
+// name with it.
 const documentKey = "\x00"
 
-// Document returns a document, which is no entry, as [Seen] knows it.
+// Document returns an entry that represents a document in a [Seen].
 func Document(path, text string) oxbow.Entry {
 	return oxbow.Entry{Name: documentKey + path, Content: text}
 }
 
-// mergeText merges three texts by line. A line end at the end of a text, and those
-// of Windows, are no change: the merge has the line ends of now.
+// mergeText merges two texts, want and now, that were both made from base, by line. It ignores a
+// missing line end at the end of a text, and differences between line ends of Windows and Unix. The
+// result has the line ends of now. It returns false if the changes conflict.
 func mergeText(base, want, now string) (string, bool) {
 	eol := "\n"
 	if strings.Contains(now, "\r\n") {

@@ -1,5 +1,5 @@
-// Which memory profiles are loaded: by the session, where there
-// is one, or by handles alone.
+// This file implements the loading and unloading of memory profiles, with a session or, if the
+// client has no session, with handles only.
 
 package verb
 
@@ -19,19 +19,19 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Profiles are the memory profiles that can be loaded at a workspace, within what the
-// workspace's memory shows: a loaded profile only narrows it. It is safe for
-// concurrent use, and keeps the indexes of those used last.
+// Profiles loads memory profiles for a workspace. A loaded profile can only narrow the memory that
+// the workspace shows. Profiles is safe for concurrent use, and caches the narrowed memories that
+// were used last.
 type Profiles struct {
 	Set *profile.Set
 
-	// Visible reports whether a profile may be named here; nil lets all be.
-	// Others are as if they were not there.
+	// Visible reports whether callers may name a profile. If it is nil, they may name every
+	// profile. A profile that is not visible is reported as unknown.
 	Visible func(name string) bool
-	// Document reports whether a document may be shown; nil shows all.
+	// Document reports whether a document may be shown. If it is nil, every document may.
 	Document func(profile.Document) bool
-	// Fit, when it is not nil, gives the scope of a profile such labels of its
-	// own as the bounds of the workspace's memory allow.
+	// Fit, if not nil, returns the scope with only those labels of its own that the bounds of the
+	// workspace's memory allow.
 	Fit func(scope.Scope) scope.Scope
 
 	mu    sync.Mutex // guards kept
@@ -39,36 +39,36 @@ type Profiles struct {
 	clock uint64 // counts uses
 }
 
-// maxKept is how many indexes of loaded profiles are kept for a workspace.
+// maxKept is the number of narrowed memories that a workspace caches.
 const maxKept = 8
 
-// narrowed is the memory as one profile shows it.
+// narrowed is a view of a memory with the scope of one profile.
 type narrowed struct {
 	base *oxbow.Memory
 	key  string
 	m    *oxbow.Memory
-	busy int    // calls that use it
-	last uint64 // use
+	busy int    // number of running calls that use the view
+	last uint64 // value of Profiles.clock at the last use
 }
 
-// loadedProfile is a profile that was loaded.
+// loadedProfile is a memory profile that was loaded.
 type loadedProfile struct {
 	handle string
 	name   string
 	scope  scope.Scope
 	digest string
-	tokens int // of the text that was given, about
+	tokens int // approximate length of the text that was returned for the profile
 }
 
-// maxLoaded is how many profiles one session may have loaded.
+// maxLoaded is the number of profiles that one session may have loaded at a time.
 const maxLoaded = 8
 
-// unloadMemoryProfileOut is what unload_memory_profile gives.
+// unloadMemoryProfileOut is the result of unload_memory_profile.
 type unloadMemoryProfileOut struct {
 	Handle  string   `json:"handle"`
 	Profile string   `json:"profile"`
-	Tokens  int      `json:"tokens,omitempty"` // that may be dropped, about
-	Loaded  []string `json:"loaded,omitempty"` // handles that are still loaded, the one in force last
+	Tokens  int      `json:"tokens,omitempty"` // approximate number of tokens that the client may drop
+	Loaded  []string `json:"loaded,omitempty"` // handles that are still loaded; the last is in force
 	Message string   `json:"message"`
 }
 
@@ -83,7 +83,7 @@ func (p *Profiles) resolve(name string) (*profile.Resolved, error) {
 	return &r, err
 }
 
-// load returns a profile as loaded at that time.
+// load returns the profile as a loadedProfile whose handle contains the time now.
 func (p *Profiles) load(r *profile.Resolved, now time.Time) loadedProfile {
 	s := r.Scope()
 	if p.Fit != nil {
@@ -93,20 +93,20 @@ func (p *Profiles) load(r *profile.Resolved, now time.Time) loadedProfile {
 	return loadedProfile{handle: handleOf(r.Name, now, d), name: r.Name, scope: s, digest: d}
 }
 
-// digestOf returns 8 digits that tell a scope from others.
+// digestOf returns 8 hexadecimal digits of a hash of the scope.
 func digestOf(s scope.Scope) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings and times can always be written
+		panic(err) // a scope has only strings and times, which always encode
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:4])
 }
 
-// handleOf returns NAME@TIME-DIGEST: the profile's name, when it was loaded, in
-// seconds since 1970 to the base 36, and 8 digits of a digest of what it
-// included. It is no secret, and gives nothing: the profile is looked up again,
-// within the bounds of its sender. So it needs no memory of the server's.
+// handleOf returns NAME@TIME-DIGEST: the profile's name, the load time in seconds since 1970 in
+// base 36, and the digest of the profile's scope. A handle is no secret and grants nothing, because
+// the profile is resolved again within the bounds of the caller. Therefore the server need not
+// remember it.
 func handleOf(name string, at time.Time, digest string) string {
 	return name + "@" + strconv.FormatInt(at.Unix(), 36) + "-" + digest
 }
@@ -126,11 +126,12 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 	return name, time.Unix(sec, 0), digest, nil
 }
 
-// handleLife is how long a handle counts where there are no sessions: one that
-// is found in an old text should not narrow a new conversation.
+// handleLife is how long a handle is valid if there are no sessions. A handle in an old text should
+// not narrow a new conversation.
 const handleLife = 24 * time.Hour
 
-// byHandle returns what a handle stands for, where there are no sessions.
+// byHandle returns the profile of a handle, for a client without a session. It returns an error if
+// the handle is older than handleLife or the profile was edited since.
 func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 	name, at, digest, err := parseHandle(h)
 	if err != nil {
@@ -162,8 +163,8 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 	return l, nil
 }
 
-// within returns the memory as a profile shows it, and the function that says
-// that it is no longer used.
+// within returns a view of the base memory with the scope of the profile. The caller must call
+// release when it no longer uses the view.
 func (p *Profiles) within(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,7 +186,8 @@ func (p *Profiles) within(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory,
 	}
 }
 
-// prune closes those used longest ago, but none that a call uses.
+// prune closes the views that were used least recently until maxKept are left. It never closes a
+// view that a call still uses.
 func (p *Profiles) prune() {
 	for len(p.kept) > maxKept {
 		oldest := -1
@@ -197,22 +199,22 @@ func (p *Profiles) prune() {
 		if oldest < 0 {
 			return
 		}
-		_ = p.kept[oldest].m.Close() // a view: closing it cannot fail
+		_ = p.kept[oldest].m.Close() // closing a view cannot fail
 		p.kept = slices.Delete(p.kept, oldest, oldest+1)
 	}
 }
 
-// LoadedProfiles are the profiles that one session has loaded. The last counts:
-// loading another puts it in force, and unloading it the one before. The zero value is
-// empty. It is safe for concurrent use.
+// LoadedProfiles is the stack of profiles that one session has loaded. The last profile is in
+// force; when it is unloaded, the profile before it is in force again. The zero value is empty. It
+// is safe for concurrent use.
 type LoadedProfiles struct {
 	mu    sync.Mutex // guards the following
 	stack []loadedProfile
-	gone  []string // handles unloaded lately
+	gone  []string // the last 32 handles that were unloaded
 }
 
-// load puts a profile in force. One that is loaded already, in whatever place,
-// keeps its handle unless its file was edited; the notes say so.
+// load puts a profile in force. If the profile is loaded already, it moves to the end of the stack
+// and keeps its handle unless its file was edited. The notes report both cases.
 func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +250,7 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 	return old, []Note{Plain("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
 }
 
-// shown notes how long the text is that was given for a handle.
+// shown adds the length of a text that was returned for a handle.
 func (s *LoadedProfiles) shown(handle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,14 +261,14 @@ func (s *LoadedProfiles) shown(handle string, tokens int) {
 	}
 }
 
-// drop takes a handle back without a word.
+// drop removes a handle, without adding it to the unloaded handles.
 func (s *LoadedProfiles) drop(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stack = slices.DeleteFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
-// bury notes that a handle no longer counts. s.mu is held.
+// bury records that a handle is no longer valid. The caller holds s.mu.
 func (s *LoadedProfiles) bury(handle string) {
 	s.gone = append(s.gone, handle)
 	if n := len(s.gone) - 32; n > 0 {
@@ -274,7 +276,7 @@ func (s *LoadedProfiles) bury(handle string) {
 	}
 }
 
-// handles returns what is loaded, the one in force last. s.mu is held.
+// handles returns the handles that are loaded; the last is in force. The caller holds s.mu.
 func (s *LoadedProfiles) handles() []string {
 	var hs []string
 	for _, l := range s.stack {
@@ -283,7 +285,7 @@ func (s *LoadedProfiles) handles() []string {
 	return hs
 }
 
-// stale says why a handle does not count. s.mu is held.
+// stale returns an error that explains why a handle is not valid. The caller holds s.mu.
 func (s *LoadedProfiles) stale(handle string) error {
 	if _, _, _, err := parseHandle(handle); err != nil {
 		return err
@@ -300,8 +302,8 @@ func (s *LoadedProfiles) stale(handle string) error {
 	return InvalidValue("handle", handle, why)
 }
 
-// find returns what a handle stands for or, without one, what is in force; ok is
-// false when nothing is.
+// find returns the profile with the handle, or the profile in force if the handle is empty. It
+// returns false if the handle is empty and nothing is loaded.
 func (s *LoadedProfiles) find(handle string) (l loadedProfile, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -318,7 +320,8 @@ func (s *LoadedProfiles) find(handle string) (l loadedProfile, ok bool, err erro
 	return s.stack[i], true, nil
 }
 
-// unload releases a profile: by its handle or its name, or the one in force.
+// unload removes the profile with that handle or name, or the profile in force if the argument is
+// empty.
 func (s *LoadedProfiles) unload(handle string) (unloadMemoryProfileOut, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Verbs of the archive of sessions: list, show, search, resume, forget; and recall,
-// which may ask it.
+// This file implements the verbs of the archive of sessions: list, show, search, resume and forget.
+// It also lets recall search the archive.
 
 package verb
 
@@ -25,7 +25,7 @@ const (
 	inBoth     = "both"
 )
 
-// cutIn takes a term such as in:sessions out of a query.
+// cutIn removes a term such as in:sessions from the query.
 func (in *RecallIn) cutIn() error {
 	words := strings.Fields(in.Query)
 	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "in:") && w != "in:" })
@@ -85,7 +85,7 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	return notes, nil
 }
 
-// SessionsIn is what list of sessions takes.
+// SessionsIn is the argument of the list of sessions.
 type SessionsIn struct {
 	Project string `json:"project,omitempty" usage:"Only sessions of this project."`
 	Client  string `json:"client,omitempty" usage:"Only sessions of this client, such as claude."`
@@ -96,8 +96,8 @@ type SessionsIn struct {
 // SessionsOut are sessions, the last active first.
 type SessionsOut struct {
 	Sessions []session.Summary `json:"sessions"`
-	More     bool              `json:"more,omitempty"` // there are others
-	Why      []Note            `json:"why,omitempty"`  // why there are none
+	More     bool              `json:"more,omitempty"` // there are more sessions
+	Why      []Note            `json:"why,omitempty"`  // reasons why the list is empty
 }
 
 const defaultSessions = 20
@@ -132,14 +132,14 @@ func Sessions(ctx context.Context, w *Workspace, in SessionsIn) (SessionsOut, er
 	return out, err
 }
 
-// noSession says that the archive is empty.
+// noSession reports that the archive is empty.
 var noSession = Notef(
 	"no session is kept yet; %s to read those that clients have kept, or %s to connect clients",
 	PersonRef("oxbow session import"),
 	PersonRef("oxbow setup"),
 )
 
-// why returns why there are no such sessions.
+// why returns the reasons why no session matches.
 func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]Note, error) {
 	kept, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	if err != nil || len(kept) == 0 {
@@ -158,7 +158,7 @@ func (w *Workspace) since(s string) (time.Time, error) {
 	return start, err
 }
 
-// until is since for an end: all of a day counts.
+// until parses a date as the end of a period, so that the whole day counts.
 func (w *Workspace) until(s string) (time.Time, error) {
 	_, end, err := w.period("until", s)
 	return end, err
@@ -194,18 +194,18 @@ type SessionOut struct {
 	session.Summary
 	List []session.Turn `json:"list"`
 
-	// Wrote are the last changes of the notes that the session made, newest first.
+	// Wrote are the newest changes of notes that the session made, newest first.
 	Wrote []Change `json:"wrote,omitempty"`
 }
 
-// mostWrote is how many changes of a session are listed, and mostSearched how many are
-// looked through for them.
+// mostWrote is the maximum number of a session's changes in a list. mostSearched is the maximum
+// number of changes that are searched for them.
 const (
 	mostWrote    = 100
 	mostSearched = 20_000
 )
 
-// wrote returns the changes of the notes that a session made.
+// wrote returns the changes of notes that a session made, newest first.
 func (w *Workspace) wrote(ctx context.Context, a *session.Archive, s session.Summary) ([]Change, error) {
 	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
@@ -219,7 +219,7 @@ func (w *Workspace) wrote(ctx context.Context, a *session.Archive, s session.Sum
 	past, left := pastOf(m), mostSearched
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			return nil, nil // the memory has no history
+			return nil, nil // the memory keeps no history
 		}
 		if err != nil {
 			return nil, err
@@ -235,7 +235,8 @@ func (w *Workspace) wrote(ctx context.Context, a *session.Archive, s session.Sum
 	return made, nil
 }
 
-// oneSession returns the one session that a name means.
+// oneSession returns the session that the name identifies. It returns an error if there is none or
+// if there are several.
 func oneSession(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
 	found, err := a.Find(ctx, strings.TrimSpace(name))
 	switch {
@@ -262,7 +263,7 @@ func (noSessionError) Is(target error) bool { return target == oxbow.ErrNotFound
 
 var errNoSession noSessionError
 
-// ShowSession gives the turns of a session.
+// ShowSession returns the turns of a session.
 func ShowSession(ctx context.Context, w *Workspace, in SessionIn) (out SessionOut, err error) {
 	if in.Last < 0 {
 		return out, InvalidValue("last", fmt.Sprint(in.Last), "is less than 1")
@@ -292,12 +293,12 @@ func SearchSessions(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, 
 	return Recall(ctx, w, in)
 }
 
-// ResumeIn names a session to go on with.
+// ResumeIn is the argument of ResumeSession.
 type ResumeIn struct {
 	Session string `json:"session" flag:"-" usage:"Identifier of the session, or how it begins."`
 }
 
-// ResumeOut is how a client goes on with a session.
+// ResumeOut is the result of ResumeSession.
 type ResumeOut struct {
 	Client  string `json:"client"`
 	Session string `json:"session"`
@@ -305,14 +306,14 @@ type ResumeOut struct {
 	Command string `json:"command"`
 }
 
-// resumes are the beginnings of the commands by which a client goes on with a session; the
-// identifier follows at once.
+// resumes maps a client to the beginning of the command that resumes a session. The session's
+// identifier is appended without a space.
 var resumes = map[string]string{
 	"claude": "claude --resume=", "codex": "codex resume ", "gemini": "gemini --resume=",
 	"opencode": "opencode --session=", "copilot": "copilot --resume=", "qwen": "qwen --resume=",
 }
 
-// ResumeSession gives the command line by which a client goes on with a session.
+// ResumeSession returns the command line with which a client resumes a session.
 func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOut, err error) {
 	ctx, a, err := w.Archive(ctx)
 	if err != nil {
@@ -348,7 +349,7 @@ type ForgetSessionIn struct {
 	Purge   bool   `json:"purge,omitempty" usage:"Erase the archive's history as well: then nothing brings it back."`
 }
 
-// ForgetSessionOut is what was forgotten or brought back.
+// ForgetSessionOut is the session that was forgotten or restored.
 type ForgetSessionOut struct {
 	DryRun  bool   `json:"dry_run,omitempty"`
 	Undone  bool   `json:"undone,omitempty"`
@@ -361,8 +362,7 @@ type ForgetSessionOut struct {
 // forgetNote begins the note of a change that forgets a session.
 const forgetNote = "forget session "
 
-// ForgetSession removes a session from the archive, or brings back the one that was
-// removed last.
+// ForgetSession removes a session from the archive, or restores the session that was removed last.
 func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out ForgetSessionOut, err error) {
 	ctx, a, err := w.Archive(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file implements the verb Start: what a hook puts before a model when a
-// session begins.
+// This file implements the verb Start, which returns the text that a hook puts before a model at
+// the start of a session.
 
 package verb
 
@@ -26,12 +26,11 @@ type StartIn struct {
 	Budget  int    `json:"max_tokens,omitempty" usage:"Most tokens, those of hooks by default."`
 }
 
-// StartOut is the block for a new session. Its text is empty if the memory has
-// nothing to say.
+// StartOut is the block for a new session. Its text is empty if there is nothing to show.
 type StartOut struct {
 	inject.Block
 	Entries []StartEntry `json:"entries,omitempty"` // notes in the block, in order
-	// documents, or what a bound profile selected; nil if there are none
+	// documents, or the selection of a bound profile; nil if there are none
 	Selection *profile.Selection `json:"-"`
 }
 
@@ -45,12 +44,12 @@ type StartEntry struct {
 // Budgets of the block, in estimated tokens unless the comment says otherwise.
 const (
 	selectionTokens = 1_500 // documents of the home, or the selection of a bound profile
-	startTail       = 75    // what follows the notes: names of other notes, an open handoff, how to search
-	slicePart       = 4     // part of the budget, 1/slicePart, for the newest notes of a group that does not fit whole
+	startTail       = 75    // text after the notes: names of other notes, an open handoff, how to search
+	slicePart       = 4     // 1/slicePart of the budget is for the newest notes of a group that does not fit completely
 	leastLine       = 25    // a note that has to be cut to fewer tokens is left out
 
 	newestVouched = 40  // notes of each kind of author that are considered
-	namedNotes    = 3   // other notes that are named
+	namedNotes    = 3   // other notes whose names are shown
 	lineBytes     = 140 // bytes of the text of a note
 	pinnedBytes   = 320 // the same for a note that is pinned or for every process
 	startHandoff  = 100 // bytes of a handoff
@@ -60,15 +59,13 @@ const (
 	howToSearch = "Ask for the rest: the tool recall, or oxbow recall WORDS.\n"
 )
 
-// Start returns the block for a new session: notes that a person pinned, wrote or
-// approved, or that a test, a commit or the team's review stands behind
-// ([oxbow.Entry.Vouched]) and that are of this project or of none; then how many
-// more notes there are, with a few names; the open handoff; and how to search.
-// The same memory gives the same bytes.
+// Start returns the block for a new session. It contains vouched notes ([oxbow.Entry.Vouched]) of
+// this project or of no project. Then follow the number of other notes with a few of their names,
+// the open handoff, and how to search. Start is deterministic: the same memory gives the same
+// bytes.
 //
-// The documents of the home (SOUL.md, MEMORY.md) come first, as they are. If a
-// profile binds the caller, the block holds the selection of the profile instead
-// of the notes.
+// The documents of the home (SOUL.md, MEMORY.md) come first, without changes. If a profile binds
+// the caller, the block contains the selection of the profile instead of the notes.
 func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 	var out StartOut
 	l, r, err := w.profile("")
@@ -153,10 +150,10 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 	return startHead + lines.String() + rest, nil
 }
 
-// addGroup appends the lines of a group of notes as far as there is room, and returns the
-// tokens that it used. If the notes of a group have nothing in common but that they are
-// decisions or vouched for, and do not all fit, their age says little about what they are
-// worth. Then only the newest are shown, with at most slice tokens.
+// addGroup appends the lines of a group of notes as far as there is room, and returns the tokens
+// that it used. If the notes are not pinned and not for every process, and do not all fit, their
+// age says little about their value. In this case it appends only the newest, with at most slice
+// tokens.
 func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room, slice int) (used int) {
 	size := lineBytes
 	if groupAtStart(&group[0]) < groupDecision {
@@ -189,9 +186,8 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room,
 	return used
 }
 
-// vouchedNotes returns the vouched notes of a project and of no project, pinned notes
-// first, then notes of every process, then decisions, then the others; the newest
-// first within each group.
+// vouchedNotes returns the vouched notes of a project and of no project, in groups: pinned notes,
+// notes for every process, decisions, and all other notes. Each group has the newest first.
 func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow.Entry, error) {
 	term := func(key string, values ...string) oxbow.Filter {
 		return oxbow.Filter{Terms: []oxbow.Term{{Key: key, Values: values}}}
@@ -242,8 +238,8 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 	return all, nil
 }
 
-// placesOf returns filters for notes of a project and for notes of no project; if the
-// project is unknown, one filter for all notes.
+// placesOf returns a filter for the notes of a project and a filter for notes without a project. If
+// the project is unknown, it returns a single filter for all notes.
 func placesOf(project string) []oxbow.Filter {
 	if project == "" {
 		return []oxbow.Filter{{}}
@@ -288,8 +284,8 @@ func whyAtStart(e *oxbow.Entry) string {
 	return string(e.Trust())
 }
 
-// noteLine returns a note on one line: its name, date and author, and at most size
-// bytes of its text.
+// noteLine returns a note on a single line: its name, date and author, and at most size bytes of
+// its text.
 func noteLine(e *oxbow.Entry, size int) string {
 	who := e.Updated.UTC().Format(time.DateOnly)
 	if e.TextBy() != "" {
@@ -302,8 +298,8 @@ func noteLine(e *oxbow.Entry, size int) string {
 	return fmt.Sprintf("- %s (%s): %s\n", inject.OneLine(e.Name), who, said)
 }
 
-// restLine returns a line with the number of notes that are not in the block and
-// the names of the newest that may be volunteered; "" if there are none.
+// restLine returns a line with the number of notes that are not in the block, and the names of the
+// newest of them that may be shown unasked. It returns "" if there are no more notes.
 func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	more := -len(out.Shown)
 	if err := m.View(ctx, func(all oxbow.Entries) { more += all.Len() }); err != nil {
@@ -338,8 +334,8 @@ func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project stri
 // maxNamed is the most bytes of a name in the line about the rest.
 const maxNamed = 40
 
-// openHandoff returns a line about the newest open handoff of the project, or of no
-// project; "" if none is open.
+// openHandoff returns a line about the newest open handoff of the project or of no project. It
+// returns "" if none is open.
 func openHandoff(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	hs, err := handoff.Newest(ctx, m, maxHandoffs)
 	for _, h := range hs {

@@ -1,5 +1,5 @@
-// This file stamps what is written: text that repeats what was read of others says so, and
-// so does text that is shaped like instructions.
+// This file labels text as it is written. Text that repeats what others wrote gets a label, and so
+// does text that looks like instructions.
 
 package verb
 
@@ -19,37 +19,40 @@ import (
 
 type callerKey struct{}
 
-// WithCaller returns a context that carries which client's call it is of. A server
-// calls it.
+// WithCaller returns a context for a call by client c. Servers call it.
 func WithCaller(ctx context.Context, c session.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
 type taintsKey struct{}
 
-// WithTaints returns a context whose changes have taints that are known already.
+// WithTaints returns a context whose changes get these taints, instead of those of the caller's
+// session.
 func WithTaints(ctx context.Context, taints []string) context.Context {
 	return context.WithValue(ctx, taintsKey{}, taints)
 }
 
-// protected are the keys of labels that put an entry before a model for good. What is
-// written after foreign text was read may not have them, nor change what has them.
+// protected are the keys of labels that put an entry into every prompt. A call that has read
+// foreign text may not write such an entry, and may not change an existing one.
 var protected = []string{profile.LabelPinned, profile.LabelProcess}
 
-// unvouchedNoHooks is the value of the label unvouched on what an agent wrote of which no
-// hook reports what it has read.
+// unvouchedNoHooks is the value of the label unvouched if no hook reports what the writing agent
+// has read.
 const unvouchedNoHooks = "no-hooks"
 
-// Stamp returns changes as they are applied. Those of a person at a terminal or a page are
-// as given, and what they repeat of others counts as the person's from then on. Other
-// changes get labels: of what they repeat of others ([repeatsOf]), of the calls of the turn
-// whose results are not known, of what the text was made from, and of what makes it look
-// like instructions. The taints that an entry has stay. A change by a person whose input is
-// no terminal is as given unless it repeats others. Stamp is part of an
+// Stamp returns the changes with the labels that record where their text came from.
+//
+// The changes of a person at a terminal or a page are returned without new labels, and any text in
+// them that repeats others counts as the person's from then on. The changes of a person whose input
+// is not a terminal are returned without new labels unless they repeat others.
+//
+// All other changes get labels for the texts of others that they repeat ([repeatsOf]), for the
+// calls of the turn whose results are unknown, for the origin of the text, and for the rules that
+// make it look like instructions. An entry keeps the taints that it has. Stamp is part of an
 // [oxbow.Options.Screen].
 //
-// A change of what is pinned, or is of every process, is refused if the text repeats others
-// or the turn has read others: the error matches [oxbow.ErrInvalid].
+// A change of an entry that is pinned or belongs to every process is refused if the text repeats
+// others or if the turn has read text by others. The error matches [oxbow.ErrInvalid].
 func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) ([]oxbow.Op, error) {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor == oxbow.Person {
@@ -74,7 +77,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			s.look(out) // its labels may be those that the entry has by then
+			s.look(out) // an alias keeps the entry's labels, so they must be complete first
 		}
 		s.at = len(out)
 		stamped, err := s.stamp(ctx, store, op)
@@ -91,7 +94,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	return out, nil
 }
 
-// expose sets what stood before the model of the caller's session.
+// expose sets the fields for what the model of the caller's session has read.
 func (s *stamper) expose(ctx context.Context, k Knowledge) {
 	caller, ok := ctx.Value(callerKey{}).(session.Caller)
 	if !ok {
@@ -113,14 +116,14 @@ func (s *stamper) expose(ctx context.Context, k Knowledge) {
 	s.origins.show(x.Shown)
 }
 
-// stamp returns a change as it is applied, and what follows it.
+// stamp returns the change with its labels, followed by further changes that it makes necessary.
 func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
 	old, found := s.staged[name]
 	if _, adds := op.(oxbow.Add); !found && !adds {
 		old, err = store.Get(ctx, name)
 		if err != nil {
-			return []oxbow.Op{op}, nil // the store says why
+			return []oxbow.Op{op}, nil // the store reports the error
 		}
 		s.staged[name] = old
 	}
@@ -149,48 +152,49 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 	return []oxbow.Op{op}, err
 }
 
-// aliased returns the change that a tainted call makes with new aliases: the entry is
-// found by what others may have chosen.
+// aliased returns the change that labels an entry to which a tainted call adds aliases, because
+// others may have chosen the words by which the entry is then found. It returns nil if the call is
+// not tainted or adds no alias.
 func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
 	if (len(s.taints) == 0 && !s.repeats.any()) || len(add) == 0 {
 		return nil
 	}
 	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
-	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // protects none
+	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // never fails without protected labels
 	bare.looks[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
 	bare.look(out)
 	return out
 }
 
-// stamper gives labels to what is no person's.
+// stamper adds labels to changes, mostly those that are not a person's.
 type stamper struct {
 	taints  []string // calls of the turn whose results are not known
 	reads   []string // calls of the turn that returned text by others
-	noHooks bool     // an agent writes of which no hook reports what it has read
-	repeats repeats  // of the change that is stamped
+	noHooks bool     // an agent writes, and no hook reports what it has read
+	repeats repeats  // texts of others in the change that is being stamped
 	proof   string
-	proved  []string // files that the proof is about
+	proved  []string // files that the proof covers
 	source  oxbow.Source
 	origins origins
-	staged  map[string]oxbow.Entry // as the changes before leave them
+	staged  map[string]oxbow.Entry // entries after the changes so far, by name
 
-	at    int     // of the change that is stamped, among all
-	looks []shape // texts that were not looked at yet
+	at    int     // index of the change that is being stamped
+	looks []shape // texts that were not checked yet
 }
 
-// shape is what a text may look like, of the change at a place.
+// shape is a text of one change that is to be checked for the shape of instructions.
 type shape struct {
 	at     int
 	text   string
-	labels []oxbow.Label // of the entry, without the rules that the text meets
-	key    string        // of the labels that name these
+	labels []oxbow.Label // the entry's labels, without those for matching rules
+	key    string        // key of the labels for matching rules
 	rules  []string
 }
 
-// look gives changes the labels of the rules that their texts meet. To find them takes
-// longer than all else, and so has all processors.
+// look adds a label for every rule that a text matches. The check takes most of the time, so the
+// texts are checked in parallel.
 func (s *stamper) look(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
@@ -201,7 +205,7 @@ func (s *stamper) look(ops []oxbow.Op) {
 			return nil
 		})
 	}
-	_ = all.Wait() // none fails
+	_ = all.Wait() // the functions return no errors
 	for _, l := range s.looks {
 		for _, r := range l.rules {
 			l.labels = append(l.labels, oxbow.Label{Key: l.key, Value: r})
@@ -212,12 +216,12 @@ func (s *stamper) look(ops []oxbow.Op) {
 	s.looks = s.looks[:0]
 }
 
-// unnamedCall is the value of a label whose own value, the name of a call, cannot be one.
+// unnamedCall is the value of a label if the name of the call is not a valid value.
 const unnamedCall = "call"
 
-// labels returns the labels of an entry: those that are given, the taints that its old
-// version has, and those of the call and of what it was made from; [stamper.look] adds the
-// rules that its texts meet.
+// labels returns the labels of an entry: the given labels, the taints of the old version, and
+// labels for the call and for the origin of the text. It also queues the entry's text for
+// [stamper.look], which adds labels for the rules that the text matches.
 func (s *stamper) labels(
 	name, content string,
 	aliases []string,
@@ -242,7 +246,7 @@ func (s *stamper) labels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				l.Value = unnamedCall // the text is held back nevertheless
+				l.Value = unnamedCall // the label still quarantines the text
 			}
 			out = append(out, l)
 		}
@@ -297,7 +301,7 @@ func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []o
 		}
 		old, err := store.Get(ctx, op.Target())
 		if err != nil {
-			continue // the store reports it
+			continue // the store reports the error
 		}
 		if _, isAlias := op.(oxbow.Alias); isAlias {
 			if kept := oxbow.KeepTextBy(old.Labels, &old, oxbow.Person); !slices.Equal(kept, old.Labels) {
@@ -323,13 +327,14 @@ func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []o
 
 type restoringKey struct{}
 
-// withRestoring returns a context whose changes restore texts of the history.
+// withRestoring returns a context for changes that restore texts from the history h.
 func withRestoring(ctx context.Context, h oxbow.Historian) context.Context {
 	return context.WithValue(ctx, restoringKey{}, h)
 }
 
-// restoredText returns the newest version of an entry with the text that a change restores, or an
-// entry of an agent if the text is of no version. It returns nil if the change restores nothing.
+// restoredText returns the newest version of an entry with the text that a change restores. If no
+// version has the text, it returns an entry whose author is an agent. It returns nil if the context
+// is not of a restoring call.
 func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
 	h, ok := ctx.Value(restoringKey{}).(oxbow.Historian)
 	if !ok {
@@ -347,19 +352,19 @@ func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
 	return &oxbow.Entry{Source: oxbow.Source{Actor: oxbow.Agent}}
 }
 
-// isUnapprovedImport reports whether an import brought the text and no person approved it.
+// isUnapprovedImport reports whether the entry was imported and no person approved it.
 func isUnapprovedImport(e *oxbow.Entry) bool {
 	isImport := e.Source.Actor == oxbow.Imported || slices.Contains(e.Labels, unvouchedImport)
 	return isImport && !slices.Contains(e.Labels, approvedByPerson)
 }
 
-// vouching are the keys of labels by which an entry is shown unasked. An import does not
-// give them, because its file may be anybody's.
+// vouching are the keys of labels that let an entry be shown without being asked for. An import
+// cannot set them, because anybody may have written its file.
 var vouching = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protected...)
 
-// keepVouched returns the labels that an entry gets by its author. A text that a person
-// or the team vouches for stays vouched when a program changes labels or aliases, and
-// not when it changes the text. An imported text is vouched for by nobody.
+// keepVouched returns the labels that record who vouches for an entry. If a program changes only
+// labels or aliases, a text that a person or the team vouches for stays vouched for. If a program
+// changes the text, it does not. Nobody vouches for an imported text.
 func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
 	isSame := old.Name != "" && content == old.Content
 	isImport := s.source.Actor == oxbow.Imported
@@ -377,7 +382,8 @@ func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.En
 	return labels
 }
 
-// cites reports whether a note names one of the files, by a label or in its text.
+// cites reports whether an entry refers to one of the files, in a label or in its text. Only the
+// last elements of the paths are compared.
 func cites(content string, labels []oxbow.Label, files []string) bool {
 	return slices.ContainsFunc(files, func(file string) bool {
 		base := path.Base(strings.ReplaceAll(file, `\`, "/"))
@@ -388,9 +394,9 @@ func cites(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// mayChange refuses a change of what has one of the protected labels, if its text repeats
-// others or its turn has read others. A change without text, such as one that pins a note,
-// has nothing to be compared, so that what the turn has read decides.
+// mayChange returns an error if the labels include a protected label and the text repeats others or
+// the turn has read text by others. A change without text, such as pinning a note, has no text to
+// compare, so only the turn's reads count.
 func (s *stamper) mayChange(labels []oxbow.Label) error {
 	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
 	for _, l := range labels {

@@ -1,4 +1,4 @@
-// Mirrors: notes of what clients remember by themselves.
+// This file implements mirrors, which import the notes that a client keeps in its own memory.
 
 package clients
 
@@ -21,11 +21,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mirrorFile says in a home which clients' own memories are mirrored there.
+// mirrorFile is the file in a home that lists the clients whose own memories are mirrored.
 const mirrorFile = "mirror.json"
 
-// mirrors are, by client, the times of the newest files that were read; by path, the
-// times of changes that wait for the report of the call which made them.
+// mirrors maps a client to the modification time of the newest file that was read, and the path of
+// a file to the time of a change that is waiting for the report of the call that made it.
 type mirrors map[string]time.Time
 
 func readMirrors(home string) (m mirrors, err error) {
@@ -71,24 +71,24 @@ func HasMirrors(home string) bool {
 // racyTime is the age of a file whose next change may have the same time.
 const racyTime = 2 * time.Second
 
-// MirrorIn is what mirroring takes.
+// MirrorIn is the argument of Mirror.
 type MirrorIn struct {
 	Client  string                  `json:"client"`
 	World   setup.World             `json:"-"`
-	Project func(dir string) string `json:"-"` // the name of a directory's project; nil for none
+	Project func(dir string) string `json:"-"` // returns the name of a directory's project; may be nil
 
-	// Report is an event of a running session, nil for none. Taints returns what the
-	// session has read of others since the person's last prompt, but for files of its own.
+	// Report is an event of a running session, or nil. Taints returns the foreign texts that the
+	// session has read since the person's last prompt, apart from the files in own.
 	Report *session.Event              `json:"-"`
 	Taints func(own []string) []string `json:"-"`
 }
 
-// Mirror imports what changed in a client's own memory since the last time, where
-// setup was told to mirror it. It does not write to the client's files. A note that
-// was edited here is not replaced.
+// Mirror imports the changes in a client's own memory since the last call, if setup was told to
+// mirror the client. It does not write to the client's files. A note that was edited in this memory
+// is not replaced.
 //
-// What changed after the first time is tainted, unless the client has reported that a
-// call of its own wrote the file, in a turn that had read nothing of others.
+// Changes after the first import are tainted, unless the client reported that one of its own calls
+// wrote the file in a turn that had read nothing by others.
 func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out verb.ImportOut, err error) {
 	p, err := w.Located()
 	if err != nil {
@@ -129,7 +129,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out verb.Impor
 	return m.out, known.write(p.Dir())
 }
 
-// mirroring is one call of Mirror.
+// mirroring is the state of one call of Mirror.
 type mirroring struct {
 	w            *verb.Workspace
 	in           MirrorIn
@@ -139,8 +139,8 @@ type mirroring struct {
 	out          verb.ImportOut
 }
 
-// judge imports the files that changed: first those that the report does not name, since
-// an agent may have read them before it wrote the others.
+// judge imports the files that changed. Files that the report does not name come first, because an
+// agent may have read them before it wrote the named files.
 func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changed {
@@ -168,8 +168,9 @@ func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 	return nil
 }
 
-// unnamed imports a file that changed without a report of now. One that changed just now,
-// while a session runs, may be of a call that is about to be reported: it waits.
+// unnamed imports a file that changed although the report does not name it. If the change is recent
+// and a session is running, the call that made it may still be reported, so the file waits for a
+// later call of Mirror.
 func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
 	own, err := m.own(ctx, &f)
 	if err != nil {
@@ -202,7 +203,7 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 	return err
 }
 
-// archived looks in the archive for the calls that wrote a file.
+// archived looks in the archive for the calls that wrote a file, and returns their taints.
 func (m *mirroring) archived(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -218,8 +219,8 @@ func (m *mirroring) archived(
 	return a.Wrote(ctx, m.in.Client, f.Path, m.seen, f.Time, own)
 }
 
-// own returns the files that the client may read and be none the worse: no note of them
-// is held back, and but for one of them none changed in a way that is not judged yet.
+// own returns the client's files that are safe to read: no note made from them is held back, and
+// none of them, apart from but, has a change that was not judged yet.
 func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {
@@ -244,7 +245,7 @@ func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, e
 	return own, nil
 }
 
-// edited returns the taint of a file that others may have edited.
+// edited returns the taint for a file that may have been edited by others.
 func edited(file string) string {
 	s := "edit " + filepath.Base(file)
 	if (oxbow.Label{Key: oxbow.LabelTaint, Value: s}).Check() != nil {
@@ -253,7 +254,7 @@ func edited(file string) string {
 	return s
 }
 
-// take imports files, whose notes get the taints where they differ from what is stored.
+// take imports files. Notes that differ from the stored notes get the taints.
 func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints []string) error {
 	read, err := m.reading(ctx, files, len(taints) > 0)
 	if err != nil {
@@ -270,8 +271,8 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 	return err
 }
 
-// reading is what an import of files takes. With stored, they are of the projects that
-// their notes have.
+// reading returns the argument for an import of files. If stored is set, each file gets the project
+// of the notes that were imported from it before.
 func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (verb.ImportIn, error) {
 	read := verb.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
 	for _, f := range files {
@@ -284,8 +285,9 @@ func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, store
 	return read, nil
 }
 
-// project returns the name of a file's project, "" where it is not known. With stored,
-// it is the one that notes of the file have: another one is no change of theirs.
+// project returns the name of a file's project, or "" if it is unknown. If stored is set, it
+// prefers the project of the notes imported from the file, so that they do not move to another
+// project.
 func (m *mirroring) project(ctx context.Context, f setup.MemoryFile, stored bool) (string, error) {
 	if stored {
 		ctx, mem, err := m.w.Memory(ctx, verb.Create)

@@ -1,4 +1,5 @@
-// Setup: agents' clients are made to use the memory, and asked whether they do.
+// This file implements the verb setup, which configures clients of agents to use the memory and
+// checks them.
 
 package clients
 
@@ -18,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// SetupIn is what setup takes.
+// SetupIn is the argument of SetupClients.
 type SetupIn struct {
 	Clients    []string `json:"clients,omitempty" flag:"-" usage:"The clients, or all."`
 	Scope      string   `json:"scope,omitempty" enum:"user,project" usage:"Files of the user, or of this project."`
@@ -35,28 +36,28 @@ type SetupIn struct {
 	World      setup.World                 `json:"-"`
 	Project    func(dir string) string     `json:"-"` // the name of a directory's project
 	Executable string                      `json:"-"` // path by which clients start oxbow
-	Home       string                      `json:"-"` // that they are given; "" where they find it
-	Layout     bool                        `json:"-"` // the home is one of another layout, with tools of its own
-	Approved   []string                    `json:"-"` // of such a home: the tools that run unasked
+	Home       string                      `json:"-"` // home that clients are told to use; may be empty
+	Layout     bool                        `json:"-"` // the home has another program's layout and tools
+	Approved   []string                    `json:"-"` // tools that a client may run without asking, in such a home
 	Plugin     func(argv []string) string  `json:"-"`
-	Agree      func(all []SetupFile) error `json:"-"` // asks before anything is written; nil for no question
+	Agree      func(all []SetupFile) error `json:"-"` // asks the user before anything is written; may be nil
 
 	// Start starts a server as the client would.
 	Start func(ctx context.Context, s setup.Server) setup.Answer `json:"-"`
 }
 
-// SetupOut is what setup did.
+// SetupOut is the result of SetupClients.
 type SetupOut struct {
 	DryRun  bool          `json:"dry_run,omitempty"`
 	Clients []SetupClient `json:"clients"`
 
-	// Findings are about the clients that are set up, and the same that doctor shows.
+	// Findings are the problems of the clients that are set up, as doctor reports them.
 	Findings []setup.Finding `json:"findings,omitempty"`
 
-	Left []string `json:"left,omitempty"` // files that are still set up, for projects or by variables of then
+	Left []string `json:"left,omitempty"` // files of earlier setups that are not changed, such as those in projects
 }
 
-// Failed reports whether a client could not be set up, or does not work as it is set up.
+// Failed reports whether a client could not be set up, or does not work.
 func (o SetupOut) Failed() bool {
 	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool {
 		return f.Level == setup.Problem
@@ -65,8 +66,8 @@ func (o SetupOut) Failed() bool {
 	})
 }
 
-// SetupClient is what setup did for a client, or with no client named, whether it
-// is there.
+// SetupClient is the result for one client. If the call names no client, it reports only whether
+// the client is installed and set up.
 type SetupClient struct {
 	Client    string       `json:"client"`
 	Title     string       `json:"title"`
@@ -74,12 +75,12 @@ type SetupClient struct {
 	SetUp     bool         `json:"set_up"`
 	Files     []SetupFile  `json:"files,omitempty"`
 	Server    *SetupServer `json:"server,omitempty"`
-	Memory    string       `json:"memory,omitempty"` // the client's own, which stays on
+	Memory    string       `json:"memory,omitempty"` // the client's own memory, if it stays switched on
 	Mirrored  bool         `json:"mirrored,omitempty"`
-	Annotates bool         `json:"annotates,omitempty"` // hooks keep why the agent edited lines, in every repository
-	Added     int          `json:"added,omitempty"`     // notes that came of it
+	Annotates bool         `json:"annotates,omitempty"` // hooks record why the agent edited lines, in every repository
+	Added     int          `json:"added,omitempty"`     // notes that the mirror added
 	Updated   int          `json:"updated,omitempty"`
-	Held      int          `json:"held,omitempty"` // of them, those that are held back
+	Held      int          `json:"held,omitempty"` // of these notes, those that are held back from models
 	Notes     []string     `json:"notes,omitempty"`
 	Problem   string       `json:"problem,omitempty"` // why no more was done for this client
 	Mend      verb.Note    `json:"mend,omitzero"`
@@ -92,20 +93,21 @@ type SetupFile struct {
 	Diff string `json:"diff,omitempty"`
 }
 
-// SetupServer is what the server answered that the client is to start.
+// SetupServer is the answer of the server that the client starts.
 type SetupServer struct {
 	Command []string `json:"command"`
 	Home    string   `json:"home,omitempty"`
 	Answer  string   `json:"answer,omitempty"`
-	Entries *int     `json:"entries,omitempty"` // that it has; nil if the answer does not say that
+	Entries *int     `json:"entries,omitempty"` // entries in its memory; nil if the answer has no count
 	Problem string   `json:"problem,omitempty"`
 
-	NoMemory bool `json:"-"` // it answers that it has none
+	NoMemory bool `json:"-"` // the server answers that it has no memory
 }
 
-// SetupClients sets clients up, takes oxbow out of them, or looks at them. Without
-// a client it says which there are; with remove or check it means all that are
-// set up. An error of one of several clients stands in what is said of it.
+// SetupClients sets up clients, removes oxbow from them, or checks them. If in names no client,
+// remove and check apply to all clients that are set up, and otherwise the call only lists the
+// clients. If there are several clients, the error of one is reported in its SetupClient and the
+// others are still processed.
 func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, look, err := in.begin(w)
@@ -115,7 +117,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	for _, c := range chosen {
 		s := in.state(c)
 		switch {
-		case in.lists(): // says which there are
+		case in.lists(): // only list the client
 		case len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, look.Options):
 			continue
 		default:
@@ -146,10 +148,11 @@ func (in *SetupIn) left(all []SetupClient) []string {
 	})
 }
 
-// lists reports whether setup only says which clients there are.
+// lists reports whether the call only lists the clients.
 func (in *SetupIn) lists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
-// begin returns the clients that setup is about, and what finds out how they are set up.
+// begin returns the clients that the call is about, and an inspection that finds out how they are
+// set up.
 func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosen()
 	if err == nil {
@@ -169,7 +172,7 @@ func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection,
 	return chosen, look, nil
 }
 
-// findings returns those about the chosen clients.
+// findings returns the findings about the chosen clients.
 func findings(ctx context.Context, look *setup.Inspection, chosen []*setup.Client) []setup.Finding {
 	return slices.DeleteFunc(look.Find(ctx), func(f setup.Finding) bool {
 		return !slices.ContainsFunc(chosen, func(c *setup.Client) bool { return slices.Contains(f.Clients, c.Name) })
@@ -182,7 +185,7 @@ func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 		Start: in.Start}
 }
 
-// keep has an error stand in what is said of the client, unless it ends setup.
+// keep records an error in the result of the client, or returns it if it ends setup.
 func (s *SetupClient) keep(err error, ends bool) error {
 	if err == nil || ends {
 		return err
@@ -191,7 +194,7 @@ func (s *SetupClient) keep(err error, ends bool) error {
 	return nil
 }
 
-// client sets a client up, takes oxbow out of it, or looks at it.
+// client sets up a client, removes oxbow from it, or checks it.
 func (in *SetupIn) client(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -203,7 +206,7 @@ func (in *SetupIn) client(
 	if in.Check {
 		o = look.Chosen(c)
 	}
-	if in.Remove { // before the last of the records, which removes their directory, is gone
+	if in.Remove { // before the last record is deleted, together with its directory
 		if err := in.switchAnnotations(c, o, s); err != nil {
 			return err
 		}
@@ -220,7 +223,7 @@ func (in *SetupIn) client(
 	if p, perr := w.Located(); perr == nil && p.Own() && !in.DryRun && !in.Check {
 		err = errors.Join(err, switchFor(p.Dir(), c.Name, in.NoInject && !in.Remove))
 	}
-	if in.Remove { // also where the home cannot be read
+	if in.Remove { // even if the home cannot be read
 		return nil
 	}
 	if err != nil {
@@ -246,7 +249,7 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 	return c.SwitchAnnotations(in.World, o, s.Annotates)
 }
 
-// ownMemory begins, goes on with or ends the mirror of a client's own memory.
+// ownMemory begins, continues or ends the mirror of a client's own memory.
 func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.Located()
 	if err != nil || c.Memory == "" || !p.Own() {
@@ -279,8 +282,7 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Cl
 	return err
 }
 
-// keptMemory returns the client's own memory where it stays on, and whether it is
-// mirrored from now on.
+// keptMemory returns the client's own memory if it stays on, and whether it will be mirrored.
 func (in *SetupIn) keptMemory(c *setup.Client, was bool) (memory string, mirrored bool) {
 	switch {
 	case in.Remove || in.OwnMemory == "off":
@@ -307,7 +309,7 @@ func (in *SetupIn) mirrorable(w *verb.Workspace) error {
 	return err
 }
 
-// chosen returns the clients that are named; all where none is.
+// chosen returns the clients that the call names, or all clients if it names none.
 func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 	if len(in.Clients) == 0 {
 		return setup.Clients(), nil
@@ -352,7 +354,7 @@ func (in *SetupIn) options() setup.Options {
 	return o
 }
 
-// state says whether a client is there and set up.
+// state reports whether a client is installed and set up.
 func (in *SetupIn) state(c *setup.Client) SetupClient {
 	return SetupClient{
 		Client:    c.Name,
@@ -362,8 +364,8 @@ func (in *SetupIn) state(c *setup.Client) SetupClient {
 	}
 }
 
-// one plans and applies what becomes of a client's files. A client that writes
-// one meanwhile is waited for by planning again.
+// one plans and applies the changes to a client's files. If the client writes a file at the same
+// time, one plans again.
 func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 	for try := 0; ; try++ {
 		changes, err := c.Plan(in.World, o, in.Remove)
@@ -392,7 +394,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 	}
 }
 
-// mendFile says what to do about an error of a client's files.
+// mendFile returns advice about an error in a client's files.
 func (in *SetupIn) mendFile(c *setup.Client, err error) string {
 	command := "oxbow setup " + c.Name
 	if setup.HasNoProject(err) {
@@ -416,7 +418,7 @@ func filesOf(changes []*setup.Change) (all []SetupFile) {
 	return all
 }
 
-// apply returns how many of the changes were made.
+// apply applies the changes and returns how many it applied before the first error.
 func apply(changes []*setup.Change) (int, error) {
 	for i, ch := range changes {
 		if err := ch.Apply(); err != nil {
@@ -438,7 +440,7 @@ func didOf(c *setup.Change) string {
 	return "changed"
 }
 
-// verify starts the server of a client, and compares its home with this one.
+// verify starts the server of a client, and checks that it uses the home of w.
 func (in *SetupIn) verify(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -470,8 +472,8 @@ func (in *SetupIn) verify(
 	}
 }
 
-// entriesIn returns the number of entries that an answer of the tool list begins with: "0
-// entries", or "1 of 9 entries".
+// entriesIn returns the number of entries at the beginning of an answer of the tool list, such as
+// "0 entries" or "1 of 9 entries". It returns nil if the answer has no such number.
 func entriesIn(answer string) *int {
 	words := strings.Fields(answer)
 	if len(words) > 2 && words[1] == "of" {
@@ -486,7 +488,7 @@ func entriesIn(answer string) *int {
 	return nil
 }
 
-// switchFor makes the file of a client, or removes it.
+// switchFor creates the file that switches injection off for a client, or removes the file.
 func switchFor(home, client string, off bool) error {
 	path := filepath.Join(home, verb.InjectOffFor(client))
 	if off {

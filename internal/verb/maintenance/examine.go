@@ -1,4 +1,4 @@
-// Examination of a store: its records, and what was once durable.
+// This file examines a store: its records, and whether changes that were durable are still present.
 
 package maintenance
 
@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CheckOut is what a check found.
+// CheckOut is the result of a check.
 type CheckOut struct {
 	OK       bool           `json:"ok"`
 	Store    string         `json:"store"`
-	Missing  bool           `json:"missing,omitempty"` // there is no such file
+	Missing  bool           `json:"missing,omitempty"` // the file does not exist
 	Records  int            `json:"records"`
 	Entries  int            `json:"entries"`
 	Bytes    int64          `json:"bytes"`
@@ -31,10 +31,10 @@ type CheckOut struct {
 	Head     string         `json:"head,omitempty"`
 	Problems []verb.Problem `json:"problems"`
 	SetAside []TornTail     `json:"set_aside,omitempty"`
-	Notes    []string       `json:"notes,omitempty"` // what is no damage, such as an alias of two entries
+	Notes    []string       `json:"notes,omitempty"` // remarks that are not damage, such as an alias of two entries
 
-	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // of the working tree, where there are any
-	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive, where there is one
+	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // annotations of the working tree; nil if it has none
+	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive of sessions; nil if there is none
 	Heads       *verb.HeadsCheck  `json:"signed_heads,omitempty"`
 	Since       *NotedHead        `json:"since,omitempty"` // the head that was asked for
 
@@ -52,7 +52,7 @@ type TornTail struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// AnnotationsCheck is what a check found in the sidecars of a working tree.
+// AnnotationsCheck is the result of checking the sidecars of a working tree.
 type AnnotationsCheck struct {
 	Files       int           `json:"files"`
 	Annotations int           `json:"annotations"`
@@ -70,7 +70,7 @@ type LineProblem struct {
 	What   string `json:"what"`
 }
 
-// At says where the problem is, as compilers do.
+// At returns the place of the problem in the format of compilers, FILE:LINE:.
 func (p LineProblem) At() string {
 	if p.Line == 0 {
 		return p.File + ":"
@@ -78,25 +78,25 @@ func (p LineProblem) At() string {
 	return fmt.Sprintf("%s:%d:", p.File, p.Line)
 }
 
-// SessionsCheck is what a check found in the archive of sessions.
+// SessionsCheck is the result of checking the archive of sessions.
 type SessionsCheck struct {
 	Store    string         `json:"store"`
 	Entries  int            `json:"entries"`
 	Bytes    int64          `json:"bytes"`
 	Problems []verb.Problem `json:"problems"`
-	Waiting  int            `json:"waiting,omitempty"` // proposals of the inbox
+	Waiting  int            `json:"waiting,omitempty"` // proposals in the inbox
 }
 
-// NotedHead says which change has the hash that was noted earlier.
+// NotedHead reports which change has a hash that the user noted earlier.
 type NotedHead struct {
 	Head  string `json:"head"`
 	Found bool   `json:"found"`
-	// the change; that before the first one where the log itself begins with the hash
+	// number of the change; if the log begins after it, the number before the first change
 	Seq  uint64 `json:"seq"`
-	Time string `json:"time,omitempty"` // of the change, RFC 3339
+	Time string `json:"time,omitempty"` // time of the change, RFC 3339
 }
 
-// examine checks the store. A damaged one is no error.
+// examine checks the store. Damage is reported in the result, not as an error.
 func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	p, err := w.Located()
 	if err != nil {
@@ -127,8 +127,8 @@ func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	return out, err
 }
 
-// lookForFile says whether the file of the store is missing. It is sound not to have
-// one yet, but not to have lost it.
+// lookForFile reports whether the file of the store is missing. A home that never had a store is
+// sound, but a home that lost its store is not.
 func (o *CheckOut) lookForFile(p verb.Place) {
 	if missing, _ := verb.StoreMissing(p.Store); !p.Own() || !missing {
 		return
@@ -159,7 +159,7 @@ func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) er
 		return err
 	}
 	if _, serr := os.Stat(p.Store); p.Own() && serr == nil {
-		// Before the last change is known, which others may move on.
+		// Read this before the number of the last change, which other processes may increase.
 		o.durable, err = durableOf(p.Store, p.Store)
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) er
 	o.Head = r.Head
 	o.Problems = append(o.Problems, verb.ProblemsOf(r)...)
 	if r.Damaged {
-		return nil // whether later changes are missing, only a salvage can say
+		return nil // only a salvage can find out whether later changes are missing
 	}
 	if o.durable > o.Last {
 		o.wentBack = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
@@ -213,10 +213,10 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 	}
 }
 
-// WentBack says that the store in that file lacks changes that had been durable,
-// and what to do; it is no sentence where the store has all of them.
+// WentBack returns a note if the store in that file lacks changes that were durable, with advice.
+// The note is empty if the store has all of them.
 func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
-	// Before the last change is known, which other processes may move on.
+	// Read this before the number of the last change, which other processes may increase.
 	had, err := durableOf(file, file)
 	if err != nil || had == 0 {
 		return verb.Note{}
@@ -247,7 +247,7 @@ func checkFile(
 	return r, err
 }
 
-// headerOf reads the header of a store. A missing one has the zero header.
+// headerOf reads the header of a store. It returns the zero header if the file has none.
 func headerOf(store string) (h wal.Header, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -261,9 +261,9 @@ func headerOf(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// durableOf returns the number of the last change that was known to be durable
-// in the store of that path, 0 when nothing is noted. What is noted of another
-// store than that in the file same does not count.
+// durableOf returns the number of the last change that was known to be durable in the store, or 0
+// if no number is recorded. It returns 0 if the record has another store identity than the file
+// same.
 func durableOf(store, same string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -281,5 +281,5 @@ func durableOf(store, same string) (seq uint64, err error) {
 	return n.Durable, nil
 }
 
-// wentBack says that changes are lost that were once durable.
+// wentBack is the format of the message that changes are missing that were durable.
 const wentBack = "it went back: it ends at change %d, and change %d had been written"

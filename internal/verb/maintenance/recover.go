@@ -1,4 +1,4 @@
-// Recover: what can be read of a damaged store is saved.
+// This file implements the verb recover, which saves the readable part of a damaged store.
 
 package maintenance
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// RecoverIn is what recover takes.
+// RecoverIn is the argument of Recover.
 type RecoverIn struct {
 	File string `json:"file,omitempty" flag:"-" jsonschema:"a backup, to read that and not the memory"`
 	KeyFiles
@@ -31,27 +31,27 @@ type RecoverIn struct {
 	Replace bool   `json:"replace,omitempty" jsonschema:"put the new file in the place of the damaged one"`
 }
 
-// RecoverOut is what was saved and what was lost, as JSON.
+// RecoverOut is the result of Recover.
 type RecoverOut struct {
 	Store    string      `json:"store"`
-	From     string      `json:"from,omitempty"`  // the backup that was read
-	Sound    bool        `json:"sound,omitempty"` // there was nothing to recover
-	Out      string      `json:"out,omitempty"`   // the file that holds what was saved
+	From     string      `json:"from,omitempty"`  // path of the backup, if one was read
+	Sound    bool        `json:"sound,omitempty"` // the store is not damaged
+	Out      string      `json:"out,omitempty"`   // the file with the saved entries
 	Entries  int         `json:"entries"`
-	Changes  int         `json:"changes"` // read
+	Changes  int         `json:"changes"` // number of changes that were read
 	First    uint64      `json:"first_change"`
-	Last     uint64      `json:"last_change"` // read
-	Lost     [][2]uint64 `json:"lost"`        // numbers of changes, first and last of each stretch
+	Last     uint64      `json:"last_change"` // last change that was read
+	Lost     [][2]uint64 `json:"lost"`        // missing changes, as first and last number of each gap
 	BadBytes int64       `json:"bad_bytes"`
 	Header   bool        `json:"header_damaged"`
-	Base     bool        `json:"base_damaged"`      // entries kept by a compaction are missing
-	Damaged  string      `json:"damaged,omitempty"` // where the damaged file is, once replaced
+	Base     bool        `json:"base_damaged"`      // entries of a compacted part of the log are missing
+	Damaged  string      `json:"damaged,omitempty"` // path of the damaged file after it was replaced
 
 	durable uint64 // last change that was once durable, as far as known
 }
 
-// Recover saves what can be read of a damaged memory in a new file, and with
-// Replace puts that in the place of the damaged one.
+// Recover saves the readable part of a damaged memory to a new file. If Replace is set, the new
+// file replaces the damaged file. If File is set, Recover reads a backup instead.
 func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, error) {
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
@@ -87,8 +87,8 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	return out, nil
 }
 
-// loseAfter counts the changes after the last one as lost. Only numbers say what
-// there was: those in what is left of the file, and the one noted in the lock.
+// loseAfter records the changes after the last recovered change as lost. Their contents are
+// unknown, but their numbers are known from later records in the file and from the lock file.
 func (o *RecoverOut) loseAfter(durable uint64) {
 	durable = max(durable, o.durable)
 	if durable > o.Last {
@@ -96,8 +96,8 @@ func (o *RecoverOut) loseAfter(durable uint64) {
 	}
 }
 
-// recoverBackup saves what a backup holds in a new file, and with Replace puts
-// that in the place of the memory.
+// recoverBackup saves the contents of a backup to a new file. If Replace is set, the new file
+// replaces the memory.
 func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out RecoverOut, err error) {
 	store, err := in.restored(w)
 	if err != nil {
@@ -111,7 +111,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
-			// an archive takes turns in as it is opened
+			// Opening the archive in the usual way would import new turns.
 			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) {
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
@@ -128,8 +128,8 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 	return out, err
 }
 
-// restore writes what a backup holds to the file out, or to a free name next to the
-// store. What is damaged in it is left out and counted, as of a damaged memory.
+// restore writes the contents of a backup to the file in.Out, or to an unused name next to the
+// store. Damaged parts are left out and counted, as in a damaged memory.
 func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
 	out := in.Out
 	if out == "" {
@@ -166,8 +166,8 @@ func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn)
 	return o, err
 }
 
-// restored returns where a backup is restored to: the memory, or the archive of
-// sessions next to it.
+// restored returns the path that a backup is restored to: the memory, or the archive of sessions
+// next to it.
 func (in RecoverIn) restored(w *verb.Workspace) (string, error) {
 	if !in.Sessions {
 		store, err := w.ExistingStore("recover")
@@ -180,7 +180,7 @@ func (in RecoverIn) restored(w *verb.Workspace) (string, error) {
 	return filepath.Join(filepath.Dir(store), session.StoreFile), err
 }
 
-// recoverInPlace puts the file that save makes in the place of the store.
+// recoverInPlace replaces the store by the file that save creates.
 func recoverInPlace(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -195,8 +195,8 @@ func recoverInPlace(
 		return RecoverOut{}, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	// Under the lock: a program that had the store open before it was damaged
-	// could still write to it.
+	// Hold the lock, because a program that opened the store before it was damaged could still
+	// write to it.
 	release, err := hold(ctx, w, dir, store)
 	if err != nil {
 		return RecoverOut{}, err
@@ -212,8 +212,8 @@ func recoverInPlace(
 	if err := errors.Join(err, release()); err != nil {
 		return RecoverOut{}, err
 	}
-	// Changes lost at the end were durable once. They are given up on purpose,
-	// and the store that lacks them is not to be taken for an older copy.
+	// The changes lost at the end were durable once. Accept the loss, so that the store is not
+	// mistaken for an older copy.
 	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
 		return rep, err
@@ -221,12 +221,12 @@ func recoverInPlace(
 	return rep, verb.Wrapped("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
-// removeDerived removes the files that were made from the log in the file store: they are
-// not those of the log that takes its place, though it has the same identity.
+// removeDerived removes the snapshot and the index of the file store. They were made from the old
+// log and do not match the new log, though it has the same identity.
 func removeDerived(store string) error {
 	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
-			continue // oxbow did not make it, and does not read it
+			continue // a directory is not oxbow's and is not read
 		}
 		if err := os.Remove(store + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing what was made from the damaged store: %w", err)
@@ -235,8 +235,8 @@ func removeDerived(store string) error {
 	return nil
 }
 
-// lastNamed returns the highest number of a change that a record in the store
-// of that path names: its own, or of what was durable when it was written.
+// lastNamed returns the highest change number in the records of the store: a record contains its
+// own number and the number that was durable when it was written.
 func lastNamed(store string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -255,7 +255,7 @@ func lastNamed(store string) (seq uint64, err error) {
 	return seq, verb.Wrapped("reading "+store+" for numbers", err)
 }
 
-// hold takes the write lock of a store that need not open.
+// hold takes the write lock of a store, which may be too damaged to open.
 func hold(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (release func() error, err error) {
 	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.Time, LockWait: vfs.DefaultLockWait})
 	var busy *wal.BusyError
@@ -272,7 +272,7 @@ func hold(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (rel
 	return release, nil
 }
 
-// salvage saves what can be read of the store in a new file, and checks that.
+// salvage saves the readable part of the store to a new file, and checks the new file.
 func salvage(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
@@ -317,8 +317,8 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 	if o.Lost == nil {
 		o.Lost = [][2]uint64{}
 	}
-	// The file that was saved has the identity of the damaged one, whose own
-	// header may not be readable.
+	// Use the identity of the new file, which is that of the damaged file. The header of the
+	// damaged file may be unreadable.
 	noted, err := durableOf(store, out)
 	if err != nil {
 		return RecoverOut{}, err
@@ -328,14 +328,13 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 	return o, err
 }
 
-// replaceStore puts the recovered file in the place of the store, which it keeps
-// under the name that it returns. The lock of the store is held.
+// replaceStore moves the recovered file to the name of the store, and returns the name under which
+// it keeps the damaged file. The caller holds the lock of the store.
 //
-// Where the file system has hard links, the store's name leads to one or the
-// other at every moment, a crash included. Elsewhere there is a moment without
-// a store, which doctor knows.
+// If the file system has hard links, the store's name refers to one of the two files at every
+// moment, even after a crash. Otherwise there is a moment without a store, which doctor can detect.
 func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
-	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // an archive, of a backup
+	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // a new archive, from a backup
 		return "", verb.Wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
 	}
 	damaged, err = freePath(store + damagedEnd + w.Time().Format("20060102-150405"))
@@ -365,18 +364,19 @@ func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damag
 	return damaged, nil
 }
 
-// AcceptIn is what accept takes: nothing.
+// AcceptIn is the argument of Accept. It is empty.
 type AcceptIn struct{}
 
-// AcceptOut says from where a memory goes on.
+// AcceptOut is the result of Accept.
 type AcceptOut struct {
-	Accepted bool   `json:"accepted"` // false where it had not gone back
-	GivenUp  uint64 `json:"given_up"` // changes after the last one
+	Accepted bool   `json:"accepted"` // false if no changes were missing
+	GivenUp  uint64 `json:"given_up"` // number of missing changes that were given up
 	Last     uint64 `json:"last_change"`
 	Store    string `json:"store"`
 }
 
-// Accept goes on from a store that went back to an earlier state.
+// Accept accepts a store that went back to an earlier state, so that new changes continue from
+// there.
 func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, error) {
 	store, err := w.ExistingStore("recover")
 	if err != nil {
@@ -386,7 +386,8 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	// What was noted first: what is written meanwhile is then not missed.
+	// Read the durable number before the statistics, so that changes made in between do not count
+	// as missing.
 	durable, err := durableOf(store, store)
 	if err != nil {
 		return AcceptOut{}, err
@@ -404,8 +405,8 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 		durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.Wrapped("accepting", err)
 }
 
-// goOn goes on from the last change that a store has, also where later ones were
-// written or their heads signed.
+// goOn makes the store continue from its last change, even if later changes were written or their
+// heads were signed.
 func goOn(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// The verb scan: secrets in what is kept already.
+// This file implements the verb scan, which finds secrets that are already stored.
 
 package maintenance
 
@@ -18,20 +18,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ScanIn is what scan takes.
+// ScanIn is the argument of Scan.
 type ScanIn struct {
 	Fix    bool `json:"fix,omitempty" usage:"replace what is found, in the history too, for good"`
 	DryRun bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
 }
 
-// ScanOut is what scan gives. It repeats no secret.
+// ScanOut is the result of Scan. It contains no secret.
 type ScanOut struct {
 	DryRun   bool               `json:"dry_run,omitempty"`
 	Found    []verb.FoundSecret `json:"found"`
-	Fixed    int                `json:"fixed,omitempty"`    // of those found
-	Versions int                `json:"versions,omitempty"` // erased from the history
-	Left     []string           `json:"left,omitempty"`     // what --fix does not reach
-	Steps    []string           `json:"steps,omitempty"`    // commands that remove the secrets that --fix leaves
+	Fixed    int                `json:"fixed,omitempty"`    // number of found secrets that were replaced
+	Versions int                `json:"versions,omitempty"` // versions erased from the history
+	Left     []string           `json:"left,omitempty"`     // places that --fix does not change
+	Steps    []string           `json:"steps,omitempty"`    // commands that remove the remaining secrets
 
 	progress scanProgress
 }
@@ -39,9 +39,9 @@ type ScanOut struct {
 // Failed reports whether secrets are left.
 func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
 
-// Scan looks for secrets in the entries, in the archive of sessions, in the history of both
-// with the notes of its changes, and in the other files that oxbow keeps in the home. With
-// Fix it replaces them. That cannot be undone.
+// Scan finds secrets in the entries, in the archive of sessions, in the history of both with the
+// notes of its changes, and in the other files that oxbow keeps in the home. If Fix is set, it
+// replaces them, which cannot be undone.
 func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	out := ScanOut{DryRun: in.DryRun, Found: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
@@ -55,12 +55,12 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 		return out, err
 	}
 	if perr != nil || !p.Own() {
-		return out, nil // an archive is next to oxbow's own layout alone
+		return out, nil // only oxbow's own layout has an archive
 	}
 	return out, out.besides(ctx, w, p, fix)
 }
 
-// besides looks through what is next to the store: the archive of sessions and other files.
+// besides scans what is next to the store: the archive of sessions and other files.
 func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
 		_, _ = w.Sessions(ctx) // moves what hooks reported into the archive; files reports what is left
@@ -78,7 +78,7 @@ func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, 
 	return nil
 }
 
-// archive is memory for the archive of sessions, if there is one.
+// archive scans the archive of sessions, if there is one.
 func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, fix bool) (err error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -91,7 +91,7 @@ func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, f
 	return o.memory(ctx, w, m, fix, true)
 }
 
-// memory looks through one memory, and with fix replaces what it finds.
+// memory scans one memory. If fix is set, it replaces the secrets that it finds.
 func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, fix, archive bool) error {
 	before := len(o.Found)
 	l := look{out: o, w: w, archive: archive, sources: map[uint64][]verb.FoundSecret{}}
@@ -124,7 +124,7 @@ func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory
 	}
 	if size, ok := m.Store().(oxbow.Counter); ok {
 		if s, err := size.Stats(ctx); err == nil && s.Bytes < mostIndexed {
-			_ = m.MakeIndex(ctx) // else the next recall makes it
+			_ = m.MakeIndex(ctx) // otherwise the next recall makes the index
 		}
 	}
 	return nil
@@ -143,23 +143,23 @@ func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow
 		return verb.Wrapped("erasing old versions", err)
 	}
 	o.Versions += r.Versions
-	// files looks into these
+	// The method files scans these files itself.
 	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostEnd) })
 	o.Left = unique(append(o.Left, r.Left...))
 	return nil
 }
 
-// look is what scan knows of the entries of one memory.
+// look is the state of the scan of one memory.
 type look struct {
 	out      *ScanOut
 	w        *verb.Workspace
 	archive  bool
-	dirty    []oxbow.Entry                 // entries as they are now that have secrets
+	dirty    []oxbow.Entry                 // current entries that have secrets
 	sources  map[uint64][]verb.FoundSecret // secrets in the sources of versions
 	hasTyped bool                          // a person wrote a version that has a secret
 }
 
-// entries looks through the entries as they are now and as they were.
+// entries scans the current entries and their old versions.
 func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 	now := map[string]uint64{}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
@@ -175,7 +175,7 @@ func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 	return eachOldVersion(ctx, m, now, l.out.progress.step, func(e oxbow.Entry) { l.version(e, false) })
 }
 
-// version looks through one version, and reports whether it has a secret.
+// version scans one version, and reports whether it has a secret.
 func (l *look) version(e oxbow.Entry, current bool) bool {
 	found := verb.SecretsOf(e)
 	for _, f := range found {
@@ -192,8 +192,8 @@ func (l *look) version(e oxbow.Entry, current bool) bool {
 	return found != nil
 }
 
-// eachOldVersion calls step at each change, and fn with the versions in the history that are not those of
-// now: the changes that the log holds, and the entries that it begins with.
+// eachOldVersion calls step for each change, and fn for each version that is not current: those in
+// the log's changes, and the entries that the log begins with.
 func eachOldVersion(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -236,8 +236,8 @@ func eachOldVersion(
 	return errors.Join(err, base.Close())
 }
 
-// clean writes entries again without their secrets. One whose name had one gets
-// another name.
+// clean writes entries again without their secrets. If a name has a secret, the entry gets another
+// name.
 func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Program
@@ -274,7 +274,7 @@ func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.
 	return nil
 }
 
-// unique returns the words without those that are there twice, in their order.
+// unique returns the words in their order, without repetitions.
 func unique(words []string) []string {
 	var out []string
 	for _, w := range words {

@@ -1,8 +1,8 @@
-// Views: what clients of the same rights see of a memory and change in it.
+// This file implements views, which restrict a workspace to the rights of a client.
 
-// Package view narrows a workspace to what a client may see. The doors of a server
-// have one [Options], and make a [View] of it for each token: all that a client
-// asks for goes through the view's workspace, so that no door decides on rights.
+// Package view restricts a workspace to the part that a client may see. A server has one [Options]
+// for all its doors, and makes a [View] for each token. All requests of a client go through the
+// workspace of its view, so that doors need not check rights.
 package view
 
 import (
@@ -22,36 +22,37 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// ErrBound is a request for another profile than the one that all is bound to.
+// ErrBound reports a request for a profile other than the one that the client is bound to.
 var ErrBound = errors.New("bound to another profile")
 
-// Options are what all clients of a server have in common.
+// Options are shared by all clients of a server.
 type Options struct {
-	// Workspace is that of a client whom nothing binds.
+	// Workspace is the workspace of a client without restrictions.
 	Workspace *verb.Workspace
-	// Profiles are the memory profiles that clients may name; nil for none.
+	// Profiles are the memory profiles that clients may name. It may be nil.
 	Profiles *profile.Set
-	// Bound is the profile that the workspace's memory is bound to already, nil for
-	// none. Clients can name no other then.
+	// Bound is the profile that the workspace's memory is already bound to, or nil. If it is set,
+	// clients can name no other profile.
 	Bound *profile.Resolved
-	// Rights bound every client, on top of Bound and of its own.
+	// Rights restrict every client, in addition to Bound and to the client's own rights.
 	Rights auth.Permissions
 }
 
-// View is the memory as clients of the same rights see it.
+// View is the memory as seen by clients with the same rights.
 type View struct {
-	Token     string // its name; "" for a lone one
+	Token     string // name of the token; "" if the server has a single token without a name
 	Rights    auth.Permissions
-	Bound     *profile.Resolved // the profile of the rights, nil for none
-	Scoped    bool              // scopes bind the memory on top of the options' own
+	Bound     *profile.Resolved // the profile that binds the view; nil if there is none
+	Scoped    bool              // scopes restrict the memory in addition to the options' own restrictions
 	Workspace *verb.Workspace
 
 	options *Options
-	scopes  []scope.Scope // on top of the options' memory, the lowest first
+	scopes  []scope.Scope // applied to the options' memory, in this order
 }
 
-// View returns what a token sees, within a profile if one is named. Errors match
-// [ErrBound], [oxbow.ErrInvalid] (no such profile), or are [profile.Diagnostics].
+// View returns the view of a token, restricted to the profile named unless it is empty. The error
+// matches [ErrBound] if the token is bound to another profile and [oxbow.ErrInvalid] if the profile
+// does not exist, or is a [profile.Diagnostics].
 func (o *Options) View(t auth.Token, named string) (*View, error) {
 	own := o.Rights
 	if o.Bound != nil {
@@ -95,8 +96,8 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 	return v, nil
 }
 
-// bind fills in the profile and the scopes. It returns all scopes that bind the
-// view, those of the options' memory among them.
+// bind sets the profile and the scopes of the view. It returns all scopes that restrict the view,
+// including the scope of o.Bound.
 func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
 	switch o := v.options; {
 	case o.Bound != nil: // the memory is bound already
@@ -124,8 +125,8 @@ func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
 // Partial reports whether the view leaves out a part of the memory.
 func (v *View) Partial() bool { return v.Bound != nil || v.Rights.Narrow() }
 
-// narrow takes out of a workspace what is of no part of the memory: its file, what is
-// around it, skills, and profiles other than the view's own.
+// narrow removes from a workspace all that lies outside the memory: its file, the host, the working
+// directory, skills, and other profiles than the view's own.
 func (v *View) narrow(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
@@ -172,8 +173,8 @@ func (v *View) opener() func(context.Context, verb.Access) (*oxbow.Memory, error
 	}
 }
 
-// sessions returns a function that gives the archive of sessions that open returns,
-// bound to the scopes.
+// sessions returns a function that opens the archive of sessions with open and restricts it to the
+// scopes.
 func (v *View) sessions(
 	open func(context.Context) (*session.Archive, error),
 ) func(context.Context) (*session.Archive, error) {
@@ -193,8 +194,8 @@ func (v *View) sessions(
 	}
 }
 
-// seesTree reports whether the working tree may be looked at: it is of one
-// project, and of no kind.
+// seesTree reports whether the client may see the working tree. The tree belongs to one project and
+// to no kind, so rights for kinds or other projects exclude it.
 func (v *View) seesTree() bool {
 	d := v.options.Workspace
 	switch {
@@ -206,8 +207,9 @@ func (v *View) seesTree() bool {
 	return d.Project != nil && slices.Contains(v.Rights.Projects, d.Project())
 }
 
-// Sees reports whether a profile may be named: of those bound to a profile,
-// that one; of those bound to projects, the profiles that have one of them.
+// Sees reports whether the client may name a profile. A client that is bound to a profile sees only
+// that profile. A client that is bound to projects sees only profiles that select one of these
+// projects.
 func (v *View) Sees(name string) bool {
 	if v.Bound != nil {
 		return name == v.Bound.Name
@@ -227,8 +229,8 @@ func (v *View) Sees(name string) bool {
 	return true
 }
 
-// Document reports whether a document may be shown. Documents are of no project
-// and no kind: those whom the rights bind see the ones of their profile alone.
+// Document reports whether a document may be shown. Documents belong to no project and no kind, so
+// a client with restricted rights sees only the documents of its profile.
 func (v *View) Document(d profile.Document) bool {
 	if v.Bound != nil {
 		return slices.Contains(v.Bound.Documents, d)
