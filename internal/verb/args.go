@@ -1,5 +1,5 @@
-// Arguments of a call as models write them: read strictly where a guess could be
-// wrong, leniently where it could not.
+// This file reads the arguments of a call as models write them. It is lenient if the meaning is
+// clear, and strict if a guess could be wrong.
 
 package verb
 
@@ -20,22 +20,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// readArgs reads one JSON object into a struct.
+// readArgs reads a JSON object into the struct in.
 //
-// Understood are, next to the parameters' own names, those in [Param.Also], and
-// either spelling with capitals or dashes (maxTokens, max-tokens). A number or
-// a truth value may be written as a string, a number where a word is wanted,
-// and one item where a list is; a comma never splits one. Null, [] and, but for
-// [Param.Empty], "" mean "not given". wait_for_previous is skipped. All else is an error that matches
-// [oxbow.ErrInvalid] and says
-// what would be right: a name that is not known, one parameter given twice, a
-// wrong type, text that is not UTF-8.
+// A key may be a parameter's name, a name in [Param.Also], or one of these names with capitals or
+// dashes (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a
+// number, and a list with a single item as that item. An item is never split at commas. Null, []
+// and "" mean that the argument is absent, except that "" is a value if [Param.Empty] is set. The
+// key wait_for_previous is ignored.
+//
+// Anything else is an error that matches [oxbow.ErrInvalid] and explains the correct form: an
+// unknown key, a parameter that is given twice, a wrong type, or text that is not UTF-8.
 func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
 	args = bytes.TrimSpace(args)
 	if len(args) == 0 || string(args) == "null" {
 		args = []byte("{}")
 	}
-	// Decoding would replace what is not UTF-8 without a word.
+	// Check this first, because decoding silently replaces bytes that are not UTF-8.
 	if !utf8.Valid(args) {
 		return InvalidValue("arguments", "", "are not UTF-8 text; convert them first")
 	}
@@ -48,7 +48,7 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 	for _, m := range members {
 		p, ok := findParam(params, m.key)
 		if !ok && strings.HasPrefix(snake(m.key), "wait_for_previous") {
-			continue // Gemini CLI and its kin add it to each tool, for themselves
+			continue // Gemini CLI and similar clients add it to every tool for their own use
 		}
 		if !ok {
 			return unknownParam(verb, params, m.key)
@@ -78,13 +78,13 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 	return nil
 }
 
-// member is one key and its value, as written.
+// member is a key and its value in JSON.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// cutObject cuts a JSON object into its members, repeats among them.
+// cutObject splits a JSON object into its members, including repeated keys.
 func cutObject(b []byte) ([]member, error) {
 	notObject := func(why string) error {
 		return InvalidValue("arguments", "", "are not one JSON object such as {\"query\":\"…\"}: "+why)
@@ -103,7 +103,7 @@ func cutObject(b []byte) ([]member, error) {
 		if err != nil {
 			return nil, notObject(jsonTrouble(err))
 		}
-		m := member{key: t.(string)} // the decoder gives nothing else here
+		m := member{key: t.(string)} // the decoder returns only strings here
 		if err := d.Decode(&m.value); err != nil {
 			return nil, notObject(jsonTrouble(err))
 		}
@@ -169,8 +169,8 @@ func unknownParam(verb string, params []Param, key string) error {
 	return InvalidValue("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
-// decode puts the value of a member into the parameter's field. It reports false
-// for a value that means "not given".
+// decode stores the value of a member in the parameter's field. It returns false if the value means
+// that the argument is absent.
 func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
 	raw := bytes.TrimSpace(m.value)
 	if string(raw) == "null" {
@@ -201,8 +201,8 @@ func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
 	return filled, nil
 }
 
-// items returns the items of a list, of one that was encoded twice, as some
-// models do, or of the one item that stands for a list.
+// items returns the items of a list. The list may be encoded twice, as some models do, or be a
+// single item.
 func items(raw json.RawMessage) (list []json.RawMessage, err error) {
 	switch {
 	case raw[0] == '[':
@@ -219,14 +219,14 @@ func items(raw json.RawMessage) (list []json.RawMessage, err error) {
 	return []json.RawMessage{raw}, nil
 }
 
-// scalar is one value as it was written.
+// scalar is a single JSON value.
 type scalar struct {
 	raw  string // as JSON
 	text string // without the quotes
 	form form
 }
 
-// form is what JSON a value is.
+// form is the kind of a JSON value, in words for errors.
 type form string
 
 const (
@@ -268,15 +268,14 @@ func readScalar(p Param, raw json.RawMessage) (scalar, error) {
 	return s, nil
 }
 
-// coercions make the value that the field of a parameter holds, by the
-// parameter's type: string, bool, int64 or float64. The key is the name that
-// was written.
+// coercions convert a scalar to the type of a parameter's field: string, bool, int64 or float64.
+// The key is the name that the caller wrote.
 var coercions = map[string]func(p Param, key string, s scalar) (any, error){
 	"string": toString, "boolean": toBool, "integer": toInteger, "number": toNumber,
 }
 
-// Set puts a word of a command line into the struct that in points to, or adds
-// it to a list there. An empty word means "not given", but for [Param.Empty].
+// Set stores a word of a command line in the struct that in points to, or appends it if the field
+// is a list. An empty word means that the argument is absent, unless [Param.Empty] is set.
 func (p Param) Set(in any, word string) error {
 	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
 	switch {
@@ -317,8 +316,7 @@ func toBool(p Param, _ string, s scalar) (any, error) {
 	return s.text == "true", nil
 }
 
-// signed are the parameters whose verbs say themselves what is wrong with a
-// number below 0.
+// signed are the parameters whose verbs themselves report negative numbers.
 var signed = []string{"limit", "max_tokens", "count", "offset"}
 
 func toInteger(p Param, _ string, s scalar) (any, error) {
@@ -340,8 +338,9 @@ func toNumber(p Param, _ string, s scalar) (any, error) {
 	return f, nil
 }
 
-// wholeNumber reads 5, 5.0 and 1e3, and nothing beyond what a JSON number
-// keeps exactly (2⁵³) unless it is written in digits alone.
+// wholeNumber parses an integer such as 5, 5.0 or 1e3. Numbers in a form other than plain digits
+// must be at most 2⁵³, because larger ones are not exact in JSON. It returns false for everything
+// else.
 func wholeNumber(s string) (int64, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
@@ -353,7 +352,7 @@ func wholeNumber(s string) (int64, bool) {
 	return int64(f), true
 }
 
-// lostRune reports whether decoding put U+FFFD where none was written.
+// lostRune reports whether decoding inserted U+FFFD for invalid text.
 func lostRune(raw []byte, s string) bool {
 	if !strings.ContainsRune(s, utf8.RuneError) {
 		return false

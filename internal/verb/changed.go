@@ -1,5 +1,5 @@
-// This file has the verbs about a person's texts that agents changed: they are listed, and
-// the person keeps each change or restores the text.
+// This file implements the verbs for texts of persons that agents changed. They list the changes,
+// and let the person keep a change or restore the text.
 
 package verb
 
@@ -35,26 +35,26 @@ type ChangedOut struct {
 	Notes   []Note         `json:"notes,omitempty"`
 }
 
-// ChangedEntry is one entry whose text a person wrote and agents changed since.
+// ChangedEntry is an entry with a text by a person that agents have changed.
 type ChangedEntry struct {
 	Name string `json:"name"`
 	What string `json:"what"`           // changed, forgotten, renamed or relabelled
-	Now  string `json:"now,omitempty"`  // the name that a renamed entry has now
-	Back uint64 `json:"back_to"`        // the change that restore goes back to
+	Now  string `json:"now,omitempty"`  // the new name of a renamed entry
+	Back uint64 `json:"back_to"`        // number of the change that restore goes back to
 	Own  string `json:"before"`         // the person's text
-	Text string `json:"after"`          // the text now; "" if the entry was forgotten
-	Kind string `json:"kind,omitempty"` // of the entry
+	Text string `json:"after"`          // the current text; "" if the entry was forgotten
+	Kind string `json:"kind,omitempty"` // kind of the entry
 
-	LabelsAdded    []string `json:"labels_added,omitempty"` // those that protect an entry
+	LabelsAdded    []string `json:"labels_added,omitempty"` // only labels that protect an entry
 	LabelsRemoved  []string `json:"labels_removed,omitempty"`
 	AliasesRemoved []string `json:"aliases_removed,omitempty"`
 
-	Written string `json:"written"`           // when the person wrote the text
-	Time    string `json:"time"`              // of the agents' last change
-	Seq     uint64 `json:"seq"`               // its number
+	Written string `json:"written"`           // time when the person wrote the text
+	Time    string `json:"time"`              // time of the agents' last change
+	Seq     uint64 `json:"seq"`               // number of that change
 	Source  Source `json:"source"`            // its author
 	Session string `json:"session,omitempty"` // the client's session, as CLIENT/SESSION
-	Changes int    `json:"changes"`           // how many changes agents made since
+	Changes int    `json:"changes"`           // number of changes by agents since
 }
 
 // Changed lists the entries whose text a person wrote and an agent changed, forgot or took
@@ -91,11 +91,11 @@ func Changed(ctx context.Context, w *Workspace, in ChangedIn) (ChangedOut, error
 	return out, nil
 }
 
-// mostEdits is how many entries are described. The others wait until some of these are
-// kept or restored.
+// mostEdits is the maximum number of entries that are listed. The others are listed after some of
+// these are kept or restored.
 const mostEdits = 2000
 
-// editsOf returns what agents made of the texts of persons, the last changed first.
+// editsOf returns the changes that agents made to texts of persons, the most recent first.
 func editsOf(ctx context.Context, m *oxbow.Memory) ([]agentedit.Edit, error) {
 	names, err := agentedit.Find(ctx, m)
 	if err != nil {
@@ -148,7 +148,7 @@ func protecting(ls []oxbow.Label) []oxbow.Label {
 	})
 }
 
-// missingFrom returns the elements of all that have does not contain.
+// missingFrom returns the elements of all that are not in have.
 func missingFrom[T comparable](have, all []T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(have, t) })
 }
@@ -160,7 +160,7 @@ type DecideChangedIn struct {
 	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be done and change nothing"`
 }
 
-// DecideChangedOut is what KeepChanged and RestoreChanged did.
+// DecideChangedOut is the result of KeepChanged and RestoreChanged.
 type DecideChangedOut struct {
 	DryRun  bool           `json:"dry_run,omitempty"`
 	Seqs    []uint64       `json:"seqs,omitempty"` // the changes that were made, oldest first

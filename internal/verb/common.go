@@ -1,4 +1,4 @@
-// What verbs have in common: filters, limits, and what helps when a name or a
+// This file has functions that several verbs share: for filters, limits, and advice if a name or a
 // query finds nothing.
 
 package verb
@@ -23,13 +23,13 @@ const snippetWidth = 160
 
 var snippet = text.Snippet
 
-// narrow holds the parameters that recall and list share.
+// narrow is the parameters that recall and list share.
 type narrow struct {
 	filter, project, kind, after, before string
 	tags                                 []string
 }
 
-// parse returns the filter that they make together.
+// parse returns the filter that combines all parameters.
 func (n narrow) parse(now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter(n.filter, now)
 	if err != nil {
@@ -71,7 +71,7 @@ func labelsOf(project string, tags, files []string) []oxbow.Label {
 	return ls
 }
 
-// limitOf returns the limit to use, and a note when it is another than the one given.
+// limitOf returns the limit to use, and a note if it differs from the given limit.
 func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
 	switch {
 	case given == nil:
@@ -90,7 +90,7 @@ func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
 	return *given, nil, nil
 }
 
-// checkIfVersion refuses 0, which the library would take for "any version".
+// checkIfVersion refuses 0, which the library would read as any version.
 func checkIfVersion(v *uint64) error {
 	if v != nil && *v == 0 {
 		return InvalidValue(
@@ -102,7 +102,7 @@ func checkIfVersion(v *uint64) error {
 	return nil
 }
 
-// notNil makes an empty list of none, for JSON.
+// notNil returns an empty slice instead of nil, so that JSON has a list.
 func notNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -110,8 +110,8 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
-// mostCompared is of how many entries the names are compared with one that is
-// unknown: each is read.
+// mostCompared is the maximum number of entries whose names are compared with an unknown name,
+// because each of them is read.
 const mostCompared = 100_000
 
 func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]string, error) {
@@ -133,13 +133,13 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]s
 	return text.Near(name, slices.Values(slices.Compact(names)), most), nil
 }
 
-// lostError is an unknown name and what may help to find it.
+// lostError reports an unknown name, with information that may help to find the entry.
 type lostError struct {
 	err           error
 	name          string
 	near          []string
-	removed, last uint64   // the change that forgot it and the one before; 0 when it was never there
-	versions      []string // the newest that NAME@SEQ could be
+	removed, last uint64   // change that removed the entry, and its version before; 0 if unknown
+	versions      []string // existing versions that NAME@SEQ could mean, newest first
 }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -179,7 +179,7 @@ func quoteAll(ss []string) string {
 	return strings.Join(qs, ", ")
 }
 
-// diagnose says why a query found nothing; why is never empty.
+// diagnose returns the reasons why a query found nothing, at least one, and similar names.
 func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, near []string, err error) {
 	g, err := m.Diagnose(ctx, q)
 	if err != nil {
@@ -194,7 +194,8 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, 
 	return reasons(g, q, "entry", "entries"), g.Near, nil
 }
 
-// reasons says why a query found nothing, of things so called.
+// reasons returns the reasons why a query found nothing. The searched things are called one and
+// many.
 func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	if g.StopWords {
 		why = append(why, noWordsNote(q.Text))
@@ -236,8 +237,8 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	return why
 }
 
-// typed returns a text of a filter's bounds as people type them: the bounds of one day are that
-// day, on:2026-11-27, and other bounds at midnight are dates.
+// typed returns the text of a filter with its bounds as people type them. Bounds of a single day
+// become on:2026-11-27, and other bounds at midnight become dates.
 func typed(filterText string, f oxbow.Filter) string {
 	after, before := oxbow.Filter{After: f.After}.String(), oxbow.Filter{Before: f.Before}.String()
 	if !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After) {
@@ -261,7 +262,7 @@ func isMidnight(t time.Time) bool {
 	return t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
 }
 
-// noWordsNote says why a query has no word to look for.
+// noWordsNote explains why a query has no word to search for.
 func noWordsNote(query string) Note {
 	if !hasWords(query) {
 		return Plain("the query has no letters and no digits; emoji and other signs are not searched")
@@ -302,7 +303,7 @@ func InvalidValue(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: strings.TrimSuffix(reason, ".")}
 }
 
-// lowerFirst makes a sentence the second half of one.
+// lowerFirst returns a sentence with a lower-case first letter, for use after other words.
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(r)) + s[n:]

@@ -1,4 +1,4 @@
-// The memory as a tree of Markdown files: dump and load.
+// This file implements dump and load, which write and read the memory as a tree of Markdown files.
 
 package verb
 
@@ -19,22 +19,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DumpIn is what dump takes.
+// DumpIn is the argument of Dump.
 type DumpIn struct {
 	Dir   string `json:"dir" flag:"-" jsonschema:"The directory."`
 	Force bool   `json:"force,omitempty" jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept"`
 
-	Path string `json:"-"` // of the directory, absolute
+	Path string `json:"-"` // absolute path of the directory
 }
 
-// DumpOut is what dump gives.
+// DumpOut is the result of Dump.
 type DumpOut struct {
 	Dir       string `json:"dir"`
 	Entries   int    `json:"entries"`
 	Written   int    `json:"written"`
 	Unchanged int    `json:"unchanged"`
 	Removed   int    `json:"removed"`
-	Recovered bool   `json:"-"` // an earlier dump was interrupted, and finished first
+	Recovered bool   `json:"-"` // an interrupted earlier dump was completed first
 
 	// Kept are the copies of files that were edited, not loaded, and replaced.
 	Kept []string `json:"kept,omitempty"`
@@ -77,15 +77,15 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Kept, r.Directives}, err
 }
 
-// origin names the memory in the manifests of dumps: by its position where it has
-// one, and else by its home, which is another one's when it is empty: it may have
-// been lost and made again.
+// origin identifies the memory in the manifests of dumps by its position in the log, or by its home
+// if it has no positions. An empty home does not count as the same memory, because it may have been
+// lost and created again.
 func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq, ok := m.Store().(oxbow.Sequencer)
 	if !ok {
 		p, err := w.Located()
 		if err != nil {
-			return mdtree.Origin{}, nil // a memory of no place has no name
+			return mdtree.Origin{}, nil // a memory without a place has no origin
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
@@ -107,7 +107,7 @@ func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin,
 	}}, nil
 }
 
-// LoadIn is what load takes.
+// LoadIn is the argument of Load.
 type LoadIn struct {
 	Dir      string `json:"dir" flag:"-" jsonschema:"The directory."`
 	Merge    bool   `json:"merge,omitempty" jsonschema:"Keep entries that have no file; the default." usage:"keep entries that have no file (the default)"`
@@ -116,10 +116,10 @@ type LoadIn struct {
 	FilesWin bool   `json:"files_win,omitempty" jsonschema:"Take the files' side where the memory changed the same entries since the dump." usage:"take the files' side where the memory changed the same entries since the dump"`
 	DryRun   bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 
-	Path string `json:"-"` // of the directory, absolute
+	Path string `json:"-"` // absolute path of the directory
 }
 
-// LoadOut is what load gives.
+// LoadOut is the result of Load.
 type LoadOut struct {
 	Dir      string   `json:"dir"`
 	Mode     string   `json:"mode"` // merge or replace
@@ -128,14 +128,14 @@ type LoadOut struct {
 	Changed  []string `json:"changed"`
 	Removed  []string `json:"removed"`
 	Same     int      `json:"same"`
-	Kept     []string `json:"kept"`               // changed, added or forgotten in the memory alone since the dump
+	Kept     []string `json:"kept"`               // entries that only the memory changed since the dump
 	Base     bool     `json:"base"`               // the directory has the manifest of a dump of this memory
-	Undo     uint64   `json:"undo,omitempty"`     // number of the change, where it can be undone
-	SavedIn  string   `json:"saved_in,omitempty"` // file with what was replaced or forgotten, where it cannot
+	Undo     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
+	SavedIn  string   `json:"saved_in,omitempty"` // file with the lost entries, if there is no undo
 	Warnings []string `json:"warnings"`
 }
 
-// Load makes the memory say what a tree of files says, in one change.
+// Load changes the memory to match a tree of files, in a single change.
 func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
 	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.Prune, FilesWin: in.FilesWin}
@@ -170,7 +170,7 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	if err := dryRun(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
-	if !plan.Base { // not a dump of this memory: anybody may have written it
+	if !plan.Base { // not a dump of this memory, so anybody may have written it
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor = oxbow.Imported
 		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
@@ -191,8 +191,8 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	return out, nil
 }
 
-// dryRun checks whether a store that takes less than others takes the changes,
-// and names the files of those that it does not.
+// dryRun checks whether a store with restrictions accepts the changes, and names the files of those
+// that it refuses.
 func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
 	d, ok := s.(oxbow.DryRunner)
 	if !ok || len(ops) == 0 {
@@ -220,8 +220,8 @@ func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, o
 	return e
 }
 
-// apply makes the planned change. A memory without a history saves what is lost
-// first.
+// apply makes the planned change. If the memory has no history, it first saves the entries that
+// will be replaced or forgotten.
 func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {

@@ -1,4 +1,4 @@
-// Entries in and out: export and import.
+// This file implements export and import of entries.
 
 package verb
 
@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
-// ExportIn is what export takes.
+// ExportIn is the argument of Export.
 type ExportIn struct {
 	Filter  string    `json:"filter,omitempty" jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
 	Project string    `json:"project,omitempty" jsonschema:"Only entries of this project."`
@@ -29,11 +29,11 @@ type ExportIn struct {
 	To      io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
 }
 
-// ExportOut is what export gives.
+// ExportOut is the result of Export.
 type ExportOut struct {
-	File    string `json:"file"` // for the door to fill in
+	File    string `json:"file"` // set by the door
 	Entries int    `json:"entries"`
-	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced, for the door to fill in
+	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced; set by the door
 }
 
 // Export writes the selected entries as JSON lines.
@@ -53,27 +53,27 @@ func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err 
 	return out, err
 }
 
-// ImportIn is what import takes.
+// ImportIn is the argument of Import.
 type ImportIn struct {
 	Paths     []string `json:"paths" flag:"-" jsonschema:"Files and directories."`
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"Show what would be brought in and change nothing." usage:"show what would be brought in and change nothing"`
 	Overwrite bool     `json:"overwrite,omitempty" jsonschema:"Replace entries that were written, edited or updated here." usage:"let what is read replace entries that were written or edited here, or are newer"`
 	Format    string   `json:"format,omitempty" value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says"`
 
-	Inputs map[string]io.Reader `json:"-"` // read in place of the paths of these names
-	Root   string               `json:"-"` // directory of the project: origins below it are relative; may be ""
+	Inputs map[string]io.Reader `json:"-"` // read instead of the files with these paths
+	Root   string               `json:"-"` // the project's directory: origins below it are relative; may be ""
 
-	Projects map[string]string `json:"-"` // of entries of these paths that name none
+	Projects map[string]string `json:"-"` // projects by path, for entries that name no project
 
-	Brief bool `json:"-"` // list no changes, unless it is a dry run: they are many
+	Brief bool `json:"-"` // do not list changes, because there are many, unless it is a dry run
 
-	Interrupt func() `json:"-"` // makes a Read of Inputs that waits return; may be nil
+	Interrupt func() `json:"-"` // makes a blocked Read of an input return; may be nil
 
-	// Author is the author of the items, if it is known; empty for an import.
+	// Author is the author of the items, if known. If it is empty, the items count as imported.
 	Author oxbow.Actor `json:"-"`
 }
 
-// ImportOut is what import gives. With an error it is what was done before.
+// ImportOut is the result of Import. After an error it describes the work that was done before.
 type ImportOut struct {
 	DryRun   bool              `json:"dry_run"`
 	Added    int               `json:"added"`
@@ -85,16 +85,16 @@ type ImportOut struct {
 	Notes    []string          `json:"notes"`
 	Stale    []string          `json:"stale"`
 	More     int               `json:"more"` // problems and notes not listed
-	// of what was added or updated, entries that are held back; see [Held]
+	// number of added or updated entries that are held back; see [Held]
 	Held  int    `json:"held,omitempty"`
-	Group string `json:"group,omitempty"` // by which they are approved together
-	Undo  bool   `json:"-"`               // the next undo takes it back
+	Group string `json:"group,omitempty"` // group with which they are approved together
+	Undo  bool   `json:"-"`               // the next undo reverts the import
 }
 
-// Failed reports whether something was not taken.
+// Failed reports whether an item could not be imported.
 func (o ImportOut) Failed() bool { return len(o.Problems) > 0 }
 
-// Import adds what files hold.
+// Import adds the entries in files and directories.
 func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	if in.Format != "" {
 		if _, err := exchange.ParseFormat(in.Format); err != nil {
@@ -106,7 +106,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 		return ImportOut{}, err
 	}
 	if !in.DryRun {
-		makeIndex(ctx, m, 0) // of an empty memory, while it is written
+		makeIndex(ctx, m, 0) // if the memory is empty, it is indexed while it is written
 	}
 	var part atomic.Uint64 // bits of a float64
 	show := progress.Of(ctx)
@@ -153,8 +153,8 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 	return n, group
 }
 
-// items yields what all the paths hold. Part is which part of them was read, each
-// path counting the same. The reading ends with the context.
+// items yields the items of all paths. It stores in part how much was read, where each path counts
+// the same. It ends when ctx is done.
 func (in *ImportIn) items(
 	ctx context.Context,
 	zone *time.Location,

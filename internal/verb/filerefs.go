@@ -1,6 +1,6 @@
-// References to files: the files that entries name (labels "file", which is what
-// related_files become) are checked against the working tree. remember stamps the
-// hash of a file, and recall says how it stands now.
+// This file checks the files that entries refer to, with the label "file" (the parameter
+// related_files), against the working tree. The verb remember records the hash of a file, and
+// recall reports whether the file has changed.
 
 package verb
 
@@ -19,20 +19,19 @@ import (
 type FileRef struct {
 	File  string  `json:"file"`           // as the entry has it
 	State string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE
-	Now   string  `json:"now,omitempty"`  // where it, or what is left of it, is now, if that is elsewhere
-	Kept  float64 `json:"kept,omitempty"` // share that still stands, where it is known
-	How   string  `json:"how"`            // the same in words
+	Now   string  `json:"now,omitempty"`  // new place of the file, or of its remaining lines, if it has moved
+	Kept  float64 `json:"kept,omitempty"` // share of the lines that are unchanged, if known
+	How   string  `json:"how"`            // the state in words
 }
 
-// maxFileRefs bounds the references that one answer checks.
+// maxFileRefs is the maximum number of references that an answer checks.
 const maxFileRefs = 200
 
-// staleWeight is what the score of a hit is worth, for its place among the
-// hits, when all files that it names are stale.
+// staleWeight is the factor for the score of a hit, when hits are ordered, if all files that it
+// refers to are stale.
 const staleWeight = .5
 
-// tree returns the annotations of the working tree, or nil where there is none to
-// check files against.
+// tree returns the annotations of the working tree, or nil if there is no working tree.
 func (w *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -44,8 +43,8 @@ func (w *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 	return b, nil
 }
 
-// CheckFileRefs checks the files that entries name, and returns the references by ID.
-// It costs nothing where no entry names any, or there is no working tree.
+// CheckFileRefs checks the files that the entries refer to, and returns the references by the ID of
+// the entry. It does no work if there are no references or no working tree.
 func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -93,8 +92,8 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	return out, nil
 }
 
-// here returns a function that returns the project of the working tree, which
-// is looked for when it is first needed.
+// here returns a function that returns the project of the working tree. The project is looked up at
+// the first call.
 func (w *Workspace) here() func() string {
 	return sync.OnceValue(func() string {
 		if w.Project == nil {
@@ -104,7 +103,7 @@ func (w *Workspace) here() func() string {
 	})
 }
 
-// elsewhere reports whether labels name projects, and not the one here.
+// elsewhere reports whether the labels name projects, but not the current project.
 func elsewhere(labels []oxbow.Label, here func() string) bool {
 	named := false
 	for _, l := range labels {
@@ -118,9 +117,9 @@ func elsewhere(labels []oxbow.Label, here func() string) bool {
 	return named
 }
 
-// demote puts hits whose files are stale after those that score a little less:
-// the score counts half when all of them are, and in between by their share. No
-// hit is lost, and scores stay what they are.
+// demote moves hits with stale files behind hits with slightly lower scores. For the order, a score
+// counts half if all files are stale, and more if fewer are. No hit is removed, and the scores do
+// not change.
 func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
 	weight := func(h oxbow.Hit) float64 {
 		cs := cited[h.Entry.ID]
@@ -145,7 +144,7 @@ func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
 	return nil
 }
 
-// hashesOf returns what the labels say that the named files were like, by file.
+// hashesOf returns the recorded hash of each file in the labels.
 func hashesOf(labels []oxbow.Label) map[string]string {
 	out := map[string]string{}
 	for _, l := range labels {
@@ -158,9 +157,8 @@ func hashesOf(labels []oxbow.Label) map[string]string {
 	return out
 }
 
-// stampHashes returns the labels of an entry that is written now, with what the
-// files that it cites are like in the working tree. Where there is no tree, or
-// no such file in it, what the labels said before stays.
+// stampHashes returns the labels with the current hashes of the cited files in the working tree. If
+// there is no tree, or a file is not in it, the old hash is kept.
 func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {

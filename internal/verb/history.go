@@ -1,4 +1,4 @@
-// Verbs about the past: history, undo.
+// This file implements the verbs history and undo.
 
 package verb
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// History gives the changes to the memory, or to one entry.
+// History returns the changes of the memory or of a single entry.
 func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
@@ -79,7 +79,7 @@ func only[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, erro
 	}
 }
 
-// takePage adds one page of changes, each made of one item by asChange.
+// takePage appends a page of changes to the result. Each item becomes a change by asChange.
 func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit int, asChange func(T) Change) error {
 	for it, err := range items {
 		if err != nil {
@@ -98,13 +98,13 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 	return nil
 }
 
-// changeOfOne returns the change that made a version.
+// changeOfOne returns the change that made a version, with only that entry.
 func (p pastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
 	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note,
 		Entries: []Touched{p.touchedOf(ctx, v)}}
 }
 
-// Undo takes changes back.
+// Undo reverts changes.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	count := 1
 	if in.Count != nil {
@@ -152,7 +152,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
 	}
 	if err == nil && out.Seq != 0 && oxbow.OpIDFrom(ctx) != "" {
-		cs, err = undoneBy(ctx, m, out.Seq) // it may be a repeat, which has undone what it did then
+		cs, err = undoneBy(ctx, m, out.Seq) // a repeated call returns what the first call undid
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
@@ -165,7 +165,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	for _, c := range cs {
 		out.Undone = append(out.Undone, past.changeOf(ctx, c))
 	}
-	parts := 0 // of imports, after the first
+	parts := 0 // parts of imports, apart from the first
 	for i := 1; i < len(cs); i++ {
 		if cs[i-1].OneImport(cs[i]) {
 			parts++
@@ -189,8 +189,8 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	return out, nil
 }
 
-// noteAliases says which aliases an undo could not bring back, and which it took from entries
-// that it did not undo: a name that came back is found before an alias.
+// noteAliases adds notes about aliases that the undo could not restore, and about aliases that
+// other entries lost because a restored entry has that name.
 func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undo, err := changes(ctx, m, []uint64{out.Seq})
 	if err != nil {
@@ -218,9 +218,9 @@ func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []o
 	}
 }
 
-// entriesBefore returns the entries that a change touched, by name, as they were before it. It
-// leaves out what the log no longer has. Each earlier change is read once, however many of the
-// entries it touched.
+// entriesBefore returns the entries that a change touched, by name, in the version before the
+// change. It leaves out versions that are no longer in the log. It reads each earlier change only
+// once.
 func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[string]oxbow.Entry {
 	var seqs []uint64
 	for _, v := range c.Versions {
@@ -251,13 +251,14 @@ func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change,
 	return changes(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// last returns the last changes that can be undone, none only for a dry run. For
-// an agent they end before the first that a person made: that is undone by its
-// number only, so that no count reaches what the agent has not looked at.
+// last returns the last count changes that can be undone. If there are none, it returns an error
+// unless the call is a dry run. For an agent, the list ends before the first change by a person.
+// Such a change can only be undone by its number, so that an agent does not undo changes that it
+// has not seen.
 func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err == nil && len(cs) == 0 && !out.DryRun {
-		_, _, err = m.Undo(ctx, count) // says that there is none
+		_, _, err = m.Undo(ctx, count) // returns the error that there is nothing to undo
 	}
 	i := slices.IndexFunc(cs, func(c oxbow.Change) bool {
 		return c.Source.Actor == oxbow.Person || c.Source.Actor == oxbow.Imported
@@ -288,8 +289,8 @@ func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxb
 	return cs[:i], nil
 }
 
-// changes returns the changes of those numbers, newest first. seqs is sorted
-// and holds no repeats.
+// changes returns the changes with these numbers, newest first. The numbers must be sorted and
+// distinct.
 func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
 	left := slices.Clone(seqs)
 	var cs []oxbow.Change
@@ -311,8 +312,8 @@ func changes(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Chang
 	return cs, nil
 }
 
-// laterChangeError is a change that cannot be undone alone: a later one has
-// changed the same entry.
+// laterChangeError reports that a change cannot be undone because a later change modified the same
+// entry.
 type laterChangeError struct{ at *oxbow.ConflictError }
 
 func (e *laterChangeError) Error() string {

@@ -1,4 +1,5 @@
-// Verbs of the inbox: what persons said in sessions, and may be worth a note.
+// This file implements the verbs of the inbox, which proposes notes from what persons said in
+// sessions.
 
 package verb
 
@@ -13,25 +14,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 )
 
-// InboxIn is what the inbox takes.
+// InboxIn is the argument of the verb inbox.
 type InboxIn struct {
 	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is that of the working directory"`
 	All     bool   `json:"all,omitempty" usage:"the accepted and the dropped ones too"`
 
-	// Twice makes a note of what a person has asked to remember in two sessions. It counts only
+	// Twice turns a request that a person made in two sessions into a note. It has an effect only
 	// if a person makes the call.
 	Twice bool `json:"-"`
 }
 
-// InboxOut are proposals, the last said first.
+// InboxOut is a list of proposals, the most recent first.
 type InboxOut struct {
 	Proposals []inbox.Item  `json:"proposals"`
-	Noted     []RememberOut `json:"noted,omitempty"`   // what was said twice
+	Noted     []RememberOut `json:"noted,omitempty"`   // notes from requests that were made twice
 	Runs      []string      `json:"how_run,omitempty"` // commands of the project that passed in three sessions
 }
 
-// inbox returns the archive with proposals up to now; where nothing can be written,
-// with those that were found before.
+// inbox returns the archive after adding new proposals. If the archive is read-only, it returns the
+// archive with the proposals found before.
 func (w *Workspace) inbox(ctx context.Context) (context.Context, *session.Archive, error) {
 	ctx, a, err := w.Archive(ctx)
 	if err != nil {
@@ -85,7 +86,7 @@ func Inbox(ctx context.Context, w *Workspace, in InboxIn) (out InboxOut, err err
 	return out, err
 }
 
-// FixesIn is what the list of fixes takes.
+// FixesIn is the argument of Fixes.
 type FixesIn struct {
 	Error   string `json:"error,omitempty" flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
 	Project string `json:"project,omitempty" usage:"only fixes of this PROJECT; auto is that of the working directory"`
@@ -99,7 +100,8 @@ type FixesOut struct {
 	Notes []Note      `json:"notes,omitempty"`
 }
 
-// Fixes lists what mended errors in past sessions. Without any it says how they come.
+// Fixes lists the fixes of errors in past sessions. If there are none, a note explains how they are
+// found.
 func Fixes(ctx context.Context, w *Workspace, in FixesIn) (FixesOut, error) {
 	out := FixesOut{Fixes: []inbox.Fix{}}
 	ctx, a, err := w.inbox(ctx)
@@ -142,13 +144,13 @@ type ProposalIn struct {
 	ID string `json:"id" flag:"-" usage:"id of the proposal, or how it begins"`
 }
 
-// ProposalOut is a proposal, and what was said around it.
+// ProposalOut is a proposal with its context.
 type ProposalOut struct {
 	inbox.Item
-	Prompt string `json:"prompt,omitempty"` // the whole of what the person said, of the first turn
+	Prompt string `json:"prompt,omitempty"` // all that the person said in the first turn
 }
 
-// Proposal shows a proposal with the prompt that it stands in.
+// Proposal returns a proposal with the prompt that contains it.
 func Proposal(ctx context.Context, w *Workspace, in ProposalIn) (out ProposalOut, err error) {
 	ctx, a, err := w.inbox(ctx)
 	if err != nil {
@@ -186,7 +188,7 @@ type AcceptProposalsIn struct {
 	IDs  []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
 	Name string   `json:"name,omitempty" usage:"name of the note; by default its first line"`
 
-	// Content takes the place of the sentence; "" for none. It is of one proposal.
+	// Content replaces the sentence of a single proposal, unless it is empty.
 	Content string `json:"-"`
 }
 
@@ -195,10 +197,10 @@ type AcceptProposalsOut struct {
 	Notes []RememberOut `json:"notes"`
 }
 
-// AcceptProposals makes notes of proposals, as remember does. Only a person may; for another
-// caller the error matches [oxbow.ErrInvalid]. The note is there before the proposal is marked. A proposal whose note
-// is there is refused with an
-// error matching [oxbow.ErrExists]; one whose note was undone is accepted again.
+// AcceptProposals turns proposals into notes, like remember. If the caller is not a person, the
+// error matches [oxbow.ErrInvalid]. The note is written before the proposal is marked. If a
+// proposal already has a note, the error matches [oxbow.ErrExists]. A proposal whose note was
+// undone can be accepted again.
 func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []RememberOut{}}
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
@@ -275,8 +277,8 @@ func (w *Workspace) accept(
 	return out, inbox.Set(ctx, a.Memory, it.ID, inbox.Accepted, out.Name)
 }
 
-// noteOf returns the name of the entry that was made of a proposal; "" where it is
-// there no more.
+// noteOf returns the name of the entry that was made from a proposal, or "" if the entry does not
+// exist any more.
 func (w *Workspace) noteOf(ctx context.Context, it inbox.Item) (string, error) {
 	if it.State != inbox.Accepted || it.Note == "" {
 		return "", nil
@@ -292,8 +294,8 @@ func (w *Workspace) noteOf(ctx context.Context, it inbox.Item) (string, error) {
 	return e.Name, err
 }
 
-// markUndone gives the accepted proposals whose note an undo has taken away the state
-// [inbox.Undone]. One whose note was forgotten, or moved to a team, stays accepted.
+// markUndone sets the state of accepted proposals whose note was undone to [inbox.Undone]. A
+// proposal whose note was forgotten or moved to a team stays accepted.
 func (w *Workspace) markUndone(ctx context.Context, items []inbox.Item) error {
 	accepted := func(it inbox.Item) bool { return it.State == inbox.Accepted && it.Note != "" }
 	if !slices.ContainsFunc(items, accepted) {
@@ -331,8 +333,8 @@ func (w *Workspace) markUndone(ctx context.Context, items []inbox.Item) error {
 	return nil
 }
 
-// removal returns the change that took the entry of a name away; 0 where it is there,
-// and where that is not known.
+// removal returns the number of the change that removed the entry of that name. It returns 0 if the
+// entry exists or if the change is unknown.
 func removal(ctx context.Context, m *oxbow.Memory, name string) uint64 {
 	if _, err := m.Get(ctx, name); err == nil {
 		return 0
@@ -351,7 +353,7 @@ type DropProposalsIn struct {
 	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
 }
 
-// DropProposals marks proposals as dropped: they do not come back. Only a person may.
+// DropProposals marks proposals as dropped, so that they are not proposed again. Only a person may.
 func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
 	if err := PersonOnly(w.Stamped(ctx), "rejects a proposal", "oxbow inbox drop"); err != nil {

@@ -1,4 +1,5 @@
-// The verb inject: what a prompt would get from memory, and why.
+// This file implements the verb inject, which shows the text that a prompt would get from memory,
+// and the reasons.
 
 package verb
 
@@ -15,33 +16,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// InjectIn is what inject takes.
+// InjectIn is the argument of Inject.
 type InjectIn struct {
 	Prompt  string `json:"prompt" flag:"-" usage:"What a person writes to an agent."`
 	Project string `json:"project,omitempty" usage:"as if it were written in this PROJECT; auto is the one of the working directory" value:"PROJECT"`
 	Explain bool   `json:"explain,omitempty" usage:"show how strong each match is, and what decides"`
 
-	// Of is where a hook's prompt was written, without its text; nil for a prompt that
-	// is only tried.
+	// Of is the context of a hook's prompt, without its text. It is nil if the prompt is only a
+	// trial.
 	Of *inject.Prompt `json:"-"`
-	// Wait bounds the time that calibrating a memory takes; 0 is for no bound.
+	// Wait is the maximum time for calibrating a memory, or 0 for no limit.
 	Wait time.Duration `json:"-"`
 }
 
-// InjectOut is what a prompt gets.
+// InjectOut is the result of Inject.
 type InjectOut struct {
 	Answer   string           `json:"answer"` // silence, pointer or payload
 	Text     string           `json:"text,omitempty"`
 	Tokens   int              `json:"tokens"`
 	Shown    []session.Shown  `json:"shown,omitempty"`
-	Accounts []inject.Account `json:"accounts,omitempty"` // the strongest first
+	Accounts []inject.Account `json:"accounts,omitempty"` // strongest first
 	Why      []Note           `json:"why,omitempty"`      // why there is silence
 	OffBy    string           `json:"off_by,omitempty"`   // file that keeps hooks from putting anything before a model
 
 	Block inject.Block `json:"-"`
 }
 
-// Inject chooses what a prompt gets of notes and past sessions. It records nothing.
+// Inject chooses the notes and past turns that a prompt gets. It records nothing.
 func Inject(ctx context.Context, w *Workspace, in InjectIn) (InjectOut, error) {
 	sources, err := w.injectSources(ctx)
 	if err != nil {
@@ -76,7 +77,8 @@ func Inject(ctx context.Context, w *Workspace, in InjectIn) (InjectOut, error) {
 	return out, nil
 }
 
-// whySilent returns why a prompt gets nothing, of the units that were looked at.
+// whySilent returns the reasons why a prompt gets nothing, from the accounts of the units that were
+// considered.
 func whySilent(all []inject.Account) []Note {
 	if len(all) == 0 {
 		return []Note{Plain("nothing in the memory holds a word of it that tells entries apart")}
@@ -100,14 +102,14 @@ func whySilent(all []inject.Account) []Note {
 	}
 }
 
-// injectSource is a memory that prompts are put to, and the path of its store.
+// injectSource is a memory that is searched for a prompt, with the path of its store.
 type injectSource struct {
 	inject.Source
-	store string // "" where its floor is not kept
+	store string // "" if its floor is not stored
 }
 
-// Calibrate calibrates the floors of the memories that have grown since, and keeps
-// them next to their stores.
+// Calibrate calibrates the floors of the memories that have grown since the last time, and stores
+// the floors next to the memories.
 func Calibrate(ctx context.Context, w *Workspace) error {
 	sources, err := w.injectSources(ctx)
 	for _, s := range sources {
@@ -156,14 +158,14 @@ func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err 
 			return err == nil && len(counts) == 1 && counts[0].Unused()
 		}
 	}
-	return all, nil // notes that are not there yet are none
+	return all, nil // a missing memory has no notes
 }
 
-// leastDecoys are so many of them that their floor is of use.
+// leastDecoys is the minimum number of decoys for a useful floor.
 const leastDecoys = 300
 
-// calibrate sets the floor of the source: that of its file, or one of now, which is
-// written there. In too short a time nothing is above it.
+// calibrate sets the floor of the source: the stored floor, or a new floor, which it stores. If the
+// time is too short, the floor is so high that no match is above it.
 func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error {
 	n, err := s.Entries(ctx)
 	if err != nil {
@@ -192,7 +194,7 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 		return nil
 	}
 	if s.store != "" && n > 0 {
-		_ = c.Write(s.store) // where nothing can be written, it is calibrated each time
+		_ = c.Write(s.store) // if it cannot be stored, it is calibrated each time
 	}
 	return nil
 }

@@ -29,20 +29,20 @@ type Output struct {
 	Doing string // the beginning of errors, such as "exporting"
 	Force bool   // a regular file may be replaced
 
-	Dir   string // what the user can do if it is a directory; may be ""
-	Other string // what the user can do if it is a pipe, a device or the like; may be ""
+	Dir   string // advice if the path is a directory; may be ""
+	Other string // advice if the path is a pipe, a device or similar; may be ""
 
 	Record trust.List // record of what was written; see [Host.Trusted]
 }
 
-// Place returns the path of the regular file to write, with links followed. Whatever else is
-// at the path is refused, because a rename would replace it. Without Force, a regular file is
-// refused, too.
+// Place returns the path of the regular file to write, after following links. It returns an error
+// if anything else is at the path, because a rename would replace it. Without Force, it also
+// returns an error if a regular file is there.
 func (o Output) Place() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(o.Path); err != nil {
-			return o.Path, nil // or creating the file fails with this error, too
+			return o.Path, nil // otherwise creating the file returns the error
 		}
 		return "", Advise(
 			Invalidf("%s is a link to a file that is not there", o.Name),
@@ -69,8 +69,8 @@ func (o Output) exists() error {
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
 
-// Write writes the file under a temporary name first, so that its own name never leads to
-// half of it. A file that is replaced keeps its mode; a new file gets perm. Write returns the
+// Write writes the file under a temporary name first, so that its own name never refers to a
+// partial file. A file that is replaced keeps its mode, and a new file gets perm. Write returns the
 // path of the copy that it kept of an edited file, or "".
 func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Writer) error) (kept string, err error) {
 	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
@@ -78,8 +78,8 @@ func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Write
 	})
 }
 
-// WriteBy is Write for a function that gives the file its name itself, in one step. The copy
-// of an edited file is kept before the call, and removed if the function fails.
+// WriteBy is like Write, but the function write itself puts the complete file at the path, in one
+// step. The copy of an edited file is made before the call, and removed if the function fails.
 func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, err error) {
 	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
 		vfs.RemoveDrafts(dir, name)
@@ -97,9 +97,9 @@ func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, e
 	})
 }
 
-// to calls write with the directory and the name of the file, and with a function that reports
-// whether a digest is that of what oxbow wrote there last. It records the digest that write
-// returns, and makes a path of the name of the copy.
+// to calls write with the directory and the name of the file, and a function that reports whether a
+// digest is the digest of the text that oxbow last wrote there. It records the digest that write
+// returns, and returns the full path of the copy.
 func (o Output) to(
 	ctx context.Context,
 	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
@@ -117,7 +117,7 @@ func (o Output) to(
 		return o.Record.Wrote(path, digest)
 	})
 	switch {
-	case errors.Is(err, fs.ErrExist): // another program made it meanwhile
+	case errors.Is(err, fs.ErrExist): // another program created it in the meantime
 		return "", o.exists()
 	case err != nil:
 		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == filepath.Base(path) {
@@ -132,8 +132,8 @@ func (o Output) to(
 	return kept, nil
 }
 
-// writeFile writes a file in one step. It returns the digest of the file, and the name of the
-// copy that it kept of the file before, "" if it kept none.
+// writeFile writes a file in one step. It returns the digest of the new file, and the name of the
+// copy of the old file, or "" if it made no copy.
 func writeFile(
 	fsys vfs.FS,
 	name string,
@@ -179,8 +179,8 @@ func cause(err error) error {
 	return err
 }
 
-// keepEdit keeps a copy of a file unless isOurs returns true for its digest. It returns the
-// name of the copy, "" if none was needed.
+// keepEdit copies a file unless isOurs returns true for its digest. It returns the name of the
+// copy, or "" if it made none.
 func keepEdit(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
 	switch digest, err := fileDigest(fsys, name); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -1,4 +1,4 @@
-// Parameters: what the fields of an In struct say of a verb's arguments.
+// This file describes the parameters of verbs, which follow from the fields of their In structs.
 
 package verb
 
@@ -14,44 +14,44 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Param is one argument of a verb, as a door that is not JSON shows it.
+// Param is a parameter of a verb, in a form for interfaces without JSON.
 type Param struct {
-	Name       string   // in the JSON object, such as "max_tokens"
-	Flag       string   // on a command line, without dashes, such as "max-tokens"; "" where it is an argument alone
-	Short      string   // one letter for the flag, or ""
-	Usage      string   // one sentence
-	Value      string   // the word that stands for its value in a help, or ""
-	Default    string   // on a command line, or ""
-	Type       string   // "string", "integer", "number" or "boolean"; of one item when Repeatable
-	Repeatable bool     // a list in the JSON object
+	Name       string   // name in the JSON object, such as "max_tokens"
+	Flag       string   // flag without dashes, such as "max-tokens"; "" if it is only a positional argument
+	Short      string   // flag of a single letter, or ""
+	Usage      string   // a sentence
+	Value      string   // placeholder for its value in the help, or ""
+	Default    string   // default value on a command line, or ""
+	Type       string   // "string", "integer", "number" or "boolean"; if Repeatable, the type of an item
+	Repeatable bool     // the parameter is a list
 	Required   bool     // the call fails without it
-	Empty      bool     // "" is a value: a name in a file of another program
-	Enum       []string // the only values, if there are only some
-	Also       []string // other names that are understood in the JSON object
-	Unlisted   bool     // understood, and left out of the schema: rare, or said by a filter as well
+	Empty      bool     // "" is a value, such as a name in a file of another program
+	Enum       []string // the allowed values; nil if all are allowed
+	Also       []string // other accepted names in the JSON object
+	Unlisted   bool     // accepted, but not in the schema because it is rare or a filter can express it
 
-	index []int // of the field
+	index []int // index of the field
 }
 
-// parts are what remember can clear.
+// parts are the parts of an entry that remember can clear.
 var parts = []string{"project", "tags", "related_files", "confidence", "aliases"}
 
-// ParamsOf returns the parameters of a verb that takes In. The tags of a field are
+// ParamsOf returns the parameters of a verb whose argument is In. The tags of a field are
 //
 //	json        name; without omitempty the argument is required
-//	jsonschema  what models read of it, in few words; what its name says is left out
-//	also        other names that models guess, understood too
-//	enum        the values, with commas; or "kind": those of an entry; or "part": what remember can clear
-//	empty       "allowed" where an empty text is a value, and does not mean "not given"
-//	schema      "-" where the schema leaves it out, though it is understood
-//	flag        name of the flag where it is not the name with dashes; "-" where it is no flag
-//	short       one letter for the flag
-//	value       the word for its value in a help
-//	default     its value on a command line
-//	usage       one sentence for the help of a command line and for errors, where
-//	            jsonschema is none
+//	jsonschema  short description for models, without repeating the name
+//	also        other accepted names, which models guess
+//	enum        the allowed values, separated by commas; "kind" for the kinds of an entry;
+//	            "part" for the parts that remember can clear
+//	empty       "allowed" if an empty string is a value, instead of an absent argument
+//	schema      "-" if the parameter is accepted but not in the schema
+//	flag        name of the flag, if it is not the name with dashes; "-" if there is no flag
+//	short       flag of a single letter
+//	value       placeholder for the value in the help
+//	default     default value on a command line
+//	usage       sentence for the help of a command line and for errors; the default is jsonschema
 //
-// What is wrong with the struct is a programmer's mistake and panics.
+// It panics if a field has a type that is not supported, because that is a programming error.
 func ParamsOf[In any]() []Param { return paramsOf(reflect.TypeFor[In]()) }
 
 func paramsOf(t reflect.Type) []Param {
@@ -82,15 +82,16 @@ func paramsOf(t reflect.Type) []Param {
 	return ps
 }
 
-// readTag makes values the keys and values of a field's tag, read once: every start of
-// a command line does it for all verbs, and [reflect.StructTag.Get] reads for each key.
+// readTag stores the keys and values of a field's tag in values. It reads the tag once, because
+// every start of a command line reads the tags of all verbs and [reflect.StructTag.Get] would scan
+// a tag for every key.
 func readTag(values map[string]string, tag string) {
 	clear(values)
 	for {
 		key, rest, _ := strings.Cut(strings.TrimLeft(tag, " "), ":")
 		quoted, err := strconv.QuotedPrefix(rest)
 		if err != nil {
-			return // the end: go vet refuses others
+			return // end of the tag; go vet refuses malformed tags
 		}
 		values[key], _ = strconv.Unquote(quoted)
 		tag = rest[len(quoted):]
@@ -134,7 +135,7 @@ func typeOf(t reflect.Type) (name string, repeatable bool) {
 	return name, repeatable
 }
 
-// put sets the field of the parameter in a struct, or adds to it.
+// put sets the parameter's field in a struct, or appends to it if it is a list.
 func (p Param) put(in reflect.Value, value any) {
 	f := in.FieldByIndex(p.index)
 	switch f.Kind() {
@@ -170,8 +171,8 @@ func (p Param) Check(in any, called string) error {
 	return CheckText(called, f.String())
 }
 
-// CheckText refuses bytes that are not UTF-8: JSON would replace them without a
-// word. The error calls the text so.
+// CheckText returns an error if s is not UTF-8, because JSON would silently replace the invalid
+// bytes. The error uses called as the name of the text.
 func CheckText(called, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{

@@ -1,4 +1,4 @@
-// Where a memory lies, and the host that it lies on.
+// This file describes the location of a memory and the host.
 
 package verb
 
@@ -20,22 +20,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Place is where a memory lies.
+// Place is the location of a memory.
 type Place struct {
-	Home   string // directory, or the file that was given as one
-	Rule   string // that chose it
-	Found  bool   // from the working directory, not named by the user
-	Store  string // path of the memory's file, or of the directory of one of several files
-	Layout string // name of the layout of several files, "" for oxbow's own
-	Title  string // of that layout
+	Home   string // directory, or file if the user named a file as home
+	Rule   string // the rule by which the home was chosen
+	Found  bool   // found from the working directory, not named by the user
+	Store  string // path of the memory's file; in a layout of several files, of their directory
+	Layout string // name of the layout of several files, or "" for oxbow's own
+	Title  string // title of that layout
 
-	ForClients string // the home as clients are told it; "" if they find it by themselves
+	ForClients string // the home in the configuration of clients; "" if they find it themselves
 }
 
-// Own reports whether the memory is in one file, as oxbow lays it out.
+// Own reports whether the memory has oxbow's own layout, which is a single file.
 func (p Place) Own() bool { return p.Layout == "" }
 
-// Dir returns the directory that holds the memory.
+// Dir returns the directory of the memory.
 func (p Place) Dir() string {
 	if p.Own() {
 		return filepath.Dir(p.Store)
@@ -55,18 +55,18 @@ type Host struct {
 	Trusted    trust.List
 }
 
-// Version says what a program was built from.
+// Version describes the build of a program.
 type Version struct {
-	Version  string `json:"version"`            // of the module, or (devel)
-	Revision string `json:"revision,omitempty"` // of the version control system
-	Time     string `json:"time,omitempty"`     // of the revision, RFC 3339
-	Modified bool   `json:"modified,omitempty"` // built with changes that no revision has
-	Format   int    `json:"format"`             // version of the file format it writes
+	Version  string `json:"version"`            // version of the module, or (devel)
+	Revision string `json:"revision,omitempty"` // revision in the version control system
+	Time     string `json:"time,omitempty"`     // time of the revision, RFC 3339
+	Modified bool   `json:"modified,omitempty"` // built with uncommitted changes
+	Format   int    `json:"format"`             // version of the file format that it writes
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// NetworkAllowed reports whether a person said that only this host writes.
+// NetworkAllowed reports whether a person declared that only this host writes to the store.
 func (h *Host) NetworkAllowed() (bool, error) {
 	v := h.Getenv("OXBOW_NETWORK_FS")
 	if h.NetworkFS || v == "" {
@@ -86,7 +86,7 @@ func (h *Host) MayWrite(store string) error {
 		return err
 	}
 	dir := filepath.Dir(store)
-	// What cannot be looked at says so when it is opened.
+	// Ignore the error, because opening the store reports it.
 	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.Network {
 		return fmt.Errorf(
 			"%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could "+
@@ -97,8 +97,8 @@ func (h *Host) MayWrite(store string) error {
 	return nil
 }
 
-// StoreMissing reports whether no file of a memory is at the path yet. What stands in
-// its way is an error: a directory, a pipe, a link to nothing.
+// StoreMissing reports whether there is no file of a memory at the path. It returns an error if the
+// path is a directory, a pipe, or a link to a file that does not exist.
 func StoreMissing(path string) (bool, error) {
 	const mend = "move it away, or choose another home with --home DIR"
 	fi, err := os.Stat(path)
@@ -108,7 +108,7 @@ func StoreMissing(path string) (bool, error) {
 	case err == nil && !fi.Mode().IsRegular():
 		return false, Advise(fmt.Errorf("opening %s: it is not a regular file", path), mend)
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, nil // other errors come up again as it is opened
+		return false, nil // opening the file reports other errors
 	}
 	to, err := os.Readlink(path)
 	if err != nil {
@@ -118,7 +118,7 @@ func StoreMissing(path string) (bool, error) {
 		"bring that back, such as by mounting its disk, or remove the link to begin a new memory")
 }
 
-// NoMemory is the error of a home that has no memory yet.
+// NoMemory returns the error that the home has no memory yet.
 func NoMemory(home string) error {
 	return Advise(fmt.Errorf("there is no memory in %s yet", home),
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
@@ -136,7 +136,7 @@ func (e *advisedError) Unwrap() error { return e.Err }
 // Advise returns the error with its own remedy.
 func Advise(err error, remedy string) error { return &advisedError{err, remedy} }
 
-// Invalidf returns an error of what the caller gave. It matches [oxbow.ErrInvalid].
+// Invalidf returns an error about an argument. It matches [oxbow.ErrInvalid].
 func Invalidf(format string, args ...any) error {
 	return &invalidError{fmt.Sprintf(format, args...)}
 }
@@ -146,7 +146,7 @@ type invalidError struct{ message string }
 func (e *invalidError) Error() string      { return e.message }
 func (*invalidError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// Wrapped says what was being done when err came up; nil stays nil.
+// Wrapped adds the failed operation to an error. It returns nil if err is nil.
 func Wrapped(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -154,8 +154,8 @@ func Wrapped(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// NotStore returns the error of a file that is no store of oxbow's own, with what
-// to do where it is known what it is.
+// NotStore returns the error that a file is not a store in oxbow's own format, with advice if the
+// kind of file can be recognized.
 func NotStore(path string, err error) error {
 	err = fmt.Errorf("opening %s: %w", path, err)
 	f, ferr := vfs.OpenRegular(path)

@@ -1,5 +1,5 @@
-// This file finds what a change repeats of others: of what the sessions of the home have
-// read, and of entries of the memory that nobody vouches for.
+// This file finds foreign text that a change repeats: text that the sessions of the home have read,
+// and text of entries that nobody vouches for.
 
 package verb
 
@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// repeats is what a change repeats in the same words.
+// repeats lists the foreign texts that a change repeats word for word.
 type repeats struct {
-	foreign    []string // calls that returned text by others, or the taints of an entry
+	foreign    []string // calls that returned text by others, or taints of an entry
 	unvouched  []string
-	isImported bool // an imported entry
+	isImported bool // the change repeats an imported entry
 }
 
 func (r *repeats) any() bool { return len(r.foreign)+len(r.unvouched) > 0 || r.isImported }
@@ -35,7 +35,7 @@ func appendNew(list, more []string) []string {
 	return list
 }
 
-// textOf returns the texts of a change: what it writes, and what the entry had before.
+// textOf returns the text that a change writes, and the text that the entry had before.
 func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
@@ -46,7 +46,7 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if !isHeld(&old) { // what a tainted entry has is no excuse
+	if !isHeld(&old) { // a held entry's old text does not justify repeating it
 		before = join(old.Name, old.Content, old.Aliases, old.Labels)
 	}
 	switch o := op.(type) {
@@ -62,8 +62,8 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	return written, before
 }
 
-// stampKeys are the keys of labels that programs write of where a text came from. Their
-// values are no text of the change.
+// stampKeys are the keys of labels with which programs record the origin of a text. Their values
+// are not part of the text of a change.
 var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-sum"}
 
@@ -73,9 +73,9 @@ func isHeld(e *oxbow.Entry) bool {
 	})
 }
 
-// repeatsOf returns what each change repeats of others. It compares with what sessions have
-// read, and with entries that nobody vouches for. With isUnvouched says that the changes are
-// unvouched whatever they repeat.
+// repeatsOf returns the foreign texts that each change repeats. It compares with the texts that
+// sessions have read, and with entries that nobody vouches for. If isUnvouched is set, the changes
+// are unvouched whatever they repeat.
 func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge, isUnvouched bool) []repeats {
 	c := comparer{
 		names:  make([]string, len(ops)),
@@ -101,12 +101,12 @@ func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowled
 
 // comparer compares texts that are written.
 type comparer struct {
-	names         []string // of the entries that have the texts; "" for a text of no entry
+	names         []string // names of the entries with the texts, or ""
 	texts, before []string
 	found         []repeats
 }
 
-// read adds what the texts repeat of what sessions have read.
+// read adds the texts that sessions have read.
 func (c *comparer) read(k Knowledge) {
 	if k.Prints == nil {
 		return
@@ -116,22 +116,22 @@ func (c *comparer) read(k Knowledge) {
 	}
 }
 
-// notCompared is the value of the label unvouched on a text that was not compared with all
-// entries that nobody vouches for, because the memory is damaged or has too many of them.
+// notCompared is the value of the label unvouched if the text was not compared with all unvouched
+// entries, because the memory is damaged or has too many of them.
 const notCompared = "not-compared"
 
-// maxCompared is the bytes of the entries that nobody vouches for with which a change is
-// compared.
+// maxCompared is the maximum total size of the unvouched entries that a change is compared with, in
+// bytes.
 const maxCompared = 32 << 20
 
-// errTooMany ends a comparison with entries.
+// errTooMany stops a comparison with too many entries.
 var errTooMany = errors.New("too many entries that nobody vouches for")
 
-// entries adds what the texts repeat of entries that are tainted, unvouched or imported. If
-// not all of these entries can be compared, the texts are unvouched: damage does not keep
-// anybody from writing.
+// entries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
+// not all of these entries can be compared, the texts become unvouched instead of failing, because
+// damage must not prevent writing.
 func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *SecondReader, isUnvouched bool) {
-	var all *fingerprint.Comparison // made for the first entry
+	var all *fingerprint.Comparison // created for the first entry
 	bytes := 0
 	compare := func(e *oxbow.Entry) error {
 		bytes += len(e.Content)
@@ -195,9 +195,9 @@ func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(
 	return nil
 }
 
-// vouchFor makes what a person writes count as the person's own, also if it repeats what
-// was read of others. If this cannot be noted, it counts as a repetition for 14 days, and is
-// written all the same.
+// vouchFor records that the text of a person counts as the person's own, even if it repeats foreign
+// text. If this cannot be recorded, the text is still written, and it counts as a repetition for 14
+// days.
 func vouchFor(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) {
 	if k.Prints == nil {
 		return

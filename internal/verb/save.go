@@ -1,5 +1,5 @@
-// The verbs that an agent calls at the end of a piece of work:
-// save_memory, a small door to remember, and handoff_task.
+// This file implements the verbs that an agent calls at the end of a piece of work: save_memory, a
+// simpler form of remember, and handoff_task.
 
 package verb
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SaveMemoryIn is what save_memory takes.
+// SaveMemoryIn is the argument of save_memory.
 type SaveMemoryIn struct {
 	Content      string   `json:"content" also:"text,memory" jsonschema:"Markdown." usage:"What to remember, in Markdown; its first line names it."`
 	Project      string   `json:"project,omitempty" usage:"Project that it belongs to."`
@@ -23,7 +23,7 @@ type SaveMemoryIn struct {
 	Confidence   *float64 `json:"confidence,omitempty" jsonschema:"0 to 1." usage:"How sure you are, from 0 to 1."`
 }
 
-// HandoffTaskIn is what handoff_task takes.
+// HandoffTaskIn is the argument of handoff_task.
 type HandoffTaskIn struct {
 	Summary       string   `json:"summary" flag:"-" usage:"What was done and where it stands, in Markdown."`
 	MemoryProfile string   `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Profile to load." usage:"Memory profile that the next session loads."`
@@ -33,14 +33,14 @@ type HandoffTaskIn struct {
 	Project       string   `json:"project,omitempty" usage:"Project that it belongs to."`
 }
 
-// SavedOut is what save_memory and handoff_task give.
+// SavedOut is the result of save_memory and handoff_task.
 type SavedOut struct {
 	Name    string `json:"name"`
 	Version uint64 `json:"version"`
 	Notes   []Note `json:"notes,omitempty"`
 }
 
-// Text says what was saved.
+// Text returns the name and the version of the saved entry.
 func (a SavedOut) Text() string {
 	return changesText(fmt.Sprintf("saved %q (change %d)\n", a.Name, a.Version), nil, a.Notes)
 }
@@ -64,7 +64,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	if err != nil {
 		return SavedOut{}, err
 	}
-	secrets := w.redactHandoff(ctx, &in) // before it gets a name, by which it is found again
+	secrets := w.redactHandoff(ctx, &in) // before the name is made, because a repeated call finds the entry by name
 	if err := w.refuseUnknown(in); err != nil {
 		return SavedOut{}, err
 	}
@@ -80,7 +80,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	return SavedOut{h.Name, h.Version, notes}, nil
 }
 
-// redactHandoff takes the secrets out of a handoff of a program, as remember does.
+// redactHandoff replaces the secrets in a handoff by a program, like remember.
 func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note {
 	if person, _ := w.Secrets.keeps(ctx); person {
 		return nil
@@ -91,24 +91,24 @@ func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note
 	)
 }
 
-// refuseUnknown returns an error if there is no profile or skill with a name in the handoff.
-// A profile or skill that exists and cannot be loaded now is named in a note instead, because
-// somebody may repair it. A session that is bound to a profile does not know the names of
-// others, so that all names are accepted.
+// refuseUnknown returns an error if the handoff names a profile or a skill that does not exist. If
+// a profile or skill exists but cannot be loaded, notLoadable reports it in a note, because
+// somebody may repair it. A session that is bound to a profile does not know the names of other
+// profiles, so all names are accepted.
 func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
 	if w.Loader == nil {
 		return nil
 	}
 	l, err := w.Loader()
 	if err != nil || l.Bound != nil {
-		return nil // a handoff can be written in a home whose profiles cannot be read
+		return nil // a handoff can be written even if the home's profiles cannot be read
 	}
 	if name := in.MemoryProfile; name != "" {
 		_, err := l.Profiles.Resolve(name)
 		var unknown *profile.UnknownError
 		isUnknown := errors.As(err, &unknown) && unknown.Name == name
 		if isUnknown || profile.CheckName(name) != nil {
-			names, _ := l.Profiles.Names() // without a list the error says enough
+			names, _ := l.Profiles.Names() // without the list, the error is still clear
 			return Advise(InvalidValue("memory_profile", name, "is not a profile"), namesThatExist("profiles", names))
 		}
 	}
@@ -123,7 +123,7 @@ func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
 // maxNames is how many names an error lists.
 const maxNames = 20
 
-// namesThatExist says which names a call may use.
+// namesThatExist returns advice with the names that a call may use.
 func namesThatExist(what string, names []string) string {
 	if len(names) == 0 {
 		return "there are no " + what + " yet: leave it out"
@@ -136,8 +136,9 @@ func namesThatExist(what string, names []string) string {
 	return what + " that exist: " + strings.Join(names, ", ") + rest
 }
 
-// notLoadable says what of a handoff cannot be loaded as it is now. A session that
-// is bound to a profile does not know what the next one sees.
+// notLoadable returns notes about the parts of a handoff that cannot be loaded now. It returns nil
+// for a session that is bound to a profile, because it does not know what the next session may
+// load.
 func (w *Workspace) notLoadable(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
 	if err != nil || l.Bound != nil {

@@ -1,5 +1,5 @@
-// Signed heads: heads of the chain, signed with a key of the home, in a file next
-// to the store. What is signed holds against those who do not have the key.
+// This file implements signed heads: heads of the hash chain, signed with a key of the home, in a
+// file next to the store. Somebody without the key cannot forge them.
 
 package verb
 
@@ -22,23 +22,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The ends of names next to the store, after its own: of the key, and of what it
-// signed.
+// Suffixes of files next to the store: the signing key, and the signed heads.
 const (
 	signKeyEnd = ".signkey"
 	headsEnd   = ".heads"
 )
 
-// signEvery is after how many changes a head is signed.
+// signEvery is the number of changes after which a head is signed.
 const signEvery = 256
 
-// mostLines is how many lines that are no head are listed.
+// mostLines is the maximum number of invalid lines that are listed.
 const mostLines = 20
 
-// SignHeads signs a head of the memory in that file whenever so many changes were
-// made, after the change and apart from it; an error is left to the next time. The
-// function that it returns signs what is due, and is called before the memory is
-// closed.
+// SignHeads signs a head of the memory in the file store after every signEvery changes, in the
+// background. After an error it tries again the next time. The returned function signs a head that
+// is due, and must be called before the memory is closed.
 func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func()) {
 	watched, ok := m.Store().(oxbow.Watcher)
 	if !ok {
@@ -65,8 +63,8 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 	}
 }
 
-// signHead signs the head of a store, if at least so many changes were made since
-// the last one. The key is made where there is none.
+// signHead signs the head of a store if at least after changes were made since the last signed
+// head. It creates the key if there is none.
 func signHead(store string, now time.Time, seq uint64, chain string, after uint64) error {
 	text, err := os.ReadFile(store + headsEnd)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -86,15 +84,15 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 	)
 }
 
-// SignBack signs that the owner went back to that change, where heads of later ones
-// were signed, and reports whether there were such.
+// SignBack signs that the owner went back to the last change of s, if heads of later changes were
+// signed. It reports whether there were such heads.
 func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + headsEnd)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	k, kerr := signingKey(store, false)
-	if errors.Is(kerr, fs.ErrNotExist) { // which check reports
+	if errors.Is(kerr, fs.ErrNotExist) { // check reports the missing key
 		return false, nil
 	}
 	err = errors.Join(err, kerr)
@@ -113,7 +111,7 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	return false, nil
 }
 
-// appendHead adds a line, in the place of one that an interrupted write left.
+// appendHead appends a line. It replaces an incomplete last line that an interrupted write left.
 func appendHead(store string, line []byte) (err error) {
 	f, err := os.OpenFile(store+headsEnd, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -151,7 +149,7 @@ func signingKey(store string, create bool) (proof.Key, error) {
 		return k, err
 	}
 	defer dir.Close()
-	// If two processes create a key, both use the one that was there first.
+	// If two processes create a key at the same time, both use the key that was written first.
 	d, err := vfs.NewDraft(dir, filepath.Base(store)+signKeyEnd, 0o600)
 	if err != nil {
 		return k, err
@@ -167,19 +165,19 @@ func signingKey(store string, create bool) (proof.Key, error) {
 	return k, err
 }
 
-// HeadsCheck is what the signed heads say of a memory.
+// HeadsCheck is the result of comparing the signed heads with a memory.
 type HeadsCheck struct {
-	Signed  int    `json:"signed"`            // heads that the log has, too
-	Dropped int    `json:"dropped,omitempty"` // of changes that a compaction dropped, with nothing to compare
-	Last    uint64 `json:"last_change"`       // the last change of which the head was signed
-	Time    string `json:"time"`              // when, RFC 3339
-	Key     string `json:"key"`               // public key that signed them
+	Signed  int    `json:"signed"`            // heads that match the log
+	Dropped int    `json:"dropped,omitempty"` // heads of changes that a compaction dropped, so they cannot be compared
+	Last    uint64 `json:"last_change"`       // number of the last change whose head was signed
+	Time    string `json:"time"`              // time of that signature, RFC 3339
+	Key     string `json:"key"`               // public key of the signatures
 
 	heads []proof.Head
 }
 
-// SignedHeads reads the signed heads of a store, nil where none were signed, and
-// what is wrong with the file.
+// SignedHeads reads the signed heads of a store and the problems of their file. It returns nil if
+// no heads were signed.
 func SignedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
 	text, err := os.ReadFile(store + headsEnd)
 	k, kerr := signingKey(store, false)
@@ -288,7 +286,7 @@ func (c *HeadsCheck) Compare(
 	return nil, nil
 }
 
-// Without says what it means that no change has the head that was noted.
+// Without returns the problem that no change has the head that was noted.
 func (c *HeadsCheck) Without(head string, first uint64) Problem {
 	if c != nil {
 		for _, h := range c.heads {
@@ -314,7 +312,7 @@ func (c *HeadsCheck) Without(head string, first uint64) Problem {
 	}
 }
 
-// SignNow signs the head of the memory of a home, best after a copy was made of it.
+// SignNow signs the head of a home's memory. It is best called after a copy was made.
 func (w *Workspace) SignNow(store string, seq uint64, chain string) error {
 	if p, err := w.Located(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
 		return Wrapped("signing the head", errors.Join(err, oxbow.ErrUnsupported))
@@ -325,7 +323,7 @@ func (w *Workspace) SignNow(store string, seq uint64, chain string) error {
 	return signHead(store, w.Time(), seq, chain, 0)
 }
 
-// signCopied signs the head of a memory of which a copy was made, where it can.
+// signCopied tries to sign the head of a memory that was copied, and ignores errors.
 func (w *Workspace) signCopied(ctx context.Context, m *oxbow.Memory) {
 	if w.Place == nil || w.Host == nil {
 		return

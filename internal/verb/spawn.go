@@ -1,5 +1,5 @@
-// Spawn_sub_agent: a task for an agent of its own, with the
-// memory of one profile.
+// This file implements the verb spawn_sub_agent, which gives a task and the memory of a profile to
+// a separate agent.
 
 package verb
 
@@ -24,7 +24,7 @@ func SubAgents() []Tool {
 	return []Tool{define("spawn_sub_agent", "Start a sub-agent", traits{}, SpawnSubAgent)}
 }
 
-// SpawnSubAgentIn is what spawn_sub_agent takes.
+// SpawnSubAgentIn is the argument of spawn_sub_agent.
 type SpawnSubAgentIn struct {
 	AgentID       string `json:"agent_id" also:"agent,id,name" jsonschema:"Letters, digits, dashes." usage:"Name of the sub-agent, such as vtt-refactor."`
 	Task          string `json:"task" also:"prompt,instructions" jsonschema:"All that it is told of this conversation: what is wanted, which files, what to answer." usage:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
@@ -36,35 +36,35 @@ type SpawnSubAgentIn struct {
 	BriefingOnly  bool   `json:"briefing_only,omitempty" flag:"briefing" jsonschema:"Start nothing." usage:"Answer with the briefing and start nothing."`
 }
 
-// SpawnSubAgentOut is what spawn_sub_agent gives.
+// SpawnSubAgentOut is the result of spawn_sub_agent.
 type SpawnSubAgentOut struct {
 	AgentID       string         `json:"agent_id"`
 	MemoryProfile string         `json:"memory_profile,omitempty"`
 	Skill         *skill.Skill   `json:"skill,omitempty"`
-	AsOf          uint64         `json:"as_of,omitempty"` // change after which the memory was looked at
+	AsOf          uint64         `json:"as_of,omitempty"` // number of the change at which the memory was read
 	Entries       int            `json:"entries"`         // entries of memory in the briefing
 	Tokens        int            `json:"tokens"`          // estimate of the whole briefing
 	Memory        subagent.Reach `json:"memory"`          // how the sub-agent's memory server is started
-	// what the sub-agent receives, when it was not started here
+	// text for the sub-agent, if it was not started here
 	Briefing string       `json:"briefing,omitempty"`
-	Page                  // of the briefing
-	Run      *SubAgentRun `json:"run,omitempty"` // how the run went, when it was started here
+	Page                  // page of the briefing
+	Run      *SubAgentRun `json:"run,omitempty"` // the run, if the sub-agent was started here
 	Notes    []Note       `json:"notes,omitempty"`
 }
 
 // SubAgentRun is how a run went.
 type SubAgentRun struct {
 	Ended   string  `json:"ended"`       // done, failed, stopped or timeout
-	Status  int     `json:"exit_status"` // -1 when there is none
+	Status  int     `json:"exit_status"` // -1 if there is none
 	Started string  `json:"started"`
 	Seconds float64 `json:"seconds"`
 	Entry   string  `json:"entry,omitempty"`  // name of the entry that records the run
-	Result  string  `json:"result"`           // what it printed
+	Result  string  `json:"result"`           // standard output of the sub-agent
 	Cut     int     `json:"cut,omitempty"`    // bytes left out of the middle of the result
-	Errors  string  `json:"errors,omitempty"` // the end of what it printed as errors, when it did not end well
+	Errors  string  `json:"errors,omitempty"` // end of the error output, if the run failed
 }
 
-// SpawnSubAgent starts a sub-agent, or returns what one receives.
+// SpawnSubAgent starts a sub-agent, or returns the briefing for one.
 func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 	if w.SubAgents == nil {
 		return SpawnSubAgentOut{}, unserved(
@@ -127,7 +127,7 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 	return out, nil
 }
 
-// request returns what is asked of the service.
+// request returns the request to the service.
 func (in *SpawnSubAgentIn) request(
 	ctx context.Context,
 	w *Workspace,
@@ -149,8 +149,8 @@ func (in *SpawnSubAgentIn) request(
 	return req, err
 }
 
-// ran says how a run went. Of a result that is longer than a page, the end is
-// shown: the entry of the run has it whole.
+// ran adds the outcome of a run. If the result is longer than a page, only its end is returned. The
+// entry of the run has the whole result.
 func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, most int) {
 	o.Run = &SubAgentRun{Ended: went.Ended, Status: went.Status, Started: went.Started.UTC().Format(time.RFC3339),
 		Seconds: float64(went.Took.Milliseconds()) / 1000, Entry: went.Entry, Result: went.Result, Cut: went.Cut}
@@ -165,7 +165,7 @@ func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, most int) {
 	}
 }
 
-// runner returns what starts the sub-agent, nil when only a briefing is made.
+// runner returns the runner that starts the sub-agent, or nil if only a briefing is made.
 func (w *Workspace) runner(in SpawnSubAgentIn) (*subagent.Runner, error) {
 	if in.BriefingOnly || w.SubAgents.Runner == nil {
 		return nil, nil
@@ -177,7 +177,7 @@ func (w *Workspace) runner(in SpawnSubAgentIn) (*subagent.Runner, error) {
 	return r, nil
 }
 
-// Text is the briefing, or the result in a fence: it is what another agent said.
+// Text returns the briefing, or the result in a fence, because another agent wrote it.
 func (o SpawnSubAgentOut) Text() string {
 	if o.Run == nil {
 		return changesText(o.Briefing+"\n", nil, o.Notes) + o.end()

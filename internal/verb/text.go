@@ -1,5 +1,5 @@
-// Answers as text, for models. What an entry says is data: it stands in a fence
-// that it cannot close, with name, date and source outside.
+// This file writes answers as text for models. The content of an entry is data, so it is put into a
+// fence that it cannot close, with name, date and source outside.
 
 package verb
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
-// writeHead writes an entry of a list: what tells it from others, then its
-// content or snippet. All words that a writer chose are quoted or fenced.
+// writeHead writes an entry of a list: its name, kind and dates, then its content or snippet. All
+// text that a writer chose is quoted or fenced.
 func writeHead(b *strings.Builder, e Entry) {
 	fmt.Fprintf(b, "%s (%s", strconv.Quote(e.Name), e.Kind)
 	for i, at := range []string{e.Updated, e.Created} {
@@ -36,7 +36,7 @@ func writeHead(b *strings.Builder, e Entry) {
 	writeBody(b, e)
 }
 
-// writeEntry writes all that is known of an entry.
+// writeEntry writes an entry with all its fields.
 func writeEntry(b *strings.Builder, e Entry) {
 	fmt.Fprintf(b, "%s (%s", strconv.Quote(e.Name), e.Kind)
 	if e.Updated != "" {
@@ -56,8 +56,8 @@ func writeEntry(b *strings.Builder, e Entry) {
 // forPrograms are the keys of labels that no text for a model has.
 var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label, oxbow.LabelOrigin, oxbow.LabelVerified}
 
-// labelWords returns the labels that a model reads: not those that are for programs,
-// that citations repeat, or that follow from the text.
+// labelWords returns the labels for models. It leaves out labels for programs, labels that the
+// citations repeat, and labels that follow from the text.
 func labelWords(e *Entry) (ws []string) {
 	for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
 		if slices.Contains(forPrograms, k) || (k == oxbow.LabelFile && len(e.Citations) > 0) {
@@ -72,7 +72,7 @@ func labelWords(e *Entry) (ws []string) {
 	return ws
 }
 
-// writeBody writes what follows the first line of an entry.
+// writeBody writes an entry after its first line.
 func writeBody(b *strings.Builder, e Entry) {
 	b.WriteString(Warning(oxbow.Trust(e.Trust)))
 	if len(e.Aliases) > 0 {
@@ -123,7 +123,7 @@ func writeTurns(b *strings.Builder, where string, turns []Turn) {
 // trim writes a number with no more digits than it needs.
 func trim(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// fieldsText says which fields a term's score came from.
+// fieldsText returns the contribution of each field to a term's score.
 func fieldsText(t TermScore) string {
 	var b strings.Builder
 	for _, f := range t.Fields {
@@ -196,7 +196,7 @@ func writeOperation(b *strings.Builder, c Operation) {
 	}
 }
 
-// entryText is what was done with an entry, the entry, and the notes.
+// entryText returns what was done with an entry, the entry, and the notes.
 func entryText(did string, e Entry, notes []Note) string {
 	var b strings.Builder
 	b.WriteString(did)
@@ -205,10 +205,10 @@ func entryText(did string, e Entry, notes []Note) string {
 	return b.String()
 }
 
-// Text says what was remembered.
+// Text returns the entry and what was done with it.
 func (a RememberOut) Text() string { return entryText(a.Outcome+": ", a.Entry, a.Notes) }
 
-// Text lists the hits, or says why there are none.
+// Text lists the hits, or the reasons why there are none.
 func (a RecallOut) Text() string {
 	var b strings.Builder
 	if len(a.Hits) == 0 && !a.More {
@@ -234,7 +234,7 @@ func (a RecallOut) Text() string {
 // Text shows the entry.
 func (a GetOut) Text() string { return entryText("", a.Entry, a.Notes) }
 
-// Text lists the entries, or says why there are none.
+// Text lists the entries, or the reasons why there are none.
 func (a ListOut) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s\n", len(a.Entries), text.Count(a.Total, "entry", "entries"))
@@ -249,7 +249,7 @@ func (a ListOut) Text() string {
 	return b.String()
 }
 
-// Text says what was, or would be, forgotten.
+// Text returns the entry that was, or would be, forgotten.
 func (a ForgetOut) Text() string {
 	did := "would be forgotten: "
 	switch {
@@ -261,7 +261,7 @@ func (a ForgetOut) Text() string {
 	return entryText(did, a.Entry, a.Notes)
 }
 
-// changesText is a line, if there is one, the changes, and the notes.
+// changesText returns the head, the changes and the notes.
 func changesText(head string, changes []Change, notes []Note) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -281,7 +281,7 @@ func (a HistoryOut) Text() string {
 	return changesText(head, a.Changes, a.Notes)
 }
 
-// Text says what was, or would be, undone.
+// Text lists the changes that were, or would be, undone.
 func (a UndoOut) Text() string {
 	head := "would be undone:\n"
 	if !a.DryRun {
@@ -290,7 +290,7 @@ func (a UndoOut) Text() string {
 	return changesText(head, a.Undone, a.Notes)
 }
 
-// Text says what was restored.
+// Text returns the entry that was restored.
 func (a RestoreOut) Text() string {
 	return entryText(fmt.Sprintf("restored from change %d by change %d: ", a.From, a.Seq), a.Entry, a.Notes)
 }

@@ -1,5 +1,5 @@
-// Verbs that look after the annotations of a working tree: gc, stats, recover,
-// setup, and the merge of sidecars.
+// This file implements the verbs that maintain the annotations of a working tree: gc, stats,
+// recover, setup, and the merge of sidecars.
 
 package annotations
 
@@ -20,13 +20,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// GCAnnotationsIn is what gc takes.
+// GCAnnotationsIn is the argument of GCAnnotations.
 type GCAnnotationsIn struct {
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be done, and change nothing"`
 	Undo   bool `json:"undo,omitempty" jsonschema:"take the last gc back"`
 }
 
-// GCAnnotationsOut is what a gc did, or would do.
+// GCAnnotationsOut is the result of GCAnnotations.
 type GCAnnotationsOut struct {
 	DryRun      bool              `json:"dry_run,omitempty"`
 	Run         string            `json:"run,omitempty"`
@@ -39,14 +39,14 @@ type GCAnnotationsOut struct {
 	Undo bool `json:"-"`
 }
 
-// Skipped is a file whose annotations were left alone.
+// Skipped is a file whose annotations were not changed.
 type Skipped struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 }
 
-// GCAnnotations archives the annotations whose lines are gone, and brings back
-// those whose lines have returned; or takes the last run of that back.
+// GCAnnotations archives the annotations whose lines are gone, and restores archived annotations
+// whose lines are back. With Undo, it reverts the last run instead.
 func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -74,10 +74,10 @@ func skippedOf(skipped []annotate.Skipped) []Skipped {
 	return out
 }
 
-// AnnotationStatsIn is what the statistics of annotations take: nothing.
+// AnnotationStatsIn is the argument of AnnotationStats. It is empty.
 type AnnotationStatsIn struct{}
 
-// AnnotationStatsOut are the numbers of a tree's annotations.
+// AnnotationStatsOut is the statistics of a tree's annotations.
 type AnnotationStatsOut struct {
 	Files       int            `json:"files"`
 	Annotations int            `json:"annotations"`
@@ -127,18 +127,18 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	return out, nil
 }
 
-// RecoverAnnotationsIn is what the recovery of sidecars takes.
+// RecoverAnnotationsIn is the argument of RecoverAnnotations.
 type RecoverAnnotationsIn struct {
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be done, and change nothing"`
 }
 
-// RecoverAnnotationsOut is what was recovered, by sidecar.
+// RecoverAnnotationsOut lists the sidecars that were recovered.
 type RecoverAnnotationsOut struct {
 	DryRun    bool               `json:"dry_run,omitempty"`
 	Recovered []RecoveredSidecar `json:"recovered"`
 }
 
-// RecoveredSidecar is what was recovered of one sidecar.
+// RecoveredSidecar is the result for a single sidecar.
 type RecoveredSidecar struct {
 	File   string `json:"file"`
 	Lines  int    `json:"lines"`
@@ -164,14 +164,14 @@ func RecoverAnnotations(
 	return out, err
 }
 
-// SetupAnnotationsIn is what setup takes.
+// SetupAnnotationsIn is the argument of SetupAnnotations.
 type SetupAnnotationsIn struct {
 	Command string `json:"command" flag:"-" jsonschema:"what the shell runs as the merge driver, without its arguments"`
 	Install bool   `json:"install,omitempty" jsonschema:"also make oxbow the merge driver of this clone"`
 	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"say what would be written, and change nothing"`
 }
 
-// SetupAnnotationsOut is what setup did, or would do.
+// SetupAnnotationsOut is the result of SetupAnnotations.
 type SetupAnnotationsOut struct {
 	DryRun     bool          `json:"dry_run,omitempty"`
 	Attributes AttributeLine `json:"attributes"`
@@ -181,7 +181,7 @@ type SetupAnnotationsOut struct {
 	Install bool `json:"-"`
 }
 
-// MergeDriver is what makes oxbow the merge driver of a clone.
+// MergeDriver is the configuration that makes oxbow the merge driver of a clone.
 type MergeDriver struct {
 	Installed  bool              `json:"installed"`
 	Config     map[string]string `json:"config"`
@@ -197,7 +197,7 @@ type AttributeLine struct {
 	There bool   `json:"there"` // before
 }
 
-// SetupAnnotations lets git see the annotations and merge those of two branches.
+// SetupAnnotations configures git to track the annotations and to merge them between branches.
 func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {

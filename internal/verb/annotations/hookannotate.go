@@ -1,5 +1,5 @@
-// Verbs for hooks: annotations of what an agent has just edited, and those of what it
-// is about to edit.
+// This file implements the verbs that hooks call after an agent edited a file, to add annotations,
+// and before an edit, to show existing annotations.
 
 package annotations
 
@@ -17,34 +17,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// HookReportIn is what a client gave its hook.
+// HookReportIn is the argument of AnnotateHook and WhyBefore.
 type HookReportIn struct {
 	Report transcript.Report `json:"-"`
 
-	// Everywhere annotates a tree that has no annotations yet, too.
+	// Everywhere adds annotations even to a tree that has none yet.
 	Everywhere bool `json:"everywhere,omitempty" flag:"-"`
 
-	// Tainted reports whether the session has read what others wrote since the person's
-	// last prompt. Nil is no.
+	// Tainted reports whether the session has read text by others since the person's last prompt.
+	// Nil means no.
 	Tainted func() bool `json:"-"`
 
-	// Repeats reports whether a text repeats what was read of others. Nil is no.
+	// Repeats reports whether a text repeats foreign text that was read. Nil means no.
 	Repeats func(text string) bool `json:"-"`
 
-	// Shown are the annotations that the session was shown before, by ID.
+	// Shown contains the IDs of the annotations that the session was shown before.
 	Shown map[string]bool `json:"-"`
 }
 
-// AnnotateHookOut says how many annotations were added.
+// AnnotateHookOut is the result of AnnotateHook.
 type AnnotateHookOut struct {
 	Added int `json:"added"`
 }
 
-// AnnotateHook adds the annotations of what a hook reports that are new: of an edit, or
-// at the end of a turn of all in it. A tree without annotations gets none, unless
-// that is asked for; those that start so are private. What repeats others becomes none, nor
-// does what was said after text was read that is not known: annotations stand before a model
-// when their lines change. The transcript has it.
+// AnnotateHook adds the new annotations from a hook's report, which is about an edit or, at the end
+// of a turn, about all edits in the turn. A tree without annotations gets none unless Everywhere is
+// set; its annotations are then private. A reason that repeats foreign text is not added, and
+// neither is a reason that was given after unknown text was read, because annotations are shown to
+// models when their lines change. Both remain in the transcript.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil || (!s.Annotated() && !(in.Everywhere && s.IsTree())) {
@@ -62,9 +62,9 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 	}
 	fresh, err := newRecords(ctx, w, s, records)
 	if err == nil {
-		for i := range fresh { // the report is of what has just been edited
+		for i := range fresh { // the edit was just made
 			if fresh[i].Commit == "" {
-				fresh[i].Commit, _ = s.Head(ctx) // an edit before the first commit has none
+				fresh[i].Commit, _ = s.Head(ctx) // stays empty before the first commit
 			}
 		}
 		_, err = s.Add(ctx, fresh...)
@@ -72,26 +72,26 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 	return AnnotateHookOut{len(fresh)}, err
 }
 
-// Bounds of what is said before an edit.
+// Limits of the annotations that are shown before an edit.
 const (
 	beforeWait = 300 * time.Millisecond
 	beforeEach = 300 // bytes of an annotation
 
-	// beforeFile is the most bytes of annotations that a file may have. Reading 1 MiB, about
-	// 4,000 annotations, takes less than half of the time.
+	// beforeFile is the maximum size of a file's annotations, in bytes. Reading 1 MiB, about 4,000
+	// annotations, takes less than half of beforeWait.
 	beforeFile = 1 << 20
 )
 
-// WhyBeforeOut are the annotations of the lines that are about to change.
+// WhyBeforeOut is the result of WhyBefore.
 type WhyBeforeOut struct {
-	Line string   `json:"line,omitempty"` // "" for none
-	IDs  []string `json:"ids,omitempty"`  // of the annotations that it holds
+	Line string   `json:"line,omitempty"` // "" if there are no annotations
+	IDs  []string `json:"ids,omitempty"`  // IDs of the annotations in Line
 }
 
-// WhyBefore gives the annotations of exactly the lines that a hook reports as about to
-// change, on one line, without those that were shown and those that give no reason. When it
-// is late it gives none. Annotations that somebody else wrote are left out unless the
-// reviewed branch has them.
+// WhyBefore returns the annotations of exactly the lines that a hook reports as about to change, on
+// one line. It leaves out annotations that were shown before, that give no reason, or that somebody
+// else wrote, unless the reviewed branch has them. If reading takes longer than beforeWait, it
+// returns none.
 func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -109,9 +109,8 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 	return WhyBeforeOut{line, ids}, nil
 }
 
-// vouched returns the annotations that may be shown to a model that has not asked for
-// them: this machine wrote them or they are on the reviewed branch, and they are not
-// shaped like instructions, whoever wrote them.
+// vouched returns the annotations that may be shown to a model that has not asked for them. This
+// machine wrote them or they are on the reviewed branch, and they do not look like instructions.
 func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
 	var out []annotate.Found
 	for _, f := range found {
@@ -124,7 +123,7 @@ func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []a
 	return slices.DeleteFunc(out, func(annotate.Found) bool { i++; return unreviewed[i] })
 }
 
-// beforeLine returns annotations on one line, and the names of those that it holds.
+// beforeLine returns the annotations on one line, and their IDs.
 func beforeLine(found []annotate.Found, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {
@@ -139,7 +138,8 @@ func beforeLine(found []annotate.Found, clean func(string) string) (line string,
 	return line, ids[:held]
 }
 
-// onOneLine returns a text on one line, in which no element ends.
+// onOneLine returns the text on one line, shortened to beforeEach bytes. It breaks closing tags, so
+// that the text cannot close an element.
 func onOneLine(s string) string {
 	return text.Clip(strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "</", "< /"), beforeEach)
 }

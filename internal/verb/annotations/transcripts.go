@@ -1,4 +1,4 @@
-// The verb that makes annotations of the transcripts of agents.
+// This file implements the verb that makes annotations from transcripts of agents.
 
 package annotations
 
@@ -20,27 +20,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// AnnotateTranscriptsIn is what the reader of transcripts takes.
+// AnnotateTranscriptsIn is the argument of AnnotateTranscripts.
 type AnnotateTranscriptsIn struct {
 	From      []string `json:"from" flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the files *.jsonl of a directory; may be repeated"`
 	MovedFrom string   `json:"moved_from,omitempty" value:"DIR" jsonschema:"the DIR that this tree was in when the transcript was written"`
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"show what a transcript would add, and add nothing"`
 
-	Stdin io.Reader `json:"-"` // for the name -
+	Stdin io.Reader `json:"-"` // read for the name -
 }
 
-// AnnotateTranscriptsOut is what came of the transcripts.
+// AnnotateTranscriptsOut is the result of AnnotateTranscripts.
 type AnnotateTranscriptsOut struct {
 	DryRun      bool               `json:"dry_run,omitempty"`
 	Transcripts int                `json:"transcripts"`
-	Added       int                `json:"added"` // or would be
-	Known       int                `json:"known"` // were there already
+	Added       int                `json:"added"` // for a dry run, annotations that would be added
+	Known       int                `json:"known"` // annotations that exist already
 	Annotations []EditAnnotation   `json:"annotations"`
 	Skipped     TranscriptsSkipped `json:"skipped"`
 	Outside     []string           `json:"outside,omitempty"` // files outside of the tree, at most 20
 }
 
-// EditAnnotation is one annotation that is new.
+// EditAnnotation is a new annotation.
 type EditAnnotation struct {
 	ID        string `json:"id"`
 	File      string `json:"file"`
@@ -54,21 +54,21 @@ type EditAnnotation struct {
 	Ref       string `json:"ref"`
 }
 
-// TranscriptsSkipped counts what no annotation came of.
+// TranscriptsSkipped counts the items that became no annotation.
 type TranscriptsSkipped struct {
 	Failed    int `json:"failed"`    // edits that were refused
 	Pending   int `json:"pending"`   // edits without a result yet
 	Outside   int `json:"outside"`   // edits of files outside of the tree
 	Removed   int `json:"removed"`   // files that were deleted
-	Unlocated int `json:"unlocated"` // edits whose lines are shown nowhere
-	BadLines  int `json:"bad_lines"` // lines of transcripts that cannot be read
-	Others    int `json:"others"`    // files of a directory that are no transcripts
+	Unlocated int `json:"unlocated"` // edits whose lines are unknown
+	BadLines  int `json:"bad_lines"` // unreadable lines of transcripts
+	Others    int `json:"others"`    // files in a directory that are not transcripts
 }
 
 // maxOutside is the most files outside of the tree that are named.
 const maxOutside = 20
 
-// AnnotateTranscripts makes annotations of the edits in transcripts.
+// AnnotateTranscripts makes annotations from the edits in transcripts.
 func AnnotateTranscripts(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -103,8 +103,8 @@ func AnnotateTranscripts(
 	return out, nil
 }
 
-// transcriptsOf returns the files that a name stands for, and whether it is a
-// directory: then they are its files *.jsonl, at any depth.
+// transcriptsOf returns the files that a name refers to, and whether it is a directory. For a
+// directory these are the files *.jsonl in it, at any depth.
 func transcriptsOf(name string) ([]string, bool, error) {
 	if name == "-" {
 		return []string{name}, false, nil
@@ -136,7 +136,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 	return names, true, nil
 }
 
-// read adds what came of one transcript.
+// read adds the result of reading a transcript.
 func (out *AnnotateTranscriptsOut) read(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -197,7 +197,7 @@ func newRecords(
 	s *annotate.Store,
 	records []annotate.Record,
 ) ([]annotate.Record, error) {
-	// Agents wrote them, also when a person reads them in.
+	// Agents wrote the transcripts, even if a person imports them.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
 	if _, err := w.Secrets.Records(oxbow.WithSource(ctx, by), records); err != nil {
@@ -216,9 +216,9 @@ func newRecords(
 	return fresh, nil
 }
 
-// addImported adds the annotations that are new among those that a file holds. Nobody
-// vouches for what the file says, so they are added as somebody else's. A dry run adds
-// nothing, but is refused where annotations cannot be added.
+// addImported adds the records that are new. Nobody vouches for the contents of the file, so they
+// are added as annotations by somebody else. A dry run adds nothing, but returns an error if
+// annotations cannot be added.
 func addImported(
 	ctx context.Context,
 	w *verb.Workspace,

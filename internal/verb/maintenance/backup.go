@@ -1,4 +1,4 @@
-// Backups: a copy of the memory, plain or encrypted, and what opens it.
+// This file implements backups, which are plain or encrypted copies of the memory.
 
 package maintenance
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// BackupIn is what backup takes.
+// BackupIn is the argument of Backup.
 type BackupIn struct {
 	File  string `json:"file" flag:"-" jsonschema:"path of the new file"`
 	Force bool   `json:"force,omitempty" jsonschema:"replace a file of that name; a copy is kept of what oxbow did not write"`
@@ -48,19 +48,20 @@ type BackupOut struct {
 	Problems []verb.Problem `json:"problems,omitempty"`
 
 	Encrypted bool `json:"encrypted,omitempty"`
-	Opened    bool `json:"opened,omitempty"` // a key opened it again, and it held what was copied
+	Opened    bool `json:"opened,omitempty"` // the copy was decrypted and compared with the original
 
 	Left    string   `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
 	Tenants []string `json:"tenants_left,omitempty"` // the homes of a server's tenants, which are not in the copy
 	Kept    string   `json:"kept,omitempty"`         // copy of the file that was replaced, if oxbow had not written it
 
-	Store string `json:"-"` // what was copied
+	Store string `json:"-"` // path of the copied store
 }
 
 // Failed reports whether the copy has a problem.
 func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
 
-// Backup copies the memory to a file, while others use it, and checks the copy.
+// Backup copies the memory to a file, and checks the copy. Other processes can use the memory
+// meanwhile.
 func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, error) {
 	left, err := archiveFile(w)
 	if err != nil {
@@ -95,7 +96,7 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 // TenantsDir is the directory in the home of a server that holds the homes of its tenants.
 const TenantsDir = "tenants"
 
-// tenantHomes returns the homes of tenants below that of a store.
+// tenantHomes returns the homes of tenants in the home of a store.
 func tenantHomes(store string) (homes []string) {
 	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(store), TenantsDir))
 	for _, e := range entries {
@@ -189,8 +190,7 @@ func (in BackupIn) target(to verb.Output, store fs.FileInfo) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Others may be writing to a memory, and would go on in a file without a
-	// name.
+	// Do not overwrite a memory in use: other processes would continue to write to a deleted file.
 	_, err = os.Stat(file)
 	if _, lerr := os.Stat(wal.LockName(file)); err == nil && lerr == nil {
 		return "", verb.Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
@@ -199,8 +199,8 @@ func (in BackupIn) target(to verb.Output, store fs.FileInfo) (string, error) {
 	return file, nil
 }
 
-// openBackup writes the store that a backup holds to a new file next to the path
-// beside, and returns its name.
+// openBackup writes the store in a backup to a new file next to the path beside, and returns its
+// path.
 func openBackup(ctx context.Context, file string, k backup.Keys, beside string) (string, error) {
 	temp, err := backup.Restore(ctx, file, k, beside)
 	if err == nil {
@@ -221,7 +221,7 @@ func openBackup(ctx context.Context, file string, k backup.Keys, beside string) 
 	return "", fmt.Errorf("opening the backup %s: %w", file, err)
 }
 
-// settleStore checks the file that a backup held, and makes it the store.
+// settleStore checks the file that was read from a backup, and renames it to store.
 func settleStore(ctx context.Context, w *verb.Workspace, temp, store string) error {
 	r, err := checkFile(ctx, w, temp)
 	if err == nil && len(r.Problems) > 0 {

@@ -1,4 +1,4 @@
-// Verbs that look after the file of a memory: compact, redact, stats.
+// This file implements the verbs compact, redact and stats.
 
 package maintenance
 
@@ -16,19 +16,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// CompactIn is what compact takes.
+// CompactIn is the argument of Compact.
 type CompactIn struct {
 	Keep   string `json:"keep" value:"SPAN" default:"90d" jsonschema:"keep the history of this SPAN: 90d, 12w, 1y, 36h"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be dropped and change nothing"`
 }
 
-// mostIndexed is a store whose index is made in a second or two.
+// mostIndexed is the size of a store whose index can be made in a second or two, in bytes.
 const mostIndexed = 32 << 20
 
-// CompactOut is what a compaction dropped.
+// CompactOut is the result of Compact.
 type CompactOut struct {
 	DryRun      bool   `json:"dry_run,omitempty"`
-	Before      string `json:"before"` // what is older was dropped, RFC 3339
+	Before      string `json:"before"` // older versions were dropped, RFC 3339
 	Changes     int    `json:"changes"`
 	Versions    int    `json:"versions"`
 	BytesBefore int64  `json:"bytes_before"`
@@ -64,15 +64,15 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 		return CompactOut{}, fmt.Errorf("compacting: %w", err)
 	}
 	if r.Seq > 0 && r.BytesAfter < mostIndexed {
-		// It may have dropped the index file. What takes long or goes wrong is left
-		// to the next recall.
+		// The compaction may have dropped the index file. If making the index fails, the next
+		// recall makes it.
 		_ = m.MakeIndex(ctx)
 	}
 	return CompactOut{in.DryRun, verb.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
 }
 
-// oldVersions yields the versions of a memory that are not current, and that were written before
-// a time: those that a compaction which keeps what is newer may drop.
+// oldVersions yields the versions that were written before the time before and are not current:
+// those that a compaction may drop.
 func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		now := map[string]uint64{}
@@ -95,22 +95,22 @@ func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Se
 	}
 }
 
-// RedactIn is what redact takes.
+// RedactIn is the argument of Redact.
 type RedactIn struct {
 	Name   string `json:"name" flag:"-" jsonschema:"exact name of the entry"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"say what would be erased and change nothing"`
 }
 
-// RedactOut is what was erased and what was not reached.
+// RedactOut is the result of Redact.
 type RedactOut struct {
 	DryRun   bool     `json:"dry_run,omitempty"`
 	Name     string   `json:"name"`
 	Versions int      `json:"versions"`
-	Seq      uint64   `json:"seq,omitempty"` // the change that records it
-	Left     []string `json:"left"`          // what may still hold it
+	Seq      uint64   `json:"seq,omitempty"` // number of the change that records the redaction
+	Left     []string `json:"left"`          // places that may still contain the text
 }
 
-// Redact erases an entry and all it ever said, for good.
+// Redact permanently erases an entry with all its versions.
 func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, error) {
 	store, err := w.OwnStore("redact")
 	if err != nil {
@@ -138,7 +138,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
-	if !in.DryRun { // vectors of what was erased tell of it
+	if !in.DryRun { // vectors reveal the erased text
 		if err := os.Remove(store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return RedactOut{}, verb.Wrapped("removing the vectors", err)
 		}
@@ -171,15 +171,15 @@ func versionsOf(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxb
 	}
 }
 
-// StatsIn is what stats takes: nothing.
+// StatsIn is the argument of Stats. It is empty.
 type StatsIn struct{}
 
-// StatsOut are the numbers of a memory.
+// StatsOut is the statistics of a memory.
 type StatsOut struct {
 	Store    string         `json:"store"`
 	Entries  int            `json:"entries"`
-	Bytes    int64          `json:"bytes"` // of the file
-	Used     int64          `json:"used"`  // of the file, without free space
+	Bytes    int64          `json:"bytes"` // size of the file
+	Used     int64          `json:"used"`  // size of the file without free space
 	Content  int64          `json:"content_bytes"`
 	First    uint64         `json:"first_change"`
 	Last     uint64         `json:"last_change"`
@@ -192,10 +192,10 @@ type StatsOut struct {
 
 	Waiting int `json:"inbox,omitempty"` // proposals of past sessions
 
-	Own bool `json:"-"` // the store is in one file, with its changes
+	Own bool `json:"-"` // the store is a single file that includes its changes
 }
 
-// Stats counts what the memory holds.
+// Stats returns the statistics of the memory.
 func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
@@ -229,7 +229,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 		out.Oldest, out.Newest = verb.Timestamp(sum.Oldest), verb.Timestamp(sum.Newest)
 	}
 	if file, err := archiveFile(w); err == nil && file != "" && w.Sessions != nil {
-		if a, err := w.Sessions(ctx); err == nil { // else doctor says what is wrong with it
+		if a, err := w.Sessions(ctx); err == nil { // otherwise doctor reports the error
 			out.Waiting, _ = inbox.Waiting(ctx, a.Memory)
 		}
 	}

@@ -63,7 +63,7 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 // besides scans what is next to the store: the archive of sessions and other files.
 func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
-		_, _ = w.Sessions(ctx) // moves what hooks reported into the archive; files reports what is left
+		_, _ = w.Sessions(ctx) // import hooks' reports into the archive; files reports the rest
 	}
 	if err := o.archive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
 		return err

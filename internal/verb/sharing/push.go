@@ -1,4 +1,4 @@
-// Push and pull: the changes of the home go to a server, and the server's come.
+// This file implements push and pull, which exchange changes between the home and a server.
 
 package sharing
 
@@ -20,41 +20,42 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SyncIn is what push and pull take.
+// SyncIn is the argument of Push and Pull.
 type SyncIn struct {
 	Server    string `json:"server,omitempty" flag:"-" usage:"the URL of the server, by default the one that is remembered"`
 	TokenFile string `json:"token_file,omitempty" value:"FILE" usage:"the file whose only line is the token, by default the one that is remembered, or OXBOW_TOKEN"`
 	DryRun    bool   `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
 
-	Waits func(time.Duration)                        `json:"-"` // for the server, which asks for it; 0 at its end
-	Sleep func(context.Context, time.Duration) error `json:"-"` // by default a timer
+	Waits func(time.Duration)                        `json:"-"` // called for a pause, with 0 at its end
+	Sleep func(context.Context, time.Duration) error `json:"-"` // default: a timer
 }
 
-// SyncOut is what push and pull did. With an error, it is what was done before it.
+// SyncOut is the result of Push and Pull. After an error it describes the work that was done
+// before.
 type SyncOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Server  string       `json:"server"`
 	Changes []SyncChange `json:"changes"`
-	// of push: not sent, as both sides changed it or the server refuses it
+	// push: entries that were not sent, because both sides changed them or the server refused them
 	Waiting []SyncProblem `json:"waiting"`
-	Kept    []SyncProblem `json:"kept"`             // of push: not for others
-	Behind  int           `json:"behind,omitempty"` // of push: entries that a pull would change
-	// entries whose removal is not believed: a history was rewritten, or is another
+	Kept    []SyncProblem `json:"kept"`             // push: entries that are not for others
+	Behind  int           `json:"behind,omitempty"` // push: number of entries that a pull would change
+	// removals that are not applied, because a history was rewritten or is a different history
 	Returns int  `json:"returns,omitempty"`
-	Undo    bool `json:"undo,omitempty"` // of pull: undo takes it back
+	Undo    bool `json:"undo,omitempty"` // pull: undo reverts it
 
-	Forgotten string `json:"forgotten,omitempty"` // why the server could not be remembered
+	Forgotten string `json:"forgotten,omitempty"` // the reason why the server could not be remembered
 }
 
 // SyncChange is an entry that changed on one side.
 type SyncChange struct {
 	Name     string `json:"name"`
-	Was      string `json:"was,omitempty"` // its name before
+	Was      string `json:"was,omitempty"` // its earlier name
 	Verb     string `json:"verb"`          // add, update or remove
 	Conflict bool   `json:"conflict,omitempty"`
 }
 
-// SyncProblem is an entry that did not go, and why: Both, or the words of an error.
+// SyncProblem is an entry that was not transferred, with the reason: Both, or the text of an error.
 type SyncProblem struct {
 	Name string `json:"name"`
 	Both bool   `json:"both,omitempty"` // both sides changed it
@@ -97,8 +98,8 @@ func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
 	})
 }
 
-// Pull brings what changed on a server into the home, merged with what changed there,
-// as one change. What comes is trusted as an import is.
+// Pull merges the changes on a server into the home, as a single change. The new texts are trusted
+// as little as imports.
 func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
@@ -131,17 +132,17 @@ func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	return out, err
 }
 
-// syncing is what is open while a home and a server are reconciled.
+// syncing is the state of a reconciliation of a home with a server.
 type syncing struct {
 	url       string
 	tokenFile string
-	file      string // of the state
+	file      string // file of the state
 	server    *remote.Store
 	state     *reconcile.State
-	record    func() error // of the state, before the first change
+	record    func() error // records the state before the first change
 }
 
-// syncWith opens the server, calls fn, and records what is known of the server then.
+// syncWith opens the server, calls fn, and then records the new state of the server.
 func syncWith(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -149,13 +150,13 @@ func syncWith(
 	in SyncIn,
 	fn func(*syncing) (reconcile.Report, error),
 ) (out SyncOut, err error) {
-	// What came with a clone goes to no server.
+	// Refuse a home that came with a clone, because its entries must not be sent to a server.
 	if err := w.TrustsPlace(); err != nil {
 		return out, err
 	}
 	own := w.ExistingStore
 	if verbName == "pull" && !in.DryRun {
-		own = w.OwnStore // which the pull makes
+		own = w.OwnStore // the pull may create the store
 	}
 	store, err := own(verbName)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Team files: making them, what stands where, and whether they are trusted.
+// This file implements the verbs that set up team files, show their state and trust them.
 
 package sharing
 
@@ -29,24 +29,24 @@ func teamOf(w *verb.Workspace) (*team.Tree, error) {
 	return t, err
 }
 
-// TeamInitIn is what team init takes.
+// TeamInitIn is the argument of TeamInit.
 type TeamInitIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"say what would be made and change nothing"`
 
-	Program string `json:"-"` // the command by which git's shell starts oxbow
+	Program string `json:"-"` // the command with which git's shell starts oxbow
 }
 
-// TeamInitOut is what team init did.
+// TeamInitOut is the result of TeamInit.
 type TeamInitOut struct {
 	DryRun  bool     `json:"dry_run,omitempty"`
 	Dir     string   `json:"dir"`
-	Written []string `json:"written"` // files, below the top of the working tree
-	Driver  string   `json:"driver"`  // what git runs to merge entries in this clone
-	Trusted string   `json:"trusted"` // by what the repository is remembered
+	Written []string `json:"written"` // files, relative to the top of the working tree
+	Driver  string   `json:"driver"`  // command that git runs to merge entries in this clone
+	Trusted string   `json:"trusted"` // identity under which the repository is trusted
 }
 
-// TeamInit makes what is missing of the team files of a working tree, has git call the
-// merge driver in this clone, and trusts them. A second call changes nothing.
+// TeamInit creates the missing team files of a working tree, registers the merge driver with git in
+// this clone, and trusts the team files. A second call changes nothing.
 func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
@@ -68,24 +68,24 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 	return out, err
 }
 
-// TeamTrustIn is what team trust takes.
+// TeamTrustIn is the argument of TeamTrust.
 type TeamTrustIn struct {
 	List   bool `json:"list,omitempty" usage:"show the repositories whose team files are trusted"`
 	Forget bool `json:"forget,omitempty" usage:"trust them no longer"`
 	DryRun bool `json:"dry_run,omitempty" usage:"say what would be recorded and change nothing"`
 }
 
-// TeamTrustOut is what team trust did.
+// TeamTrustOut is the result of TeamTrust.
 type TeamTrustOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
-	Team    string       `json:"team,omitempty"` // by what the repository is remembered
+	Team    string       `json:"team,omitempty"` // identity under which the repository is trusted
 	Entries int          `json:"entries,omitempty"`
-	Did     string       `json:"did,omitempty"` // "trusted", "forgotten", or "" for nothing
+	Did     string       `json:"did,omitempty"` // "trusted", "forgotten", or "" if nothing was done
 	Teams   []trust.Team `json:"teams,omitempty"`
 }
 
-// TeamTrust records that the team files of the working tree may be recalled, in every
-// clone of the repository; takes that back; or lists what was recorded.
+// TeamTrust records that the team files of the working tree may be recalled, in every clone of the
+// repository. With Forget it removes the record, and with List it lists all records.
 func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
@@ -116,15 +116,15 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 	return out, err
 }
 
-// TeamStatusIn is what team status takes.
+// TeamStatusIn is the argument of TeamStatus. It is empty.
 type TeamStatusIn struct{}
 
-// TeamStatusOut is how the team files stand.
+// TeamStatusOut is the state of the team files.
 type TeamStatusOut struct {
 	Dir      string        `json:"dir"`
 	Team     string        `json:"team"`
 	Trusted  bool          `json:"trusted"`
-	Branch   string        `json:"branch,omitempty"` // that is reviewed
+	Branch   string        `json:"branch,omitempty"` // the reviewed branch
 	Driver   bool          `json:"driver"`           // git calls the merge driver in this clone
 	Files    []TeamFile    `json:"files"`
 	Problems []TeamProblem `json:"problems"`
@@ -135,21 +135,22 @@ type TeamFile struct {
 	Name     string `json:"name"`
 	File     string `json:"file"`             // below the top of the working tree
 	Standing string `json:"standing"`         // "reviewed" or "local"
-	Commit   string `json:"commit,omitempty"` // of the reviewed branch that last changed it
-	Home     string `json:"home,omitempty"`   // what the home has of that name: "same" or "other"
+	Commit   string `json:"commit,omitempty"` // the last commit of the reviewed branch that changed the file
+	Home     string `json:"home,omitempty"`   // the home's entry of that name: "same" or "other"; "" if there is none
 }
 
-// TeamProblem is one thing wrong with team files.
+// TeamProblem is a problem with team files.
 type TeamProblem struct {
 	File string `json:"file,omitempty"`
 	What string `json:"what"`
 	Mend string `json:"mend,omitempty"`
 }
 
-// mostCommits bounds the files whose commits are looked up: git runs once for each.
+// mostCommits is the maximum number of files whose commits are looked up, because git runs once for
+// each.
 const mostCommits = 20
 
-// TeamStatus says what the team files hold, and how each stands.
+// TeamStatus lists the team files and the state of each.
 func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
 	t, err := teamOf(w)
 	if err != nil {
@@ -174,7 +175,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 			filepath.Base(path) == f.Name {
 			file.Standing = "reviewed"
 			if len(out.Files) < mostCommits {
-				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // one that cannot be found is left out
+				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // left empty if it cannot be found
 			}
 		}
 		file.Home, err = homeHas(ctx, w, f.Entry)
@@ -187,7 +188,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	return out, nil
 }
 
-// problems adds what stands in the way of reading and merging the files.
+// problems adds the problems that prevent reading or merging the files.
 func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.Upstream, rerr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {
@@ -218,7 +219,8 @@ func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.U
 	}
 }
 
-// homeHas returns what the memory has of a name: "" for nothing.
+// homeHas compares an entry with the home's entry of that name: "same", "other", or "" if the home
+// has none.
 func homeHas(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
@@ -236,7 +238,7 @@ func homeHas(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, err
 	return "other", nil
 }
 
-// sameEntry reports whether two entries say the same.
+// sameEntry reports whether two entries have the same name, kind, content, aliases and labels.
 func sameEntry(a, b oxbow.Entry) bool {
 	return a.Name == b.Name && a.Kind == b.Kind && a.Content == b.Content && slices.Equal(a.Aliases, b.Aliases) &&
 		slices.Equal(a.Labels, b.Labels)

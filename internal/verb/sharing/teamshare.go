@@ -1,4 +1,5 @@
-// Sharing: an entry moves from the home to the team files, and back.
+// This file implements team share and team unshare, which move entries between the home and the
+// team files.
 
 package sharing
 
@@ -18,33 +19,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TeamShareIn is what team share and team unshare take.
+// TeamShareIn is the argument of TeamShare and TeamUnshare.
 type TeamShareIn struct {
 	Names  []string `json:"names" flag:"-" usage:"names of entries"`
 	DryRun bool     `json:"dry_run,omitempty" usage:"show what would move and change nothing"`
 }
 
-// TeamShareOut is what moved.
+// TeamShareOut is the result of TeamShare and TeamUnshare.
 type TeamShareOut struct {
 	DryRun bool        `json:"dry_run,omitempty"`
-	Top    string      `json:"top"` // of the working tree, whose files are to be added to git
+	Top    string      `json:"top"` // top directory of the working tree; its new files are to be added to git
 	Moved  []TeamMoved `json:"moved"`
-	Home   bool        `json:"home_changed,omitempty"` // as one change, which undo takes back
+	Home   bool        `json:"home_changed,omitempty"` // the home was changed, by a single change that undo reverts
 }
 
 // TeamMoved is an entry that moved.
 type TeamMoved struct {
 	Name string `json:"name"`
 	File string `json:"file"` // below the top of the working tree
-	// "written", "changed", "same" or "removed"; "shared" or "home" if it is there already
+	// "written", "changed", "same" or "removed"; "shared" or "home" if the entry is there already
 	Did     string   `json:"did"`
-	Changes []string `json:"changes,omitempty"` // lines of the file: -old, +new
+	Changes []string `json:"changes,omitempty"` // changed lines of the file: -old, +new
 }
 
-// TeamShare writes entries into team files, and then removes them from the home as one
-// change, which undo brings back. All are checked before any is written. A file that
-// somebody edited is not replaced until the edit is committed. If TeamShare is interrupted,
-// the same call completes it: an entry that only the team files have is shared already.
+// TeamShare writes entries to team files, and then removes them from the home in a single change,
+// which undo reverts. It checks all entries before it writes any. It does not replace a file with
+// uncommitted edits. If TeamShare is interrupted, the same call completes it, because an entry that
+// only the team files have counts as shared.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
 		return out, err
@@ -96,8 +97,8 @@ func openTeam(ctx context.Context, w *verb.Workspace, out *TeamShareOut, dryRun 
 	return t, s, err
 }
 
-// toShare returns the entries of those names that the home has, each once, if all of them may
-// be shared. Entries that only the team files have are added to what moved.
+// toShare returns the named entries of the home, without repetitions. It returns an error if any of
+// them may not be shared. Entries that only the team files have are reported in the result.
 func toShare(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -135,13 +136,13 @@ func toShare(
 func mayReplaceFile(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.Entry, wrote map[string]bool) error {
 	p, err := s.Locate(ctx, e.Name)
 	if err != nil || p.Entry.Name != e.Name || mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
-		return nil // there is no such file, or it has this text
+		return nil // the file does not exist, or has this text already
 	}
 	err = t.CheckReplace(ctx, p.Path, wrote)
 	return editedAdvice(t, e.Name, err)
 }
 
-// editedAdvice adds to a [team.EditedError] what can be done.
+// editedAdvice adds advice to an error that is a [team.EditedError].
 func editedAdvice(t *team.Tree, name string, err error) error {
 	var edited *team.EditedError
 	if !errors.As(err, &edited) {
@@ -184,7 +185,7 @@ func shareOne(
 	err = editedAdvice(t, e.Name, err)
 	moved.File = t.Rel(file)
 	if err == nil {
-		_ = w.Host.Trusted.AddShare(ctx, team.Print(e)) // else it counts as anyone's until it is reviewed
+		_ = w.Host.Trusted.AddShare(ctx, team.Print(e)) // otherwise the text counts as anyone's until it is reviewed
 	}
 	return moved, err
 }
@@ -203,8 +204,8 @@ func mayShare(e *oxbow.Entry) error {
 	return nil
 }
 
-// mayLeave refuses entries that others must not get: those with secrets or personal
-// data, and those that are held back from agents.
+// mayLeave returns an error if an entry must not be shared: it has secrets or personal data, or it
+// is held back from agents.
 func mayLeave(e *oxbow.Entry) error {
 	if e.Suspicious() {
 		return verb.Advise(
@@ -238,7 +239,7 @@ func mayLeave(e *oxbow.Entry) error {
 	return nil
 }
 
-// personalIn returns the kinds of personal data that the texts of an entry hold.
+// personalIn returns the kinds of personal data in the texts of an entry.
 func personalIn(e *oxbow.Entry) (kinds []string) {
 	for _, k := range personal.FindKinds(strings.Join(
 		append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, verb.LabelTexts(e.Labels))...),
@@ -249,7 +250,8 @@ func personalIn(e *oxbow.Entry) (kinds []string) {
 	return kinds
 }
 
-// changedLines returns the lines that differ: -old, +new, in their order; nil for none.
+// changedLines returns the lines that differ, as -old and +new, in their order. It returns nil if
+// none differ.
 func changedLines(old, new string) (out []string) {
 	a, b := strings.Split(old, "\n"), strings.Split(new, "\n")
 	j := 0
@@ -276,9 +278,9 @@ func lineMap(a, b []string) []int {
 	return m.Map(x, in.Lines(b))
 }
 
-// TeamUnshare puts entries of team files back into the home, as one change, and then
-// removes their files. If it is interrupted, the same call completes it: an entry that only
-// the home has was taken back already.
+// TeamUnshare moves entries from team files to the home, in a single change, and then removes their
+// files. If it is interrupted, the same call completes it, because an entry that only the home has
+// counts as moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
 		return out, err
@@ -324,11 +326,11 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	return out, nil
 }
 
-// unsharing is what [TeamUnshare] does for its names.
+// unsharing is the plan of [TeamUnshare].
 type unsharing struct {
 	places []mdtree.Place // files to remove
-	adds   []oxbow.Op     // changes that add to the home the entries that it does not have
-	home   []TeamMoved    // entries that the home has and the team files do not
+	adds   []oxbow.Op     // changes that add the missing entries to the home
+	home   []TeamMoved    // entries that only the home has
 }
 
 // takenBack plans what TeamUnshare does. It changes nothing.
@@ -390,14 +392,14 @@ func inHome(ctx context.Context, w *verb.Workspace, name string) bool {
 	return err == nil
 }
 
-// ShareProposalsOut are the notes, and where they moved.
+// ShareProposalsOut is the result of ShareProposals: the new notes, and how they were shared.
 type ShareProposalsOut struct {
 	verb.AcceptProposalsOut
 	Shared *TeamShareOut `json:"shared,omitempty"`
 }
 
-// ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
-// does. What may not be shared stays a note.
+// ShareProposals turns proposals into notes, and moves the notes to team files like [TeamShare]. A
+// note that may not be shared stays in the home.
 func ShareProposals(
 	ctx context.Context,
 	w *verb.Workspace,
