@@ -1,5 +1,5 @@
-// Waits for what JavaScript answers later: promises, requests and
-// transactions of IndexedDB.
+// This file waits for asynchronous results of JavaScript: promises, and the requests and transactions
+// of IndexedDB.
 
 package browser
 
@@ -10,13 +10,13 @@ import (
 	"syscall/js"
 )
 
-// call calls a method and returns what it throws as an error.
+// call calls a method and returns an exception as an error.
 func call(v js.Value, method string, args ...any) (res js.Value, err error) {
 	defer caught(&err)
 	return v.Call(method, args...), nil
 }
 
-// caught turns what JavaScript threw into an error.
+// caught stores a JavaScript exception in *err. It must be deferred.
 func caught(err *error) {
 	if r := recover(); r != nil {
 		thrown, ok := r.(js.Error)
@@ -29,8 +29,8 @@ func caught(err *error) {
 
 // A DOMError is an error of the browser, such as one named AbortError.
 type DOMError struct {
-	Name    string // for programs; see https://webidl.spec.whatwg.org/#idl-DOMException-error-names
-	Message string // for people
+	Name    string // a stable name; see https://webidl.spec.whatwg.org/#idl-DOMException-error-names
+	Message string // a text for people
 }
 
 func (e *DOMError) Error() string {
@@ -40,15 +40,15 @@ func (e *DOMError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
-// Is makes the error of a full disk the one that [vfs.IsFull] knows.
+// Is reports a match with ENOSPC if the disk is full, so that [vfs.IsFull] detects it.
 func (e *DOMError) Is(target error) bool {
 	return e.Name == "QuotaExceededError" && target == syscall.ENOSPC
 }
 
-// errNoReason is what a browser means that gives none.
+// errNoReason is the error if the browser provides no error.
 var errNoReason = errors.New("the browser gave no reason")
 
-// failure makes an error of a DOMException, an Error, or nothing.
+// failure converts a DOMException, an Error or a missing value to an error.
 func failure(v js.Value) error {
 	if v.Type() != js.TypeObject {
 		return errNoReason
@@ -56,7 +56,7 @@ func failure(v js.Value) error {
 	return &DOMError{Name: text(v, "name"), Message: text(v, "message")}
 }
 
-// text returns a property that should be a string.
+// text returns a property that should be a string, or "" if it is not.
 func text(v js.Value, key string) string {
 	if p := v.Get(key); p.Type() == js.TypeString {
 		return p.String()
@@ -64,7 +64,7 @@ func text(v js.Value, key string) string {
 	return ""
 }
 
-// number returns a property that should be a number.
+// number returns a property that should be a number, or 0 if it is not.
 func number(v js.Value, key string) float64 {
 	if p := v.Get(key); p.Type() == js.TypeNumber {
 		return p.Float()
@@ -72,14 +72,14 @@ func number(v js.Value, key string) float64 {
 	return 0
 }
 
-// answer is how something ended.
+// answer is the result of an asynchronous operation.
 type answer struct {
 	value js.Value
 	err   error
 }
 
-// pending is an answer to come. Its handlers are released by wait, which must
-// be called once, unless the answer does not matter any more and cannot come.
+// pending is an answer that has not arrived yet. The method wait releases its handlers. It must be
+// called once, unless nobody needs the answer and it can no longer arrive.
 type pending struct {
 	ch    chan answer
 	funcs []js.Func
@@ -87,8 +87,8 @@ type pending struct {
 
 func newPending() *pending { return &pending{ch: make(chan answer, 1)} }
 
-// on returns a handler that makes what fn returns the answer, if it is the
-// first.
+// on returns a handler that calls fn and makes its result the answer, unless there is an answer
+// already.
 func (p *pending) on(fn func(args []js.Value) answer) js.Func {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		select {
@@ -114,7 +114,7 @@ func (p *pending) release() {
 	p.funcs = nil
 }
 
-// promised waits for a promise.
+// promised waits for a promise and returns its value.
 func promised(promise js.Value) (js.Value, error) {
 	p := newPending()
 	promise.Call("then", p.on(func(args []js.Value) answer { return answer{value: args[0]} }),
@@ -122,7 +122,7 @@ func promised(promise js.Value) (js.Value, error) {
 	return p.wait()
 }
 
-// answered follows a request of IndexedDB.
+// answered returns the pending answer to an IndexedDB request.
 func answered(request js.Value) *pending {
 	p := newPending()
 	request.Set("onsuccess", p.on(func([]js.Value) answer { return answer{value: request.Get("result")} }))
@@ -130,24 +130,23 @@ func answered(request js.Value) *pending {
 	return p
 }
 
-// tx is a transaction of IndexedDB. It ends by itself when it was told nothing
-// to do by the time JavaScript gets its turn. So between two requests nothing
-// may be waited for but the first one's answer: while Go runs, JavaScript does
-// not.
+// tx is a transaction of IndexedDB. The browser ends a transaction that has no open request when
+// control returns to JavaScript. JavaScript does not run while Go runs. Between two requests,
+// therefore, the program may only wait for the answer to the first.
 type tx struct {
 	v      js.Value
 	nodes  js.Value
 	chunks js.Value
-	end    *pending // of a transaction that writes
+	end    *pending // answer to the end of the transaction, if it can write
 }
 
-// The durabilities of a transaction that writes.
+// Durabilities of a transaction that writes.
 const (
-	relaxed = "relaxed" // done when the operating system has it
-	strict  = "strict"  // done when all so far is on stable storage
+	relaxed = "relaxed" // complete when the operating system has the data
+	strict  = "strict"  // complete when all previous changes are on stable storage
 )
 
-// view runs fn with a transaction that reads.
+// view runs fn with a read-only transaction.
 func (f *FS) view(fn func(t *tx) error) error {
 	t, err := f.begin("readonly", relaxed)
 	if err != nil {
@@ -156,8 +155,8 @@ func (f *FS) view(fn func(t *tx) error) error {
 	return fn(t)
 }
 
-// update runs fn with a transaction that writes, and waits until it is done,
-// or undoes it when fn fails.
+// update runs fn with a transaction that can write, and waits until it is complete. If fn fails, update
+// undoes the transaction.
 func (f *FS) update(durability string, fn func(t *tx) error) error {
 	t, err := f.begin("readwrite", durability)
 	if err != nil {
@@ -169,11 +168,11 @@ func (f *FS) update(durability string, fn func(t *tx) error) error {
 		return answer{err: fmt.Errorf("the browser undid the change: %w", failure(t.v.Get("error")))}
 	}))
 	if err := fn(t); err != nil {
-		_, _ = call(t.v, "abort") // fails when it was undone already, which is as well
+		_, _ = call(t.v, "abort") // fails if the transaction was undone already, which is fine
 		_, _ = t.end.wait()
 		return err
 	}
-	_, _ = call(t.v, "commit") // saves a turn; a transaction that was undone says so below
+	_, _ = call(t.v, "commit") // commit without waiting for JavaScript; an undone transaction is reported below
 	_, err = t.end.wait()
 	return err
 }
@@ -187,7 +186,7 @@ func (f *FS) begin(mode, durability string) (t *tx, err error) {
 	return &tx{v: v, nodes: v.Call("objectStore", nodeStore), chunks: v.Call("objectStore", chunkStore)}, nil
 }
 
-// ask sends a request; its answer is to be waited for.
+// ask sends a request. The caller must wait for the answer.
 func ask(on js.Value, method string, args ...any) (p *pending, err error) {
 	request, err := call(on, method, args...)
 	if err != nil {
@@ -205,8 +204,8 @@ func get(on js.Value, method string, args ...any) (js.Value, error) {
 	return p.wait()
 }
 
-// tell sends a request that changes something. When it fails the transaction
-// is undone, and that is how one learns of it.
+// tell sends a request that changes data. It does not wait for the answer, because a failure undoes the
+// transaction.
 func tell(on js.Value, method string, args ...any) error {
 	_, err := call(on, method, args...)
 	return err

@@ -1,6 +1,5 @@
-// Tests what only the browser's files have; package vfs tests that
-// they keep the contract of all. A browser must run it: elsewhere there is no
-// IndexedDB, and the tests are skipped.
+// This file tests the properties of the browser's files that package vfs does not test. A browser must
+// run the tests; they are skipped elsewhere, because IndexedDB is missing.
 
 package browser
 
@@ -19,8 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openAs opens the file system of that name, and skips the test where there is
-// no browser.
+// openAs opens the file system with this name, or skips the test outside of a browser.
 func openAs(t *testing.T, name string, o *Options) *FS {
 	t.Helper()
 	f, err := Open(t.Context(), name, o)
@@ -54,7 +52,7 @@ func openFile(t *testing.T, fsys vfs.FS, name string, flag int) vfs.File {
 	return f
 }
 
-// rows counts the nodes and the chunks that are stored.
+// rows returns the numbers of stored nodes and chunks.
 func (f *FS) rows(t *testing.T) (nodes, chunks int) {
 	t.Helper()
 	must(t, f.view(func(x *tx) error {
@@ -69,8 +67,8 @@ func (f *FS) rows(t *testing.T) (nodes, chunks int) {
 	return nodes, chunks
 }
 
-// A file that is written, cut and grown at random is what a file in memory is,
-// whatever chunks that touches; and no chunk is kept that holds nothing.
+// TestChunks tests that random writes and truncations have the same result as in memory, whatever
+// chunks they touch, and that empty chunks are not stored.
 func TestChunks(t *testing.T) {
 	fsys, mem := open(t), vfs.NewMem()
 	f := openFile(t, fsys, "a", os.O_RDWR|os.O_CREATE)
@@ -79,7 +77,7 @@ func TestChunks(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	offset := func() int64 { // at and around the edges of chunks
+	offset := func() int64 { // offset at or near the edge of a chunk
 		return max(0, r.Int64N(5)*chunkSize+[]int64{-1, 0, 1, r.Int64N(chunkSize)}[r.IntN(4)])
 	}
 	for step := range 80 {
@@ -143,7 +141,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// More is read at once than is asked of the browser at a time.
+// TestReadMuch tests a read that needs several requests to the browser.
 func TestReadMuch(t *testing.T) {
 	fsys := open(t)
 	text := []byte(strings.Repeat("0123456789abcdef", (readChunks+3)*chunkSize/16))
@@ -154,8 +152,8 @@ func TestReadMuch(t *testing.T) {
 	}
 }
 
-// Two openings are as two processes: one sees what the other did, and has a
-// file as long as it is open, though the other removed it.
+// TestTwoOpenings tests that two openings behave like two processes: each sees the changes of the
+// other, and can still read an open file that the other has removed.
 func TestTwoOpenings(t *testing.T) {
 	a, b := open(t), open(t)
 	must(t, vfs.WriteFile(a, "f", []byte("old"), 0o600))
@@ -191,8 +189,8 @@ func TestTwoOpenings(t *testing.T) {
 	}
 }
 
-// What a page had open and removed goes when the next page opens the file
-// system.
+// TestSweep tests that a file that a page removed while it was open is deleted when the next page opens
+// the file system.
 func TestSweep(t *testing.T) {
 	a := open(t)
 	f := openFile(t, a, "f", os.O_RDWR|os.O_CREATE)
@@ -210,7 +208,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A lock ends with the opening that holds it, and keeps out others until then.
+// TestLockOfTwoOpenings tests that a lock excludes others until the opening that holds it ends.
 func TestLockOfTwoOpenings(t *testing.T) {
 	a, b := open(t), open(t)
 	la, err := a.OpenLock("lock")
@@ -257,7 +255,7 @@ func TestClosed(t *testing.T) {
 	must(t, f.Close())
 }
 
-// Each change shows in the time, though the clock stands still.
+// TestTimes tests that each change has a later time, even if the clock does not advance.
 func TestTimes(t *testing.T) {
 	day := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
 	fsys := openAs(t, t.Name(), &Options{Clock: func() time.Time { return day }})
@@ -292,11 +290,11 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Names that a database would sort otherwise, and those that only look alike,
-// are names of their own.
+// TestNames tests that names which a database would sort differently or which only look alike remain
+// different names.
 func TestNames(t *testing.T) {
 	fsys := open(t)
-	names := []string{"A", "a", "e\u0301", "\u00e9", "\uff21", "\U0001f600"} // in order of their bytes
+	names := []string{"A", "a", "e\u0301", "\u00e9", "\uff21", "\U0001f600"} // in byte order
 	for _, n := range names {
 		must(t, vfs.WriteFile(fsys, n, []byte(n), 0o600))
 	}
@@ -312,7 +310,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// foreign makes a database that is not a file system.
+// foreign creates a database that is not a file system.
 func foreign(t *testing.T, name string, version int) {
 	t.Helper()
 	factory := js.Global().Get("indexedDB")
@@ -346,8 +344,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// A newer page that wants to change the database gets it: this one's calls
-// then fail, and its locks are free.
+// TestVersionChange tests that a newer page can upgrade the database. The calls of the older page then
+// fail, and its locks are released.
 func TestVersionChange(t *testing.T) {
 	a := open(t)
 	l, err := a.OpenLock("lock")

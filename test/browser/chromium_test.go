@@ -1,6 +1,6 @@
 //go:build !js
 
-// Builds programs for Chromium, and serves them on loopback.
+// This file builds programs for Chromium and serves them on the loopback interface.
 
 package browser_test
 
@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// pollEvery is how often a page is looked at by those who wait for it.
+// pollEvery is the interval at which a test reads the page while it waits.
 const pollEvery = 20 * time.Millisecond
 
-// built is a directory of programs for the browser.
+// built is a directory with programs for the browser.
 type built struct{ dir string }
 
-// run carries out a command of Go for the browser.
+// run runs a go command for the browser.
 func (b built) run(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -32,7 +32,7 @@ func (b built) run(t *testing.T, args ...string) {
 	}
 }
 
-// wasmExec returns the path of the script that carries Go's programs.
+// wasmExec returns the path of the script that runs Go programs.
 func wasmExec(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -42,8 +42,8 @@ func wasmExec(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(out)), "lib", "wasm", "wasm_exec.js")
 }
 
-// runner is a page that runs a program with the arguments of its query, and
-// then knows how it ended.
+// runner is a page that runs a program with the arguments in its query, and then has the program's
+// result.
 const runner = `<!doctype html><title>runner</title><script src="/wasm_exec.js"></script><script>
 const query = new URLSearchParams(location.search)
 let out = ""
@@ -59,7 +59,7 @@ const ended = (async () => {
 })()
 </script>`
 
-// serve serves a directory of programs and the page that runs them.
+// serve serves a directory of programs, and the page that runs them.
 func serve(t *testing.T, b built) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()

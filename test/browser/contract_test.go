@@ -1,6 +1,6 @@
 //go:build !js
 
-// The tests that are for the browser, run in Chromium.
+// This file runs the browser's tests in Chromium.
 
 package browser_test
 
@@ -15,22 +15,21 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
-// TestInChromium builds the tests of this package for the browser and runs them
-// there: the contracts of file systems and of stores, and what only the
-// browser's files have.
+// TestInChromium builds the tests of this package for the browser and runs them there: the contracts of
+// file systems and stores, and the tests of the browser's files.
 func TestInChromium(t *testing.T) {
-	// What names and contents a layout takes does not depend on where its files
-	// are, and many changes of a tree take long: each reads again what was
-	// written within the last seconds.
+	// The names and contents that a layout accepts do not depend on the file system. Many changes of a
+	// tree take long, because each change reads the files again that were written within the last
+	// seconds.
 	const skip = "TestStores/(crabtalk|entryfiles)/(Names|Contents|Parallel)"
-	const least = 72 // tests that must have passed
+	const least = 72 // minimum number of passed tests
 	browser := chromiumtest.Start(t, chromiumtest.Profile(t))
 	b := built{t.TempDir()}
 	b.run(t, "test", "-c", "-o", filepath.Join(b.dir, "browser.test.wasm"), ".")
 	page := chromiumtest.Tab(t, browser)
 	query := url.Values{"wasm": {"browser.test.wasm"}, "arg": {"-test.v", "-test.skip=" + skip}}
 	chromiumtest.Do(t, page, "opening the page", chromedp.Navigate(serve(t, b).URL+"/run?"+query.Encode()))
-	t.Cleanup(func() { // what it said, also when it never ends
+	t.Cleanup(func() { // output of the tests, even if they do not end
 		if t.Failed() {
 			t.Log(chromiumtest.Eval[string](t, page, "out"))
 		}

@@ -1,4 +1,4 @@
-// Open files.
+// This file implements open files.
 
 package browser
 
@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the longest file, in bytes: 1 GiB. A page has 4 GiB of memory at
-// most, and a damaged length must not take all there is.
+// maxFile is the maximum size of a file: 1 GiB. A page has at most 4 GiB of memory, and a damaged
+// length must not use up all of it.
 const maxFile = 1 << 30
 
-// readChunks is how many chunks are read at a time: 4 MiB.
+// readChunks is the number of chunks that are read in one request: 4 MiB.
 const readChunks = 256
 
 var (
@@ -29,7 +29,7 @@ var (
 	errLost     = fmt.Errorf("%w: the browser has thrown the file away", syscall.EIO)
 )
 
-// accessMode are the flags of which a file has one.
+// accessMode is the mask of the flags for reading and writing, of which a file has exactly one.
 const accessMode = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 // file is an open file.
@@ -38,13 +38,13 @@ type file struct {
 	ino    float64
 	name   string
 	flag   int
-	open   *hold // keeps the bytes when the name goes
+	open   *hold // keeps the bytes if the name is removed
 	closed atomic.Bool
 }
 
 var _ vfs.File = (*file)(nil)
 
-// check refuses what the file was not opened for.
+// check returns an error if the file is closed, was opened for other operations, or off is invalid.
 func (o *file) check(off int64, refused int) error {
 	switch {
 	case o.closed.Load():
@@ -57,7 +57,7 @@ func (o *file) check(off int64, refused int) error {
 	return nil
 }
 
-// own returns the file's node.
+// own returns the node of the file.
 func (o *file) own(t *tx) (node, error) {
 	n, ok, err := t.node(o.ino)
 	if err == nil && !ok {
@@ -66,7 +66,7 @@ func (o *file) own(t *tx) (node, error) {
 	return n, err
 }
 
-// chunksFrom selects the chunks of a file from the i-th on.
+// chunksFrom returns the key range of a file's chunks from chunk i on.
 func (f *FS) chunksFrom(ino, i float64) js.Value {
 	return f.ranges.Call("bound", []any{ino, i}, []any{ino, []any{}})
 }
@@ -86,7 +86,7 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		// The first chunks are asked for at once with the length.
+		// Request the first chunks together with the length.
 		first, last := off/chunkSize, min(off+int64(len(p)), maxFile)/chunkSize
 		rows, err := t.askChunks(o, first, min(last, first+readChunks-1))
 		if err != nil {
@@ -127,14 +127,13 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// askChunks asks for the chunks of a file from first to last.
+// askChunks requests the chunks of a file from first to last, both included.
 func (t *tx) askChunks(o *file, first, last int64) (*pending, error) {
 	return ask(t.chunks, "getAll", o.f.ranges.Call("bound",
 		[]any{o.ino, float64(first)}, []any{o.ino, float64(last)}))
 }
 
-// copyChunk copies a row of chunks to where it belongs in p, which holds the
-// file from off on.
+// copyChunk copies a stored chunk to its place in p, which contains the file from offset off on.
 func copyChunk(p []byte, off int64, row js.Value) {
 	at, b := int64(number(row, "i"))*chunkSize, row.Get("b")
 	if at < off {
@@ -150,7 +149,7 @@ func (o *file) WriteAt(p []byte, off int64) (int, error) {
 	if err == nil && off > maxFile-int64(len(p)) {
 		err = vfs.ErrTooLarge
 	}
-	if err == nil && len(p) > 0 { // a file does not grow by writing nothing
+	if err == nil && len(p) > 0 { // an empty write does not extend the file
 		err = o.f.update(relaxed, func(t *tx) error { return o.write(t, p, off) })
 	}
 	if err != nil {
@@ -170,7 +169,7 @@ func (o *file) write(t *tx, p []byte, off int64) error {
 		at := i * chunkSize
 		from, to := max(off, at), min(end, at+chunkSize)
 		have := 0
-		if (from > at || to < at+chunkSize) && at < n.size { // a part of the chunk stays
+		if (from > at || to < at+chunkSize) && at < n.size { // a part of the chunk is not overwritten
 			have, err = t.readChunk(o.ino, i, buf)
 			if err != nil {
 				return err
@@ -186,7 +185,7 @@ func (o *file) write(t *tx, p []byte, off int64) error {
 	return t.put(n)
 }
 
-// readChunk reads a chunk into buf and returns how many bytes it has stored.
+// readChunk reads a chunk into buf and returns the number of stored bytes.
 func (t *tx) readChunk(ino float64, i int64, buf []byte) (int, error) {
 	row, err := get(t.chunks, "get", []any{ino, float64(i)})
 	if err != nil || row.Type() != js.TypeObject {
@@ -195,7 +194,7 @@ func (t *tx) readChunk(ino float64, i int64, buf []byte) (int, error) {
 	return js.CopyBytesToGo(buf, row.Get("b")), nil
 }
 
-// putChunk stores a chunk without the zeros at its end.
+// putChunk stores a chunk without its trailing zeros.
 func (t *tx) putChunk(ino float64, i int64, b []byte) error {
 	for len(b) > 0 && b[len(b)-1] == 0 {
 		b = b[:len(b)-1]
@@ -226,7 +225,7 @@ func (o *file) Truncate(size int64) error {
 	return pathError("truncate", o.name, err)
 }
 
-// truncate sets the length of a file.
+// truncate sets the size of a file.
 func (f *FS) truncate(t *tx, n node, size int64) error {
 	if size < n.size {
 		i, part := size/chunkSize, size%chunkSize
@@ -249,7 +248,7 @@ func (f *FS) truncate(t *tx, n node, size int64) error {
 	return t.put(n)
 }
 
-// Sync makes the file durable, and all else that was written before.
+// Sync makes the file and all earlier writes durable.
 func (o *file) Sync() error {
 	err := o.check(0, -1)
 	if err == nil {
@@ -279,8 +278,7 @@ func (o *file) Stat() (fs.FileInfo, error) {
 	return o.f.info(n, path.Base(o.name)), nil
 }
 
-// Close releases the file. When it was the last to have a file that no name
-// leads to any more, the bytes go.
+// Close closes the file. If the file has no name and was not open elsewhere, Close deletes its bytes.
 func (o *file) Close() error {
 	if o.closed.Swap(true) {
 		return pathError("close", o.name, fs.ErrClosed)

@@ -1,4 +1,4 @@
-// The contract of file systems, on the browser's files.
+// This file tests the browser's files with the contract of file systems.
 
 package browser_test
 

@@ -1,29 +1,27 @@
-// The file system: how it is opened, and what is in its
-// database.
+// This file opens the file system and defines the format of its database.
 //
-// The database, of version 1, has two object stores.
+// The database has version 1 and two object stores:
 //
-//	nodes   key: ino, a number given by the store and never given again
-//	        value: {ino, mode, size, mod}   and, while a name leads to it, {dir, name}
-//	                                        and, when none does any more, {gone: 1}
+//	nodes   key: ino, a number that the store assigns and never uses again
+//	        value: {ino, mode, size, mod}, and {dir, name} if the node has a name,
+//	                                       or {gone: 1} if it has none any more
 //	chunks  key: [ino, i]
 //	        value: {i, b: Uint8Array}
 //
-// A node is a file or a directory. ino 1 is the root; mode is an [fs.FileMode];
-// size is in bytes; mod is the time of the last change, in milliseconds since
-// 1970 with fractions, each later than the one before; dir is the ino of the
-// directory that holds the node, and name its name there. The index "place" over
-// [dir, name] is unique and finds a node by its name, and all nodes of a
-// directory; the index "gone" finds the files that wait for their last holder to
-// close them.
+// A node is a file or a directory. ino 1 is the root directory. mode is an [fs.FileMode], and size is
+// in bytes. mod is the time of the last change in milliseconds since 1970, with a fraction; each change
+// is later than the one before. dir is the ino of the parent directory, and name is the name in this
+// directory. The index "place" over [dir, name] is unique. It finds a node by its name, and all nodes
+// in a directory. The index "gone" finds files without a name, which are deleted when the last page
+// closes them.
 //
-// A file's bytes are in chunks of 16 KiB: chunk i holds those from i × 16384 on,
-// without the zeros at its end. A chunk of nothing but zeros has no row. So free
-// space costs nothing, and nothing is stored after the end of a file.
+// The bytes of a file are stored in chunks of 16 KiB. Chunk i contains the bytes from i × 16384 on,
+// without the trailing zeros. A chunk that consists only of zeros is not stored, so holes need no
+// space, and nothing is stored beyond the end of a file.
 //
-// Example: the file notes.md of the root, with the text "hi", is the node
-// {ino: 2, dir: 1, name: "notes.md", mode: 384, size: 2, mod: 1776504600000.001}
-// and the chunk {i: 0, b: [104, 105]} under the key [2, 0].
+// For example, the file notes.md in the root directory with the text "hi" is the node {ino: 2, dir: 1,
+// name: "notes.md", mode: 384, size: 2, mod: 1776504600000.001} and the chunk {i: 0, b: [104, 105]}
+// with the key [2, 0].
 
 package browser
 
@@ -41,9 +39,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// version of the database.
+// version is the version of the database:
 //
-//	1: nodes and chunks, as told above
+//	1: nodes and chunks, as described above
 const version = 1
 
 const (
@@ -57,22 +55,20 @@ const (
 	chunkSize = 16 << 10 // bytes
 )
 
-// errClosed is what a file system that was closed answers.
+// errClosed is the error of all calls after Close.
 var errClosed = fmt.Errorf("the file system was closed: %w", fs.ErrClosed)
 
-// Options change how a file system is opened. Nil and zero fields mean the
-// default.
+// Options are options for [Open]. Nil and zero fields mean the defaults.
 type Options struct {
-	// Clock gives the time that changes bear; time.Now by default.
+	// Clock returns the time of changes. The default is time.Now.
 	Clock func() time.Time
 }
 
-// FS is a file system in IndexedDB. Permissions are kept but not enforced; there
-// are no links.
+// FS is a file system in IndexedDB. It stores permissions but does not enforce them. It has no links.
 type FS struct {
 	name   string
 	clock  func() time.Time
-	db     js.Value // undefined until it is open
+	db     js.Value // undefined until the database is open
 	stores js.Value
 	ranges js.Value // IDBKeyRange
 	locks  js.Value // navigator.locks
@@ -86,12 +82,12 @@ type FS struct {
 
 var _ vfs.FS = (*FS)(nil)
 
-// Open opens the file system of that name in the page's origin, making it where
-// there is none. Names of other programs' databases are refused. Where the
-// browser lacks IndexedDB or Web Locks (a page that came neither by https nor
-// from localhost has none) the error matches [vfs.ErrUnsupported].
+// Open opens the file system with this name in the page's origin. If there is none, Open creates it.
+// Open refuses a database of another program. If the browser lacks IndexedDB or Web Locks, the error
+// matches [vfs.ErrUnsupported]. Pages that were loaded neither by https nor from localhost have no Web
+// Locks.
 //
-// When ctx ends first, what the browser opens later is closed again.
+// If ctx ends first, a database that the browser opens later is closed again.
 func Open(ctx context.Context, name string, o *Options) (*FS, error) {
 	f := &FS{name: name, clock: time.Now, held: map[*hold]bool{}}
 	if o != nil && o.Clock != nil {
@@ -128,9 +124,8 @@ func (f *FS) open(ctx context.Context) error {
 		return err
 	}
 	f.db = db
-	// Another page may want the database for a newer version of this package,
-	// and a person may clear the site's data: both wait for, or come with, the
-	// end of this connection.
+	// Another page may upgrade the database for a newer version of this package, and a person may
+	// delete the site's data. Both end this connection, or wait for its end.
 	f.onGone = js.FuncOf(func(js.Value, []js.Value) any {
 		f.leave()
 		return nil
@@ -143,7 +138,7 @@ func (f *FS) open(ctx context.Context) error {
 	return nil
 }
 
-// connect opens the database and makes what it lacks.
+// connect opens the database and creates missing object stores.
 func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 	request, err := call(factory, "open", f.name, version)
 	if err != nil {
@@ -195,7 +190,7 @@ func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 	}
 }
 
-// lay makes the object stores of an empty database, and the root.
+// lay creates the object stores of an empty database, and the root directory.
 func (f *FS) lay(db js.Value, from float64) (err error) {
 	if from != 0 {
 		return fmt.Errorf("%w: the database of that name is another program's", fs.ErrExist)
@@ -210,11 +205,11 @@ func (f *FS) lay(db js.Value, from float64) (err error) {
 	return nil
 }
 
-// Name returns the name that [Open] was given.
+// Name returns the name that was passed to [Open].
 func (f *FS) Name() string { return f.name }
 
-// Close releases the file system, and all files and locks that are open in
-// it. Later calls fail with [fs.ErrClosed]; a second Close does nothing.
+// Close closes the file system and all its open files and locks. Later calls fail with [fs.ErrClosed].
+// A second Close does nothing.
 func (f *FS) Close() error {
 	f.leave()
 	f.closing.Do(func() {
@@ -225,7 +220,7 @@ func (f *FS) Close() error {
 	return nil
 }
 
-// leave ends the connection and frees the locks. It waits for nothing.
+// leave closes the connection and releases the locks without waiting.
 func (f *FS) leave() {
 	f.closed.Store(true)
 	f.db.Call("close")
@@ -235,14 +230,13 @@ func (f *FS) leave() {
 	f.mu.Unlock()
 	for h := range held {
 		h.free()
-		go h.release() // waits
+		go h.release() // in a goroutine, because release waits
 	}
 }
 
-// Persist asks the browser to keep the origin's data when its disk runs full,
-// and reports whether it will. A browser decides by its own rules, or asks the
-// person; until it has agreed it may throw the data away, all of it at once,
-// but not while a page of the origin is open.
+// Persist asks the browser to keep the origin's data if the disk is full, and reports whether the
+// browser will do so. Browsers decide by their own rules or ask the person. Without this promise, a
+// browser may delete all data of the origin at once, but not while a page of the origin is open.
 func (f *FS) Persist() (bool, error) {
 	storage := js.Global().Get("navigator").Get("storage")
 	if !storage.Truthy() || storage.Get("persist").Type() != js.TypeFunction {
@@ -259,20 +253,20 @@ func (f *FS) Persist() (bool, error) {
 	return false, fmt.Errorf("keeping the data of %q: %w", f.name, err)
 }
 
-// stamp returns the time of a change, in milliseconds: the clock's, but later
-// than the change before, so that no change has the time of another.
+// stamp returns the time of a change in milliseconds. It is the clock's time, but always later than
+// before, the time of the previous change.
 func (f *FS) stamp(before float64) float64 {
 	return max(float64(f.clock().UnixNano())/1e6, before+tick)
 }
 
-// tick is the least time between two changes of a file: about a microsecond, in
-// milliseconds. Numbers as large as today's date are exact to a fourth of it.
+// tick is the minimum time between two changes of a file in milliseconds, about a microsecond.
+// Floating-point numbers for current times have a precision of a quarter of it.
 const tick = 1.0 / 1024
 
-// node is a row of the store of that name.
+// node is a row of the object store "nodes".
 type node struct {
-	ino  float64 // 0: to be given by the store
-	dir  float64 // 0: no name leads to it
+	ino  float64 // 0 for a new node, whose number the store assigns
+	dir  float64 // 0 if the node has no name
 	name string
 	mode fs.FileMode
 	size int64
@@ -281,7 +275,7 @@ type node struct {
 
 func (n node) isDir() bool { return n.mode.IsDir() }
 
-// row returns the node as it is stored.
+// row returns the node in the form in which it is stored.
 func (n node) row() js.Value {
 	v := map[string]any{"mode": float64(n.mode), "size": float64(n.size), "mod": n.mod}
 	if n.ino != 0 {
@@ -296,7 +290,7 @@ func (n node) row() js.Value {
 	return js.ValueOf(v)
 }
 
-// nodeOf reads a row.
+// nodeOf converts a stored row to a node.
 func nodeOf(v js.Value) (n node, ok bool) {
 	if v.Type() != js.TypeObject {
 		return node{}, false
@@ -306,10 +300,10 @@ func nodeOf(v js.Value) (n node, ok bool) {
 	return n, n.ino != 0
 }
 
-// info describes a node as it was when asked.
+// info describes a node at the time of the request.
 type info struct {
 	n    node
-	fs   string // the file system's name
+	fs   string // name of the file system
 	name string
 }
 
@@ -324,8 +318,7 @@ func (i info) ModTime() time.Time {
 	return time.UnixMilli(int64(ms)).Add(time.Duration(part * float64(time.Millisecond)))
 }
 
-// Sys returns the inode number, a uint64: unique in its file system, and never
-// used twice.
+// Sys returns the inode number, a uint64. It is unique in the file system and never used again.
 func (i info) Sys() any { return uint64(i.n.ino) }
 
 // SameFile reports whether other describes the same file; see [vfs.SameFile].

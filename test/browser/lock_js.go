@@ -1,5 +1,4 @@
-// Web Locks: those that keep the bytes of an open file, and
-// those that are the locks of package vfs.
+// This file implements the Web Locks that keep the bytes of open files, and the locks of package vfs.
 
 package browser
 
@@ -14,39 +13,39 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The modes of a Web Lock.
+// Modes of a Web Lock.
 const (
 	shared    = "shared"
 	exclusive = "exclusive"
 )
 
-// openLock names the Web Lock that all hold who have the file open, in mode
-// shared; who deletes the bytes has it exclusive. It outlives no page, so that
-// a file is not kept by those who are gone.
+// openLock returns the name of the Web Lock of an open file. All that have the file open hold the lock
+// in mode shared. To delete the bytes, a page takes it in mode exclusive. The lock ends with the page,
+// so that a page that has ended does not keep a file.
 func (f *FS) openLock(ino float64) string { return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino) }
 
-// writeLock names the Web Lock that is the lock of that file.
+// writeLock returns the name of the Web Lock that implements the lock of a file.
 func (f *FS) writeLock(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
 
-// hold is a Web Lock that is held. It ends when the promise that the browser
-// was given for it is fulfilled.
+// hold is a held Web Lock. The browser releases it when the promise that was returned to the browser is
+// fulfilled.
 type hold struct {
 	f       *FS
 	freed   sync.Once
 	fulfil  js.Value
-	gone    chan struct{} // closed when the browser has released it
+	gone    chan struct{} // closed when the browser has released the lock
 	dropped sync.Once
 	handler []js.Func
 }
 
-// take requests a Web Lock. With wait it comes back when it has got it;
-// without, got says whether the lock was free.
+// take requests a Web Lock. With wait, it returns when it has the lock. Without wait, got reports
+// whether the lock was free.
 func (f *FS) take(name, mode string, wait bool) (h *hold, got bool, err error) {
 	if f.closed.Load() {
 		return nil, false, errClosed
 	}
 	h = &hold{f: f, gone: make(chan struct{})}
-	granted := make(chan answer, 2) // and whether the request failed
+	granted := make(chan answer, 2) // capacity for the lock and for a failure of the request
 	fn := func(fn func(args []js.Value) any) js.Func {
 		handler := js.FuncOf(func(_ js.Value, args []js.Value) any { return fn(args) })
 		h.handler = append(h.handler, handler)
@@ -89,17 +88,17 @@ func (f *FS) take(name, mode string, wait bool) (h *hold, got bool, err error) {
 	f.mu.Lock()
 	f.held[h] = true
 	f.mu.Unlock()
-	if f.closed.Load() { // Close may not have seen it
+	if f.closed.Load() { // Close may have missed this lock
 		h.release()
 		return nil, false, errClosed
 	}
 	return h, true, nil
 }
 
-// free gives the lock back without waiting until the browser has it.
+// free releases the lock without waiting for the browser.
 func (h *hold) free() { h.freed.Do(func() { h.fulfil.Invoke() }) }
 
-// release gives the lock back: others can have it when release returns.
+// release releases the lock and waits until others can take it.
 func (h *hold) release() {
 	h.f.mu.Lock()
 	delete(h.f.held, h)
@@ -109,7 +108,7 @@ func (h *hold) release() {
 	h.drop()
 }
 
-// drop forgets the handlers. The browser must be done with them.
+// drop releases the handlers. The browser must not need them any more.
 func (h *hold) drop() {
 	h.dropped.Do(func() {
 		for _, fn := range h.handler {
@@ -118,24 +117,24 @@ func (h *hold) drop() {
 	})
 }
 
-// lockTries bounds how often a lock file is looked up again when another tab keeps
-// replacing it.
+// lockTries is the maximum number of times that a lock file is looked up if another tab keeps replacing
+// it.
 const lockTries = 100
 
-// lock is a lock of package vfs.
+// lock implements vfs.Lock.
 type lock struct {
 	f    *FS
 	name string
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	held   *hold
 	closed bool
 }
 
 var _ vfs.Lock = (*lock)(nil)
 
-// OpenLock opens the lock file, making it with permission 0600 where it is
-// missing. Its bytes are free for a text about the holder.
+// OpenLock opens the lock file. If it does not exist, it is created with permission 0600. Its content
+// may be used for a text about the holder.
 func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	l := &lock{f: f, name: name}
 	if err := vfs.CheckName("lock", name); err != nil {
@@ -147,7 +146,8 @@ func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// carrier finds the file that carries the lock now, or makes it.
+// carrier returns the number of the file that currently has the lock's name. It creates the file if
+// necessary.
 func (l *lock) carrier() (float64, error) {
 	if l.name == "." {
 		return 0, errNotRegular
@@ -162,8 +162,7 @@ func (l *lock) carrier() (float64, error) {
 	return n.ino, err
 }
 
-// TryLock takes the lock if it is free. A lock that this Lock holds already is
-// not free.
+// TryLock takes the lock if it is free. It also returns false if this Lock holds it already.
 func (l *lock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,8 +181,8 @@ func (l *lock) TryLock() (bool, error) {
 		if err != nil {
 			return false, pathError("lock", l.name, err)
 		}
-		// The name may lead to another file by now. A lock on the old one
-		// excludes no other tab, and one that is refused says nothing.
+		// Another file may have the name by now. A lock on the old file excludes no other tab, and a
+		// refused lock on it means nothing.
 		now, err := l.carrier()
 		if err == nil && now == ino {
 			if got {
@@ -202,7 +201,7 @@ func (l *lock) TryLock() (bool, error) {
 	return false, pathError("lock", l.name, fmt.Errorf("the file was replaced %d times meanwhile", lockTries))
 }
 
-// Unlock releases the lock. To release one that is not held is an error.
+// Unlock releases the lock. It returns an error if the lock is not held.
 func (l *lock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +213,7 @@ func (l *lock) Unlock() error {
 	return nil
 }
 
-// Close releases the lock, if held. A second Close does nothing.
+// Close releases the lock if it is held. A second Close does nothing.
 func (l *lock) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

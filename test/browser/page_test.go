@@ -1,7 +1,7 @@
 //go:build !js
 
-// Uses the example page as people do: in one tab and in two, with
-// reloads, and with a browser that is killed.
+// This file uses the example page like a person: in one tab and in two, with reloads, and with a
+// browser that is killed.
 
 package browser_test
 
@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
-// startPage starts the example's server and returns the address of its page.
+// startPage starts the server of the example and returns the address of its page.
 func startPage(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "page")
@@ -60,7 +60,7 @@ func startPage(t *testing.T) string {
 	return address
 }
 
-// until waits until the page says a text.
+// until waits until the page shows a text.
 func until(t *testing.T, tab context.Context, text string) {
 	t.Helper()
 	chromiumtest.Do(
@@ -92,7 +92,7 @@ func visit(t *testing.T, tab context.Context, address string) {
 	until(t, tab, "Open.")
 }
 
-// shown returns the names of the entries that the page shows, in its order.
+// shown returns the names of the entries that the page shows, in order.
 func shown(t *testing.T, tab context.Context) []string {
 	t.Helper()
 	return chromiumtest.Eval[[]string](t, tab, "[...document.querySelectorAll('#entries b')].map(b => b.textContent)")
@@ -105,7 +105,7 @@ func wantShown(t *testing.T, tab context.Context, want ...string) {
 	}
 }
 
-// names returns the names of all entries, by the memory that the page has open.
+// names returns the names of all entries in the memory that the page has open.
 func names(t *testing.T, tab context.Context) []string {
 	t.Helper()
 	return chromiumtest.Eval[[]string](t, tab, "memory.then(m => m.list()).then(all => all.map(e => e.name))")
@@ -145,7 +145,7 @@ func TestPage(t *testing.T) {
 	remember(t, one, "script", "<img src=x onerror=alert(1)>")
 	wantShown(t, one, "deploy", "coffee", "script")
 
-	// A reload is a new program: it has nothing but what was kept.
+	// A reload starts a new program, which has only the stored data.
 	chromiumtest.Do(t, one, "reloading the page", chromedp.Reload())
 	until(t, one, "Open.")
 	wantShown(t, one, "deploy", "coffee", "script")
@@ -155,7 +155,7 @@ func TestPage(t *testing.T) {
 		t.Error("the content of an entry became markup")
 	}
 
-	// Two tabs write at once, and each has several changes under way.
+	// Two tabs write at the same time, each with several changes in progress.
 	two := chromiumtest.Tab(t, one)
 	visit(t, two, address)
 	const each = 12
@@ -179,7 +179,7 @@ func TestPage(t *testing.T) {
 		t.Error("nothing was recalled of what two tabs remembered")
 	}
 
-	// What one tab forgets and brings back, the other sees.
+	// The other tab sees entries that one tab deletes and restores.
 	ask(t, one, "coffee")
 	click(t, one, "#entries li button", "Forgot coffee.")
 	if slices.Contains(names(t, two), "coffee") {
@@ -192,8 +192,8 @@ func TestPage(t *testing.T) {
 	click(t, one, "#check", fmt.Sprintf("%d entries in %d changes: no problems.", 3+2*each, 3+2*each+2))
 }
 
-// A browser that is killed while it writes loses nothing that it acknowledged,
-// and no lock outlives it.
+// TestPageOfAKilledBrowser tests that a browser that is killed while it writes loses no acknowledged
+// entry and leaves no lock.
 func TestPageOfAKilledBrowser(t *testing.T) {
 	address, kept := startPage(t), chromiumtest.Profile(t)
 	tab := chromiumtest.Start(t, kept)
@@ -223,8 +223,8 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 	}
 }
 
-// When the browser has no room left, a change is refused and nothing is
-// harmed: what there is can be read, and when there is room again, written.
+// TestPageWithoutRoom tests that a change fails without damage if the browser has no space left. The
+// entries can still be read, and writes succeed when there is space again.
 func TestPageWithoutRoom(t *testing.T) {
 	address := startPage(t)
 	page := chromiumtest.Start(t, chromiumtest.Profile(t))

@@ -1,5 +1,5 @@
-// Runs the contract of stores on the browser's files: the default
-// store, and a layout of each kind.
+// This file tests the default store and the layouts on the browser's files, with the contract of
+// stores.
 
 package browser_test
 

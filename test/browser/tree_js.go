@@ -1,4 +1,4 @@
-// The tree of names.
+// This file implements the directory tree.
 
 package browser
 
@@ -22,10 +22,11 @@ var (
 	errBusyPlace  = errors.New("the file was removed again and again while it was opened")
 )
 
-// openTries bounds how often a file is opened again that others remove meanwhile.
+// openTries is the maximum number of times that a file is opened again if others remove it at the same
+// time.
 const openTries = 100
 
-// place returns the node of that name in a directory.
+// place returns the node with this name in a directory.
 func (t *tx) place(dir float64, base string) (node, bool, error) {
 	v, err := get(t.nodes.Call("index", placeIndex), "get", []any{dir, base})
 	if err != nil {
@@ -35,7 +36,7 @@ func (t *tx) place(dir float64, base string) (node, bool, error) {
 	return n, ok, nil
 }
 
-// node returns the node of that number, whether a name leads to it or not.
+// node returns the node with this number, with or without a name.
 func (t *tx) node(ino float64) (node, bool, error) {
 	v, err := get(t.nodes, "get", ino)
 	if err != nil {
@@ -51,7 +52,7 @@ func (t *tx) put(n node) error { return tell(t.nodes, "put", n.row()) }
 // make stores a new node and returns it with its number.
 func (t *tx) make(n node) (node, error) {
 	row := n.row()
-	row.Delete("gone") // its name is given with it
+	row.Delete("gone") // a new node has a name
 	v, err := get(t.nodes, "add", row)
 	if err != nil {
 		return node{}, err
@@ -63,8 +64,7 @@ func (t *tx) make(n node) (node, error) {
 	return n, nil
 }
 
-// parent finds the directory that a name is in. The name was checked, and is
-// not ".".
+// parent returns the parent directory of a name. The name must be valid and not ".".
 func (t *tx) parent(name string) (dir node, base string, err error) {
 	dir, ok, err := t.node(rootIno)
 	if err != nil {
@@ -88,7 +88,7 @@ func (t *tx) parent(name string) (dir node, base string, err error) {
 	}
 }
 
-// lookup finds what a checked name leads to.
+// lookup returns the node with this name, which must be valid.
 func (t *tx) lookup(name string) (node, error) {
 	n, ok := node{}, false
 	var err error
@@ -108,18 +108,18 @@ func (t *tx) lookup(name string) (node, error) {
 	return n, err
 }
 
-// inside selects what is in a directory: arrays come after all strings.
+// inside returns the key range of the nodes in a directory. Arrays are sorted after all strings.
 func (f *FS) inside(dir float64) js.Value {
 	return f.ranges.Call("bound", []any{dir}, []any{dir, []any{}})
 }
 
-// touch gives a directory, in which something changed, the time of it.
+// touch updates the time of a directory after a change in it.
 func (f *FS) touch(t *tx, dir node) error {
 	dir.mod = f.stamp(dir.mod)
 	return t.put(dir)
 }
 
-// pathError describes an error of one name, unless it is described already.
+// pathError returns err as a PathError, unless it already is one.
 func pathError(op, name string, err error) error {
 	if e := (*fs.PathError)(nil); err == nil || errors.As(err, &e) {
 		return err
@@ -140,8 +140,8 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
-		// From here on no other caller removes the file's bytes. But one
-		// may have done so just before.
+		// From now on no other caller can remove the bytes of the file, but one may have removed them
+		// just before.
 		h, _, err := f.take(f.openLock(n.ino), shared, true)
 		if err != nil {
 			return nil, pathError("open", name, err)
@@ -164,7 +164,7 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 	return nil, pathError("open", name, errBusyPlace)
 }
 
-// find finds the file to open, or makes it, or cuts it, as the flags say.
+// find returns the file to open. Depending on the flags, it creates or truncates the file.
 func (f *FS) find(name string, flag int, perm fs.FileMode) (n node, err error) {
 	run := f.view
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
@@ -245,12 +245,12 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
-	// The browser sorts by UTF-16.
+	// The browser sorts by UTF-16 code units.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
 
-// MkdirAll makes a directory and those above it.
+// MkdirAll creates a directory and its parents.
 func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	if err := vfs.CheckName("mkdir", name); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	}))
 }
 
-// Rename moves a file or directory. A directory is never replaced.
+// Rename moves a file or directory. It never replaces a directory.
 func (f *FS) Rename(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
@@ -348,7 +348,7 @@ func (f *FS) Rename(oldname, newname string) error {
 	return nil
 }
 
-// unnamed returns the node as it is when no name leads to it any more.
+// unnamed returns the node without its name.
 func (n node) unnamed() node {
 	n.dir, n.name = 0, ""
 	return n
@@ -401,8 +401,7 @@ func (f *FS) Remove(name string) error {
 	return nil
 }
 
-// SyncDir makes the names in a directory durable, and all else that was done
-// before.
+// SyncDir makes the names in a directory and all earlier changes durable.
 func (f *FS) SyncDir(name string) error {
 	if err := vfs.CheckName("sync", name); err != nil {
 		return err
@@ -419,9 +418,9 @@ func (f *FS) SyncDir(name string) error {
 	}))
 }
 
-// reap deletes the bytes of a file that no name leads to, unless a caller has
-// it open: then the last to close it does so, or the next to open the file
-// system. That it cannot be done now is no error.
+// reap deletes the bytes of a file without a name. If a caller has the file open, the last caller that
+// closes it deletes them, or the next caller that opens the file system. It is not an error if reap
+// cannot delete them now.
 func (f *FS) reap(ino float64) {
 	h, got, err := f.take(f.openLock(ino), exclusive, false)
 	if err != nil || !got {
@@ -437,8 +436,8 @@ func (f *FS) reap(ino float64) {
 	})
 }
 
-// sweep deletes the files that no name leads to and no caller has open: those of
-// pages that went before they closed them.
+// sweep deletes the files that have no name and are not open. Such files remain if a page ends without
+// closing them.
 func (f *FS) sweep() error {
 	var inos []float64
 	err := f.view(func(t *tx) error {

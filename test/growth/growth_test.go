@@ -1,5 +1,5 @@
-// Work grows with its input: a text of twice the size takes at most 2.6 times as
-// much, whatever it holds.
+// This file tests that the cost of an operation is at most 2.6 times as high for a text of twice the
+// size, whatever the text contains.
 
 package growth
 
@@ -37,8 +37,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// timed compares processor time, too: of work that allocates nothing, it is the
-// only measure. It is for a quiet machine.
+// timed enables the comparison of processor time, which is the only measure for code that does not
+// allocate. It needs a machine without other load.
 var timed = flag.Bool("timed", false, "compare processor time, too")
 
 const (
@@ -46,13 +46,13 @@ const (
 	doubled  = 2        // times
 	most     = 2.6      // per doubling
 
-	// Below these, growth says nothing.
+	// Costs below these limits are not compared.
 	floorBytes = 8 << 20
 	floorTime  = 250 * time.Millisecond
 )
 
-// shapes are what texts of many scripts, and hostile ones, repeat. %d is a number
-// that counts up.
+// shapes contains the repeated parts of texts in many scripts and of hostile texts. %d is replaced by a
+// counter.
 var shapes = map[string]string{
 	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ",
 	"Hebrew":     "נמל ",
@@ -74,7 +74,7 @@ var shapes = map[string]string{
 	"JSON keys": `"a%d":1,`, "escapes": `\u00e9`,
 }
 
-// fill returns size bytes of a shape.
+// fill returns a text of size bytes that repeats unit.
 func fill(unit string, size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -87,14 +87,13 @@ func fill(unit string, size int) string {
 	return b.String()
 }
 
-// cost is what a call took.
+// cost is the cost of a call.
 type cost struct {
-	bytes uint64        // allocated
-	time  time.Duration // of the process, or of the wall where that is not known
+	bytes uint64        // allocated bytes
+	time  time.Duration // processor time of the process, or elapsed time if that is unknown
 }
 
-// measure returns the smaller cost of some calls. The collector's work is no part
-// of their time.
+// measure returns the lowest cost of several calls. The time does not include garbage collection.
 func measure(calls int, fn func()) cost {
 	least := cost{math.MaxUint64, math.MaxInt64}
 	if *timed {
@@ -115,14 +114,14 @@ func measure(calls int, fn func()) cost {
 	return least
 }
 
-// grows says how work outgrows its input, or "".
+// grows describes the growth if the cost grows faster than the input, and returns "" otherwise.
 func grows(work func(size int) func()) string {
-	// What allocates little for the largest text is not compared.
+	// Skip operations that allocate little even for the largest text.
 	if !*timed && measure(1, work(smallest<<doubled)).bytes <= floorBytes {
 		return ""
 	}
 	why := ""
-	for calls := range 6 { // the least of more each time: a collection empties pools
+	for calls := range 6 { // measure more calls each time, because a collection empties pools
 		one := measure(1+calls, work(smallest))
 		why = ""
 		for size := smallest << 1; size <= smallest<<doubled; size <<= 1 {
@@ -134,7 +133,7 @@ func grows(work func(size int) func()) string {
 				why = fmt.Sprintf("%d bytes take %v, half as many %v", size, two.time, one.time)
 			}
 			if why != "" && *timed && two.time > 4*floorTime && two.time > 7*one.time/2 {
-				return why // surely
+				return why // the difference is clear
 			}
 			one = two
 		}
@@ -145,9 +144,9 @@ func grows(work func(size int) func()) string {
 	return why
 }
 
-var kept string // so that the compiler and linters see a use
+var kept string // keeps the compiler and linters from removing the work
 
-// memory is one that queries ask, of a few entries.
+// memory is a memory with a few entries, for queries.
 var memory = sync.OnceValue(func() *oxbow.Memory {
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	for i := range 20 {
@@ -168,7 +167,7 @@ var memory = sync.OnceValue(func() *oxbow.Memory {
 	return m
 })
 
-// works are what is done with a text.
+// works contains the operations on a text.
 var works = map[string]func(ctx context.Context, s string){
 	"analyzer": func(ctx context.Context, s string) {
 		var doc index.Document
@@ -280,7 +279,7 @@ func TestWorkGrowsWithTheText(t *testing.T) {
 	}
 }
 
-// Twice as many entries take twice the work, if their words are chosen by chance.
+// If words are chosen at random, the cost grows linearly with the number of entries.
 func TestNearDuplicatesGrowWithTheTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("go test without -short runs it, as TestWorkGrowsWithTheText")
@@ -299,7 +298,7 @@ func TestNearDuplicatesGrowWithTheTexts(t *testing.T) {
 	}
 }
 
-// The measures see quadratic work, that which allocates and that which does not.
+// The measurement detects quadratic cost, with and without allocations.
 func TestQuadraticWorkIsSeen(t *testing.T) {
 	for name, work := range map[string]func(s string) int{
 		"concatenation": func(s string) int {
@@ -319,7 +318,7 @@ func TestQuadraticWorkIsSeen(t *testing.T) {
 		},
 	} {
 		if name == "comparison" && !*timed {
-			continue // it allocates nothing
+			continue // it does not allocate
 		}
 		sum := 0
 		if grows(func(size int) func() { s := fill("abc", size); return func() { sum += work(s) } }) == "" {

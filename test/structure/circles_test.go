@@ -1,4 +1,4 @@
-// Rule of files: the files of a package stand on floors, with few circles.
+// This file limits the cyclic dependencies between the files of a package.
 
 package structure
 
@@ -19,18 +19,17 @@ import (
 	"strings"
 )
 
-// maxCircle is how many files of a package may stand in circles: each uses the
-// next, and the last the first. In the root none may. No package is excepted.
+// maxCircle is the maximum number of files of a package in cycles, in which each file uses the next and
+// the last file uses the first. The root package must have no cycle. The rule has no exceptions.
 const maxCircle = 5
 
-// typed is a package and what the identifiers of its files mean.
+// typed is a type-checked package with the objects that its identifiers denote.
 type typed struct {
 	*types.Package
 	types.Info
 }
 
-// typeCheck returns what the identifiers of a package mean on Linux. What cannot be
-// imported is left out.
+// typeCheck returns the type-checked package for Linux. Packages that cannot be imported are left out.
 func (h *house) typeCheck(dir string) *typed {
 	if c := h.checked[dir]; c != nil {
 		return c
@@ -48,11 +47,11 @@ func (h *house) typeCheck(dir string) *typed {
 	for _, f := range h.linux()[dir] {
 		asts = append(asts, f.ast)
 	}
-	c.Package, _ = conf.Check(dir, h.fset, asts, &c.Info) // an error leaves holes, no more
+	c.Package, _ = conf.Check(dir, h.fset, asts, &c.Info) // an error only leaves some identifiers unresolved
 	return c
 }
 
-// linux returns the files of code of each package that are built on Linux.
+// linux returns the non-test files of each package that are built on Linux.
 func (h *house) linux() map[string][]*goFile {
 	if h.onLinux != nil {
 		return h.onLinux
@@ -73,8 +72,7 @@ func (h *house) linux() map[string][]*goFile {
 	return packages
 }
 
-// uses returns, for each file of a package, the other files whose declarations
-// it names.
+// uses returns for each file of a package the other files whose declarations it uses.
 func (h *house) uses(dir string) map[string]map[string]bool {
 	arrows := map[string]map[string]bool{}
 	for id, obj := range h.typeCheck(dir).Uses {
@@ -98,7 +96,7 @@ func (h *house) uses(dir string) map[string]map[string]bool {
 	return arrows
 }
 
-// inCircle returns the nodes that can be reached from themselves.
+// inCircle returns the nodes that are part of a cycle.
 func inCircle(arrows map[string]map[string]bool) []string {
 	var found []string
 	for _, start := range slices.Sorted(maps.Keys(arrows)) {
@@ -142,14 +140,14 @@ func filesHaveFloors(h *house) (wrong []string) {
 	return wrong
 }
 
-// imports imports the packages of this module from their source, packages of other
-// modules from the declarations in theirs, and the standard library from what the go
-// command has built. (Others it may be building for the tests of their packages right now, and
-// would build twice.) What is not listed is taken for empty.
+// imports is an importer. It reads packages of this module from their source, packages of other modules
+// from the declarations in their source, and the standard library from the export data that the go
+// command has built. (The go command may just be building other packages for their tests, and would
+// build them twice.) Packages that are not listed are empty.
 type imports struct {
 	h      *house
 	std    types.Importer
-	listed map[string][]string // files of packages of other modules
+	listed map[string][]string // files of each package of other modules
 	done   map[string]*types.Package
 }
 
@@ -177,7 +175,7 @@ func (m *imports) Import(p string) (*types.Package, error) {
 	return m.done[p], nil
 }
 
-// list asks the go command for what this module imports.
+// list asks the go command for the packages that this module imports.
 func (m *imports) list() error {
 	golist := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("go", append([]string{"list", "-deps"}, args...)...)
@@ -226,7 +224,7 @@ var circleRules = []rule{
 	},
 }
 
-// A chain of files is no circle; methods, fields and types count, locals do not.
+// A chain of files is not a cycle. Uses of methods, fields and types count, uses of local names do not.
 var knotted = map[string]string{
 	"a.go":       "package oxbow\ntype A struct{ n int }\nfunc (a A) m() { b() }",
 	"b.go":       "package oxbow\nfunc b() { A{}.c() }",

@@ -1,4 +1,4 @@
-// Rules of imports: which package may import which, and what the library may need.
+// This file limits imports: which package may import which, and which packages the library may need.
 
 package structure
 
@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// floors says what each package of the module may import of the module, in code that is
-// not a test, from the ground up. The first row that fits a package holds. A pattern
-// with /* means the package and all packages below it; "." is the root. A package
-// without a row has no place yet: give it one.
+// floors contains for each package of the module the packages of the module that its non-test code may
+// import, from the lowest packages up. The first matching row applies. A pattern with /* matches the
+// package and all packages below it, and "." is the root package. A package without a row must get one.
 var floors = []struct {
 	pkg  string
 	uses []string
 }{
-	// The ground: files, and packages that know no entry.
+	// The lowest packages: files, and packages without entries.
 	{"vfs", nil},
 	{"vfs/vfstest", []string{"vfs"}},
 	{"internal/base/*", []string{"vfs", "internal/base/*"}},
 	{"internal/screening/*", []string{"vfs", "internal/base/*", "internal/screening/*"}},
 	{"internal/search/*", []string{"vfs", "internal/base/*", "internal/search/*"}},
 
-	// The library: the words of a memory, the store, and the index over it.
+	// The library: the types of a memory, the store, and its index.
 	{"store", []string{"internal/base/*", "internal/screening/*"}},
 	{"store/*", []string{"."}},
 	{"internal/log/logstore", []string{"store", "vfs", "internal/base/*", "internal/screening/*", "internal/log/*"}},
@@ -32,7 +31,7 @@ var floors = []struct {
 	{"query", []string{".", "internal/base/*"}},
 	{"scope", []string{".", "store/heads", "internal/base/*", "internal/screening/*"}},
 
-	// Groups on the library. None imports a verb.
+	// Packages that use the library and do not import verbs.
 	{"internal/tree/*", []string{".", "vfs", "internal/base/*", "internal/tree/*"}},
 	{"internal/code/git", []string{"vfs", "internal/base/*"}},
 	{"internal/code/*", []string{".", "vfs", "internal/base/*", "internal/code/*"}},
@@ -59,7 +58,7 @@ var floors = []struct {
 			"internal/log/*", "internal/code/git", "internal/tree/mdtree", "internal/share/*"},
 	},
 
-	// Verbs, and the layouts, which offer verbs.
+	// Verbs, and layouts, which provide verbs.
 	{"internal/verb", belowVerbs},
 	{"internal/verb/*", append(belowVerbs, "internal/verb")},
 	{
@@ -75,7 +74,7 @@ var floors = []struct {
 			"layout/internal/*"},
 	},
 
-	// Interfaces decode a call, make it, and encode the answer. They work by verbs.
+	// Interfaces decode a call, run a verb, and encode the answer.
 	{"internal/hook", []string{"internal/base/*", "internal/agent/*"}},
 	{
 		"internal/mcpserver",
@@ -98,23 +97,22 @@ var floors = []struct {
 	{"cmd/*", []string{"internal/cli"}},
 	{"internal/deploy/*", nil},
 
-	// What only tests use.
+	// Packages for tests only.
 	{"test/crashfs", []string{"vfs"}},
 	{"test/*", nil},
 }
 
-// belowVerbs is what a verb may import.
+// belowVerbs contains the packages that a verb may import.
 var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile", "internal/base/*",
 	"internal/screening/*", "internal/search/*", "internal/log/*",
 	"internal/tree/*", "internal/code/*", "internal/care/*", "internal/vectors", "internal/agent/*", "internal/setup",
 	"internal/share/*"}
 
-// testSupport are the packages made for tests: they may import testing, and
-// only tests may import them.
+// testSupport contains the packages for tests. They may import testing, and only tests may import them.
 var testSupport = []string{"store/storetest", "layout/internal/layouttest", "vfs/vfstest", "test/crashfs",
 	"test/testenv", "test/vectorstest"}
 
-// importsPointDown holds the floors.
+// importsPointDown checks the imports against floors.
 func importsPointDown(h *house) (wrong []string) {
 	for _, f := range h.files {
 		if f.test {
@@ -143,9 +141,8 @@ func importsPointDown(h *house) (wrong []string) {
 	return wrong
 }
 
-// libraryIsLight holds the budget of the root package: of other modules it
-// imports nothing, and neither it nor what it imports of this module reaches
-// the network or starts programs.
+// libraryIsLight checks the dependencies of the root package. It imports no other modules, and neither
+// the package nor its imports within this module use the network or start programs.
 func libraryIsLight(h *house) (wrong []string) {
 	seen, todo := map[string]bool{".": true}, []string{"."}
 	for len(todo) > 0 {
@@ -176,7 +173,7 @@ func libraryIsLight(h *house) (wrong []string) {
 	return wrong
 }
 
-// productionIsUntested finds code that imports what is made for tests.
+// productionIsUntested finds non-test code that imports packages for tests.
 func productionIsUntested(h *house) (wrong []string) {
 	for _, f := range h.files {
 		if f.test || matches(f.dir, testSupport) {
@@ -223,7 +220,7 @@ var importRules = []rule{
 		"vfs/a.go": `package vfs; import (_ "golang.org/x/sys/unix"; _ "` + module +
 			`/internal/base/text")`,
 		"internal/base/text/a.go": `package text; import (_ "net"; _ "net/url")`,
-		"internal/code/git/a.go":  `package git; import _ "os/exec"`, // nothing that the library imports
+		"internal/code/git/a.go":  `package git; import _ "os/exec"`, // not imported by the library
 	}, []string{
 		"a.go: the root package imports golang.org/x/sys/unix",
 		"a.go: the library imports net/http",

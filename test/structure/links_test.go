@@ -1,5 +1,5 @@
-// Rules of the links in Markdown files: each leads to a file and a heading that
-// exist, and docs/README.md has a link to every page.
+// This file checks links in Markdown files: each must lead to an existing file and heading, and
+// docs/README.md must have a link to every page.
 
 package structure
 
@@ -19,7 +19,7 @@ var (
 	heading      = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *$`)
 )
 
-// headingAnchor returns the anchor that GitHub gives to a heading.
+// headingAnchor returns the anchor that GitHub generates for a heading.
 func headingAnchor(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -66,7 +66,7 @@ func linksLead(h *house) (wrong []string) {
 		for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
 			link := m[1]
 			if strings.Contains(link, ":") {
-				continue // another site
+				continue // a link to another site
 			}
 			file, anchor, hasAnchor := strings.Cut(link, "#")
 			target := p
@@ -91,7 +91,7 @@ func pagesAreListed(h *house) (wrong []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	pages, err := fs.Glob(h.fsys, "docs/"+"*.md") // not a path from here
+	pages, err := fs.Glob(h.fsys, "docs/"+"*.md") // split, because it is not a path relative to this directory
 	if err != nil {
 		return []string{err.Error()}
 	}

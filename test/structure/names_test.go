@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// exportedNamesAreUsed counts top-level names that no other package names,
-// tests and the modules inside this one included, and that no exported
-// signature or field of their own package names either.
+// exportedNamesAreUsed finds exported top-level names that no other package uses, including tests and
+// the modules inside this one, and that are not in an exported signature or field of their own package.
 func exportedNamesAreUsed(h *house) (wrong []string) {
-	used := map[string]bool{} // directory.Name
+	used := map[string]bool{} // keys are directory.Name
 	for _, f := range slices.Concat(h.files, h.outside) {
 		promised(f.ast, func(name string) { used[f.dir+"."+name] = true })
 		local := map[string]string{}
@@ -43,7 +42,7 @@ func exportedNamesAreUsed(h *house) (wrong []string) {
 	}
 	unused := map[string]bool{}
 	for _, f := range h.files {
-		if f.test || f.ast.Name.Name == "main" || f.path == "layout/public.go" { // for programs outside this module
+		if f.test || f.ast.Name.Name == "main" || f.path == "layout/public.go" { // for use by other modules
 			continue
 		}
 		for _, id := range topLevel(f.ast) {
@@ -59,8 +58,7 @@ func exportedNamesAreUsed(h *house) (wrong []string) {
 	return wrong
 }
 
-// promised calls fn with the names in the signatures and fields that a file
-// exports.
+// promised calls fn with the names in the exported signatures and fields of a file.
 func promised(f *ast.File, fn func(name string)) {
 	names := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
@@ -97,7 +95,7 @@ func promised(f *ast.File, fn func(name string)) {
 	}
 }
 
-// topLevel returns the names that a file declares in its package; no methods.
+// topLevel returns the top-level identifiers that a file declares, without methods.
 func topLevel(f *ast.File) (ids []*ast.Ident) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -119,8 +117,8 @@ func topLevel(f *ast.File) (ids []*ast.Ident) {
 	return ids
 }
 
-// commentsBeginWithTheName holds comments of functions and types to Go's form, which
-// a rename breaks.
+// commentsBeginWithTheName checks that the comments of functions and types begin with their name, as is
+// usual in Go. A rename often breaks this.
 func commentsBeginWithTheName(h *house) (wrong []string) {
 	look := func(doc *ast.CommentGroup, id *ast.Ident) {
 		words := append(strings.Fields(doc.Text()), "", "")

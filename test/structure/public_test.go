@@ -1,5 +1,5 @@
-// Rules of what is public: which packages are, and that programs outside this module
-// can name the types that public packages return and accept.
+// This file checks the public packages: their list is complete, and programs outside this module can
+// name the types that public packages return and accept.
 
 package structure
 
@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// public lists the packages that programs outside this module may import: the library,
-// its seams, the layouts and the profiles. All others are below internal, cmd or test.
+// public contains the packages that programs outside this module may import: the library, its
+// interfaces for stores and files, the layouts and the profiles. All other packages are below internal,
+// cmd or test.
 var public = []string{
 	".", "store", "store/heads", "store/storetest", "query", "scope", "vfs", "vfs/vfstest", "profile",
 	"layout", "layout/clawft", "layout/coderhapsody", "layout/crabtalk", "layout/duragent", "layout/entryfiles",
 }
 
-// forLayouts are names with which the layouts of this module are written. Programs that
-// use a layout do not need them.
+// forLayouts contains the names that only layouts of this module need. Programs that use a layout do
+// not need them.
 var forLayouts = []string{"layout.Base", "layout.NewBase", "layout.DocumentOptions"}
 
-// isPublic reports whether a program outside this module could import the package and
-// may rely on it.
+// isPublic reports whether programs outside this module can import the package and may rely on it.
 func isPublic(dir string) bool {
 	first, _, _ := strings.Cut(dir, "/")
 	return first != "cmd" && first != "test" && first != "internal" && !strings.Contains(dir, "/internal/")
@@ -50,9 +50,8 @@ func onlyListedIsPublic(h *house) (wrong []string) {
 	return wrong
 }
 
-// publicTypesHaveNames finds types of internal packages that stand in the exported
-// signatures, fields and methods of a public package, and that no public package
-// names by an alias.
+// publicTypesHaveNames finds types of internal packages in the exported signatures, fields and methods
+// of a public package, if no public package has an alias for them.
 func publicTypesHaveNames(h *house) (wrong []string) {
 	named := map[*types.TypeName]bool{} // internal types with a public alias
 	for _, dir := range public {
@@ -93,8 +92,7 @@ func publicTypesHaveNames(h *house) (wrong []string) {
 	return wrong
 }
 
-// hidden returns the exported types of internal packages in what an object of a
-// package promises.
+// hidden returns the exported types of internal packages that the type of a package's object mentions.
 func hidden(obj types.Object, dir string) (found []*types.TypeName) {
 	seen := map[types.Type]bool{}
 	var look func(t types.Type)

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Functions are at most so long. As many as the limits say are longer.
+// Limits for functions. The second number of each line is the number of functions that exceed the limit
+// today.
 const (
 	maxPaths, overPaths = 15, 60
 	maxLong, overLong   = 80, 6
 )
 
-// maxUnused is how many exported names no other package uses.
+// maxUnused is the number of exported names that no other package uses today.
 const maxUnused = 23
 
-// paths counts the ways through a function as McCabe does: one, and one more for
-// each branch.
+// paths returns the cyclomatic complexity of a function: 1 plus the number of branches.
 func paths(fn *ast.FuncDecl) int {
 	n := 1
 	ast.Inspect(fn, func(x ast.Node) bool {

@@ -1,7 +1,7 @@
-// Package structure holds the tests of the repository's structure: which package may
-// import which, which are public, how long a function may be, and more. It reads all Go
-// files of the module and checks each rule of the files in this directory on them, and
-// on a small module that breaks the rule.
+// Package structure tests the structure of the repository: which package may import which, which
+// packages are public, how long a function may be, and more. It parses all Go files of the module and
+// checks them with the rules in this directory. It also checks each rule on a small module that breaks
+// the rule.
 
 package structure
 
@@ -27,21 +27,21 @@ import (
 // module is the import path of the root package.
 const module = "github.com/oxbow-memory/oxbow"
 
-// house is what the rules look at.
+// house is a parsed module, which the rules check.
 type house struct {
 	fsys  fs.FS
 	fset  *token.FileSet
-	files []*goFile // in order of their paths
+	files []*goFile // sorted by path
 
-	outside []*goFile // of the modules inside this one
+	outside []*goFile // files of the modules inside this one
 	imports *imports
 	limits  limits
 
-	onLinux map[string][]*goFile // what linux returns
-	checked map[string]*typed    // by directory
+	onLinux map[string][]*goFile // cached result of linux
+	checked map[string]*typed    // cached results of typeCheck, by directory
 }
 
-// goFile is one file of Go code, whatever platform it is for.
+// goFile is a Go file, for any platform.
 type goFile struct {
 	path, dir string
 	test      bool
@@ -49,20 +49,20 @@ type goFile struct {
 	ast       *ast.File
 }
 
-// imports returns the paths that the file imports.
+// imports returns the import paths of the file.
 func (f *goFile) imports() []string {
 	var ps []string
 	for _, s := range f.ast.Imports {
 		p, err := strconv.Unquote(s.Path.Value)
 		if err != nil {
-			panic(err) // the parser has read it
+			panic(err) // the parser accepted the literal
 		}
 		ps = append(ps, p)
 	}
 	return ps
 }
 
-// inner returns the directory of an import of this module.
+// inner returns the directory of an import path of this module.
 func inner(imp string) (dir string, ok bool) {
 	if imp == module {
 		return ".", true
@@ -70,8 +70,8 @@ func inner(imp string) (dir string, ok bool) {
 	return strings.CutPrefix(imp, module+"/")
 }
 
-// walk calls fn for the files of the module; testdata, hidden directories
-// other than .ci, and modules inside it are left out.
+// walk calls fn for the files of the module. It skips testdata, hidden directories except .ci, and
+// modules inside the module.
 func walk(fsys fs.FS, fn func(path string) error) error {
 	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -116,7 +116,7 @@ func newHouse(fsys fs.FS) (*house, error) {
 	return h, err
 }
 
-// matches reports whether a package is meant by one of the patterns.
+// matches reports whether a package matches one of the patterns.
 func matches(dir string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if p == "*" {
@@ -127,15 +127,15 @@ func matches(dir string, patterns []string) bool {
 	})
 }
 
-// toolsAreDescribed holds that each verb has its description in a file of its own,
-// and that there is no file without a verb.
+// toolsAreDescribed checks that each verb has a file with its description, and that each such file has
+// a verb.
 func toolsAreDescribed(fsys fs.FS, verbs []string) (wrong []string) {
 	for _, v := range verbs {
 		if b, err := fs.ReadFile(fsys, "internal/verb/"+v+".md"); err != nil || strings.TrimSpace(string(b)) == "" {
 			wrong = append(wrong, fmt.Sprintf("the verb %s has no description in internal/verb/%s.md: %v", v, v, err))
 		}
 	}
-	files, err := fs.Glob(fsys, "internal/verb/"+"*.md") // not a path from here
+	files, err := fs.Glob(fsys, "internal/verb/"+"*.md") // split, because it is not a path relative to this directory
 	if err != nil {
 		wrong = append(wrong, err.Error())
 	}
@@ -168,7 +168,7 @@ func TestRepo(t *testing.T) {
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
-		// Offered beside the table.
+		// Tools that are not in the table.
 		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil), verb.SubAgents()...) {
 			verbs = append(verbs, v.Name)
 		}
@@ -178,8 +178,7 @@ func TestRepo(t *testing.T) {
 	})
 }
 
-// rule is a rule of the house, with a house that breaks it and what must be found
-// there.
+// rule is a rule, with a module that breaks it and the problems that must be found in the module.
 type rule struct {
 	name   string
 	check  func(*house) []string
@@ -199,7 +198,7 @@ var rules = slices.Concat(
 	linkRules,
 )
 
-// Each rule finds what breaks it, and nothing else.
+// TestRules tests that each rule finds the problems in its broken module, and nothing else.
 func TestRules(t *testing.T) {
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -239,7 +238,7 @@ func brokenHouse(files map[string]string) fs.FS {
 	return m
 }
 
-// compareProblems checks that the problems begin as wanted, in any order.
+// compareProblems checks that the problems have the wanted prefixes, in any order.
 func compareProblems(t *testing.T, got, want []string) {
 	t.Helper()
 	slices.Sort(got)
@@ -249,19 +248,19 @@ func compareProblems(t *testing.T, got, want []string) {
 	}
 }
 
-// modules are the directories of the modules inside this one.
+// modules contains the directories of the modules inside this one.
 var modules = []string{"jetstream", "test/bench", "test/browser", "test/clients", "test/torture"}
 
-// root is the directory of the module, from that of this package.
+// root is the path of the module, relative to this package.
 const root = "../.."
 
-// limits are what the present house may have of what no house should have.
+// limits contains the numbers of exceptions that the present module may have.
 type limits struct {
 	branchy, long, unused int
 }
 
-// readModules parses the Go files of the modules inside this one, for the names
-// that they use.
+// readModules parses the Go files of the modules inside this one, because they use names of this
+// module.
 func (h *house) readModules() error {
 	for _, m := range modules {
 		err := fs.WalkDir(h.fsys, m, func(p string, d fs.DirEntry, err error) error {
@@ -283,7 +282,7 @@ func (h *house) readModules() error {
 	return nil
 }
 
-// presentHouse reads this module.
+// presentHouse parses this module.
 func presentHouse(t *testing.T) *house {
 	t.Helper()
 	h, err := newHouse(os.DirFS(root))

@@ -1,4 +1,4 @@
-// Rules of expressions: what a reader would have to untangle first.
+// This file checks expressions that are difficult to read.
 
 package structure
 
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// operatorsAreGrouped finds && beside || without parentheses.
+// operatorsAreGrouped finds expressions that mix && and || without parentheses.
 func operatorsAreGrouped(h *house) []string {
 	return inspectAll(h, func(n ast.Node) (ast.Node, string) {
 		or, ok := n.(*ast.BinaryExpr)
@@ -28,8 +28,8 @@ func operatorsAreGrouped(h *house) []string {
 	})
 }
 
-// headersChangeNothing finds an if whose header changes a variable that is there already, or
-// calls a function for its effect.
+// headersChangeNothing finds if statements whose header changes an existing variable or calls a
+// function for its side effect.
 func headersChangeNothing(h *house) []string {
 	return inspectAll(h, func(n ast.Node) (ast.Node, string) {
 		s, ok := n.(*ast.IfStmt)
@@ -43,8 +43,8 @@ func headersChangeNothing(h *house) []string {
 	})
 }
 
-// assignmentsAreSingle finds an assignment of three values or more, none of which mentions a
-// variable that is assigned to.
+// assignmentsAreSingle finds assignments of three or more values, unless a value uses one of the
+// assigned variables.
 func assignmentsAreSingle(h *house) []string {
 	return inspectAll(h, func(n ast.Node) (ast.Node, string) {
 		a, ok := n.(*ast.AssignStmt)
@@ -70,22 +70,21 @@ func assignmentsAreSingle(h *house) []string {
 	})
 }
 
-// maxColumns is the width of a line, if a tab is four columns wide.
+// maxColumns is the maximum width of a line in columns. A tab has four columns.
 const maxColumns = 120
 
-// maxLiteral is the width from which a string may make its line longer than maxColumns, such
-// as a regular expression, which would be harder to read in two parts.
+// maxLiteral is the minimum width of a string literal that may make its line longer than maxColumns.
+// Such a string, for example a regular expression, is difficult to read in two parts.
 const maxLiteral = 80
 
-// linesAreShort finds lines of code that are longer than maxColumns, also in the other
-// modules.
+// linesAreShort finds lines of code that are longer than maxColumns, including the other modules.
 func linesAreShort(h *house) (wrong []string) {
 	for _, f := range slices.Concat(h.files, h.outside) {
 		if ast.IsGenerated(f.ast) {
 			continue
 		}
 		hasLiteral := linesWithLongLiterals(f.text)
-		hasOutput := strings.Contains(f.text, "// Output:") // of an example, which is compared by lines
+		hasOutput := strings.Contains(f.text, "// Output:") // an example's output is compared line by line
 		for i, line := range strings.Split(f.text, "\n") {
 			columns := columnsOf(line)
 			isOutput := hasOutput && strings.HasPrefix(strings.TrimSpace(line), "//")
@@ -97,13 +96,13 @@ func linesAreShort(h *house) (wrong []string) {
 	return wrong
 }
 
-// columnsOf returns the width of a text in one line.
+// columnsOf returns the width of a line in columns.
 func columnsOf(text string) int {
 	return utf8.RuneCountInString(strings.ReplaceAll(text, "\t", "    "))
 }
 
-// linesWithLongLiterals returns the numbers of the lines on which there is a string wider than
-// maxLiteral, or a part of a string of several lines.
+// linesWithLongLiterals returns the numbers of the lines that contain a string literal wider than
+// maxLiteral, or a part of a multi-line string.
 func linesWithLongLiterals(source string) map[int]bool {
 	lines := map[int]bool{}
 	file := token.NewFileSet().AddFile("", -1, len(source))
@@ -127,7 +126,7 @@ func linesWithLongLiterals(source string) map[int]bool {
 	}
 }
 
-// rootName returns the name of the variable that an expression begins with, or "".
+// rootName returns the name of the variable at the beginning of an expression, or "".
 func rootName(e ast.Expr) string {
 	for {
 		switch x := e.(type) {
@@ -147,8 +146,8 @@ func rootName(e ast.Expr) string {
 	}
 }
 
-// inspectAll calls find for each node of all files that are not generated, and returns what it
-// finds wrong, each with its place.
+// inspectAll calls find for each node of all files that are not generated, and returns the problems
+// with their positions.
 func inspectAll(h *house, find func(n ast.Node) (place ast.Node, what string)) (wrong []string) {
 	for _, f := range h.files {
 		if ast.IsGenerated(f.ast) {

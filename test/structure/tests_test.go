@@ -1,4 +1,4 @@
-// Rules of tests: none sleeps, and their data is there.
+// This file checks tests: they do not sleep, and their test data exists.
 
 package structure
 
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// testsDoNotSleep finds time.Sleep in tests and in what is made for them. In a
-// bubble of testing/synctest it is fine: there it takes no time.
+// testsDoNotSleep finds time.Sleep in tests and test packages. It is allowed in a bubble of
+// testing/synctest, where it takes no time.
 func testsDoNotSleep(h *house) (wrong []string) {
 	for _, f := range h.files {
 		if !f.test && !matches(f.dir, testSupport) {
@@ -44,8 +44,8 @@ func isName(e ast.Expr, pkg, name string) bool {
 	return ok && x.Name == pkg
 }
 
-// dataIsThere holds that no directory of test data is empty, that a seed for a
-// fuzz target has its target, and that globs written in tests find something.
+// dataIsThere checks that no directory of test data is empty, that each fuzz corpus has a fuzz target,
+// and that glob patterns in tests match files.
 func dataIsThere(h *house) (wrong []string) {
 	targets := map[string]bool{} // directory/name
 	dirs := map[string]bool{}

@@ -1,4 +1,4 @@
-// Rules of texts: package comments, first comments, and nothing left for later.
+// This file checks package comments, first comments, and marks of unfinished work.
 
 package structure
 
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// packagesAreDescribed holds that each package has one package comment, in code that
-// is not a test, and that each file begins by saying what it is for.
+// packagesAreDescribed checks that each package has one package comment, in code that is not a test,
+// and that each file begins with a comment about its purpose.
 func packagesAreDescribed(h *house) (wrong []string) {
 	comments := map[string][]string{}
 	for _, f := range h.files {
@@ -42,12 +42,11 @@ func packagesAreDescribed(h *house) (wrong []string) {
 	return wrong
 }
 
-// unfinished are the marks of work left for later; the words are cut in two so
-// that this file does not hold them.
+// unfinished matches marks of unfinished work. The words are split so that this file does not contain
+// them.
 var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|X` + `XX)\b`)
 
-// nothingIsLeftForLater looks at the comments of Go code, and at the whole of
-// other texts.
+// nothingIsLeftForLater checks the comments of Go files and the whole text of other files.
 func nothingIsLeftForLater(h *house) (wrong []string) {
 	found := func(p, text string) {
 		if m := unfinished.FindString(text); m != "" {
