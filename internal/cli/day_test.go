@@ -55,12 +55,17 @@ const (
 // wrote and for notes that agents wrote. The notes that the prompts need arrive, and other
 // prompts get nothing.
 func TestDay(t *testing.T) {
-	for _, name := range []string{"harbor", "orchard", "shop", "meter"} {
-		for _, client := range []string{"claude", "gemini"} {
-			for _, actor := range []oxbow.Actor{oxbow.Person, oxbow.Agent} {
-				t.Run(fmt.Sprint(name, " ", client, " ", actor), func(t *testing.T) { testDay(t, name, client, actor) })
-			}
+	run := func(name, client string, actor oxbow.Actor) {
+		t.Run(fmt.Sprint(name, " ", client, " ", actor), func(t *testing.T) { testDay(t, name, client, actor) })
+	}
+	for _, client := range []string{"claude", "gemini"} {
+		for _, actor := range []oxbow.Actor{oxbow.Person, oxbow.Agent} {
+			run("harbor", client, actor)
 		}
+	}
+	// The other days differ in notes and prompts only, so that one client and author is enough.
+	for _, name := range []string{"orchard", "shop", "meter"} {
+		run(name, "claude", oxbow.Agent)
 	}
 }
 

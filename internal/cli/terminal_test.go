@@ -21,7 +21,7 @@ func TestHostileEntryOnATerminal(t *testing.T) {
 	w.must(t, "init")
 	w.must(t, "remember", bad, "evil \x1b[31mred \u009b5m "+bad, "--project", bad, "--tag", bad, "--alias", bad+"2")
 	w.must(t, "profile", "new", "p", "--description", "d "+bad)
-	w.must(t, "handoff", "new", "s "+bad, "--plan", bad, "--skill", "x")
+	w.must(t, "handoff", "new", "s "+bad, "--plan", bad)
 	w.env.StdoutTerm, w.env.Width = true, 60
 	for _, args := range [][]string{
 		{"list"}, {"list", "-q"}, {"list", "--json"}, {"get", bad}, {"get", bad, "--json"}, {"recall", "evil"},
