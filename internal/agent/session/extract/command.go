@@ -1,4 +1,4 @@
-// What is read of command lines.
+// This file examines command lines.
 
 package extract
 
@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// shape is what a command line has before and after it, and in it, that does not
-// change what it does: where it runs, and how much of its output is shown.
+// Patterns for parts of a command line that do not change what it does: the directory, the amount
+// of output that is shown, and some flags.
 var (
 	shapeBefore = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
@@ -25,8 +25,8 @@ var (
 	})
 )
 
-// Bare returns a command line, of one line, without what does not change what it
-// does: where it runs, dir, and how much of its output is shown.
+// Bare returns a single-line command without the parts that do not change what it does: the
+// directory dir in paths, a leading cd, redirections and filters of the output, and some flags.
 func Bare(line, dir string) string {
 	if dir != "" {
 		line = strings.ReplaceAll(line, dir+"/", "")
@@ -41,18 +41,18 @@ func Bare(line, dir string) string {
 	return shapeFlags().ReplaceAllString(line, "")
 }
 
-// lookers are programs that print and change nothing.
+// lookers are programs that print something and change nothing.
 var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "pwd", "which", "echo",
 	"tree", "less", "stat", "file", "du", "df", "env", "printenv", "type", "whoami", "date", "cd", "nl", "jq",
 	"sort", "uniq", "diff", "Get-Content", "Get-ChildItem", "dir"}
 
 var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-files", "remote", "rev-parse", "grep"}
 
-// Looks reports whether a command line, of one line, only prints what is there.
+// Looks reports whether a single-line command only prints something.
 func Looks(line string) bool {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
 		w := strings.Fields(part)
-		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // the 1 of 2>&1
+		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // such as the 1 of 2>&1
 			continue
 		}
 		if (strings.Contains(part, " -i") && w[0] == "sed") ||

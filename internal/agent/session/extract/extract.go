@@ -1,4 +1,4 @@
-// What is looked for in the texts of a turn.
+// This file finds the sentences of a text that match a signal.
 
 package extract
 
@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// Asked returns the sentences of a person's text that ask to remember something,
-// as they stand there, in their order and each once.
+// Asked returns the sentences of a person's text that ask to remember something, unchanged, in
+// order and without duplicates.
 func Asked(text string) []string { return find(asked, text) }
 
-// Concluded returns the sentences of an agent's text that say what it found or
-// decided, as they stand there, in their order and each once.
+// Concluded returns the sentences of an agent's text that report what it found or decided,
+// unchanged, in order and without duplicates.
 func Concluded(text string) []string { return find(concluded, text) }
 
-// Corrects returns the sentence with which a person's text begins when that
-// refuses what an agent just did, and "".
+// Corrects returns the first sentence of a person's text if it refuses what an agent just did, and
+// "" otherwise.
 func Corrects(text string) (first string) {
 	sentences(text, func(s string) bool {
 		if w := words(s); matches(corrects, w) {
@@ -29,7 +29,7 @@ func Corrects(text string) (first string) {
 	return first
 }
 
-// find returns the sentences in which a row of the signal matches.
+// find returns the sentences that match a row of the signal.
 func find(signal signal, text string) (found []string) {
 	sentences(text, func(s string) bool {
 		if w := words(s); matches(signal, w) && !slices.Contains(found, s) {
@@ -40,11 +40,11 @@ func find(signal signal, text string) (found []string) {
 	return found
 }
 
-// maxFound is how many sentences of one text are found: one that asks for more
-// is a pasted list of rules.
+// maxFound is the maximum number of sentences found in a text. A text with more requests is a
+// pasted list of rules.
 const maxFound = 12
 
-// matches reports whether a row of the signal matches the words of a sentence.
+// matches reports whether a row of the signal matches a sentence in the form of [words].
 func matches(signal signal, words string) bool {
 	return matching(signal, words) != nil
 }
@@ -72,10 +72,10 @@ func matching(signal signal, words string) *rule {
 	return nil
 }
 
-// rule is a row that can match.
+// rule is a row of the table with its patterns.
 type rule struct {
 	row
-	yes, no func() *regexp.Regexp // compiled when a sentence first needs them
+	yes, no func() *regexp.Regexp // compiled at first use
 }
 
 func (r *rule) matches(words string) bool {
@@ -83,8 +83,8 @@ func (r *rule) matches(words string) bool {
 }
 
 type rules struct {
-	byWord map[signal]map[string][]*rule // those that a word may match
-	east   []*rule                       // of Chinese and Japanese, which have no words
+	byWord map[signal]map[string][]*rule // rules that a word may trigger
+	east   []*rule                       // rules for Chinese and Japanese, which are tried without such a word
 }
 
 var compiled = sync.OnceValue(func() rules {
@@ -102,8 +102,8 @@ var compiled = sync.OnceValue(func() rules {
 	return t
 })
 
-// lazily returns a function that compiles a pattern of the table: LEAD stands
-// for the beginning of a sentence, and words that may stand before its first.
+// lazily returns a function that compiles a pattern of the table. In a pattern, LEAD is replaced by
+// the language's courtesy pattern, and PLAN by its plans pattern.
 func lazily(lang, pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(strings.NewReplacer("LEAD", courtesy[lang], "PLAN", plans[lang]).Replace(pattern))

@@ -1,4 +1,4 @@
-// Sentences with figures.
+// This file finds sentences with measured numbers.
 
 package extract
 
@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// figure is a number with a unit, as measurements have.
+// figure matches a number with a unit.
 var figure = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`,
 	)
 })
 
-// Figures returns the sentences of an agent's text that have a number with a unit
-// and are no plan.
+// Figures returns the sentences of an agent's text that contain a number with a unit and express no
+// plan in English words.
 func Figures(text string) (found []string) {
 	sentences(text, func(s string) bool {
 		if figure().MatchString(s) && !plan().MatchString(words(s)) {

@@ -1,4 +1,4 @@
-// This file makes a note of a sentence that asks to remember something.
+// This file makes a note from a sentence that asks to remember something.
 
 package extract
 
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// request is how sentences begin that ask to remember what follows, in words that what follows
-// does not need.
+// request matches the beginning of a sentence that asks to remember the rest, if the rest is
+// complete without it.
 var request = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|okay|also|and|so|por favor|bitte|пожалуйста),? )*(?:` +
 		`(?:always |do |you (?:should|must|need to) |i (?:want|need) you to |i['’]d like you to )?remember(?:,? (?:that|this|to|for (?:next time|later|the future)))*[,:]? ` +
@@ -19,7 +19,7 @@ var request = sync.OnceValue(func() *regexp.Regexp {
 		`|(?:recuerda|ten en cuenta) que |lembre-se (?:de )?que |(?:запомни|помни),? что |(?:记住|记得|牢记)[，：,: ]+)`)
 })
 
-// opening are words that may begin a sentence and are not written otherwise there.
+// opening contains words that are capitalized only because they begin a sentence.
 var opening = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true,
 	"each": true, "every": true, "i": true, "if": true,
 	"in": true, "it": true, "my": true, "never": true, "no": true, "not": true, "only": true, "our": true, "run": true,
@@ -27,7 +27,7 @@ var opening = map[string]bool{"a": true, "all": true, "always": true, "an": true
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
 // Note returns a sentence without the words that ask to remember it: "Remember that we use tabs."
-// becomes "We use tabs." A sentence of which too little would be left stays as it is.
+// becomes "We use tabs." If too little would remain, Note returns the sentence unchanged.
 func Note(sentence string) string {
 	asks := request().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])

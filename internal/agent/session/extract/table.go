@@ -1,31 +1,32 @@
-// The table of signals: one row for each, a language and a pattern.
+// This file contains the table of signals, with a row for each sign in each language.
 
 package extract
 
-// signal is what a row is a sign of.
+// signal is the meaning of a matching row.
 type signal int
 
-// The signals.
+// Signals.
 const (
-	asked     signal = iota // a person asks to remember
+	asked     signal = iota // a person asks to remember something
 	corrects                // a person refuses what was done
-	concluded               // an agent says what it found or decided
+	concluded               // an agent reports what it found or decided
 )
 
-// row is one sign in one language. Its patterns are those of package regexp
-// over what words makes of a sentence, in which each word and each mark stands
-// between spaces, without diacritics: dass is written so, daß is not.
+// row is a sign in one language. Its patterns are regular expressions for the output of [words], in
+// which each word and each mark is surrounded by spaces and diacritics are removed. So a pattern
+// must contain dass and not daß.
 type row struct {
 	signal signal
-	name   string // for tests and figures
+	name   string // for tests and statistics
 	lang   string
-	// the row is looked at when one of them stands in the sentence; "": in each one of Chinese or Japanese
+	// The row is tried if the sentence contains one of the words. If words is "", the row is tried
+	// for every Chinese or Japanese sentence.
 	words string
 	match string
-	not   string // the row does not count when this matches too; "" for nothing
+	not   string // the row does not match if this pattern matches; may be ""
 }
 
-// courtesy are the beginnings of a sentence, with words of courtesy.
+// courtesy contains patterns for the beginning of a sentence with optional polite words.
 var courtesy = map[string]string{
 	"en": `^ (?:(?:please|pls|and|also|so|ok|okay|hey|yes|yeah|btw|but|then|oh|great|thanks|perfect|cool|hi|claude|codex|gemini|copilot|important|note|actually|one more thing) (?:[,.!:;-] )?)*`,
 	"de": `^ (?:(?:bitte|und|auch|also|so|ok|okay|ja|ach|gut|danke|hallo|aber|wichtig|ubrigens|noch was) (?:[,.!:;-] )?)*`,
@@ -36,7 +37,7 @@ var courtesy = map[string]string{
 	"ja": `^ (?:はい|あと|また|それと|なお|そして)?(?: , )?`,
 }
 
-// plans are signs that a sentence says what is to be done, or doubts.
+// plans contains patterns for sentences that express a plan or doubt.
 var plans = map[string]string{
 	"en": `^ (?:now|next|first|then|todo|plan|step) | (?:let s|let me|i ll|we ll|will|should|could|would|might|may|maybe|perhaps|probably|possibly|likely|if|need to|needs to|going to|want to|want me|try|trying|seems|appears|check|see whether|to see|find out|looking for|look for|figure out|you can|you may|consider|unless|suspect|guess|hypothesis|not yet|once) `,
 	"de": `^ (?:jetzt|nun|als nachstes|zuerst|dann|plan|schritt) | (?:lass mich|lassen sie mich|ich werde|wir werden|soll|sollte|sollten|konnte|konnten|wurde ich|vielleicht|wahrscheinlich|vermutlich|moglicherweise|falls|wenn|muss|mussen|versuche|scheint|prufe|suche) `,
@@ -47,8 +48,8 @@ var plans = map[string]string{
 	"ja": `^ (?:次に|まず|今から|これから|計画)|しましょう|します 。|かもしれ|だろう|でしょう|おそらく|多分|たぶん|もし|必要があり|べき|試し|予定|ようです|と思われ|ましょう`,
 }
 
-// table are the rows. A new one needs its tests: sentences in which it finds
-// something, and such in which it looks as if it should.
+// table contains the rows. A new row needs tests with sentences that it matches, and with similar
+// sentences that it must not match.
 var table = []row{
 	// Asked to remember.
 	{asked, "remember", "en", "remember",
@@ -212,7 +213,7 @@ var table = []row{
 	{corrects, "back", "pt", "reverta reverter desfaca vez lugar volte",
 		`LEAD(?:reverta|desfaca|volte (?:a|ao|para|como)) |LEADem (?:vez|lugar) d`, ``},
 
-	// An agent says what it found or decided.
+	// An agent reports what it found or decided.
 	{concluded, "cause", "en", "cause culprit problem issue bug error failure reason",
 		` (?:root cause|underlying cause|real cause|actual cause|culprit)(?: of [^.]{1,80}?| here)? ?(?:is|was|:|turned|-) | the (?:real |actual )?(?:problem|issue|bug|error|failure|crash|leak|race|regression) (?:here )?(?:was|is|came|comes) (?:that|because|caused|due|from|in) | the reason (?:is|was) (?:that|:) `,
 		`PLAN`},

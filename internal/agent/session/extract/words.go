@@ -1,9 +1,9 @@
-// Cuts a text into sentences, and a sentence into words that patterns match.
+// This file splits a text into sentences, and a sentence into words for the patterns.
 
-// Package extract finds in texts what is worth keeping, by a table of patterns
-// in seven languages and without a model: what a person asked to remember, that
-// a person corrected an agent, and what an agent found out. A pattern that is
-// unsure finds nothing.
+// Package extract finds sentences that are worth keeping: a person's requests to remember
+// something, a person's corrections of an agent, and an agent's conclusions. It uses a table of
+// patterns in seven languages and no model. The patterns prefer to miss a sentence over a false
+// match.
 package extract
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Bounds of a sentence, in bytes. What is longer is no remark but a pasted text.
+// Minimum and maximum length of a sentence in bytes. Longer texts are pasted, not written.
 const (
 	minSentence = 6
 	maxSentence = 400
 )
 
-// Sentences yields the sentences of the prose of a text, at most maxSentence bytes
-// each. Fenced blocks, quotations, tables and indented code are no prose.
+// Sentences yields the sentences in the prose of a text that are between minSentence and
+// maxSentence bytes long. Fenced blocks, quotations, tables and indented code are skipped.
 func Sentences(s string) iter.Seq[string] {
 	return func(yield func(string) bool) { sentences(s, yield) }
 }
@@ -57,7 +57,7 @@ func sentences(s string, fn func(sentence string) bool) {
 	}
 }
 
-// withoutBullet returns a line without the sign of a list or a heading.
+// withoutBullet returns a line without the marker of a list item or a heading.
 func withoutBullet(line string) string {
 	rest := strings.TrimLeft(line, "-*+•#0123456789.)")
 	if len(rest) < len(line) && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t")) {
@@ -66,9 +66,9 @@ func withoutBullet(line string) string {
 	return line
 }
 
-// sentenceEnd returns where the first sentence of a line ends. A mark ends one
-// if white space follows, so that v1.2 and main.go do not; those of Chinese and
-// Japanese always do.
+// sentenceEnd returns the end of the first sentence in a line. A mark ends a sentence only if white
+// space follows, so that v1.2 and main.go do not. The marks of Chinese and Japanese always end a
+// sentence.
 func sentenceEnd(line string) int {
 	for i, r := range line {
 		switch r {
@@ -84,17 +84,17 @@ func sentenceEnd(line string) int {
 	return len(line)
 }
 
-// isShort reports whether a text ends with one letter, as before the stop of
-// "e.g.", "z. B." and "J. Doe".
+// isShort reports whether a text ends with a single letter, as before the period in "e.g.", "z. B."
+// and "J. Doe".
 func isShort(s string) bool {
 	r, n := utf8.DecodeLastRuneInString(s)
 	before, _ := utf8.DecodeLastRuneInString(s[:len(s)-n])
 	return unicode.IsLetter(r) && r < 0x2e80 && (n == len(s) || before == '.' || before == ' ' || before == '(')
 }
 
-// words returns a sentence in the form that patterns match: folded, one space
-// around each word and each mark. Runs of Chinese and Japanese, which have no
-// spaces, are one word. Apostrophes part words: don't is "don t".
+// words returns a sentence in the form that patterns match: folded, with a space around each word
+// and each mark. A run of Chinese or Japanese characters is a single word. Apostrophes separate
+// words, so that don't becomes "don t".
 func words(sentence string) string {
 	var b strings.Builder
 	b.Grow(len(sentence) + 16)
@@ -123,16 +123,16 @@ func words(sentence string) string {
 	return b.String()
 }
 
-// The classes of characters.
+// Classes of characters.
 const (
 	classSpace = iota
 	classWord
 	classEast // Chinese and Japanese
 	classMark
-	classQuote // dropped: it stands around words
+	classQuote // a quotation mark or emphasis, which is dropped
 )
 
-// asciiClass are the classes of ASCII.
+// asciiClass contains the classes of ASCII characters.
 var asciiClass = func() (classes [utf8.RuneSelf]int8) {
 	for r := range rune(utf8.RuneSelf) {
 		classes[r] = int8(slowClassOf(r))
@@ -161,7 +161,7 @@ func slowClassOf(r rune) int {
 	return classMark
 }
 
-// asciiMark returns the mark of ASCII that stands for one of another script.
+// asciiMark returns the ASCII mark that corresponds to a mark of another script.
 func asciiMark(r rune) rune {
 	switch r {
 	case '，', '、':

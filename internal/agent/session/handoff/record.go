@@ -1,4 +1,4 @@
-// What a handoff is made of, read from the turns.
+// This file reads the content of a handoff from the turns.
 
 package handoff
 
@@ -16,31 +16,32 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// record is what the turns say. Lists have the last first.
+// record contains what a handoff reports about the turns. Lists begin with the latest turn, except
+// for todos, which are in the order of the plan.
 type record struct {
 	goal      string
 	asked     string
 	concluded []string
 	todos     []string
 	failing   []string
-	files     []string  // relative to dir when they lie in it
-	passed    []command // that did not fail, each once
-	unknown   bool      // of some of them the client reported no exit status
+	files     []string  // relative to dir if they are below it
+	passed    []command // commands that did not fail, each once
+	unknown   bool      // the client reported no exit status for some of them
 	names     []named
 	dir       string
 }
 
 // command is a command line that was run.
 type command struct {
-	line  string // as it was typed, in one line
-	looks bool   // it changed nothing and checked nothing: it printed files
+	line  string // as it was typed, on one line
+	looks bool   // it only printed something, and changed and tested nothing
 }
 
 func (r *record) empty() bool {
 	return r.goal == "" && r.asked == "" && len(r.concluded)+len(r.todos)+len(r.failing)+len(r.files)+len(r.passed) == 0
 }
 
-// read reads the turns of one session.
+// read reads the turns of a session.
 func read(turns []session.Turn) *record {
 	r := &record{}
 	turns = slices.Clone(sinceClear(turns))
@@ -70,8 +71,8 @@ func read(turns []session.Turn) *record {
 	return r
 }
 
-// sinceClear returns the turns after the person last cleared the conversation.
-// That stands in the turn before, unless it came before the first.
+// sinceClear returns the turns after the person last cleared the conversation. The event is in the
+// turn before them, unless it came before the first prompt.
 func sinceClear(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
@@ -89,8 +90,8 @@ func sinceClear(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// sinceBoundary returns the turns after the last compaction that a prompt
-// followed. In a turn that went on after it, the turn's own prompt still counts.
+// sinceBoundary returns the turns since the last compaction that was followed by another turn. If
+// the agent continued the compacted turn, that turn is included.
 func sinceBoundary(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		at := -1
@@ -112,8 +113,7 @@ func sinceBoundary(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// conclusions adds what the agent found out in a turn, and the last sentences
-// with measured numbers.
+// conclusions adds the agent's conclusions in a turn, and its sentences with measured numbers.
 func (r *record) conclusions(t *session.Turn) {
 	said := t.Said()
 	all := extract.Concluded(said)
@@ -125,7 +125,7 @@ func (r *record) conclusions(t *session.Turn) {
 	}
 }
 
-// plan sets the open items of the last plan.
+// plan adds the open items of the main agent's last plan.
 func (r *record) plan(turns []session.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Events) {
@@ -142,13 +142,13 @@ func (r *record) plan(turns []session.Turn) {
 	}
 }
 
-// Bounds of what is looked at: what is older has no room anyway.
+// Limits of the collected lists. Older files and commands would not fit anyway.
 const (
 	maxFiles    = 200
 	maxCommands = 120
 )
 
-// calls sets files and commands of the turns.
+// calls sets the files and commands of the turns.
 func (r *record) calls(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {
@@ -174,8 +174,7 @@ func (r *record) calls(turns []session.Turn) {
 	}
 }
 
-// relative returns a path with slashes, relative to the session's directory when
-// it lies in it.
+// relative returns a path with slashes, relative to the session's directory if it is below it.
 func (r *record) relative(p string) string {
 	p = strings.ReplaceAll(p, `\`, "/")
 	if rest, ok := strings.CutPrefix(p, r.dir+"/"); ok && r.dir != "" {
@@ -186,14 +185,14 @@ func (r *record) relative(p string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// failedTest finds names of failed tests as test runners print them.
+// failedTest matches the names of failed tests in the output of test runners.
 var failedTest = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`,
 	)
 })
 
-// failure returns a line on a command that failed and was not repeated since.
+// failure returns a line about a command that failed when it was last run.
 func failure(line string, c *session.Call) string {
 	out := "- " + cutText(line, 160)
 	if c.Exit != nil {
@@ -210,7 +209,7 @@ func failure(line string, c *session.Call) string {
 	}
 	why := session.ErrorLine(c.Output)
 	all := strings.Join(names, ", ")
-	switch { // a package may print what it wants an agent to read
+	switch { // a package may print instructions for an agent
 	case all != "":
 		if !instruction.Shaped(all) {
 			out += ": " + all
@@ -221,13 +220,13 @@ func failure(line string, c *session.Call) string {
 	return out
 }
 
-// named is a word, such as a directory, for which $A, $B and so on stand.
+// named is a word, such as a directory, and the name that replaces it, such as $A.
 type named struct{ word, name string }
 
-// window is from how many turns, the last ones, commands and files are taken.
+// window is the number of last turns whose files, commands and conclusions are collected.
 const window = 30
 
-// cutText returns a text of at most n bytes, on its own lines as it was said.
+// cutText cuts a text to at most n bytes and marks the cut.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -235,5 +234,5 @@ func cutText(s string, n int) string {
 	return strings.TrimSpace(text.Cut(s, n)) + " […]"
 }
 
-// stat is how many lines of a file were added and deleted since the last commit.
+// stat is the number of lines that were added to a file and deleted from it since the last commit.
 type stat struct{ Added, Deleted int }

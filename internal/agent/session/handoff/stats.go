@@ -1,5 +1,5 @@
-// How many lines of the files were added and deleted since the last commit. Git is
-// asked for objects alone: nothing that a repository says is run.
+// This file counts the lines that were added to files and deleted from them since the last commit.
+// It only reads objects from Git, so that no program configured in a repository runs.
 
 package handoff
 
@@ -18,21 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Bounds of what is compared.
+// Limits of the comparison.
 const (
 	maxStats = 60
 	maxFile  = 512 << 10 // bytes
 	statTime = 300 * time.Millisecond
 )
 
-// Now returns the handoff of a session's turns, as compose does, with the stats of
-// the working tree where they can be had in time.
+// Now returns the handoff for a session's turns, with the line counts of the working tree if they
+// can be computed within statTime.
 func Now(ctx context.Context, turns []session.Turn) string {
 	return compose(turns, statsOf(ctx, turns, statTime))
 }
 
-// statsOf returns the stats of what the turns changed in the working tree of their
-// directory; none where it cannot be had in that time.
+// statsOf returns the line counts of the files that the turns changed, by their paths relative to
+// the session's directory. It returns nil if they cannot be computed within the limit.
 func statsOf(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]stat {
 	r := read(turns)
 	dir := filepath.FromSlash(r.dir)
@@ -45,7 +45,7 @@ func statsOf(ctx context.Context, turns []session.Turn, limit time.Duration) map
 	if err != nil {
 		return nil
 	}
-	root, err := os.OpenRoot(repo.Root()) // no link leads out of it
+	root, err := os.OpenRoot(repo.Root()) // symbolic links cannot lead out of it
 	if err != nil {
 		return nil
 	}
@@ -75,7 +75,8 @@ func statsOf(ctx context.Context, turns []session.Turn, limit time.Duration) map
 	return stats
 }
 
-// readFile returns the text of a regular file, "" for one that is not there.
+// readFile returns the text of a regular file, or "" if the file does not exist. It returns false
+// for other, large and binary files.
 func readFile(root *os.Root, name string) (text string, ok bool) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", false
@@ -96,8 +97,7 @@ func readFile(root *os.Root, name string) (text string, ok bool) {
 	return string(b), err == nil && !strings.Contains(string(b[:min(len(b), 8000)]), "\x00")
 }
 
-// committed returns what the files had at the last commit; "" for those that were
-// not there.
+// committed returns the texts of the files at the last commit, or "" for files that did not exist.
 func committed(ctx context.Context, repo *git.Repo, in string, files []string) (map[string]string, error) {
 	head, err := repo.Head(ctx)
 	if err != nil || head == "" {
@@ -122,7 +122,7 @@ func committed(ctx context.Context, repo *git.Repo, in string, files []string) (
 	return was, nil
 }
 
-// compare counts the lines that differ. Line ends do not.
+// compare counts the lines that differ. Differences in line endings are ignored.
 func compare(a, b string) stat {
 	in, m := diff.Interner{}, diff.Mapper{}
 	lines := func(s string) []int32 {

@@ -1,4 +1,4 @@
-// Ways to write many paths and commands in little room.
+// This file writes many paths and commands in little room.
 
 package handoff
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// fileForms returns the lines of the files: each on its own, and by directory, in
-// which names stand for words.
+// fileForms returns the files in two forms: each on a line of its own, and grouped by directory
+// with names in the place of words.
 func fileForms(r *record, stats map[string]stat, names []named) [][]string {
 	withStat := func(file, name string) string {
 		if s, ok := stats[file]; ok {
@@ -46,16 +46,16 @@ func fileForms(r *record, stats map[string]stat, names []named) [][]string {
 	return [][]string{whole, grouped}
 }
 
-// merged is commands that are written as one line.
+// merged is a line for one command or several similar commands.
 type merged struct {
 	words []string
-	n     int  // commands
-	works bool // one of them did more than look
+	n     int  // number of commands
+	works bool // at least one command does more than print
 }
 
 func (m *merged) line() string { return strings.Join(m.words, " ") }
 
-// worth is how much a line tells for its room.
+// worth returns how much a line tells for its length.
 func (m *merged) worth() float64 {
 	n := float64(m.n)
 	if m.works {
@@ -64,8 +64,8 @@ func (m *merged) worth() float64 {
 	return n / float64(2+text.EstimateTokens(m.line()))
 }
 
-// commandForms returns the commands as they were typed, and what they do, those that
-// differ little as one. There, names stand for words.
+// commandForms returns the commands as they were typed, and in a short form in which similar
+// commands are merged and names replace words.
 func commandForms(r *record, names []named) (typed []string, short []merged) {
 	for _, c := range r.passed {
 		typed = append(typed, c.line)
@@ -74,28 +74,28 @@ func commandForms(r *record, names []named) (typed []string, short []merged) {
 	return typed, merge(short)
 }
 
-// core returns what a command line does, without how it was called, and without
-// which lines of a file it printed.
+// core returns a command line without the parts that do not change what it does, and without the
+// numbers of the lines that it printed.
 func core(line, dir string) string {
 	return printed().ReplaceAllString(withoutQuotes(extract.Bare(line, dir)), "$1$3 $2$4")
 }
 
-// printed finds the lines that a command prints of a file.
+// printed matches the line numbers in commands that print a part of a file.
 var printed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`,
 	)
 })
 
-// maxNames is how many words have a name at most.
+// maxNames is the maximum number of words that get a name.
 const maxNames = 26
 
-// nameWords returns names for the directories and other words that stand in files and
-// commands so often that this is shorter, the longest first.
+// nameWords returns names for the directories and other words that occur so often in files and
+// commands that names save room. The longest words come first.
 func nameWords(r *record) (names []named) {
 	count := map[string]int{}
 	for _, f := range r.files {
-		count[path.Dir(f)] = 1 // stands once, however many they are
+		count[path.Dir(f)] = 1 // it is written once, whatever the number of files
 	}
 	for _, f := range r.files {
 		word, _, _ := strings.Cut(path.Base(f), ".")
@@ -134,7 +134,7 @@ func nameWords(r *record) (names []named) {
 		if gain(d) <= 0 || len(names) == min(maxNames, len(letters)) {
 			break
 		}
-		if strings.ContainsAny(d, " =$") { // it would not be clear where it ends
+		if strings.ContainsAny(d, " =$") { // it would not be clear where the word ends
 			continue
 		}
 		names = append(names, named{d, "$" + letters[len(names):len(names)+1]})
@@ -143,13 +143,13 @@ func nameWords(r *record) (names []named) {
 	return names
 }
 
-// pathSigns are the signs of words that are given names.
+// wordSigns are the characters of named words, and pathSigns those of named paths.
 const (
 	wordSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	pathSigns = wordSigns + "-./@+"
 )
 
-// replaceWords puts names in the place of words.
+// replaceWords replaces words of a line by their names.
 func replaceWords(line string, names []named) string {
 	for _, n := range names {
 		signs := wordSigns
@@ -175,7 +175,7 @@ func replaceWords(line string, names []named) string {
 	return line
 }
 
-// namesLine says what the names stand for.
+// namesLine returns the line that defines the names.
 func namesLine(names []named) string {
 	var all []string
 	for _, n := range names {
@@ -190,12 +190,12 @@ var (
 	plainArg = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["'][\w./:^$@%+=-]+["']$`) })
 )
 
-// maxQuoted is the bytes of an argument in quotes, such as a message or a script,
-// that is not cut.
+// maxQuoted is the maximum length, in bytes, of a quoted argument that is not cut. Longer arguments
+// are mostly messages or scripts.
 const maxQuoted = 28
 
-// withoutQuotes returns a command line without quotes that are not needed, in
-// which long arguments in quotes are cut.
+// withoutQuotes removes unnecessary quotes from a command line, and cuts long quoted arguments and
+// here documents.
 func withoutQuotes(line string) string {
 	line = quoted().ReplaceAllStringFunc(line, func(q string) string {
 		switch {
@@ -212,10 +212,9 @@ func withoutQuotes(line string) string {
 	return line
 }
 
-// merge returns each command once; those that differ in one word as one with the
-// words in braces, as a shell would expand them; and of those that then differ in
-// numbers alone the first, with how many there are. It stands where its first command
-// did.
+// merge returns each command once, at the place of its first occurrence. Commands that differ in a
+// single word are merged into a line with the words in braces, as a shell would expand them. If
+// lines then differ only in numbers, merge returns the first of them with the number of the others.
 func merge(lines []merged) []merged {
 	all := firstOf(lines, (*merged).line)
 	for {
@@ -238,7 +237,7 @@ func merge(lines []merged) []merged {
 
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
-// firstOf returns the first of those that have a key in common.
+// firstOf returns the first line for each key, with the counts of all lines with this key.
 func firstOf(lines []merged, key func(*merged) string) (all []merged) {
 	at := map[string]int{}
 	for _, m := range lines {
@@ -253,13 +252,13 @@ func firstOf(lines []merged, key func(*merged) string) (all []merged) {
 	return all
 }
 
-// set is some commands, by number, that differ at one word alone.
+// set contains the indexes of commands that differ in a single word.
 type set struct {
 	word    int
 	members []int
 }
 
-// alike returns the largest set; nil when no two commands are alike.
+// alike returns the largest set, or nil if no two commands differ in a single word only.
 func alike(all []merged) *set {
 	sets := map[string]*set{}
 	var best *set
@@ -284,7 +283,7 @@ func alike(all []merged) *set {
 	return best
 }
 
-// join puts the set's commands in the place of its first.
+// join replaces the set's commands by a merged line in the place of the first command.
 func join(all []merged, s *set) (out []merged) {
 	var values []string
 	first := all[s.members[0]]
@@ -305,8 +304,7 @@ func join(all []merged, s *set) (out []merged) {
 	return out
 }
 
-// braces returns words as one, with what they begin and end with in common before
-// and after the braces.
+// braces joins words into one, with their common beginning and end outside of the braces.
 func braces(words []string) string {
 	begin, end := words[0], words[0]
 	for _, w := range words {

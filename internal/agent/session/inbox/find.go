@@ -1,10 +1,9 @@
-// What the turns of a session teach: proposals, fixes, and what was reverted.
+// This file finds proposals and fixes in the turns of a session.
 
-// Package inbox keeps what sessions teach and no note says: proposals, which
-// are sentences of a person that wait for a yes, and fixes, which are what was done
-// between a failure and the same command passing. Both are entries of the archive.
-// Turns are labelled with the files whose edits were taken back or corrected.
-// None becomes a note by itself.
+// Package inbox collects what sessions teach and no note contains yet. A proposal is a sentence of
+// a person that waits for approval as a note. A fix describes the work between the failure of a
+// command and its next success. Both are stored as entries of the archive. The package also labels
+// turns with the files whose edits were taken back or corrected. It never makes a note by itself.
 package inbox
 
 import (
@@ -19,22 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/reason"
 )
 
-// Why a sentence is proposed.
+// The reasons for a proposal.
 const (
-	Asked  = "asked"  // it asks to remember
-	Lesson = "lesson" // it corrects what an agent did
+	Asked  = "asked"  // the person asks to remember the sentence
+	Lesson = "lesson" // the sentence corrects the agent's work
 )
 
-// proposal is a sentence of a person that may be worth a note.
+// proposal is a sentence of a person that may deserve a note.
 type proposal struct {
 	Why      string
 	Sentence string
-	Turn     session.Turn // in which it was said
-	Files    []string     // of a lesson: what the turn before it changed
+	Turn     session.Turn // the turn that contains the sentence
+	Files    []string     // for a lesson: files that the previous turn changed
 }
 
-// ID tells a proposal from others: the same sentence has the same, whatever turn it
-// was said in.
+// ID identifies a proposal. Equal sentences have equal IDs, whatever their turns.
 func (p *proposal) ID() string {
 	return digest(strings.ToLower(strings.Join(strings.Fields(p.Sentence), " ")))
 }
@@ -44,11 +42,11 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// minLesson is the bytes of a correction that says what is right: "No, undo that."
-// teaches nothing.
+// minLesson is the minimum length of a correction in bytes. A shorter text, such as "No, undo
+// that.", teaches nothing.
 const minLesson = 20
 
-// proposalsOf returns those of a session's turns, which are in order of time.
+// proposalsOf returns the proposals in a session's turns, which must be in order of time.
 func proposalsOf(turns []session.Turn) (found []proposal) {
 	for i := range turns {
 		t := &turns[i]
@@ -71,7 +69,7 @@ func proposalsOf(turns []session.Turn) (found []proposal) {
 	return found
 }
 
-// filesOf returns the files that a turn changed, as a project names them.
+// filesOf returns the files that a turn changed, relative to its directory if possible.
 func filesOf(t *session.Turn) (files []string) {
 	for _, e := range t.Calls() {
 		for _, p := range e.Call.Wrote {
@@ -84,8 +82,7 @@ func filesOf(t *session.Turn) (files []string) {
 	return files
 }
 
-// relative returns a path with slashes, relative to the directory when it lies in
-// it.
+// relative returns a path with slashes, relative to dir if the path is below it.
 func relative(p, dir string) string {
 	p, dir = path.Clean(strings.ReplaceAll(p, `\`, "/")), strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
 	if rest, ok := strings.CutPrefix(p, dir+"/"); ok && dir != "" {
@@ -94,35 +91,35 @@ func relative(p, dir string) string {
 	return p
 }
 
-// fix is what was done between a failure and the same command passing.
+// fix describes the work between the failure of a command and its next success.
 type fix struct {
-	Signature string // of the error
+	Signature string // signature of the error
 	Command   string
 	Error     string // the line of the output that names the error
 	Edits     []string
-	Between   []string     // commands that passed
-	Said      string       // what the agent said of the cause or of the change, in one sentence
-	Turn      session.Turn // in which the command passed
+	Between   []string     // other commands that passed meanwhile
+	Said      string       // the agent's sentence about the cause or the change
+	Turn      session.Turn // the turn in which the command passed
 
-	Repeats *session.Repeats // what the command that failed and its output repeat of others
+	Repeats *session.Repeats // text by others that the failed command and its output repeat
 
-	texts []string // that the agent said since the failure, up to the last edit
+	texts []string // the agent's texts since the failure, up to the last edit
 }
 
-// ID tells a fix from others of its session.
+// ID identifies a fix within its session.
 func (f *fix) ID() string { return digest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature) }
 
-// Bounds of a fix: what took more was no fix of one error.
+// Limits of a fix.
 const (
 	maxEdits   = 12
 	maxBetween = 12
-	maxOpen    = 64 // failures that wait for the command to pass
+	maxOpen    = 64 // failures that wait for a success; if there are more, all are forgotten
 )
 
-// fixesOf returns those of a session's turns, which are in order of time. A command
-// that fails several times with one error has one fix, from the first of these
-// failures on. A failure after which no file changed teaches nothing, and nor does a
-// command whose client reports no exit status.
+// fixesOf returns the fixes in a session's turns, which must be in order of time. A command that
+// fails several times with the same error has a single fix, which begins at the first of these
+// failures. A failure is ignored if no file changed before the command passed, or if the client
+// reports no exit status for the command.
 func fixesOf(turns []session.Turn) []fix {
 	s := fixSearch{open: map[string]*fix{}}
 	for i := range turns {
@@ -141,14 +138,14 @@ func fixesOf(turns []session.Turn) []fix {
 	return s.found
 }
 
-// fixSearch is what is known while the calls of a session are read.
+// fixSearch is the state while the calls of a session are read.
 type fixSearch struct {
-	open  map[string]*fix // failures that wait for their command to pass, by command
-	said  string          // by the agent in this turn, since the last edit
+	open  map[string]*fix // failures whose command has not passed yet, by command
+	said  string          // the agent's texts in this turn since the last edit
 	found []fix
 }
 
-// call reads a call: the end of a fix, the begin of one, or what came between.
+// call processes a call, which may end a fix, begin a fix or happen during a fix.
 func (s *fixSearch) call(e *session.Event, t *session.Turn) {
 	c := e.Call
 	if len(s.open) > maxOpen {
@@ -167,7 +164,7 @@ func (s *fixSearch) call(e *session.Event, t *session.Turn) {
 	}
 	shown := command
 	if e.Repeats != nil {
-		shown = "" // its words are those of others
+		shown = "" // the command repeats text by others
 	}
 	for _, f := range s.open {
 		f.add(c, wroteBy(c, t.Dir()), shown, s.said)
@@ -179,11 +176,11 @@ func (s *fixSearch) call(e *session.Event, t *session.Turn) {
 
 func failed(c *session.Call) bool { return c.Failed || (c.Exit != nil && *c.Exit != 0) }
 
-// passed reports whether a command is known to have passed.
+// passed reports whether the command passed, according to its exit status.
 func passed(c *session.Call) bool { return !failed(c) && c.Exit != nil }
 
-// note begins a fix, unless the call printed no error or the command failed with
-// the same before.
+// note begins a fix, unless the output names no error or the command already waits with the same
+// error.
 func note(open map[string]*fix, command string, e *session.Event) {
 	s := session.Signature(e.Call.Output)
 	if command == "" || s == "" || (open[command] != nil && open[command].Signature == s) {
@@ -199,7 +196,7 @@ func wroteBy(c *session.Call, dir string) (files []string) {
 	return files
 }
 
-// add adds a call that came after the failure, and what the agent said before it.
+// add adds a call after the failure, and the agent's texts before the call.
 func (f *fix) add(c *session.Call, edits []string, command, said string) {
 	for _, e := range edits {
 		if !slices.Contains(f.Edits, e) {
@@ -214,9 +211,8 @@ func (f *fix) add(c *session.Call, edits []string, command, said string) {
 	}
 }
 
-// sentence returns what the agent said of the fix: the last conclusion on the way to it,
-// else the sentence that gives the reason of the last edit that has one. It returns "" if
-// the agent only announced its steps.
+// sentence returns the agent's explanation of the fix: its last conclusion, or otherwise the latest
+// sentence that gives a reason for an edit. It returns "" if the agent only announced its steps.
 func (f *fix) sentence() string {
 	if found := extract.Concluded(strings.Join(f.texts, "\n")); len(found) > 0 {
 		return found[len(found)-1]
@@ -229,14 +225,14 @@ func (f *fix) sentence() string {
 	return ""
 }
 
-// The beginnings of paragraphs of a fix's text.
+// Phrases in the text of a fix by which [ParseFix] finds its parts.
 const (
 	failedWith = "` failed: "
 	passedBy   = "It passed after changes of "
 	saidThen   = "The agent said: "
 )
 
-// Text returns the fix as the content of an entry.
+// Text returns the content of the fix's entry.
 func (f *fix) Text() string {
 	var b strings.Builder
 	b.WriteString("`" + f.Command + failedWith + f.Error + "\n\n")

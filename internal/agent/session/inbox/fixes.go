@@ -1,4 +1,4 @@
-// The fixes of an archive, as data.
+// This file reads the fixes of an archive.
 
 package inbox
 
@@ -13,22 +13,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// Fix is what mended an error in a past session.
+// Fix describes how an error was fixed in a past session.
 type Fix struct {
 	ID      string    `json:"id"`
-	Error   string    `json:"error"` // the line of the output that named it
+	Error   string    `json:"error"` // the line of the output that named the error
 	Command string    `json:"command"`
-	Files   []string  `json:"files"`             // that changed between the failure and the pass
-	Said    string    `json:"said,omitempty"`    // what the agent said of it
-	Between []string  `json:"between,omitempty"` // commands that passed between
+	Files   []string  `json:"files"`             // files that changed between the failure and the success
+	Said    string    `json:"said,omitempty"`    // the agent's sentence about the fix
+	Between []string  `json:"between,omitempty"` // commands that passed meanwhile
 	Project string    `json:"project,omitempty"`
-	Turn    string    `json:"turn"` // in which the command passed
-	Time    time.Time `json:"time"` // of that turn
+	Turn    string    `json:"turn"` // name of the turn in which the command passed
+	Time    time.Time `json:"time"` // time of the turn
 
 	signature string
 }
 
-// ParseFix returns the fix that an entry of the archive is; false for any other entry.
+// ParseFix decodes a fix from an entry of the archive. It returns false for other entries.
 func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	id, ok := strings.CutPrefix(e.Name, "fix/")
 	if !ok {
@@ -54,9 +54,10 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	return f, true
 }
 
-// Fixes returns the fixes of an archive, the newest first: those of a project, unless it is
-// "", and of an error, unless it is "": a line that a command printed, in which paths and
-// numbers may differ, or a part of a line or of the command.
+// Fixes returns the fixes in an archive, the newest first. If project is not empty, it returns only
+// fixes of this project. If of is not empty, it returns only fixes whose error has the same
+// signature as of, or whose command or error contains of. So of may be an error line with other
+// paths and numbers, or a part of a line. Letter case is ignored in a part.
 func Fixes(ctx context.Context, m *oxbow.Memory, project, of string) (found []Fix, err error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "fix", Values: []string{"yes"}}}}
 	if project != "" {

@@ -1,9 +1,9 @@
-// Proposals, fixes and commands as entries of the archive.
+// This file stores proposals, fixes and commands as entries of the archive.
 //
-// A proposal is an entry proposal/ID: its content is the sentence, a label from
-// names each turn in which it was said, and the label proposal its state. A fix is
-// an entry fix/ID. The commands of a project are an entry runs/ID. The entry
-// cursor/inbox says which sessions were looked at.
+// A proposal is an entry proposal/ID. Its content is the sentence, its labels "from" name the turns
+// that contain the sentence, and its label "proposal" contains the state. A fix is an entry fix/ID.
+// The commands of a project are an entry runs/ID. The entry cursor/inbox contains the version up to
+// which sessions were examined.
 
 package inbox
 
@@ -30,28 +30,28 @@ const (
 	Accepted = "accepted"
 	Dropped  = "dropped"
 
-	// Undone is accepted, and an undo has taken the note away: it waits again. The
-	// archive has it as accepted.
+	// Undone is the state of an accepted proposal whose note was removed by an undo. The proposal
+	// waits again. The archive still stores it as accepted.
 	Undone = "undone"
 )
 
-// labelFrom is the key of the labels that name the turns of something.
+// labelFrom is the key of labels that name the turns from which an entry was made.
 const labelFrom = "from"
 
 const (
 	labelState = "proposal"
-	labelNote  = "note" // the name of the entry that was made of it
+	labelNote  = "note" // name of the entry that was made from the proposal
 	labelWhy   = "why"
 	cursorName = "cursor/inbox"
 
-	maxFrom  = 16  // turns that a proposal names
-	maxFiles = 8   // files of a lesson
-	maxRuns  = 300 // commands of a project that are counted
-	minRuns  = 3   // sessions in which a command that is how it is run has passed
+	maxFrom  = 16  // turns listed in a proposal
+	maxFiles = 8   // files listed in a lesson
+	maxRuns  = 300 // commands counted per project
+	minRuns  = 3   // sessions in which a command must have passed for Runs to return it
 )
 
-// Label returns the labels of a turn that are made of what it says and of what it
-// read of others: concluded, and taint. It is for [session.Archive].
+// Label returns the labels for what a turn concluded and for the text by others that it repeats. It
+// is meant for [session.Archive].
 func Label(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
 	if len(extract.Concluded(t.Said())) > 0 {
@@ -66,8 +66,8 @@ func Label(t *session.Turn) []oxbow.Label {
 	return ls
 }
 
-// Update looks at the sessions of the archive that have changed since it last did,
-// and returns how many. What it finds again changes nothing.
+// Update examines the sessions of the archive that changed since the last Update, and returns their
+// number. Examining a session again changes nothing.
 func Update(ctx context.Context, a *session.Archive) (int, error) {
 	var at struct {
 		Version uint64 `json:"version"`
@@ -93,7 +93,7 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 			heads = append(heads, head{e.Version, s})
 		}
 	}
-	// By version, so that the cursor can follow.
+	// Sort by version, so that the cursor can advance.
 	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.version, b.version) })
 	for i, h := range heads {
 		if err := Learn(
@@ -104,7 +104,7 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 			return i, err
 		}
 		if i%20 == 19 || i == len(heads)-1 {
-			b, _ := json.Marshal(map[string]uint64{"version": h.version}) // a number
+			b, _ := json.Marshal(map[string]uint64{"version": h.version}) // cannot fail
 			if err := upsert(
 				ctx,
 				a.Memory,
@@ -121,7 +121,8 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 	return len(heads), nil
 }
 
-// upsert makes the entry what it is given as. The same again changes nothing.
+// upsert adds or updates an entry. If the entry already has this content and these labels, nothing
+// changes.
 func upsert(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	return m.Edit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		labels := oxbow.SortLabels(e.Labels)
@@ -136,10 +137,11 @@ func upsert(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// reach is how many turns before the new ones are read again.
+// reach is the number of turns before the new turns that are read again.
 const reach = 30
 
-// Learn keeps what the new turns of a session teach, with those shortly before.
+// Learn stores what the new turns of a session teach. It also reads up to reach turns before them,
+// because a fix may have begun there.
 func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
 	turns, err := a.TurnsFrom(ctx, t.Client, t.Session, max(1, t.From-reach))
 	if err != nil || len(turns) == 0 {
@@ -185,7 +187,7 @@ func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error
 		f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start})
 }
 
-// markTurns labels the turns of marks with the files.
+// markTurns adds a label with the file of each mark to its turn.
 func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key string, marks []mark) error {
 	for _, mark := range marks {
 		err := m.Edit(ctx, turns[mark.turn].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -203,7 +205,7 @@ func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key s
 	return nil
 }
 
-// labelsOf returns labels of keys and values, without those that none can have.
+// labelsOf returns labels from pairs of keys and values. Invalid labels are left out.
 func labelsOf(pairs ...string) (ls []oxbow.Label) {
 	for i := 0; i < len(pairs); i += 2 {
 		l := oxbow.Label{
@@ -217,8 +219,7 @@ func labelsOf(pairs ...string) (ls []oxbow.Label) {
 	return ls
 }
 
-// propose keeps a proposal. One that was said before gets another turn, whatever
-// its state.
+// propose stores a proposal. If the proposal exists in any state, propose only adds the turn to it.
 func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		from := oxbow.Label{Key: labelFrom, Value: p.Turn.Name()}
@@ -246,7 +247,7 @@ func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) 
 	})
 }
 
-// Item is a proposal as the archive has it.
+// Item is a proposal as stored in the archive.
 type Item struct {
 	ID       string    `json:"id"`
 	State    string    `json:"state"`
@@ -254,12 +255,12 @@ type Item struct {
 	Sentence string    `json:"sentence"`
 	Project  string    `json:"project,omitempty"`
 	Files    []string  `json:"files,omitempty"`
-	From     []string  `json:"from"`           // turns
-	Said     time.Time `json:"said"`           // first
-	Note     string    `json:"note,omitempty"` // name of the entry that was made of it
+	From     []string  `json:"from"`           // names of turns
+	Said     time.Time `json:"said"`           // time of the first turn
+	Note     string    `json:"note,omitempty"` // name of the entry that was made from the proposal
 }
 
-// AsNote returns the text of the entry that accepting makes, unless a person writes another.
+// AsNote returns the text that becomes the note if the person accepts the proposal without changes.
 func (it *Item) AsNote() string {
 	if it.Why == Asked {
 		return extract.Note(it.Sentence)
@@ -267,7 +268,7 @@ func (it *Item) AsNote() string {
 	return it.Sentence
 }
 
-// Sessions returns in how many sessions the sentence was said.
+// Sessions returns the number of sessions that contain the sentence.
 func (it *Item) Sessions() int {
 	seen := map[string]bool{}
 	for _, f := range it.From {
@@ -286,7 +287,8 @@ func itemOf(e oxbow.Entry) Item {
 	return it
 }
 
-// List returns the proposals of a state, of all for "", the last said first.
+// List returns the proposals with a state in a project, the most recent first turn first. An empty
+// state or project means all.
 func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{labelState}}}}
 	if state != "" {
@@ -306,7 +308,7 @@ func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, 
 	return items, nil
 }
 
-// Waiting returns how many proposals are open; of very many, [oxbow.MaxLimit].
+// Waiting returns the number of open proposals, but at most [oxbow.MaxLimit].
 func Waiting(ctx context.Context, m *oxbow.Memory) (int, error) {
 	hits, err := m.Recall(
 		ctx,
@@ -318,8 +320,8 @@ func Waiting(ctx context.Context, m *oxbow.Memory) (int, error) {
 	return len(hits), err
 }
 
-// Get returns the proposal whose ID is id or begins with it. The error of none, or
-// of several, matches [oxbow.ErrNotFound].
+// Get returns the proposal whose ID is or begins with id. If there is no such proposal or more than
+// one, the error matches [oxbow.ErrNotFound].
 func Get(ctx context.Context, m *oxbow.Memory, id string) (Item, error) {
 	all, err := List(ctx, m, "", "")
 	if err != nil {
@@ -332,8 +334,8 @@ func Get(ctx context.Context, m *oxbow.Memory, id string) (Item, error) {
 	return fit[0], nil
 }
 
-// Set gives a proposal a state, and the name of the entry that was made of it; "" for
-// none.
+// Set changes the state of a proposal, and the name of the note that was made from it ("" if there
+// is no note). An unknown ID is ignored.
 func Set(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
@@ -350,15 +352,15 @@ func Set(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
 	})
 }
 
-// run is a command and the sessions in which it passed, of which minRuns are kept.
+// run is a command and at most minRuns sessions in which it passed.
 type run struct {
 	Command  string    `json:"command"`
 	Sessions []string  `json:"sessions"`
 	Last     time.Time `json:"last"`
 }
 
-// passedIn returns the commands that passed in a session, and when they last did.
-// What only looks is left out, and what was cut.
+// passedIn returns the commands that passed in a session, with the time of their last success.
+// Commands that only print and commands that were cut are left out.
 func passedIn(turns []session.Turn) map[string]time.Time {
 	passed := map[string]time.Time{}
 	for i := range turns {
@@ -377,7 +379,7 @@ func passedIn(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
-// count counts the commands that passed in a session for its project.
+// count adds the commands that passed in a session to the counts of its project.
 func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
 	passed := passedIn(turns)
 	if project == "" || len(passed) == 0 {
@@ -406,8 +408,8 @@ func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project s
 	})
 }
 
-// counted returns the commands with those that passed in a session, those of most
-// sessions first.
+// counted adds the commands that passed in the session id to runs. The commands with the most
+// sessions come first, and at most maxRuns are kept.
 func counted(runs []run, passed map[string]time.Time, id string) []run {
 	for _, line := range slices.Sorted(maps.Keys(passed)) {
 		i := slices.IndexFunc(runs, func(r run) bool { return r.Command == line })
@@ -443,8 +445,8 @@ func runsOf(e oxbow.Entry) (runs []run, err error) {
 	return runs, err
 }
 
-// Runs returns the commands that passed in three sessions of a project and more,
-// the last run first.
+// Runs returns the commands that passed in at least minRuns sessions of a project, the latest
+// first.
 func Runs(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
 	e, err := m.Store().Get(ctx, "runs/"+digest(project))
 	if errors.Is(err, oxbow.ErrNotFound) {

@@ -13,41 +13,41 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
-// The keys of labels of turns. Their values are files, as the project names them.
+// Keys of labels of turns. The values are files, as filesOf names them.
 const (
-	LabelReverted  = "reverted"  // git or an edit of a later turn took the turn's edits of the file back
-	LabelCorrected = "corrected" // the prompt refuses what the turn before made of the file, and names it
+	LabelReverted  = "reverted"  // git or an edit of a later turn took the turn's edits back
+	LabelCorrected = "corrected" // the prompt names the file and refuses what the previous turn did
 )
 
-// mark is a label that a turn gets for a file.
+// mark is a label for a turn and a file.
 type mark struct {
-	turn int // index
+	turn int // index of the turn
 	file string
 }
 
-// edited is, by file, the turns that changed it.
+// edited contains, by file, the indexes of the turns that changed it.
 type edited map[string][]int
 
-// tree is what is known of a working tree while commands are read.
+// tree is the state of a working tree while commands are read.
 type tree struct {
-	changed   edited // since the last commit
-	committed edited // by the last commit
+	changed   edited // changed since the last commit
+	committed edited // changed by the last commit
 	stashed   edited
 	edits     []replacement
 	found     []mark
 }
 
-// replacement is an edit of a file whose texts are known by their hashes.
+// replacement is an edit of a file, whose old and new texts are identified by hashes.
 type replacement struct {
-	turn              int // index
+	turn              int // index of the turn
 	file, was, became string
-	before, after     string // of the whole file; "" if not known
+	before, after     string // hashes of the whole file; "" if not known
 }
 
-// revertedOf returns the files of turns whose edits were taken back by a later command of
-// git, or by an edit of a later turn that put the replaced text back. For git, only edits that are known to be there
-// count: committed ones are not taken back by
-// git restore, and those that were stashed come back by git stash pop.
+// revertedOf returns the files of turns whose edits were taken back, either by a later git command
+// or by an edit of a later turn that restored the replaced text. For git, only edits that are in
+// the working tree count: git restore does not take back committed edits, and git stash pop
+// restores stashed edits.
 func revertedOf(turns []session.Turn) []mark {
 	t := tree{changed: edited{}, committed: edited{}, stashed: edited{}}
 	for i := range turns {
@@ -58,7 +58,7 @@ func revertedOf(turns []session.Turn) []mark {
 				}
 				t.edit(replacement{i, f, e.Call.Was, e.Call.Became, e.Call.Before, e.Call.After})
 			}
-			if passed(e.Call) && len(e.Call.Command) < session.MaxCommand { // else it was cut
+			if passed(e.Call) && len(e.Call.Command) < session.MaxCommand { // otherwise it was cut
 				for _, args := range gitCommands(e.Call.Command) {
 					t.run(args)
 				}
@@ -69,13 +69,14 @@ func revertedOf(turns []session.Turn) []mark {
 	return slices.Compact(t.found)
 }
 
-// edit marks the edits that this one takes back: those of earlier turns after which the whole
-// file was as this edit leaves it, otherwise the last edit that this one does the opposite of.
+// edit marks the edits that this edit takes back. These are the edits of earlier turns since the
+// whole file had the content that it has again, or otherwise the last edit that is the opposite of
+// this one.
 func (t *tree) edit(r replacement) {
 	if t.restoreFile(r) {
 		return
 	}
-	if r.was != r.became { // known
+	if r.was != r.became { // the texts are known
 		for i, e := range slices.Backward(t.edits) {
 			if e.file == r.file && e.was == r.became && e.became == r.was {
 				t.edits = slices.Delete(t.edits, i, i+1)
@@ -89,13 +90,14 @@ func (t *tree) edit(r replacement) {
 	t.edits = append(t.edits, r)
 }
 
-// restoreFile reports whether an edit leaves the whole file as it was before some edits, of which
-// it marks and forgets those of earlier turns. An edit that changes nothing takes nothing back.
+// restoreFile reports whether an edit restores an earlier content of the whole file. It forgets the
+// edits since then, and marks those of earlier turns. An edit that changes nothing takes nothing
+// back.
 func (t *tree) restoreFile(r replacement) bool {
 	if r.after == "" || r.before == r.after {
 		return false
 	}
-	first := -1 // of the edits that are taken back
+	first := -1 // index of the first edit that is taken back
 	for i, e := range slices.Backward(t.edits) {
 		if e.file != r.file {
 			continue
@@ -123,7 +125,8 @@ func (t *tree) restoreFile(r replacement) bool {
 	return true
 }
 
-// fileBefore returns what the whole file was before an edit: what the edit before left of it.
+// fileBefore returns the hash of the whole file after the previous edit of the file, or "" if not
+// known.
 func (t *tree) fileBefore(edit int) string {
 	for _, e := range slices.Backward(t.edits[:edit]) {
 		if e.file == t.edits[edit].file {
@@ -133,7 +136,7 @@ func (t *tree) fileBefore(edit int) string {
 	return ""
 }
 
-// gitCommands returns the arguments of each command of git in a command line.
+// gitCommands returns the arguments of each git command in a command line.
 func gitCommands(line string) (all [][]string) {
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(";&|\n()", r) }) {
 		words := strings.Fields(part)
@@ -149,7 +152,7 @@ func gitCommands(line string) (all [][]string) {
 	return all
 }
 
-// run applies a command of git.
+// run applies a git command to the tree.
 func (t *tree) run(args []string) {
 	rest := args[1:]
 	has := func(word string) bool { return slices.Contains(rest, word) }
@@ -180,7 +183,7 @@ func (t *tree) run(args []string) {
 	}
 }
 
-// restore takes back the changes of the files that the arguments name.
+// restore takes back the uncommitted changes of the files that the arguments name.
 func (t *tree) restore(args []string) {
 	some := edited{}
 	for f, turns := range t.changed {
@@ -196,8 +199,8 @@ func (t *tree) restore(args []string) {
 	}
 }
 
-// isPath reports whether an argument names a file, or a directory that it is in, from the
-// root of the project or from a directory below it.
+// isPath reports whether an argument names a file or one of its directories, relative to the root
+// of the project or to a directory in it.
 func isPath(arg, file string) bool {
 	arg = path.Clean(arg)
 	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") ||
@@ -219,7 +222,7 @@ func (t *tree) stash(args []string) {
 	}
 }
 
-// take marks changes as taken back.
+// take marks the changes as taken back.
 func (t *tree) take(some edited) {
 	for f, turns := range some {
 		for _, i := range turns {
@@ -228,8 +231,8 @@ func (t *tree) take(some edited) {
 	}
 }
 
-// correctedOf returns the turns in which the person refused what the turn before made of a
-// file, and named the file. Whether the edit was taken back is not known.
+// correctedOf returns the turns whose prompt refuses the work of the previous turn and names a file
+// that it changed. Whether the edit was taken back is not known.
 func correctedOf(turns []session.Turn) (found []mark) {
 	for i := range turns {
 		if i == 0 || extract.Corrects(turns[i].Prompt()) == "" {
@@ -244,7 +247,7 @@ func correctedOf(turns []session.Turn) (found []mark) {
 	return found
 }
 
-// names reports whether a text has the name of a file as a word.
+// names reports whether a text contains the name or a path of a file as a word.
 func names(text, file string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)

@@ -1,4 +1,4 @@
-// This file judges the files that a command line names.
+// This file judges the files in a command line.
 
 package reading
 
@@ -8,31 +8,29 @@ import (
 	"strings"
 )
 
-// unknownWord stands for a word whose value is not known before the command runs.
+// unknownWord represents a word whose value is not known before the command runs.
 const unknownWord = "\x00"
 
-// shell is a command line while it is judged.
+// shell is the state in which a command line is judged.
 type shell struct {
 	j       *judge
-	dir     string              // the current directory; "" if it is not known
-	vars    map[string][]string // values of variables that the command line assigned
-	printed string              // what the whole command line printed
-	nested  int                 // how many command lines contain this one
-	isPiped bool                // the standard input is the output of the program before
+	dir     string              // current directory; "" if not known
+	vars    map[string][]string // values of the assigned variables
+	printed string              // output of the whole command line
+	nested  int                 // number of command lines that contain this one
+	isPiped bool                // whether the standard input is the output of another program
 
-	isGitMoved bool // git may work in another repository, or print in a format of its own
+	isGitMoved bool // git may use another repository or format
 }
 
-// program is a program and its arguments. An argument whose value is not known is
-// unknownWord.
+// program is a program and its arguments. Unknown arguments are unknownWord.
 type program struct {
-	name string // without its directory
+	name string // without the directory
 	args []string
-	what string // the words as one text
+	what string // all words as a text
 }
 
-// read judges files that a program reads. A name that begins with a question mark counts
-// only if the file exists.
+// read judges files that a program reads. A file with the prefix "?" counts only if it exists.
 func (s *shell) read(files []string, what string) {
 	s.j.readFiles(s.dir, s.filesOf(files), what)
 	if slices.Contains(files, unknownWord) {
@@ -48,7 +46,7 @@ func (s *shell) search(files []string, what string) {
 	s.j.searchFiles(s.dir, s.filesOf(files), s.printed, what)
 }
 
-// levelOf returns the level of files without raising that of the command.
+// levelOf returns the level of files without raising the level of the command.
 func (s *shell) levelOf(files []string) Level {
 	apart := judge{Machine: s.j.Machine, tree: s.j.tree}
 	t := *s
@@ -83,7 +81,7 @@ func (s *shell) filesOf(words []string) (files []string) {
 	return files
 }
 
-// hasFile reports whether a file exists. A relative name is below the current directory.
+// hasFile reports whether a file exists. Relative names are below the current directory.
 func (s *shell) hasFile(name string) bool {
 	return (filepath.IsAbs(name) && exists(name)) || (s.dir != "" && exists(filepath.Join(s.dir, name)))
 }
@@ -93,7 +91,7 @@ func (s *shell) hasFiles(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !s.hasFile(n) })
 }
 
-// write notes files into which a command writes: the agent's own text, or other text.
+// write records files into which a command writes the agent's own text or other text.
 func (s *shell) write(files []string, isOwn bool) {
 	if s.dir == "" {
 		return
@@ -105,7 +103,7 @@ func (s *shell) write(files []string, isOwn bool) {
 	}
 }
 
-// changeDir follows cd.
+// changeDir processes the arguments of cd.
 func (s *shell) changeDir(args []string) {
 	rest := operands(args)
 	switch {
@@ -120,7 +118,7 @@ func (s *shell) changeDir(args []string) {
 	}
 }
 
-// home returns the person's home directory.
+// home returns the person's home directory, or /nowhere if it is not known.
 func (s *shell) home() string {
 	if s.j.Getenv != nil {
 		if h := s.j.Getenv("HOME"); h != "" {
@@ -130,7 +128,7 @@ func (s *shell) home() string {
 	return "/nowhere"
 }
 
-// operands returns the arguments that are no options.
+// operands returns the arguments that are not options.
 func operands(args []string) (rest []string) {
 	hasEnded := false
 	for _, a := range args {

@@ -1,4 +1,4 @@
-// This file judges what git prints.
+// This file judges the output of git.
 
 package reading
 
@@ -11,21 +11,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// gitCommand is what decides whose text a command of git prints. A command that is not listed,
-// such as pull, log of a remote, notes, shortlog, tag or cat-file, prints text of others.
+// gitCommand determines the origin of a git command's output. Commands that are not listed, such as
+// pull, notes, shortlog, tag and cat-file, print text by others.
 type gitCommand int
 
 const (
 	gitForeign gitCommand = iota
-	gitOwn                // git's own words, and names of files of the working tree
+	gitOwn                // git's own messages, and names of files in the working tree
 	gitFiles              // lines of tracked files
 	gitDiff               // changed lines of the working tree
-	gitCommits            // subjects of commits, next to the hash of each
+	gitCommits            // subjects of commits, each next to its hash
 	gitLog                // commits in a format that the caller may choose
 	gitShow               // commits or files
 )
 
-// gitCommands are the commands of git whose output can be proved to be the project's own.
+// gitCommands are the git commands whose output can be proved to be the project's own.
 var gitCommands = func() map[string]gitCommand {
 	all := map[string]gitCommand{}
 	for kind, names := range map[gitCommand]string{
@@ -44,8 +44,8 @@ var gitCommands = func() map[string]gitCommand {
 	return all
 }()
 
-// git judges a command of git. What git works on is known in the project's own working
-// tree only.
+// git judges a git command. Only in the project's own working tree is it known which repository git
+// reads.
 func (s *shell) git(p program) {
 	was := s.dir
 	defer func() { s.dir = was }()
@@ -57,13 +57,13 @@ func (s *shell) git(p program) {
 	if len(args) == 0 {
 		return
 	}
-	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // its arguments decide what it prints
+	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine what it prints
 	if (chooses && slices.Contains(args, unknownWord)) || !s.isOwnOutput(args[0], args[1:]) {
 		s.j.raise(Foreign, p.what)
 	}
 }
 
-// gitOptions follows the options in front of the command. It reports whether it knows them.
+// gitOptions processes the options before the command. It returns false if an option is not known.
 func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--version" {
 		switch {
@@ -74,7 +74,7 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 			[]string{"--no-pager", "-P", "--paginate", "-p", "--no-optional-locks", "--literal-pathspecs"},
 			args[0],
 		):
-		default: // another repository, or settings that change what git prints
+		default: // another repository, or settings that change the output
 			return nil, false
 		}
 		args = args[1:]
@@ -82,8 +82,8 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 	return args, true
 }
 
-// isInProject reports whether the current directory is in the working tree of the project,
-// not in another one below it.
+// isInProject reports whether the current directory is in the project's working tree, and not in
+// another working tree below it.
 func (s *shell) isInProject() bool {
 	if s.dir == "" || s.j.tree.git == nil {
 		return false
@@ -95,8 +95,7 @@ func (s *shell) isInProject() bool {
 	return ok && s.j.tree.resolve(w.Root()) == s.j.tree.root
 }
 
-// isOwnOutput reports whether what a command of git printed is proved to be the project's
-// own text.
+// isOwnOutput reports whether the output of a git command is proved to be the project's own text.
 func (s *shell) isOwnOutput(command string, args []string) bool {
 	switch gitCommands[command] {
 	case gitOwn:
@@ -120,8 +119,8 @@ func (s *shell) isOwnOutput(command string, args []string) bool {
 	return false
 }
 
-// Patterns of hashes in what git prints: anywhere, and where git log prints the hash of a
-// commit, behind the lines and marks of its graph.
+// Patterns for the output of git: any hash, the hash that git log prints before each commit,
+// possibly after the lines of its graph, and the title of a note.
 var (
 	anyHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
 	logHash = sync.OnceValue(func() *regexp.Regexp {
@@ -130,7 +129,7 @@ var (
 	noteTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\w\n]*Notes\b.*:$`) })
 )
 
-// namesOwnCommits reports whether all commits that the output names were made here.
+// namesOwnCommits reports whether all commits in the output were made on this machine.
 func (s *shell) namesOwnCommits(hashes *regexp.Regexp) bool {
 	for _, m := range hashes.FindAllStringSubmatch(s.printed, -1) {
 		if !s.j.tree.isOwnCommit(m[1]) {
@@ -140,12 +139,13 @@ func (s *shell) namesOwnCommits(hashes *regexp.Regexp) bool {
 	return true
 }
 
-// hashFormats are the formats of git log in which git prints the hash of each commit at
-// the beginning of a line, so that the text of a message cannot stand in for it.
+// hashFormats are the formats of git log in which each commit begins with its hash at the beginning
+// of a line, so that the text of a message cannot be mistaken for it.
 var hashFormats = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isProvedLog reports whether git log or git show printed nothing but commits that were
-// made here. The format must be one of git's own, and no note may be among the text.
+// isProvedLog reports whether git log or git show printed only commits that were made on this
+// machine. The format must be one of hashFormats or the default, and the output must not contain a
+// note.
 func (s *shell) isProvedLog(args []string) bool {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
@@ -160,9 +160,9 @@ func (s *shell) isProvedLog(args []string) bool {
 		!s.j.tree.setsFormats(s.j.Getenv))
 }
 
-// areOwnCommits reports whether all operands of git show are commits that were made here.
-// Without operands it shows the last commit. A tag has a message of its own, and the text of
-// another object may look like a commit.
+// areOwnCommits reports whether all operands of git show are commits that were made on this
+// machine. Without operands, git shows the last commit. Tags are excluded because they have a
+// message of their own, and other objects because their text may look like a commit.
 func (s *shell) areOwnCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")
@@ -171,8 +171,8 @@ func (s *shell) areOwnCommits(operands []string) bool {
 	})
 }
 
-// isProjectFile reports whether all operands of git show are files of the last commit or of
-// the index.
+// isProjectFile reports whether all operands of git show are files of the last commit or of the
+// index.
 func isProjectFile(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
@@ -180,8 +180,8 @@ func isProjectFile(operands []string) bool {
 	})
 }
 
-// isWorkingDiff reports whether a diff is that of the working tree, the index and the last
-// commit, and whether the changed files are the agent's own.
+// isWorkingDiff reports whether a diff compares only the working tree, the index and the last
+// commit, and all changed files are the agent's own.
 func (s *shell) isWorkingDiff(args []string) bool {
 	for _, a := range args {
 		if a == "--" {

@@ -1,4 +1,4 @@
-// This file is the verdict on a call while it is found.
+// This file contains the state in which the verdict on a call is computed.
 
 package reading
 
@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// judge is the verdict on a call while it is found.
+// judge is the state in which the verdict on a call is computed.
 type judge struct {
 	Machine
 	tree  *tree
 	level Level
-	what  string // the part of a command that decided
+	what  string // the part of a command that determined the level
 	own   []string
 	other []string
 }
 
-// raise sets the level if it is higher than that which was found.
+// raise sets the level if it is higher than the current level.
 func (j *judge) raise(l Level, what string) {
 	if l > j.level {
 		j.level, j.what = l, what
 	}
 }
 
-// wrote notes files that were written, with the agent's own text or with other text.
+// wrote records files that were written, with the agent's own text or with other text.
 func (j *judge) wrote(byAgent bool, paths ...string) {
 	for _, p := range paths {
 		p = j.tree.resolve(p)
@@ -37,10 +37,11 @@ func (j *judge) wrote(byAgent bool, paths ...string) {
 	}
 }
 
-// maxFiles is how many files of one call are looked at. More are not known.
+// maxFiles is the maximum number of files of a call that are examined. With more files, the level
+// is Foreign.
 const maxFiles = 500
 
-// readFiles raises the level to that of files that were read.
+// readFiles raises the level to that of the files that were read.
 func (j *judge) readFiles(dir string, paths []string, what string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	if (dir == "" && hasRelative) || len(paths) > maxFiles {
@@ -50,7 +51,7 @@ func (j *judge) readFiles(dir string, paths []string, what string) {
 	j.raise(j.tree.level(absolute(dir, paths), j.Machine), what)
 }
 
-// absolute returns paths below a directory as absolute ones.
+// absolute returns the paths as absolute paths. Relative paths are below dir.
 func absolute(dir string, paths []string) (all []string) {
 	for _, p := range paths {
 		p = filepath.FromSlash(strings.ReplaceAll(p, `\`, string(filepath.Separator)))

@@ -1,23 +1,23 @@
-// This file is what all judgements are made of.
+// This file defines the levels of texts and the access to the machine.
 
 package reading
 
 import "github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 
-// Level is how far the text that a call returned is the agent's own.
+// Level is the origin of a text that a call returned, from the most to the least trusted.
 type Level int
 
 // The levels.
 const (
-	Own       Level = iota // of the project, the agent or the person
-	Unvouched              // of a program that is not known
-	Foreign                // of others
+	Own       Level = iota // by the project, the agent or the person
+	Unvouched              // by a program that oxbow does not know
+	Foreign                // by somebody else
 )
 
-// Machine is what is known of the computer on which the call was made.
+// Machine provides information about the computer on which the call was made.
 type Machine struct {
 	Getenv func(string) string
 
-	// Writers returns who wrote some files last. The paths are absolute and resolved.
+	// Writers returns the last writers of files, whose paths are absolute and resolved.
 	Writers func(paths []string) []fingerprint.Writer
 }

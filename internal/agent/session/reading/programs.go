@@ -1,4 +1,4 @@
-// This file is the table of programs: whose text each of them prints.
+// This file is the table of programs by the origin of the text that they print.
 
 package reading
 
@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// kind is what decides whose text a program prints.
+// kind determines the origin of the text that a program prints.
 type kind int
 
 const (
-	unlisted   kind = iota // nobody vouches for what it prints
-	prints                 // its own messages, and what its arguments or the project say
-	reader                 // the files that its arguments name
+	unlisted   kind = iota // any text
+	prints                 // its own messages, and texts from its arguments or the project
+	reader                 // the files in its arguments
 	filter                 // likewise, but the first argument is a pattern or a script
 	lister                 // names of files
-	finder                 // names of files, and what a program prints that it runs
-	fetcher                // what an address leads to
-	foreign                // text from other machines, packages, databases, containers, logs, the clipboard
-	database               // the file that its first argument names
-	copier                 // nothing: it copies files
-	teeing                 // its standard input, which it writes into files as well
-	moving                 // nothing: it changes the directory
-	evaluating             // what the command line prints that its arguments are
-	setting                // nothing: it reads its standard input into variables
+	finder                 // names of files, and the output of a program that it runs
+	fetcher                // the content of a URL
+	foreign                // text from other machines, packages, databases, containers, logs or the clipboard
+	database               // the file in its first argument
+	copier                 // nothing; it copies files
+	teeing                 // its standard input, which it also writes into files
+	moving                 // nothing; it changes the directory
+	evaluating             // the output of the command line in its arguments
+	setting                // nothing; it reads its standard input into variables
 	gitKind                // see git.go
-	shellKind              // what the script or the command line prints that its arguments name
+	shellKind              // the output of the script or the command line in its arguments
 )
 
-// kinds are the kinds of programs by name.
+// kinds contains the kinds of programs by name.
 var kinds = kindsByName(map[kind]string{
 	prints: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
 		date cal whoami id uname hostname arch nproc sleep wait kill pkill killall ps pgrep df du free uptime
@@ -79,7 +79,7 @@ func kindsByName(names map[kind]string) map[string]kind {
 	return all
 }
 
-// systemDirs are the directories of programs that are no files of a project.
+// systemDirs are directories of programs that are not part of a project.
 var systemDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
@@ -97,10 +97,10 @@ func (s *shell) simple(words []string) {
 		s.j.raise(Unvouched, p.what)
 		return
 	}
-	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw" // which such projects track
+	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw" // projects usually track these scripts
 	if dir := path.Dir(filepath.ToSlash(words[0])); (dir != "." && !slices.Contains(systemDirs, dir) &&
 		!isWrapperOfProject) || (strings.HasPrefix(words[0], "./") && !isWrapperOfProject) {
-		s.j.raise(Unvouched, p.what) // it may be any program, whatever it is called
+		s.j.raise(Unvouched, p.what) // a program outside of systemDirs may be any program, whatever its name
 	}
 	if w, ok := wrappers[p.name]; ok {
 		s.wrapped(w, p.args)
@@ -117,7 +117,7 @@ func (s *shell) simple(words []string) {
 	s.judge(p)
 }
 
-// judge judges a program of a kind.
+// judge judges a program by its kind.
 func (s *shell) judge(p program) {
 	switch kinds[p.name] {
 	case prints:
@@ -148,7 +148,7 @@ func (s *shell) judge(p program) {
 	}
 }
 
-// quiet follows a program that prints nothing of its own.
+// quiet judges a program that prints no text of its own.
 func (s *shell) quiet(p program) {
 	switch kinds[p.name] {
 	case copier:
@@ -169,8 +169,8 @@ func (s *shell) quiet(p program) {
 	}
 }
 
-// namedFiles returns the operands that are files. A number, and the value of an option, is
-// none unless a file has this name.
+// namedFiles returns the operands that are files. An operand that may be a number or the value of
+// an option gets the prefix "?", which means that it counts only if the file exists.
 func (s *shell) namedFiles(name string, operands []string) (files []string) {
 	isName := func(a string) bool {
 		return name == "cat" || name == "." || name == "source" || strings.ContainsAny(a, `/\.*?`) || a == unknownWord
@@ -191,7 +191,7 @@ func (s *shell) namedFiles(name string, operands []string) (files []string) {
 	return files
 }
 
-// fetch judges a program that reads an address.
+// fetch judges a program that reads a URL.
 func (s *shell) fetch(p program) {
 	level := Unvouched
 	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWord || isRemote(a) }) {
@@ -236,8 +236,8 @@ func isRemote(w string) bool {
 	return hasScheme || strings.Contains(host, ".") || (host != "" && !strings.ContainsAny(w, "{[=,"))
 }
 
-// copies follows cp, mv and the like: what they write is as much the agent's as what they
-// read.
+// copies judges cp, mv and similar programs. The written files are the agent's own if the read
+// files are.
 func (s *shell) copies(args []string) {
 	rest := operands(args)
 	if len(rest) < 2 {
@@ -251,8 +251,8 @@ func (s *shell) copies(args []string) {
 	}
 }
 
-// filter judges a program whose first argument is a pattern or a script, unless an option
-// has it.
+// filter judges a program whose first argument is a pattern or a script, unless an option contains
+// the pattern or script.
 func (s *shell) filter(p program) {
 	rest := operands(p.args)
 	hasPattern := slices.ContainsFunc(p.args, func(a string) bool {
@@ -279,7 +279,7 @@ func (p *program) walks() bool {
 	})
 }
 
-// finder judges a program that finds files, and a program that it runs for them.
+// finder judges a program that finds files, and the program that it runs for them.
 func (s *shell) finder(p program) {
 	roots := p.args
 	if i := slices.IndexFunc(p.args, func(a string) bool {
@@ -307,7 +307,7 @@ func (s *shell) finder(p program) {
 	}
 }
 
-// known returns words in which a word that is not known in part is not known.
+// known replaces each word that is partly unknown by unknownWord.
 func known(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, unknownWord) {

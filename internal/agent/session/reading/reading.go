@@ -1,13 +1,13 @@
-// This file decides where the text came from that a call returned.
+// This file judges the origin of the text that a call returned.
 
-// Package reading decides where the text came from that a tool returned to an agent: from
-// the project and the agent itself, from others, or from a place that is not known.
+// Package reading judges the origin of a text that a tool returned to an agent: the project and the
+// agent itself, somebody else, or an unknown program.
 //
-// What decides is where the bytes come from: the tool ([tables]), the program that a
-// command runs ([programs]), and the files that either reads. A file is the agent's own if
-// git tracks it in the project, or if the agent wrote it. A file in a directory of foreign
-// code such as node_modules, outside of the project, or reached through a link that leads
-// there is foreign, and so is one that git does not track and that the agent did not write.
+// The origin depends on the source of the bytes: the tool ([tables]), the program that a command
+// runs ([programs]), and the files that either reads. A file is the agent's own if the agent wrote
+// it or if git tracks it in the project. All other files are foreign, as are files outside of the
+// project, files in directories of foreign code such as node_modules, and files reached through a
+// link to such a place. Files of a project without git that the agent did not write are unvouched.
 package reading
 
 import (
@@ -18,39 +18,39 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Call is a call of a tool.
+// Call is a tool call.
 type Call struct {
-	Client string // as setup names it
-	Tool   string // as the client names it
+	Client string // the client's name in setup
+	Tool   string // the client's name for the tool
 	Input  json.RawMessage
-	Dir    string // the working directory, absolute
-	Output string // what the tool returned; only the names of files in it are looked at
+	Dir    string // absolute path of the working directory
+	Output string // the returned text, searched for names of files, hashes of commits and the like
 }
 
-// Verdict is where the text of a call came from.
+// Verdict is the origin of a call's text.
 type Verdict struct {
 	Level Level
 	What  string // the tool and its argument, if Level is not Own
 
-	// Files that the call wrote, as absolute resolved paths: with the agent's text, and
-	// with other text.
+	// Files that the call wrote, as absolute resolved paths: files with the agent's own text, and
+	// files with other text.
 	Wrote, WroteOther []string
 }
 
-// maxWhat is the bytes of a verdict's What.
+// maxWhat is the maximum length of a verdict's What, in bytes.
 const maxWhat = 250
 
-// Judge returns where the text of a call came from.
+// Judge returns the origin of the text that a call returned. If it panics, the verdict is Foreign.
 func Judge(c Call, m Machine) (v Verdict) {
 	defer func() {
-		if recover() != nil { // a client's hook must not fail because of a strange command
+		if recover() != nil { // a strange command must not break a client's hook
 			v = Verdict{Level: Foreign, What: label(c.Tool, "")}
 		}
 	}()
 	u, _ := useOf(c.Client, c.Tool)
 	j := &judge{Machine: m, tree: newTree(c.Dir)}
 	var in map[string]any
-	_ = json.Unmarshal(c.Input, &in) // what cannot be read stays empty
+	_ = json.Unmarshal(c.Input, &in) // arguments that cannot be decoded stay empty
 	arg := ""
 	switch u {
 	case runs:
@@ -89,18 +89,17 @@ func Judge(c Call, m Machine) (v Verdict) {
 	return v
 }
 
-// label returns the tool and its argument on one line, in which "…" stands for words that
-// are not known.
+// label returns the tool and its argument on a single line, with "…" in the place of unknown words.
 func label(tool, arg string) string {
 	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWord, "…")), " ")
 	return strings.TrimSpace(text.Cut(line, maxWhat))
 }
 
-// pathKeys are the arguments of tools that name a file or a directory, or several.
+// pathKeys are the arguments of tools that contain one or more paths.
 var pathKeys = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
 	"paths", "file_paths", "include", "target_file"}
 
-// pathsIn returns the files and directories that the arguments of a tool name.
+// pathsIn returns the files and directories in a tool's arguments.
 func pathsIn(in map[string]any) (paths []string) {
 	for _, k := range pathKeys {
 		switch v := in[k].(type) {
@@ -119,8 +118,8 @@ func pathsIn(in map[string]any) (paths []string) {
 	return paths
 }
 
-// patternBase returns the directory in which the pattern of a tool such as Glob begins, if
-// it is not the working directory.
+// patternBase returns the directory in which a tool's pattern begins, such as that of Glob, if it
+// is not relative to the working directory.
 func patternBase(in map[string]any) []string {
 	p, _ := in["pattern"].(string)
 	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "..") {
@@ -129,7 +128,7 @@ func patternBase(in map[string]any) []string {
 	return []string{beforePattern(p)}
 }
 
-// beforePattern returns a path up to the first part that has a pattern.
+// beforePattern returns the directory part of a path before the first element with a pattern.
 func beforePattern(p string) string {
 	i := strings.IndexAny(p, "*?[{")
 	if i < 0 {
@@ -142,7 +141,7 @@ func beforePattern(p string) string {
 	return p[:i]
 }
 
-// firstOf returns the first argument that is there.
+// firstOf returns the first of the arguments that is a text and not empty.
 func firstOf(in map[string]any, keys ...string) string {
 	for _, k := range keys {
 		if s, ok := in[k].(string); ok && s != "" {
@@ -152,8 +151,7 @@ func firstOf(in map[string]any, keys ...string) string {
 	return ""
 }
 
-// commandIn returns the command line of a shell's call. A command may be given as a list
-// of arguments.
+// commandIn returns the command line of a shell call, which is a text or a list of arguments.
 func commandIn(in map[string]any) string {
 	for _, k := range []string{"command", "cmd"} {
 		switch v := in[k].(type) {
@@ -178,10 +176,10 @@ func commandIn(in map[string]any) string {
 	return ""
 }
 
-// quoted returns an argument as a shell reads it.
+// quoted returns an argument with quotes for a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// patchedFiles returns the files that a patch of apply_patch writes.
+// patchedFiles returns the files that an apply_patch patch writes.
 func patchedFiles(in map[string]any) (files []string) {
 	patch := firstOf(in, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {

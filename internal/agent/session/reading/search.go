@@ -1,4 +1,4 @@
-// This file judges the lines that a search printed.
+// This file judges the output of a search.
 
 package reading
 
@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// searchFiles raises the level to that of the files and directories that were searched, and
-// of the files whose lines the output has. A line of a directory without the name of its
-// file may be of any file.
+// searchFiles raises the level to that of the searched files and directories, and of the files
+// whose lines the output contains. A line without a file name may be from any file of a searched
+// directory, so it is unvouched.
 func (j *judge) searchFiles(dir string, paths []string, output, what string) {
 	j.readFiles(dir, paths, what)
 	hasDir := slices.ContainsFunc(absolute(dir, paths), isDir)
@@ -29,23 +29,23 @@ func (j *judge) searchFiles(dir string, paths []string, output, what string) {
 	}
 }
 
-// maxUnnamed is how many words of a line need no name of a file: a search also prints
-// counts and names of files.
+// maxUnnamed is the maximum number of words in a line that needs no file name, because a search
+// also prints counts and file names.
 const maxUnnamed = 5
 
-// searchLines are the lines that a search printed.
+// searchLines collects the files in the lines of a search.
 type searchLines struct {
 	dir        string
-	isFile     map[string]bool // names that were looked for
-	files      []string        // the files whose lines were printed
-	hasUnnamed bool            // there are lines of which the file is not known
+	isFile     map[string]bool // results of earlier checks by name
+	files      []string        // files whose lines were printed
+	hasUnnamed bool            // some lines contain no file name
 }
 
-// context finds the end of the name in a line of context: NAME-LINE-TEXT.
+// context matches the separator after the name in a context line, NAME-LINE-TEXT.
 var context = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9]+-`) })
 
-// add finds the file of a line: NAME:LINE:TEXT, NAME:TEXT, or NAME-LINE-TEXT. A line that is
-// the name of a file has no text.
+// add finds the file of a line, which has the form NAME:LINE:TEXT, NAME:TEXT or NAME-LINE-TEXT. A
+// line that is only a file name contains no text of the file.
 func (l *searchLines) add(line string) {
 	if line == "" || l.find(line, false) {
 		return
@@ -66,10 +66,11 @@ func (l *searchLines) add(line string) {
 	l.hasUnnamed = l.hasUnnamed || len(strings.Fields(line)) > maxUnnamed
 }
 
-// maxName is the bytes in which the name of a file is looked for.
+// maxName is the number of bytes of a line that are searched for a file name.
 const maxName = 400
 
-// find reports whether a file has the name. With text says that a line of it was printed.
+// find reports whether a file with the name exists. If withText is true, it records that a line of
+// the file was printed.
 func (l *searchLines) find(name string, withText bool) bool {
 	isFile, ok := l.isFile[name]
 	if !ok {

@@ -1,4 +1,4 @@
-// This file follows the statements of a command line of a shell.
+// This file judges the statements of a shell command line.
 
 package reading
 
@@ -10,17 +10,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxNested is how deep command lines may contain command lines.
+// maxNested is the maximum depth of command lines within command lines.
 const maxNested = 8
 
-// command judges a command line that printed a text.
+// command judges a command line and its output.
 func (j *judge) command(line, printed string) {
 	s := shell{j: j, dir: j.tree.dir, vars: map[string][]string{}, printed: printed}
 	s.run(line)
 }
 
-// run judges a command line. A line that is not one of a Unix shell, such as one of
-// PowerShell, is cut at the signs that separate commands in most shells.
+// run judges a command line. A line that is not valid in a Unix shell, such as a PowerShell line,
+// is unvouched and is split at the characters that separate commands in most shells.
 func (s *shell) run(line string) {
 	s.nested++
 	if s.nested > maxNested {
@@ -49,16 +49,16 @@ func (s *shell) stmts(list []*syntax.Stmt) {
 	}
 }
 
-// sub judges statements that cannot change the directory or the variables of those that
-// follow.
+// sub judges statements that cannot change the directory or the variables of the statements after
+// them.
 func (s *shell) sub(list []*syntax.Stmt) {
 	inner := *s
 	inner.vars = maps.Clone(s.vars)
 	inner.stmts(list)
 }
 
-// stmt judges a statement. What it writes into a file is as much the agent's as what it
-// reads itself.
+// stmt judges a statement. A file that it writes counts as the agent's own text only if everything
+// that the statement reads does.
 func (s *shell) stmt(st *syntax.Stmt) {
 	oldLevel, oldWhat := s.j.level, s.j.what
 	s.j.level = Own
@@ -73,7 +73,7 @@ func (s *shell) stmt(st *syntax.Stmt) {
 	}
 }
 
-// redirect judges what a redirection reads, and notes what it writes.
+// redirect judges the file that a redirection reads, and records the file that it writes.
 func (s *shell) redirect(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		s.word(r.Hdoc)
@@ -115,7 +115,7 @@ func (s *shell) cmd(c syntax.Command) {
 	}
 }
 
-// branches judges a statement that has others in it: all of them.
+// branches judges all statements within a compound statement.
 func (s *shell) branches(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.IfClause:
@@ -124,7 +124,7 @@ func (s *shell) branches(c syntax.Command) {
 			s.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
-		for range 2 { // the second time with the values that the first one left
+		for range 2 { // twice, because values of the first round may be used in the second
 			s.stmts(c.Cond)
 			s.stmts(c.Do)
 		}
@@ -138,12 +138,12 @@ func (s *shell) branches(c syntax.Command) {
 		for _, item := range c.Items {
 			s.stmts(item.Stmts)
 		}
-	default: // tests and arithmetic, in which commands may be
+	default: // tests and arithmetic, which may contain commands
 		s.inside(c)
 	}
 }
 
-// loopVariable gives the variable of a loop all its values.
+// loopVariable assigns all values of a loop to its variable.
 func (s *shell) loopVariable(l syntax.Loop) {
 	loop, ok := l.(*syntax.WordIter)
 	if !ok {
@@ -157,8 +157,8 @@ func (s *shell) loopVariable(l syntax.Loop) {
 	s.set(loop.Name.Value, values)
 }
 
-// set adds values of a variable. It keeps the old ones, because it does not know which
-// statements run.
+// set adds values to a variable. It keeps the old values, because it is not known which statements
+// run.
 func (s *shell) set(name string, values []string) {
 	all := slices.Clone(s.vars[name])
 	for _, v := range values {
@@ -169,8 +169,8 @@ func (s *shell) set(name string, values []string) {
 	s.vars[name] = bounded(all)
 }
 
-// binary judges two statements. The second one of a pipe reads what the first one prints,
-// so that what it writes is no more the agent's than that.
+// binary judges two statements. The second statement of a pipe reads the output of the first, so
+// the files that it writes are not the agent's own if the output is not.
 func (s *shell) binary(c *syntax.BinaryCmd) {
 	s.stmt(c.X)
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
@@ -203,8 +203,9 @@ func (s *shell) inside(node syntax.Node) {
 	})
 }
 
-// assign follows assignments. Where programs are found, and in which repository git works,
-// is not known any more after a variable was set that decides this.
+// assign processes assignments. PATH, LD_* and GIT_* variables make the command unvouched, because
+// they change which programs run. After a GIT_* variable, the repository of git is not known any
+// more.
 func (s *shell) assign(as []*syntax.Assign) {
 	for _, a := range as {
 		values := []string{""}

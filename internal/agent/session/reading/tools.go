@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// use is what a tool does, as far as it decides where the text comes from that it returns.
+// use is the kind of work of a tool, which determines the origin of the text that it returns.
 type use int
 
 const (
 	unknown  use = iota
-	runs         // a command of a shell: what the command reads decides
-	files        // reads the files that its arguments name
-	searches     // searches or lists the files below the paths that its arguments name
-	edits        // writes the files that its arguments name, and returns what the agent wrote
-	web          // text from the web, from a document of another, or from a server of MCP
-	late         // output of a command that was started earlier
-	agents       // a sub-agent, whose own calls are reported
-	unseen       // a sub-agent or a skill whose reading is not reported
-	quiet        // returns the agent's or the person's own words
+	runs         // runs a shell command, which determines the origin
+	files        // reads the files in its arguments
+	searches     // searches or lists the files below the paths in its arguments
+	edits        // writes the files in its arguments and returns the agent's own text
+	web          // returns text from the web, another document or an MCP server
+	late         // returns the output of a command that was started earlier
+	agents       // starts a sub-agent, whose own calls are reported
+	unseen       // starts a sub-agent or a skill whose calls are not reported
+	quiet        // returns the agent's or the person's own text
 )
 
-// clientTools are the tools of a client, by what they do. Names are in lower case.
+// clientTools contains the tools of a client by use. Names are in lower case.
 type clientTools map[use][]string
 
-// tables are the tools of the clients, read off Claude Code 2.1.330, Codex 0.169, Gemini
-// CLI 0.61, opencode 1.18, Copilot CLI 1.0.102 and Qwen Code 0.24. A tool that is in no row
-// is a tool of an MCP server if its name is like that; other output is unvouched.
+// tables contains the tools of the clients, taken from Claude Code 2.1.330, Codex 0.169, Gemini CLI
+// 0.61, opencode 1.18, Copilot CLI 1.0.102 and Qwen Code 0.24. A tool that is not listed is an MCP
+// tool if its name has the form of one. The output of other tools is unvouched.
 var tables = map[string]clientTools{
 	"claude": {
 		runs:     {"bash", "powershell"},
@@ -100,8 +100,8 @@ var tables = map[string]clientTools{
 	},
 }
 
-// mcpNames are the forms of the names of tools of MCP servers: what is in front of the
-// server, and what is between the server and the tool.
+// mcpNames contains, by client, the forms of MCP tool names: the prefix before the server, and the
+// separator between the server and the tool.
 var mcpNames = map[string]struct{ front, between string }{
 	"claude":   {"mcp__", "__"},
 	"codex":    {"mcp__", "__"},
@@ -111,12 +111,11 @@ var mcpNames = map[string]struct{ front, between string }{
 	"copilot":  {"", "-"},
 }
 
-// ownServers are the names under which setup registers this program's server. A server of
-// another program that is given one of them is taken for it.
+// ownServers lists the names under which setup registers this program's server. A server of another
+// program that has one of these names is mistaken for it.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// useOf returns what a tool of a client does, and whether it is a tool of this program's
-// own server.
+// useOf returns the use of a client's tool, and whether it is a tool of this program's own server.
 func useOf(client, tool string) (u use, own bool) {
 	name := strings.ToLower(tool)
 	for u, names := range tables[client] {

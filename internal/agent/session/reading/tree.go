@@ -1,4 +1,4 @@
-// This file decides whether a file is of the project.
+// This file decides whether a file belongs to the project.
 
 package reading
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// foreignDirs are directories of a project that hold the code of others, also if git
-// tracks them. Letter case does not count.
+// foreignDirs are directories of a project that contain the code of others, even if git tracks
+// them. Letter case is ignored.
 var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "pods", "carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
@@ -21,10 +21,10 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 // tree is the project that a session works on.
 type tree struct {
 	dir   string // the working directory
-	root  string // of the working tree, or dir; links are resolved
+	root  string // root of the working tree, or dir; links are resolved
 	git   *git.Worktree
-	links map[string]string // resolved paths
-	own   map[string]bool   // commits; nil until they are read
+	links map[string]string // resolved paths by path
+	own   map[string]bool   // own commits; nil until they are read
 }
 
 func newTree(dir string) *tree {
@@ -39,7 +39,7 @@ func newTree(dir string) *tree {
 	return t
 }
 
-// resolve returns a path without links. The last parts of the path need not be there.
+// resolve returns a path with all links resolved. The last elements of the path need not exist.
 func (t *tree) resolve(p string) string {
 	if real, ok := t.links[p]; ok {
 		return real
@@ -56,7 +56,7 @@ func (t *tree) resolve(p string) string {
 	return real
 }
 
-// level returns the highest level of some files or directories, given as absolute paths.
+// level returns the highest level of files or directories, given as absolute paths.
 func (t *tree) level(paths []string, m Machine) Level {
 	level, files := Own, []string{}
 	for _, p := range paths {
@@ -76,7 +76,7 @@ func (t *tree) level(paths []string, m Machine) Level {
 	return max(level, t.levelOfFiles(files, m))
 }
 
-// undecided is the level of a place that decides nothing about a file in it.
+// undecided is the result for a place that does not determine the level of its files.
 const undecided Level = -1
 
 // levelOfPlace returns the level of all files at a place, or undecided.
@@ -86,16 +86,16 @@ func (t *tree) levelOfPlace(real string, m Machine) Level {
 	case isInside && isForeignDir(rel):
 		return Foreign
 	case isInside && t.git != nil && isDir(real):
-		return Own // it has names of files
+		return Own // listing a directory only shows file names
 	case !isInside && isOwnMemory(real, m.Getenv):
 		return Own
 	}
 	return undecided
 }
 
-// levelOfFiles returns the highest level of files, given as resolved paths. A file is the
-// agent's own if the agent wrote it last, or if git tracks it in the project. In a project
-// without git nobody vouches for the others.
+// levelOfFiles returns the highest level of files, given as resolved paths. A file is the agent's
+// own if the agent wrote it last or if git tracks it in the project. In a project without git,
+// other files are unvouched.
 func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	writers := make([]fingerprint.Writer, len(files))
 	if m.Writers != nil {
@@ -128,7 +128,8 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	return Own
 }
 
-// inside returns the path below the root of the project, with slashes.
+// inside returns the path relative to the project's root, with slashes. It returns false if the
+// path is not in the project.
 func (t *tree) inside(real string) (rel string, ok bool) {
 	rel, err := filepath.Rel(t.root, real)
 	if err != nil || t.root == "" || !filepath.IsLocal(rel) {
@@ -146,9 +147,9 @@ func isForeignDir(rel string) bool {
 	return false
 }
 
-// memories are files in which clients keep what their agents and their person note, below
-// the directory of the client. What others wrote into them is found by comparing it with
-// the notes that are made of them.
+// memories are files below a client's directory in which the client stores notes of its agents and
+// its person. Text by others in these files is found later, by comparing the notes made from the
+// files.
 var memories = []struct{ variable, dir, pattern string }{
 	{"CLAUDE_CONFIG_DIR", ".claude", "projects/*/memory/*"},
 	{"CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"},
@@ -190,14 +191,14 @@ func exists(p string) bool {
 	return err == nil
 }
 
-// isDevice reports whether the path is a device that holds no text, or one of the
-// process's own streams.
+// isDevice reports whether a path is a device without text or a standard stream of the process.
 func isDevice(p string) bool {
 	return p == "/dev/null" || p == "/dev/stdin" || p == "/dev/zero" || p == "/dev/tty" ||
 		strings.HasPrefix(p, "/dev/fd/")
 }
 
-// isOwnCommit reports whether a commit, which may be abbreviated, was made here.
+// isOwnCommit reports whether a commit, given by its hash or a prefix of it, was made on this
+// machine.
 func (t *tree) isOwnCommit(hash string) bool {
 	if t.git == nil {
 		return false
@@ -213,8 +214,8 @@ func (t *tree) isOwnCommit(hash string) bool {
 	return false
 }
 
-// setsFormats reports whether the settings of git may change the format of git log. An
-// include may, too.
+// setsFormats reports whether git's settings may change the format of git log, directly or through
+// an include.
 func (t *tree) setsFormats(getenv func(string) string) bool {
 	files := []string{t.git.ConfigFile()}
 	if getenv != nil {

@@ -1,4 +1,4 @@
-// This file finds the values of the words of a command line.
+// This file computes the values of the words in a command line.
 
 package reading
 
@@ -10,13 +10,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxValues is how many values of one word are followed.
+// maxValues is the maximum number of values of a word that are tracked.
 const maxValues = 64
 
-// manyValues are the values of a word that has more than are followed.
+// manyValues is the result for a word with more than maxValues values.
 var manyValues = []string{unknownWord}
 
-// bounded returns values, or that they are not known if there are too many.
+// bounded returns the values, or manyValues if there are more than maxValues.
 func bounded(values []string) []string {
 	if len(values) > maxValues {
 		return manyValues
@@ -24,8 +24,7 @@ func bounded(values []string) []string {
 	return values
 }
 
-// braces returns the words that a word with braces means. The value of a sequence such as
-// {1..9} is not known.
+// braces expands the braces of a word. The values of a sequence such as {1..9} are not known.
 func braces(w *syntax.Word) []*syntax.Word {
 	words := []*syntax.Word{{}}
 	syntax.SplitBraces(w)
@@ -59,13 +58,12 @@ func elements(b *syntax.BraceExp) (all []*syntax.Word) {
 	return all
 }
 
-// unknownSyntax returns a word whose value is not known: a variable that nobody can set.
+// unknownSyntax returns a word whose value is not known. It is a variable that cannot be set.
 func unknownSyntax() *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
 }
 
-// word returns the values of a word, and judges the commands in it. A value that is not
-// known is unknownWord.
+// word returns the values of a word, and judges the commands in it. Unknown values are unknownWord.
 func (s *shell) word(w *syntax.Word) []string {
 	values := s.parts(w.Parts)
 	for i, v := range values {
@@ -79,7 +77,7 @@ func (s *shell) word(w *syntax.Word) []string {
 	return values
 }
 
-// parts returns the values of the parts of a word.
+// parts returns the values of the concatenated parts of a word.
 func (s *shell) parts(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {
@@ -114,14 +112,14 @@ func (s *shell) part(p syntax.WordPart) []string {
 		s.sub(p.Stmts)
 	case *syntax.ProcSubst:
 		s.sub(p.Stmts)
-		return []string{os.DevNull} // what it reads is judged already
+		return []string{os.DevNull} // the commands that fill it are judged already
 	default:
 		s.inside(p)
 	}
 	return manyValues
 }
 
-// isPlain reports whether an expansion is the value of a variable as it is.
+// isPlain reports whether an expansion is the unchanged value of a variable.
 func isPlain(p *syntax.ParamExp) bool {
 	isChanged := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil ||
 		p.Names != 0
@@ -151,7 +149,7 @@ func (s *shell) variable(name string) []string {
 	return manyValues
 }
 
-// unquoted returns a literal without its backslashes.
+// unquoted returns a literal without backslashes.
 func unquoted(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

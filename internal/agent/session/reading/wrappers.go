@@ -1,4 +1,4 @@
-// This file is the table of programs that run others.
+// This file is the table of programs that run other programs.
 
 package reading
 
@@ -10,17 +10,17 @@ import (
 	"sync"
 )
 
-// wrapper says how a program names the one that it runs.
+// wrapper describes how a program names the program that it runs.
 type wrapper struct {
-	values string // the options that have a value
-	line   string // the option whose value is a command line
-	dir    string // the option whose value is the directory to run in
-	skip   int    // operands in front of the program
-	isLine bool   // the operands are a command line
-	isFed  bool   // more arguments come from the standard input
+	values string // options that have a value
+	line   string // option whose value is a command line
+	dir    string // option whose value is the directory to run in
+	skip   int    // number of operands before the program
+	isLine bool   // whether the operands are a command line
+	isFed  bool   // whether more arguments come from the standard input
 }
 
-// wrappers are the programs that run the one which their arguments name.
+// wrappers are the programs that run the program named by their arguments.
 var wrappers = map[string]wrapper{
 	"sudo":       {values: "-u -g -h -p -C -r -t -T -U -R --user --group --host --prompt --chroot", dir: "-D"},
 	"doas":       {values: "-u -C"},
@@ -112,20 +112,20 @@ func (s *shell) shellProgram(p program) {
 			return
 		}
 	}
-	s.j.raise(Unvouched, p.what) // a script, or what it reads
+	s.j.raise(Unvouched, p.what) // it runs a script or its standard input
 }
 
-// manager is a package manager or a build tool: the words after its name, of which the
-// second may count too, decide what it prints.
+// manager describes a package manager or a build tool. Its subcommand determines what it prints.
+// The subcommand is one word or two words, such as mod/tidy.
 type manager struct {
-	own      string // it prints what the project says
-	runs     string // it runs the program that follows
-	unknown  string // it runs a program of the project or of a package
-	isRunner bool   // each word is a program of a package
+	own      string // subcommands that print texts of the project
+	runs     string // subcommands that run the program in the next arguments
+	unknown  string // subcommands that run a program of the project or of a package
+	isRunner bool   // whether other subcommands are programs of packages
 }
 
-// managers are package managers and build tools. With other words than these they print
-// what packages or other machines say.
+// managers are package managers and build tools. Subcommands that are not listed print texts of
+// packages or of other machines.
 var managers = map[string]manager{
 	"npm":  {own: "test t run run-script start build pack version init prefix root bin config set pkg lint"},
 	"pnpm": {own: "test t run start build lint typecheck check pack init"},
@@ -199,8 +199,8 @@ func (s *shell) manager(m manager, p program) {
 	}
 }
 
-// isStandardPackage reports whether the argument of go doc is a package of the project or
-// of the standard library. An import path with a host is neither.
+// isStandardPackage reports whether the argument of go doc is a package of the project or of the
+// standard library. A path whose first element contains a dot is neither.
 func isStandardPackage(args []string) bool {
 	names := operands(args)
 	if len(names) == 0 || strings.HasPrefix(names[0], "./") {
@@ -210,15 +210,15 @@ func isStandardPackage(args []string) bool {
 	return !hasPath || !strings.Contains(host, ".")
 }
 
-// interpreter is a program that runs a script.
+// interpreter describes a program that runs a script.
 type interpreter struct {
 	modules string // modules whose output is the project's own
-	foreign string // modules that print text of others
+	foreign string // modules that print texts by others
 	code    string // options that are followed by code
-	own     string // options with which it prints its own words
+	own     string // options with which the output is the project's own
 }
 
-// interpreters are the interpreters by name, without the number of a version.
+// interpreters contains the interpreters by name, without version numbers.
 var interpreters = map[string]interpreter{
 	"python": {
 		modules: "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",
@@ -239,7 +239,7 @@ func interpreterOf(name string) (interpreter, bool) {
 	return i, ok
 }
 
-// level returns the level of what a script prints.
+// level returns the level of the output of an interpreter with these arguments.
 func (i *interpreter) level(args []string) Level {
 	for n, a := range args {
 		rest := args[n+1:]
@@ -261,8 +261,8 @@ func (i *interpreter) level(args []string) Level {
 	return Unvouched
 }
 
-// reaches finds, in code on a command line, what reads from other machines, programs or
-// files. Code without it is unvouched all the same.
+// reaches matches code on a command line that may read from other machines, programs or files. Code
+// that it does not match is still only Unvouched.
 var reaches = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +

@@ -1,4 +1,4 @@
-// What is kept of a call of a tool, whatever client made it.
+// This file converts a tool call of any client into the stored form.
 
 package transcript
 
@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// role is what a tool does.
+// role is the kind of work that a tool does.
 type role int
 
 const (
@@ -30,7 +30,7 @@ const (
 	plans
 )
 
-// roles are those of the tools that clients bring along, by name in lower case.
+// roles contains the roles of the clients' built-in tools, by name in lower case.
 var roles = map[string]role{
 	"bash": shell, "shell": shell, "exec_command": shell, "local_shell": shell, "shell_command": shell,
 	"container.exec": shell, "run_shell_command": shell, "powershell": shell, "execute_command": shell,
@@ -49,7 +49,7 @@ var roles = map[string]role{
 	"todowrite": plans, "todo_write": plans, "update_plan": plans, "write_todos": plans, "update_todo": plans,
 }
 
-// input is the arguments of a tool, by the names that clients give them.
+// input contains the arguments of a tool, with the names that the clients use.
 type input struct {
 	Command    json.RawMessage `json:"command"`
 	Cmd        json.RawMessage `json:"cmd"`
@@ -71,34 +71,33 @@ type input struct {
 	OldStr     string          `json:"old_str"`
 	NewStr     string          `json:"new_str"`
 	ReplaceAll bool            `json:"replace_all"`
-	Content    *string         `json:"content"`   // of a whole file
-	FileText   *string         `json:"file_text"` // the same, as Copilot CLI calls it
+	Content    *string         `json:"content"`   // text of a whole file
+	FileText   *string         `json:"file_text"` // the same in Copilot CLI
 	Todos      json.RawMessage `json:"todos"`
 	Plan       json.RawMessage `json:"plan"`
 }
 
-// Outcome is how a call ended.
+// Outcome is the result of a call.
 type Outcome struct {
 	Failed bool
-	Exit   *int   // the status of a command, where the client says it apart from the output
-	Output string // what the tool answered
+	Exit   *int   // exit status of a command, if the client reports it separately from the output
+	Output string // the text that the tool returned
 
-	Original *string // the file before an edit; nil if the client does not tell it
+	Original *string // text of the file before an edit; nil if not known
 
-	// Tainted reports whether the answer holds a tainted entry of the memory.
+	// Tainted reports whether the returned text contains a tainted entry of the memory.
 	Tainted bool
 
-	// Silent says that the client names the status of a command only when it is
-	// not 0.
+	// Silent reports whether the client mentions the exit status of a command only if it is not 0.
 	Silent bool
 }
 
-// Called returns the event of a call that has answered, made of e: one of kind
-// [session.Called], or [session.Plan] of a tool that keeps a list. It returns
-// false where there is nothing to report. Clean takes out what may not be kept.
+// Called completes the event e of a finished call. The kind becomes [session.Called], or
+// [session.Plan] if the tool manages a to-do list. It returns false if there is nothing to report.
+// Clean is applied to texts and removes what must not be stored.
 func Called(e session.Event, tool string, args []byte, o Outcome, clean func(string) string) (session.Event, bool) {
 	var in input
-	_ = clientline.Decode(args, &in) // what cannot be read stays empty
+	_ = clientline.Decode(args, &in) // arguments that cannot be decoded stay empty
 	r := roles[strings.ToLower(tool)]
 	if r == plans {
 		e.Kind = session.Plan
@@ -144,7 +143,7 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 	return e, true
 }
 
-// foreign returns what the answer holds of others, "" for nothing: a tainted entry.
+// foreign returns "tainted entry" if the answer contains a tainted entry, otherwise "".
 func (o *Outcome) foreign() string {
 	if o.Tainted || strings.Contains(o.Output, session.Warned) {
 		return "tainted entry"
@@ -159,8 +158,8 @@ func named(file string) []string {
 	return []string{file}
 }
 
-// commandOf returns the command line of a shell: a text, or an array of
-// arguments, of which a shell that is named first and its option are left out.
+// commandOf returns the command line of a shell call, which is a text or an array of arguments. An
+// array of a shell, its -c option and a script is reduced to the script.
 func commandOf(in input) string {
 	raw := in.Command
 	if len(raw) == 0 {
@@ -181,7 +180,7 @@ func commandOf(in input) string {
 	return strings.Join(args, " ")
 }
 
-// patched returns the files that a patch of apply_patch changes.
+// patched returns the files that an apply_patch patch changes.
 func patched(text string) (files []string) {
 	_, text, ok := strings.Cut(text, "*** Begin Patch")
 	if !ok {
@@ -200,7 +199,7 @@ func patched(text string) (files []string) {
 	return files
 }
 
-// planText returns the list of a plan as Markdown.
+// planText returns a to-do list as Markdown.
 func planText(in input) string {
 	raw := in.Todos
 	if len(raw) == 0 {
@@ -234,20 +233,19 @@ func planText(in input) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// status finds the exit status in what clients put around the output of a
-// command: Claude Code and Codex before it, Gemini CLI and Qwen Code after it,
-// Copilot CLI in a last line.
+// status matches the exit status in the text that clients add to the output of a command: Claude
+// Code and Codex before it, Gemini CLI and Qwen Code after it, Copilot CLI in the last line.
 var status = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`,
 	)
 })
 
-// maxSearched is how much of the beginning and of the end of an output is looked
-// at for an exit status.
+// maxSearched is the number of bytes at the beginning and at the end of an output that are searched
+// for an exit status.
 const maxSearched = 1 << 10
 
-// endCommand sets how a command ended.
+// endCommand sets the exit status of a command, and the end of its output if it failed.
 func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 	out, exit := oldOutput(o.Output)
 	if o.Exit == nil {
@@ -266,8 +264,8 @@ func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 	}
 }
 
-// oldOutput returns the text and the exit status of an output in the form of older versions
-// of Codex, an object of JSON. Any other output is returned as it is.
+// oldOutput returns the text and the exit status in the output format of older Codex versions, a
+// JSON object. Any other output is returned unchanged.
 func oldOutput(output string) (text string, exit *int) {
 	var old struct {
 		Output   *string `json:"output"`
@@ -288,7 +286,7 @@ func statusIn(out string) *int {
 	}
 	for _, p := range parts {
 		if !strings.Contains(p, "xit code") && !strings.Contains(p, "with code") && !strings.Contains(p, "Exit Code") {
-			continue // which is sooner known than by the expression
+			continue // faster than the regular expression
 		}
 		if m := status().FindStringSubmatch(p); m != nil {
 			if n, err := strconv.Atoi(m[1] + m[2] + m[3] + m[4]); err == nil {
@@ -299,8 +297,7 @@ func statusIn(out string) *int {
 	return nil
 }
 
-// unwrapped returns the output of a command without what the client put around
-// it.
+// unwrapped returns the output of a command without the text that the client added.
 func unwrapped(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
@@ -312,7 +309,7 @@ func unwrapped(out string) string {
 			out = "Output: " + rest // Qwen Code
 		}
 	}
-	if rest, ok := strings.CutPrefix(out, "Output: "); ok { // Gemini CLI, too
+	if rest, ok := strings.CutPrefix(out, "Output: "); ok { // Gemini CLI and Qwen Code
 		for _, mark := range []string{"\nError: (none)", "\nExit Code: ", "\nSignal: ", "\nProcess Group PGID: "} {
 			if i := strings.LastIndex(rest, mark); i >= 0 {
 				rest = rest[:i]
@@ -329,10 +326,10 @@ func unwrapped(out string) string {
 	return out
 }
 
-// maxTail bounds the bytes of a tail.
+// maxTail is the maximum length of a tail in bytes.
 const maxTail = 4 << 10
 
-// tail returns the last lines of an output.
+// tail returns the last lines of an output, at most [session.MaxOutputLines].
 func tail(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
 	if len(s) > maxTail {
@@ -342,9 +339,8 @@ func tail(s string) string {
 	return strings.Join(lines[max(0, len(lines)-session.MaxOutputLines):], "\n")
 }
 
-// OutcomeOf returns the outcome of a call that a client reports as done, of what
-// it tells of the answer: a text, or an object of Claude Code, Gemini CLI, Qwen
-// Code or Copilot CLI.
+// OutcomeOf decodes the outcome of a finished call from a client's report of the result: a text, or
+// an object of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
 func OutcomeOf(response []byte) Outcome {
 	o := outcomeOf(response)
 	o.Tainted = bytes.Contains(response, []byte(session.Warned))
@@ -357,7 +353,7 @@ func outcomeOf(response []byte) Outcome {
 		Stderr      string  `json:"stderr"`
 		Interrupted bool    `json:"interrupted"`
 		Background  string  `json:"backgroundTaskId"`
-		// of a status that is not 0 and no error, such as that of grep
+		// Set for a status that is not 0 but no error, such as that of grep without a match.
 		Returned string          `json:"returnCodeInterpretation"`
 		Content  json.RawMessage `json:"llmContent"`
 		Copilot  string          `json:"text_result_for_llm"`
@@ -379,8 +375,8 @@ func outcomeOf(response []byte) Outcome {
 		string(o.Error) != "null", Silent: outputFirst(out), Output: out, Original: o.Original}
 }
 
-// outputFirst reports whether an answer is Gemini CLI's of a command that ended:
-// its status is there only when it is not 0.
+// outputFirst reports whether an answer is Gemini CLI's for a finished command, which contains the
+// exit status only if it is not 0.
 func outputFirst(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }

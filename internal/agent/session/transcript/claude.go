@@ -1,16 +1,16 @@
-// Transcripts of Claude Code: ~/.claude/projects/*/*.jsonl, those of sub-agents in
-// SESSION/subagents.
+// This file reads transcripts of Claude Code: ~/.claude/projects/*/*.jsonl, and those of sub-agents
+// in SESSION/subagents.
 //
 // A line is a block of a message: {"type":"assistant"|"user","uuid","sessionId",
-// "cwd","gitBranch","timestamp","isSidechain","agentId","message":{"role","model",
-// "content"}}. User lines have promptId, the identifier that hooks give as well,
-// and the results of tools. A compaction is a user line with isCompactSummary.
+// "cwd","gitBranch","timestamp","isSidechain","agentId","message":{"role","model", "content"}}.
+// User lines have a promptId, which hooks report as well, and the results of tools. A compaction is
+// a user line with isCompactSummary.
 //
-// A conversation that is forked goes on in a new file, which begins with a copy of
-// the old one: the same lines but for the session, and all with the promptId of
-// the first new prompt. So a line is a copy when it is older than the line that the
-// file begins with, up to the first that is not: later, a clock may have been set
-// back. Or it is one when a later turn has its promptId.
+// A forked conversation continues in a new file, which begins with a copy of the old file. The
+// copied lines differ only in the session, and all have the promptId of the first new prompt. So a
+// line is recognized as a copy if it is older than the first line of the file. This applies up to
+// the first line that is not older, because the clock may be set back later. A line is also a copy
+// if a later turn has the same promptId.
 
 package transcript
 
@@ -29,13 +29,13 @@ import (
 
 type claude struct {
 	*file
-	calls map[string]claudeCall // without an answer
-	born  time.Time             // of the first line that has a time
-	own   bool                  // the lines are the session's own, from here on
-	place string                // of the turn, as the client counts
+	calls map[string]claudeCall // calls without a result
+	born  time.Time             // time of the first line that has a time
+	own   bool                  // the lines from here on are not copies
+	place string                // position of the turn, as the client counts
 }
 
-// outOfOrder is how much older than the line before a line may be.
+// outOfOrder is how much older a line may be than the first line of the file without being a copy.
 const outOfOrder = time.Second
 
 type claudeCall struct {
@@ -49,8 +49,8 @@ func newClaude(f *file) reader {
 	return &claude{file: f, calls: map[string]claudeCall{}, own: f.from > 0}
 }
 
-// claudeAgent returns the type of the sub-agent that a file is of, which stands in
-// a file next to it; "" where there is none.
+// claudeAgent returns the type of the sub-agent to which a transcript belongs, which is stored in a
+// file next to it. It returns "" for other transcripts.
 func claudeAgent(path string) string {
 	name, ok := strings.CutSuffix(path, ".jsonl")
 	if !ok || !strings.HasPrefix(filepath.Base(name), "agent-") {
@@ -143,7 +143,7 @@ func (c *claude) user(l *clientline.Claude, at int64) {
 		}
 		if said := clientline.Text(l.Message.Content, "text"); PromptText(said, c.clean) != "" && c.agent == "" {
 			if turn == c.turn && c.place != string(l.Position) {
-				c.turn, c.held = "", nil // it was a copy
+				c.turn, c.held = "", nil // the previous prompt was a copy
 			}
 			c.release()
 			c.place, c.hold = string(l.Position), true
@@ -152,8 +152,7 @@ func (c *claude) user(l *clientline.Claude, at int64) {
 	}
 }
 
-// results reports the calls that a line has the answers of; false for a line
-// without.
+// results reports the calls whose results a line contains. It returns false if there are none.
 func (c *claude) results(l *clientline.Claude, content json.RawMessage) bool {
 	var blocks []clientline.ClaudeBlock
 	if !clientline.DecodeArray(content, &blocks) {
@@ -177,7 +176,7 @@ func (c *claude) results(l *clientline.Claude, content json.RawMessage) bool {
 			o = Outcome{Failed: true, Output: clientline.Text(b.Content, "text")}
 		case found == 1 && len(l.Result) > 0 && l.Result[0] == '{':
 			o = OutcomeOf(l.Result)
-		default: // a sub-agent's line says no more than the text
+		default: // the line of a sub-agent contains only the text
 			o = Outcome{Silent: true, Output: clientline.Text(b.Content, "text")}
 			if strings.HasPrefix(o.Output, "Command running in background") {
 				o.Silent = false

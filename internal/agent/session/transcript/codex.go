@@ -1,13 +1,14 @@
-// Transcripts of Codex: $CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl.
+// This file reads transcripts of Codex: $CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl.
 //
-// A line is {"timestamp","type","payload"}. The first, session_meta, says whose the
-// file is: a sub-agent has a file of its own, with the session of its parent.
-// event_msg has what the person said, and how commands ended; response_item has
-// the agent's messages, calls and their outputs. Before September 2025 a line was the bare
-// payload, without a time, and the first line had id, timestamp and instructions. There were
-// no turn identifiers; a turn is then named by where it begins in the file.
+// A line is {"timestamp","type","payload"}. The first line, session_meta, identifies the session. A
+// sub-agent has a file of its own, which names the session of its parent. Lines of type event_msg
+// contain the person's text and the results of commands. Lines of type response_item contain the
+// agent's messages, calls and their outputs.
 //
-// A fork (forked_from_id) begins with a copy of its parent's lines, written at one moment.
+// Before September 2025 a line was only the payload, without a time, and the first line had id,
+// timestamp and instructions. There were no turn IDs, so a turn gets its offset in the file as ID.
+//
+// A fork (forked_from_id) begins with a copy of its parent's lines, all written at the same moment.
 
 package transcript
 
@@ -25,19 +26,19 @@ import (
 
 type codex struct {
 	*file
-	task    string // the turn of the client's last task_started, until a prompt takes it
-	taskAt  int64  // where that begins
+	task    string // turn of the last task_started that no prompt has used yet
+	taskAt  int64  // offset of its line
 	calls   map[string]codexCall
 	started bool
-	born    time.Time      // of the first line
-	bare    bool           // the lines are bare payloads
-	copied  bool           // the lines are copies of those of a fork's parent
-	last    time.Time      // of the line before
-	said    map[string]int // by text of the agent in this turn: how many items more than messages had it
+	born    time.Time      // time of the first line
+	bare    bool           // lines are payloads without a type
+	copied  bool           // lines are copied from the fork's parent
+	last    time.Time      // time of the previous line
+	said    map[string]int // by text of the agent in this turn: number of items minus number of messages
 }
 
-// copyGap is the most time between two lines of the copy at the beginning of a fork. The
-// person's first prompt comes later.
+// copyGap is the time between two lines from which on the second line is not part of the copy at
+// the beginning of a fork. The person's first prompt always comes later.
 const copyGap = 100 * time.Millisecond
 
 type codexCall struct {
@@ -45,7 +46,7 @@ type codexCall struct {
 	name  string
 	args  []byte
 	exit  *int
-	ended bool // an event tells that it went well
+	ended bool // an event reports success
 }
 
 func newCodex(f *file) reader { return &codex{file: f, calls: map[string]codexCall{}} }
@@ -56,7 +57,7 @@ func (c *codex) line(b []byte, at int64) bool {
 	if !clientline.Decode(b, &l) {
 		return false
 	}
-	if l.Payload == nil { // an old file: the line is the payload
+	if l.Payload == nil { // an old file, in which the line is the payload
 		c.bare = true
 		l.Payload, l.Type = b, "response_item"
 		if !c.started {
@@ -92,10 +93,10 @@ func (c *codex) line(b []byte, at int64) bool {
 	return true
 }
 
-// meta reads what session the file is of.
+// meta reads the session that the file belongs to.
 func (c *codex) meta(p *clientline.CodexItem) {
 	if c.started {
-		return // a fork repeats that of its parent
+		return // a fork repeats the line of its parent
 	}
 	c.started = true
 	c.session = p.ID
@@ -111,7 +112,7 @@ func (c *codex) meta(p *clientline.CodexItem) {
 	}
 }
 
-// isCopy reports whether a line of that time is a copy of one of a fork's parent.
+// isCopy reports whether a line with this time was copied from a fork's parent.
 func (c *codex) isCopy(when time.Time) bool {
 	if c.copied && !c.last.IsZero() && when.Sub(c.last) >= copyGap {
 		c.copied = false
@@ -120,15 +121,15 @@ func (c *codex) isCopy(when time.Time) bool {
 	return c.copied
 }
 
-// begin notes the identifier of a turn that has begun.
+// begin records the ID of a turn that has begun.
 func (c *codex) begin(turn string, at int64) {
 	if turn != "" && turn != c.turn && turn != c.task && c.agent == "" {
 		c.task, c.taskAt = turn, at
 	}
 }
 
-// compactTurn is the turn in which the client compacts: of its own, or the
-// person's.
+// compactTurn returns the turn of a compaction: the client's own turn if it has begun, otherwise
+// the person's.
 func (c *codex) compactTurn() string {
 	if c.task != "" {
 		return c.task
@@ -166,14 +167,14 @@ var codexTake = map[string]func(*codex, *clientline.CodexItem, time.Time, int64)
 	"custom_tool_call_output": (*codex).answered,
 }
 
-// workingDirectory matches the working directory in the message about the environment, with
-// which Codex begins a session.
+// workingDirectory matches the working directory in the message about the environment with which
+// Codex begins a session.
 var workingDirectory = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*<environment_context>[\s\S]*?<cwd>([^<]+)</cwd>`)
 })
 
-// answer reports what the agent said. Newer versions write the same text as an item (form 1)
-// and as a message (form -1), in either order; the second of a pair is skipped.
+// answer reports a text of the agent. Newer versions write each text both as an item (form 1) and
+// as a message (form -1), in either order. The second of the pair is skipped.
 func (c *codex) answer(id, said string, when time.Time, form int) {
 	if c.said == nil {
 		c.said = map[string]int{}
@@ -185,7 +186,7 @@ func (c *codex) answer(id, said string, when time.Time, form int) {
 	}
 }
 
-// asked reports a prompt: of its own turn, or of the task that has begun.
+// asked reports a prompt. If it names no turn, it belongs to the last task that has begun.
 func (c *codex) asked(turn, said string, when time.Time, at int64) {
 	if turn == "" {
 		turn = c.task
@@ -217,7 +218,7 @@ func (c *codex) completed(p *clientline.CodexItem, when time.Time, at int64) {
 	}
 }
 
-// ended notes how a call ended, whose output is still to come.
+// ended records how a call ended. Its output follows later.
 func (c *codex) ended(p *clientline.CodexItem, _ time.Time, _ int64) {
 	if call, ok := c.calls[p.CallID]; ok {
 		call.exit = p.Exit
@@ -238,7 +239,7 @@ func (c *codex) called(p *clientline.CodexItem, when time.Time, _ int64) {
 		call.name = p.Namespace + "__" + p.Name
 	}
 	if roles[call.name] == shell {
-		call.name = "Bash" // as hooks have it
+		call.name = "Bash" // the name that hooks report
 	}
 	c.calls[p.CallID] = call
 }
@@ -257,8 +258,8 @@ func (c *codex) answered(p *clientline.CodexItem, _ time.Time, _ int64) {
 	c.call(call.event, call.name, call.args, o)
 }
 
-// isPatched reports whether the output of apply_patch says that the patch was applied. Older
-// versions put it into {"output","metadata":{"exit_code"}}, or begin with "Success.".
+// isPatched reports whether the output of apply_patch reports success. Older versions write
+// {"output","metadata":{"exit_code"}}, or a text that begins with "Success.".
 func isPatched(output string) bool {
 	text, exit := oldOutput(output)
 	if exit == nil {

@@ -1,9 +1,9 @@
-// Transcripts of Copilot CLI: $COPILOT_HOME/session-state/SESSION/events.jsonl.
+// This file reads transcripts of Copilot CLI: $COPILOT_HOME/session-state/SESSION/events.jsonl.
 //
-// A line is {"type","data","timestamp","agentId"}: session.start says where,
-// user.message what the person said, assistant.message what the agent said,
-// tool.execution_start and tool.execution_complete are a call. A turn has the
-// identifier of the interaction; what has an agentId is a sub-agent's.
+// A line is {"type","data","timestamp","agentId"}. The type session.start contains the directory,
+// user.message the person's text and assistant.message the agent's text. The types
+// tool.execution_start and tool.execution_complete form a call. The ID of a turn is the ID of the
+// interaction. Lines with an agentId belong to a sub-agent.
 
 package transcript
 
@@ -18,14 +18,14 @@ import (
 type copilot struct {
 	*file
 	calls  map[string]claudeCall
-	agents map[string]string // types of sub-agents
+	agents map[string]string // types of sub-agents by ID
 }
 
 func newCopilot(f *file) reader {
 	return &copilot{file: f, calls: map[string]claudeCall{}, agents: map[string]string{}}
 }
 
-// copilotTake are the types of lines that are read.
+// copilotTake contains the functions that read a line, by its type.
 var copilotTake = map[string]func(c *copilot, d *clientline.CopilotData, agent string, when time.Time, at int64){
 	"session.start":  func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },
 	"session.resume": func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },

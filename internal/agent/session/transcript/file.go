@@ -1,4 +1,4 @@
-// The state of a reading, which the readers of all clients share.
+// This file contains the state that the readers of all clients share.
 
 package transcript
 
@@ -9,46 +9,45 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// reader takes the lines of one file in turn.
+// reader reads the lines of a file in order.
 type reader interface {
-	// line reads the line that begins at an offset. It returns false where the
-	// line is no JSON.
+	// line reads the line that begins at an offset. It returns false if the line is not JSON.
 	line(b []byte, at int64) bool
 }
 
-// file is a reading of one file.
+// file is the state of reading a transcript.
 type file struct {
 	client, path string
 	clean        func(string) string
-	most         int64 // bytes after which the next turn ends the reading; 0 for no bound
+	most         int64 // bytes after which reading stops at the next turn; 0 means no limit
 
-	from   int64 // where the reading began
-	next   int64 // where the last turn begins
-	end    int64 // of the lines that were read
-	seen   int64 // end of the lines of which the bad ones were counted before
-	bad    int   // lines that are none
-	full   bool  // as much was read as was asked for
+	from   int64 // offset at which reading began
+	next   int64 // offset of the last turn
+	end    int64 // end of the lines that were read
+	seen   int64 // end of the lines whose bad lines were counted by an earlier call
+	bad    int   // number of invalid lines
+	full   bool  // the limit is reached
 	events []session.Event
 
-	hold bool            // events are held until release
-	held []session.Event // they may have to be forgotten
+	hold bool            // whether events are held until release
+	held []session.Event // held events, which may turn out to be copies
 
 	session string
-	turn    string // the identifier of the last prompt
-	agent   string // the sub-agent that is speaking
+	turn    string // ID of the last prompt
+	agent   string // current sub-agent; "" for the main agent
 	dir     string
 	branch  string
 	model   string
 }
 
-// event returns an event with what is known of all. It does not say where the
-// transcript is, which may be moved and is still the same.
+// event returns an event with the fields that all events have in common. It does not set
+// Transcript, because the file may be moved and is still the same transcript.
 func (f *file) event(kind session.Kind, id string, at time.Time) session.Event {
 	return session.Event{Client: f.client, Session: f.session, Turn: f.turn, Kind: kind, ID: id, Time: at,
 		Dir: f.dir, Branch: f.branch, Agent: f.agent, Model: f.model}
 }
 
-// report takes an event down.
+// report collects an event, or holds it. Events without a valid session ID are dropped.
 func (f *file) report(e session.Event) {
 	switch {
 	case !session.ValidID(e.Session):
@@ -59,14 +58,14 @@ func (f *file) report(e session.Event) {
 	}
 }
 
-// release takes down what was held.
+// release collects the held events and ends holding.
 func (f *file) release() {
 	f.hold = false
 	f.events = append(f.events, f.held...)
 	f.held = nil
 }
 
-// say reports what the agent said.
+// say reports a text of the agent, unless it is empty.
 func (f *file) say(e session.Event, text string) {
 	e.Text = f.clean(text)
 	if e.Text != "" {
@@ -74,7 +73,7 @@ func (f *file) say(e session.Event, text string) {
 	}
 }
 
-// prompt reports what a person said, in a line at an offset, and begins a turn.
+// prompt reports the person's text in the line at offset at, and begins a turn.
 func (f *file) prompt(turn, text string, when time.Time, at int64) {
 	text = PromptText(text, f.clean)
 	if text == "" || f.agent != "" {
@@ -93,7 +92,7 @@ func (f *file) prompt(turn, text string, when time.Time, at int64) {
 	f.report(e)
 }
 
-// call reports a call that has answered.
+// call reports a call with its outcome.
 func (f *file) call(e session.Event, tool string, args []byte, o Outcome) {
 	if e, ok := Called(e, tool, args, o, f.clean); ok {
 		f.report(e)

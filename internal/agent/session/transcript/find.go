@@ -1,4 +1,4 @@
-// Where clients keep their transcripts.
+// This file finds the transcripts of clients.
 
 package transcript
 
@@ -18,15 +18,14 @@ type Found struct {
 	Client string
 	Path   string
 	Size   int64
-	Time   time.Time // of the last change
+	Time   time.Time // time of the last change
 }
 
-// place is a directory of a client, and which of the files below it are
-// transcripts.
+// place is a directory of a client that contains transcripts, and the pattern of their paths.
 type place struct {
 	client string
 	below  string
-	is     func(path string) bool // of a path below
+	is     func(path string) bool // whether the path of a file in the directory is that of a transcript
 }
 
 var places = []place{
@@ -49,8 +48,8 @@ func isRollout(path string) bool {
 	return isJSONL(strings.TrimSuffix(path, clientline.Compressed)) && strings.Contains(path, "/rollout-")
 }
 
-// Find returns the transcripts of the clients, the oldest first. Home is the
-// user's own directory. What cannot be looked at is left out.
+// Find returns the transcripts of the clients, the oldest first. Home is the user's home directory.
+// Directories and files that cannot be read are left out.
 func Find(home string, getenv func(string) string, clients ...string) []Found {
 	var all []Found
 	for _, p := range places {
@@ -73,7 +72,7 @@ func Find(home string, getenv func(string) string, clients ...string) []Found {
 	return all
 }
 
-// withoutCopies removes a compressed transcript if the plain one is there, too.
+// withoutCopies removes compressed transcripts that also exist uncompressed.
 func withoutCopies(all []Found) []Found {
 	plain := map[string]bool{}
 	for _, f := range all {
@@ -85,20 +84,20 @@ func withoutCopies(all []Found) []Found {
 	})
 }
 
-// Directory is where a client keeps transcripts.
+// Directory is a directory in which a client stores transcripts.
 type Directory struct {
 	Client string
 	Path   string
 }
 
-// Directories returns the directories that exist. If a client has a directory for the transcripts
-// of one of the projects, which are given by their directories, the first such one is returned
-// instead of the directory of all transcripts.
+// Directories returns the transcript directories that exist. The projects are given by their
+// directories. If a client has a separate transcript directory for one of the projects, the first
+// such directory is returned instead of the client's whole directory.
 func Directories(home string, getenv func(string) string, projects ...string) []Directory {
 	var all []Directory
 	for _, p := range places {
 		dir := filepath.Join(clientline.Home(p.client, home, getenv), p.below)
-		if p.below == "projects" { // of Claude Code and Qwen Code
+		if p.below == "projects" { // Claude Code and Qwen Code
 			for _, project := range projects {
 				if own := filepath.Join(dir, projectDirectory(project)); isDirectory(own) {
 					dir = own
@@ -113,8 +112,8 @@ func Directories(home string, getenv func(string) string, projects ...string) []
 	return all
 }
 
-// projectDirectory returns the name that Claude Code and Qwen Code give to the directory of a
-// project: its path with a hyphen for each character that is no letter or digit.
+// projectDirectory returns the name of a project's directory in Claude Code and Qwen Code: the path
+// of the project with a hyphen for each character that is not an ASCII letter or digit.
 func projectDirectory(project string) string {
 	return strings.Map(func(r rune) rune {
 		if (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') {

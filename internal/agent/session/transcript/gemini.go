@@ -1,14 +1,13 @@
-// Transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl.
+// This file reads transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl.
 //
-// The first line says of what session the file is. A line with id is a message:
+// The first line identifies the session. A line with an id is a message:
 // {"id","timestamp","type":"user"|"gemini","content","model","toolCalls":[{"id",
-// "name","args","status","result"}]}; the same id comes again as the message
-// grows. A line {"$set":…} changes the chat: a session that is resumed gets its
-// past messages so, which were reported before. A turn has the identifier of the
-// person's message.
+// "name","args","status","result"}]}. The same id occurs again while the message grows. A line
+// {"$set":…} changes the chat. A resumed session contains its past messages in this form, and they
+// were reported before. The ID of a turn is the ID of the person's message.
 //
-// Versions up to 0.38 keep a session as one JSON document, session-*.json, whose member
-// messages has the same messages.
+// Versions up to 0.38 store a session as a single JSON document, session-*.json, whose member
+// "messages" contains the same messages.
 
 package transcript
 
@@ -35,8 +34,8 @@ func newGemini(f *file) reader {
 	return gemini{f, isGeminiDocument(f.path)}
 }
 
-// geminiRoot returns the directory that a session is of, which stands in a file of
-// the project; "" where there is none.
+// geminiRoot returns the project directory of a session, which is stored in a file of the project's
+// directory in ~/.gemini/tmp. It returns "" if there is no such file.
 func geminiRoot(path string) string {
 	in, err := vfs.OpenRegular(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
 	if err != nil {
@@ -94,7 +93,7 @@ func isGeminiDocument(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "session-") && strings.HasSuffix(path, ".json")
 }
 
-// geminiDocument reads a session that is one JSON document.
+// geminiDocument reads a session that is a single JSON document.
 func (f *file) geminiDocument(in io.ReadSeeker) error {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -1,7 +1,7 @@
-// Sessions of opencode, as its command export writes them: one object of JSON a
-// file, {"info":{"id","directory","parentID"},"messages":[{"info":{"id","role",
-// "parentID","modelID","agent","time"},"parts":[…]}]}. The program itself keeps
-// them in a database, which is not read.
+// This file reads sessions of opencode that were written by its command export. A file is a JSON
+// object, {"info":{"id","directory","parentID"},"messages":[{"info":{"id","role",
+// "parentID","modelID","agent","time"},"parts":[…]}]}. The database in which opencode itself stores
+// sessions is not read.
 
 package transcript
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// maxExport bounds the bytes of an exported session.
+// maxExport is the maximum size of a session in a single document, in bytes.
 const maxExport = 256 << 20
 
 type exported struct {

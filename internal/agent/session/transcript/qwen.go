@@ -1,10 +1,10 @@
-// Transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, those of
-// sub-agents in PROJECT/subagents/SESSION.
+// This file reads transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, and those
+// of sub-agents in PROJECT/subagents/SESSION.
 //
 // A line is {"uuid","sessionId","timestamp","type":"user"|"assistant"|"tool_result"|
 // "system","provenance","cwd","gitBranch","agentId","model","message":{"parts":[…]},
-// "toolCallResult"}. The identifier of a prompt, which hooks give, stands only in
-// the lines of telemetry that follow it, so a prompt waits for the next of them.
+// "toolCallResult"}. The prompt ID that hooks report occurs only in the telemetry lines after the
+// prompt, so a prompt is held until the next telemetry or assistant line.
 
 package transcript
 
@@ -61,7 +61,7 @@ func (q *qwen) line(b []byte, at int64) bool {
 	return true
 }
 
-// begin reports the prompt that waits.
+// begin reports the held prompt.
 func (q *qwen) begin(turn string) {
 	if p := q.waiting; p != nil {
 		q.waiting = nil

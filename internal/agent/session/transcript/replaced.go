@@ -1,5 +1,5 @@
-// This file identifies the text that an edit replaced and the text that it wrote, so that a later
-// edit which does the opposite can be recognized.
+// This file identifies the old and the new text of an edit by hashes, so that a later edit that
+// does the opposite can be recognized.
 
 package transcript
 
@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// minReplaced is the fewest letters and digits of an edit that is identified: shorter texts are
-// found in many places of a file.
+// minReplaced is the minimum number of letters and digits in an edit that is identified. Shorter
+// texts occur in many places of a file.
 const minReplaced = 8
 
-// identify sets in a call that changed one file what it replaced and what it wrote. Clean takes
-// out what may not be kept, before the texts become hashes.
+// identify sets Was and Became of a call that changed a single file. Clean is applied to the texts
+// before they are hashed.
 func identify(c *session.Call, in *input, clean func(string) string) {
 	if len(c.Wrote) != 1 {
 		return
@@ -38,8 +38,8 @@ func identify(c *session.Call, in *input, clean func(string) string) {
 	}
 }
 
-// replacedByPatch returns the lines that a patch of apply_patch takes out, and those that it puts
-// in their place. A file that is added or deleted has no such lines.
+// replacedByPatch returns the lines that an apply_patch patch removes and the lines that it adds.
+// It returns empty texts if the patch updates no file.
 func replacedByPatch(patch string) (before, after string) {
 	_, patch, ok := strings.Cut(patch, "*** Update File: ")
 	if !ok {
@@ -56,7 +56,7 @@ func replacedByPatch(patch string) (before, after string) {
 	return before, after
 }
 
-// changed cuts off the lines with which both texts begin and end.
+// changed removes the lines with which both texts begin and end.
 func changed(before, after string) (string, string) {
 	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -68,9 +68,9 @@ func changed(before, after string) (string, string) {
 	return strings.Join(a, "\n"), strings.Join(b, "\n")
 }
 
-// identifyFile sets in a call that changed one file what the whole file was before and after, as
-// far as the client tells it: Claude Code reports the file before an edit, and a call that writes
-// a whole file has its content. Two texts that differ at their ends in white space only are one.
+// identifyFile sets Before and After of a call that changed a single file, as far as they are
+// known: Claude Code reports the file before an edit, and a call that writes a whole file contains
+// its text. White space at the beginning and at the end of the file is ignored.
 func identifyFile(c *session.Call, in *input, o Outcome, clean func(string) string) {
 	if len(c.Wrote) != 1 {
 		return

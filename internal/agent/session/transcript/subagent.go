@@ -1,4 +1,4 @@
-// This file finds what a sub-agent of Gemini CLI said. Its answer is the result of a tool.
+// This file extracts what a sub-agent of Gemini CLI said, which is in the result of a tool call.
 
 package transcript
 
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// SubagentSaid returns the name of a sub-agent of Gemini CLI that a call of a tool started, and what
-// it said at its end; both are "" for any other call. The tool is invoke_agent, or has the name of
-// the sub-agent.
+// SubagentSaid returns the name and the final text of a sub-agent of Gemini CLI that was started by
+// a tool call. Both are "" if the call started no sub-agent. The tool is either invoke_agent or has
+// the name of the sub-agent.
 func SubagentSaid(tool string, args []byte, output string) (agent, text string) {
 	head, text, ok := strings.Cut(output, "\nResult:\n")
 	named, ok2 := strings.CutPrefix(head, "Subagent '")
@@ -20,15 +20,15 @@ func SubagentSaid(tool string, args []byte, output string) (agent, text string) 
 	var in struct {
 		Agent string `json:"agent_name"`
 	}
-	_ = json.Unmarshal(args, &in) // without a name it is no such call
+	_ = json.Unmarshal(args, &in) // without a name, the call started no sub-agent
 	if tool != agent && (tool != "invoke_agent" || in.Agent != agent) {
-		return "", "" // another tool may answer with a foreign text that looks so
+		return "", "" // another tool may return a foreign text of this form
 	}
 	return agent, reportText(strings.TrimSpace(text))
 }
 
-// reportText returns the only text of a report that is an object with one member, as sub-agents
-// of Gemini CLI give it, such as {"response":"It is in b.go."}. Any other report is returned whole.
+// reportText returns the text in a report that is an object with a single member, such as
+// {"response":"It is in b.go."}. Other reports are returned unchanged.
 func reportText(report string) string {
 	var members map[string]json.RawMessage
 	if !strings.HasPrefix(report, "{") || json.Unmarshal([]byte(report), &members) != nil || len(members) != 1 {

@@ -1,4 +1,4 @@
-// The texts of people and of summaries, without what clients put around them.
+// This file extracts the texts of people and of summaries from the text that clients add.
 
 package transcript
 
@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// own are the beginnings of texts in a person's name that are the client's.
+// own lists the beginnings of user messages that the client wrote.
 var own = []string{
 	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>",
 	"<session_context>", "<turn_aborted>",
@@ -24,23 +24,23 @@ var command = sync.OnceValue(func() [2]*regexp.Regexp {
 	}
 })
 
-// builtin are commands of Claude Code itself: no prompt.
+// builtin lists commands of Claude Code itself, which are not prompts.
 var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "/context", "/cost", "/doctor",
 	"/exit", "/export", "/fork", "/help",
 	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename",
 	"/resume", "/rewind", "/status", "/statusline", "/usage"}
 
-// ideContext matches what editors put before or into a person's prompt: Codex' extension a
-// description of the open files up to the request, Claude Code's the file or lines that are
-// open.
+// ideContext matches what editors add to a person's prompt. The extension of Codex puts a
+// description of the open files before the request. Claude Code adds the open file or the selected
+// lines.
 var ideContext = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`,
 	)
 })
 
-// PromptText returns what a person wrote, of the text that a client has in the
-// person's name; "" for what the client itself wrote there.
+// PromptText returns the part of a user message that the person wrote. It is "" if the client wrote
+// the message.
 func PromptText(s string, clean func(string) string) string {
 	s = strings.TrimSpace(ideContext().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {
@@ -59,8 +59,8 @@ func PromptText(s string, clean func(string) string) string {
 	return strings.TrimSpace(clean(s))
 }
 
-// Unquoted returns a prompt without the quotes that opencode run puts around each of its
-// arguments that has a space.
+// Unquoted removes the quotes that the command opencode run adds around an argument that contains a
+// space.
 func Unquoted(client, s string) string {
 	inner, ok := strings.CutPrefix(strings.TrimSpace(s), `"`)
 	inner, end := strings.CutSuffix(inner, `"`)
@@ -71,8 +71,8 @@ func Unquoted(client, s string) string {
 	return strings.ReplaceAll(inner, `\"`, `"`)
 }
 
-// SummaryText returns the summary of a conversation, of what a client made it or
-// put before the model.
+// SummaryText returns the summary of a conversation from the text that a client stored or put
+// before the model.
 func SummaryText(s string, clean func(string) string) string {
 	if _, in, ok := strings.Cut(s, "<summary>"); ok {
 		s, _, _ = strings.Cut(in, "</summary>")

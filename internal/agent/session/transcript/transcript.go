@@ -1,11 +1,10 @@
-// Reading the file in which a client keeps a session, as events.
+// This file reads a client's transcript of a session as events.
 
-// Package transcript reads what clients keep of their sessions on disk, and makes
-// events of it: the same that their hooks report.
+// Package transcript converts the transcripts that clients store on disk into the same events that
+// their hooks report.
 //
-// A file is read from an offset to its end, line by line, in bounded memory. What is
-// not known is passed over; a last line that is not whole yet is left for the next
-// time.
+// A file is read line by line from an offset to its end, in bounded memory. Unknown data is
+// skipped. An incomplete last line is left for the next call.
 package transcript
 
 import (
@@ -21,12 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// ErrRead is matched by the errors of a [Reader]: the file could not be read.
+// ErrRead is matched by the errors of a [Reader] that could not read the file.
 var ErrRead = errors.New("reading the transcript")
 
 var errUnknown = errors.New("the transcripts of this client are not known")
 
-// readers are those of the clients that keep one JSON object a line.
+// readers contains the readers for clients whose transcripts have a JSON object on each line.
 var readers = map[string]func(*file) reader{
 	"claude":  newClaude,
 	"codex":   newCodex,
@@ -35,15 +34,14 @@ var readers = map[string]func(*file) reader{
 	"qwen":    newQwen,
 }
 
-// maxRead is how many bytes are read at a time, up to the end of the turn.
+// maxRead is the number of bytes after which reading stops at the next turn.
 const maxRead = 8 << 20
 
-// Reader returns a function that reads a transcript on: what it has after a
-// cursor, which is "" at the start. It reads some megabytes, and at least a turn.
-// The last turn is reported again when there is more of it. A cursor that is given
-// back says that there is nothing more. Clean takes out of texts what may not be
-// kept. Bad is called with the number of lines that cannot be read; nil for no
-// calls.
+// Reader returns a function that reads a transcript after a cursor, which is "" at the start. A
+// call reads some megabytes, but at least a turn. It reports the last turn of the previous call
+// again if events were added to it. It returns the same cursor if there is nothing more to read.
+// Clean is applied to texts and removes what must not be stored. Bad is called with the number of
+// lines that cannot be read, if there are any. Bad may be nil.
 func Reader(
 	clean func(string) string,
 	bad func(path string, lines int),
@@ -61,8 +59,8 @@ func Reader(
 	}
 }
 
-// readFrom reads from a cursor, which has the offset of the last turn and the end of what
-// was read before. It returns the next cursor.
+// readFrom reads from a cursor, which consists of the offset of the last turn and the end of the
+// data that was read before. It returns the next cursor.
 func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	in, err := clientline.Open(f.path)
 	if err != nil {
@@ -74,7 +72,7 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	size, isKnown := in.Size()
 	isShorter := isKnown && size < end
 	if err != nil || from < 0 || end < from || isShorter {
-		from, end = 0, -1 // there is no cursor, or it is one of another file
+		from, end = 0, -1 // no cursor, or the cursor of another file
 	}
 	if isKnown && size == end {
 		return cursor, nil
@@ -85,7 +83,7 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	}
 	next := fmt.Sprintf("%d %d", f.next, f.end)
 	if !isKnown && next == cursor {
-		f.events, f.bad = nil, 0 // only the end tells that nothing was added
+		f.events, f.bad = nil, 0 // without a size, only the end shows that nothing was added
 	}
 	return next, nil
 }
@@ -106,7 +104,7 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 		return errUnknown
 	}
 	r := newReader(f)
-	if from > 0 { // the first line says of what session the file is
+	if from > 0 { // the first line identifies the session
 		if err := f.readLines(ctx, in, r, 0, 1); err != nil {
 			return err
 		}
@@ -120,8 +118,7 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	return err
 }
 
-// readLines gives the reader the lines from an offset: as many, or all when most
-// is 0.
+// readLines passes lines from offset at on to the reader: most lines, or all lines if most is 0.
 func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int64, most int) error {
 	if _, err := in.Seek(at, io.SeekStart); err != nil {
 		return err
@@ -133,7 +130,7 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int
 			return err
 		}
 		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= clientline.Max && !json.Valid(b) {
-			return nil // it is still being written
+			return nil // the line is still being written
 		}
 		if f.give(r, b, size, at) {
 			n++
@@ -150,7 +147,7 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int
 	return nil
 }
 
-// give gives a line to the reader, and returns false for one that is empty.
+// give passes a line to the reader. It returns false if the line is empty.
 func (f *file) give(r reader, b []byte, size, at int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
 	if len(b) == 0 && size <= clientline.Max {
