@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// PruneArchivesIn is what prune takes. An archive goes when its age or its number
-// says so; at least one is given.
+// PruneArchivesIn is the argument of PruneArchives. An archive is forgotten if it exceeds one of
+// the given limits. At least one limit is required.
 type PruneArchivesIn struct {
 	Before string `json:"before,omitempty" value:"DATE" usage:"forget those made before this DATE"`
 	Days   *int   `json:"days,omitempty" usage:"forget those older than N days"`
@@ -21,23 +21,22 @@ type PruneArchivesIn struct {
 	DryRun bool   `json:"dry_run,omitempty" usage:"show what would be forgotten and change nothing"`
 }
 
-// PruneArchivesOut is what prune gives, the oldest first.
+// PruneArchivesOut is the result of PruneArchives, oldest first.
 type PruneArchivesOut struct {
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Forgotten []PrunedArchive `json:"forgotten"`
-	SavedIn   string          `json:"saved_in,omitempty"` // all were written there first, in a layout without undo
+	SavedIn   string          `json:"saved_in,omitempty"` // file with the forgotten archives, if the layout has no undo
 }
 
-// PrunedArchive is one that was forgotten, or would be.
+// PrunedArchive is an archive that was, or would be, forgotten.
 type PrunedArchive struct {
 	Name    string `json:"name"`
 	Created string `json:"created"` // RFC 3339
 	Bytes   int    `json:"bytes"`
 }
 
-// PruneArchives forgets archives that are too old, all in one change. An archive
-// that is changed meanwhile makes it fail with an error matching
-// [oxbow.ErrConflict], and nothing is forgotten.
+// PruneArchives forgets archives that are too old, in a single change. If an archive is changed at
+// the same time, nothing is forgotten and the error matches [oxbow.ErrConflict].
 func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
 	before, err := in.age(w.Time())
@@ -81,7 +80,7 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 	return out, Wrapped("forgetting archives", m.Apply(ctx, ops...))
 }
 
-// age returns the time before which an archive is too old; zero for no bound.
+// age returns the time before which an archive is too old, or the zero time if there is no limit.
 func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.Days, "keep": in.Keep} {
 		if n != nil && *n < 1 {

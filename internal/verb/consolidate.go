@@ -1,4 +1,5 @@
-// Consolidation: entries that another one makes superfluous.
+// This file implements the verb consolidate, which removes entries that another entry makes
+// superfluous.
 
 package verb
 
@@ -11,20 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/care/label"
 )
 
-// ConsolidateIn is what consolidate takes.
+// ConsolidateIn is the argument of Consolidate.
 type ConsolidateIn struct {
 	Over   int  `json:"over,omitempty" jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing unless there are more than N tokens"`
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would go and change nothing." usage:"show what would go and change nothing"`
 }
 
-// ConsolidateOut is what consolidate gives.
+// ConsolidateOut is the result of Consolidate.
 type ConsolidateOut struct {
 	Before, After int // tokens of notes and facts
 	Dropped       []label.Duplicate
 }
 
-// Consolidate removes the entries that another one makes superfluous, in one
-// change.
+// Consolidate removes the entries that another entry makes superfluous, in a single change.
 func Consolidate(ctx context.Context, w *Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
 	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
 	if err != nil {

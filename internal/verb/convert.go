@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
-// ConvertIn is what convert takes.
+// ConvertIn is the argument of Convert.
 type ConvertIn struct {
 	Dir    string `json:"dir" flag:"-" jsonschema:"The new home."`
 	Layout string `json:"layout" flag:"-" jsonschema:"Its layout."`
@@ -24,23 +24,22 @@ type ConvertIn struct {
 	Make func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
 }
 
-// ConvertOut is what convert gives.
+// ConvertOut is the result of Convert.
 type ConvertOut struct {
-	From    string             `json:"from"` // for the door to fill in
+	From    string             `json:"from"` // set by the door
 	To      string             `json:"to"`
 	Layout  string             `json:"layout"`
 	DryRun  bool               `json:"dry_run"`
 	Entries int                `json:"entries"`
 	Adapted []exchange.Adapted `json:"adapted"`
-	Cleared string             `json:"cleared,omitempty"` // what an interrupted run left, which was removed
+	Cleared string             `json:"cleared,omitempty"` // leftovers of an interrupted run, which were removed
 }
 
-// RefusedError reports that a layout cannot hold entries. It matches
-// [oxbow.ErrUnsupported].
+// RefusedError reports entries that a layout cannot store. It matches [oxbow.ErrUnsupported].
 type RefusedError struct {
 	Layout  string
 	Refused []exchange.Refused
-	Entries int // of the memory
+	Entries int // number of entries in the memory
 }
 
 func (e *RefusedError) Error() string {
@@ -54,9 +53,9 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is [oxbow.ErrUnsupported].
 func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
-// Convert writes every entry into a new home, which gets its name when it is whole. It is tried
-// in working memory first: when an entry is refused, nothing is written and the error is
-// [*RefusedError].
+// Convert writes every entry to a new home, which gets its name only when it is complete. It first
+// tries the conversion in working memory. If an entry is refused, nothing is written and the error
+// is a [*RefusedError].
 func Convert(ctx context.Context, w *Workspace, in ConvertIn) (ConvertOut, error) {
 	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.Adapted{}}
 	ctx, m, err := w.Memory(ctx, Own)

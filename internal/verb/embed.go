@@ -11,22 +11,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// EmbedIn is what embed takes.
+// EmbedIn is the argument of Embed.
 type EmbedIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"Say how much would be sent, and send nothing."`
 }
 
-// EmbedOut is what embed gives.
+// EmbedOut is the result of Embed.
 type EmbedOut struct {
 	DryRun   bool   `json:"dry_run,omitempty"`
 	Model    string `json:"model"`
 	Endpoint string `json:"endpoint"`
-	Made     int    `json:"made"`  // vectors, or what a dry run would make
-	Kept     int    `json:"kept"`  // entries that had theirs
-	Bytes    int    `json:"bytes"` // of the texts that were sent, or would be
+	Made     int    `json:"made"`  // vectors that were, or would be, made
+	Kept     int    `json:"kept"`  // entries that already have a vector
+	Bytes    int    `json:"bytes"` // size of the texts that were, or would be, sent
 }
 
-// Embed makes the vectors that entries lack.
+// Embed makes the missing vectors of entries.
 func Embed(ctx context.Context, w *Workspace, in EmbedIn) (out EmbedOut, err error) {
 	v := w.Vectors
 	if v == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
-// ImportSessionsIn is what importing sessions takes.
+// ImportSessionsIn is the argument of ImportSessions.
 type ImportSessionsIn struct {
 	Clients []string `json:"clients,omitempty" flag:"-"`
 	Since   string   `json:"since,omitempty" value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
@@ -27,25 +27,25 @@ type ImportSessionsIn struct {
 	Read func(bad func(string, int)) session.Reader `json:"-"`
 }
 
-// ImportSessionsOut is what importing sessions gives.
+// ImportSessionsOut is the result of ImportSessions.
 type ImportSessionsOut struct {
 	DryRun  bool               `json:"dry_run,omitempty"`
 	Clients []ImportedClient   `json:"clients"`
 	Unread  []UnreadTranscript `json:"unread,omitempty"`
 }
 
-// Failed reports whether a transcript, or a line of one, could not be read.
+// Failed reports whether a transcript, or a line in a transcript, could not be read.
 func (o ImportSessionsOut) Failed() bool {
 	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool { return c.Bad > 0 })
 }
 
-// ImportedClient is what came of one client.
+// ImportedClient is the result for one client.
 type ImportedClient struct {
 	Client  string `json:"client"`
 	Files   int    `json:"files"`
 	Bytes   int64  `json:"bytes"`
-	Turns   int    `json:"turns"`   // new
-	Changed int    `json:"changed"` // turns that know more now
+	Turns   int    `json:"turns"`   // new turns
+	Changed int    `json:"changed"` // turns with new information
 	Bad     int    `json:"bad"`     // lines that cannot be read
 }
 
@@ -58,8 +58,8 @@ type UnreadTranscript struct {
 // sessionClients are the clients whose sessions can be imported from this machine.
 var sessionClients = []string{"claude", "codex", "gemini", "copilot", "qwen"}
 
-// ImportSessions adds to the archive what clients have kept of their sessions, and
-// is not there yet. It goes on where the last import ended.
+// ImportSessions adds to the archive those sessions of clients that are not in it yet. It continues
+// where the last import ended.
 func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
 	out := ImportSessionsOut{DryRun: in.DryRun, Clients: []ImportedClient{}}
 	files, err := in.find(w)
@@ -104,8 +104,8 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	return out, nil
 }
 
-// reader returns the reader of a transcript. One that was named and holds nothing
-// of a session is an error: it may be of another client.
+// reader returns a function that reads a transcript. It returns an error if a transcript that the
+// user named has no events, because it may belong to another client.
 func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 	read := in.Read(func(_ string, lines int) { c.Bad += lines })
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {

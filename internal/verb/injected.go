@@ -1,4 +1,5 @@
-// The verb injected: what hooks put before models, and what of it was used.
+// This file implements the verb injected, which lists the texts that hooks put before models and
+// the entries that were used.
 
 package verb
 
@@ -13,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// InjectedIn is what injected takes.
+// InjectedIn is the argument of Injected.
 type InjectedIn struct {
 	Session string `json:"session,omitempty" usage:"only those of this session: its identifier, or how it begins"`
 	Place   string `json:"place,omitempty" enum:"start,prompt,action" usage:"only those of this place"`
@@ -23,45 +24,45 @@ type InjectedIn struct {
 	Text    bool   `json:"text,omitempty" usage:"show every byte that was put before the model"`
 	Unused  bool   `json:"unused,omitempty" usage:"list the entries that were shown in ten turns or more and used in none"`
 
-	// Off is whether a person has switched off what hooks put before models here.
+	// Off is set if a person has switched off injections here.
 	Off bool `json:"-"`
 }
 
 // InjectedOut are injections, the last first.
 type InjectedOut struct {
 	Injections []InjectedItem  `json:"injections"`
-	More       bool            `json:"more,omitempty"` // there are others
-	Total      InjectedTotal   `json:"total"`          // of all that were asked for, whatever the limit
+	More       bool            `json:"more,omitempty"` // there are more injections
+	Total      InjectedTotal   `json:"total"`          // of all selected injections, whatever the limit
 	Unused     []session.Count `json:"unused,omitempty"`
-	Why        []Note          `json:"why,omitempty"` // why there are none
+	Why        []Note          `json:"why,omitempty"` // reasons why there are none
 	Notes      []Note          `json:"notes,omitempty"`
 }
 
-// InjectedItem is one injection.
+// InjectedItem is an injection.
 type InjectedItem struct {
 	Time    time.Time `json:"time"`
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
-	Turn    string    `json:"turn"` // the name of its entry
+	Turn    string    `json:"turn"` // name of the turn's entry
 	Project string    `json:"project,omitempty"`
 	session.Injection
 	Used []session.Shown `json:"used,omitempty"`
-	Text string          `json:"text,omitempty"` // when it is asked for, or there is one injection
+	Text string          `json:"text,omitempty"` // set if it is requested or if there is a single injection
 }
 
 // InjectedTotal sums injections up.
 type InjectedTotal struct {
 	Injections int            `json:"injections"`
-	Used       int            `json:"used"` // of them, those of which an entry was used
+	Used       int            `json:"used"` // injections of which an entry was used
 	Tokens     int            `json:"tokens"`
 	Places     map[string]int `json:"places"` // injections by place
 }
 
-// longTurn is longer than what an injection comes after the beginning of its turn.
+// longTurn is longer than the time between the beginning of a turn and its injections.
 const longTurn = 24 * time.Hour
 
-// Injected lists what hooks put before models. The turns written last are looked
-// through, as many as one query returns.
+// Injected lists the texts that hooks put before models. It searches the newest turns, as many as
+// one query returns.
 func Injected(ctx context.Context, w *Workspace, in InjectedIn) (InjectedOut, error) {
 	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{Places: map[string]int{}}}
 	since, err := w.since(in.Since)
@@ -134,7 +135,7 @@ func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.
 func (in InjectedIn) itemsOf(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.Parse(e.Content)
 	if err != nil {
-		return nil // it was edited, and has none that are known
+		return nil // the turn was edited, so its injections are unknown
 	}
 	project, _ := e.Label(oxbow.LabelProject)
 	used := t.Used()
@@ -178,7 +179,7 @@ func (out *InjectedOut) add(all []InjectedItem, limit int, texts bool) {
 	}
 }
 
-// why returns why there are no such injections.
+// why returns the reasons why no injection matches.
 func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []Note, err error) {
 	turns, err := a.Memory.Recall(
 		ctx,

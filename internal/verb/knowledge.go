@@ -1,5 +1,5 @@
-// This file is what decides whether a text that is written repeats others, and keeps what
-// later texts are compared with.
+// This file holds the data for deciding whether a new text repeats foreign text, and records
+// fingerprints for later comparisons.
 
 package verb
 
@@ -13,28 +13,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// Knowledge is what stamps depend on besides the change.
+// Knowledge is the data, apart from the change, with which changes are stamped.
 type Knowledge struct {
-	Memory   *oxbow.Memory                                          // of the store; nil where none is open
-	Exposure func(context.Context, session.Caller) session.Exposure // nil where there are no sessions
-	Caller   session.Caller                                         // of a call whose context carries none
+	Memory   *oxbow.Memory                                          // memory of the store; nil if none is open
+	Exposure func(context.Context, session.Caller) session.Exposure // nil if there are no sessions
+	Caller   session.Caller                                         // used if the context of a call has no caller
 
-	Prints     *fingerprint.File // of what the sessions of the home have read; nil for none
-	AtTerminal bool              // a person of the command line types at a terminal
+	Prints     *fingerprint.File // fingerprints of texts that the home's sessions have read; may be nil
+	AtTerminal bool              // a person types the command at a terminal
 
-	// Second reads the memory a second time for the comparison with its entries. If it is
-	// nil, the store that is written is read.
+	// Second reads the memory a second time, for the comparison with its entries. If it is nil, the
+	// comparison reads the store that is being written.
 	Second *SecondReader
 }
 
-// SecondReader reads a memory that is open already. A store that has met damage accepts no
-// change, so damage that only the comparison meets must not be met through the store that is
-// written.
+// SecondReader opens a memory a second time for reading. A store that has found damage accepts no
+// more changes. Therefore the comparison must not read through the store that is written, or damage
+// that only the comparison finds would prevent writing.
 type SecondReader struct {
-	// Open opens the memory once more.
+	// Open opens the memory a second time.
 	Open func() (*oxbow.Memory, error)
 
-	mu     sync.RWMutex // held shared while the memory is read
+	mu     sync.RWMutex // locked for reading while the memory is read
 	memory *oxbow.Memory
 }
 
@@ -86,16 +86,16 @@ func (r *SecondReader) Close() {
 	}
 }
 
-// vouches reports whether the source is a person who is there: at a page or a terminal. A
-// command whose input is no terminal may be an agent's that hides the variables by which
-// it is known.
+// vouches reports whether the source is a person at a page or a terminal. A command whose input is
+// not a terminal does not count, because an agent may have started it and hidden the variables that
+// identify agents.
 func (k *Knowledge) vouches(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.AtTerminal)
 }
 
-// keepPrints keeps fingerprints of changes that repeat others or were written by nobody who
-// is known, so that what repeats these is found, too. Errors are ignored: such changes are
-// also compared with the entries themselves.
+// keepPrints records fingerprints of changes that repeat foreign text or whose author is unknown,
+// so that later repetitions of them are found. Errors are ignored, because later texts are also
+// compared with the entries themselves.
 func keepPrints(ops []oxbow.Op, k Knowledge) {
 	if k.Prints == nil {
 		return
@@ -116,7 +116,7 @@ func keepPrintsOf(p fingerprint.File, e *oxbow.Entry) {
 	}
 }
 
-// writtenText returns the text of an entry that may repeat others.
+// writtenText returns all text of an entry that may repeat foreign text.
 func writtenText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }

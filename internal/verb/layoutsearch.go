@@ -10,20 +10,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// fusePool is how many entries of each ranking are fused, as [oxbow.Query.Second] says.
+// fusePool is the number of entries of each ranking that are fused; see [oxbow.Query.Second].
 const fusePool = 100
 
-// Search is the recall of a layout's own tool: by words and, if the workspace has
-// vectors, by these, too. The notes say what the vectors lacked.
+// Search implements recall for a layout's own tool. It ranks by words and, if the workspace has
+// vectors, also by vectors. The notes report entries without vectors.
 func (w *Workspace) Search(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.second(&q)
 	hits, err := RecallOnce(ctx, m, q)
 	return hits, lacked(), err
 }
 
-// FuseVectors fuses a layout's own ranking of entries, which rank returns by their IDs,
-// at most that many and the best first, with that of the workspace's vectors. Without
-// vectors it returns what rank does.
+// FuseVectors fuses a layout's own ranking with the ranking by the workspace's vectors. The
+// function rank returns the IDs of at most limit entries, best first. Without vectors, FuseVectors
+// returns the result of rank.
 func (w *Workspace) FuseVectors(ctx context.Context, m *oxbow.Memory, words string, limit int,
 	rank func(limit int) ([]uint64, error)) (ids []uint64, notes []Note, err error) {
 	if w.Vectors == nil || strings.TrimSpace(words) == "" {

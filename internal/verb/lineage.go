@@ -1,4 +1,5 @@
-// The verb lineage: what an entry was made from, and what was made from it.
+// This file implements the verb lineage, which lists the sources of an entry and the entries made
+// from it.
 
 package verb
 
@@ -10,21 +11,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
-// LineageIn is what lineage takes.
+// LineageIn is the argument of Lineage.
 type LineageIn struct {
 	Name string `json:"name" flag:"-" usage:"name of the entry, forgotten ones too, or of a turn"`
 }
 
-// LineageOut is what lineage gives.
+// LineageOut is the result of Lineage.
 type LineageOut struct {
 	Name    string         `json:"name"`
-	Sources []lineage.Edge `json:"sources"` // those of the entry first, then theirs
-	Made    []lineage.Edge `json:"made"`    // what was made from it, then from that
+	Sources []lineage.Edge `json:"sources"` // the entry's sources first, then their sources
+	Made    []lineage.Edge `json:"made"`    // entries made from the entry first, then from these
 	Why     []Note         `json:"why,omitempty"`
 }
 
-// Lineage gives what an entry was made from, and what was made from it, as far as the
-// history says.
+// Lineage returns the sources of an entry and the entries that were made from it, as far as the
+// history records them.
 func Lineage(ctx context.Context, w *Workspace, in LineageIn) (LineageOut, error) {
 	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, Made: []lineage.Edge{}}
 	ctx, m, err := w.Memory(ctx, Read)

@@ -10,11 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// makeIndex makes the index again after so many entries were written, if they
-// are at least half of the memory: the writing took as long, and the next recall
-// need not wait. One that is used is made from some hundred on: a hook has not the
-// time to read so many, and keeps nothing of what it has read. An error is left to
-// the next recall.
+// makeIndex makes the index after many entries were written: if they are at least half of the
+// memory, or if there is an index file and so many entries changed that the next recall would take
+// long. A hook has no time to read so many entries, and does not save its index. If making the
+// index fails, the next recall makes it.
 func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	c, ok := m.Store().(oxbow.Counter)
 	if !ok {
@@ -26,12 +25,12 @@ func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	}
 }
 
-// manyWritten and a 64th of the entries are so many that a checkpoint writes the index
+// If at least manyWritten plus a 64th of the entries were written, a checkpoint writes the index
 // file again.
 const manyWritten = 256
 
-// hasIndex reports whether there is an index file of a store, which is empty where
-// none was needed yet.
+// hasIndex reports whether a store has an index file that is not empty. The file is empty if no
+// index was needed yet.
 func hasIndex(store string) bool {
 	fi, err := os.Stat(store + index.FileSuffix)
 	return err == nil && fi.Size() > 0

@@ -1,4 +1,4 @@
-// The error of a name that is not there, with what may help.
+// This file makes the error for an unknown name.
 
 package verb
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Missing adds to the error of an unknown name what may help: the change to
-// restore when the entry was forgotten, or else the names nearest to it.
+// Missing adds advice to the error of an unknown name: the change to restore if the entry was
+// forgotten, otherwise the nearest names.
 func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
 	if !errors.Is(err, oxbow.ErrNotFound) {
 		return err
@@ -53,7 +53,7 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 	return lost
 }
 
-// noVersion adds to the error of NAME@SEQ that is not there which versions are.
+// noVersion adds the existing versions to the error that NAME@SEQ does not exist.
 func (w *Workspace) noVersion(ctx context.Context, m *oxbow.Memory, name string, seq uint64, err error) error {
 	var lost *lostError
 	err = w.Missing(ctx, m, name, err)

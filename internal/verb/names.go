@@ -1,4 +1,4 @@
-// Names of entries, for a shell that completes what was typed.
+// This file lists names of entries, for completion in a shell.
 
 package verb
 
@@ -11,22 +11,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// NamesIn is what names takes.
+// NamesIn is the argument of Names.
 type NamesIn struct {
 	Prefix string `json:"prefix,omitempty" usage:"Only names that begin so."`
 	Limit  int    `json:"limit" usage:"Most names."`
 }
 
-// NamesOut is what names gives.
+// NamesOut is the result of Names.
 type NamesOut struct {
 	Names []string `json:"names"`
 }
 
-// namesTime is how long names are looked for: a shell waits for them.
+// namesTime is the maximum time for finding names, because the shell waits.
 const namesTime = 300 * time.Millisecond
 
-// Names returns names of entries that begin with a prefix: without one, those of
-// the newest. It stops at the limit, or when it took too long.
+// Names returns the names of entries that begin with the prefix, or of the newest entries if the
+// prefix is empty. It stops at the limit or after namesTime.
 func Names(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
 	out := NamesOut{Names: []string{}}
 	if in.Prefix == "" {

@@ -1,5 +1,5 @@
-// Notes: facts next to an answer, whose references each door writes in its own
-// words.
+// This file implements notes, which are facts in an answer. Each door writes the references in a
+// note in its own words.
 
 package verb
 
@@ -10,19 +10,17 @@ import (
 	"strings"
 )
 
-// Note is a fact next to an answer: a sentence in which a verb, a parameter or a
-// call stands as a [Reference]. As JSON and as a string it is written for
-// models; the zero Note is no sentence.
+// Note is a sentence in an answer. It may contain a [Reference] to a verb, a parameter or a call.
+// As JSON and as a string it is written for models. The zero Note is empty.
 type Note struct {
 	format string
 	args   []any
 }
 
-// Notef returns the note with that format. Among the arguments, references
-// stand for %s.
+// Notef returns a note with that format. References among the arguments need the verb %s.
 func Notef(format string, args ...any) Note { return Note{format, args} }
 
-// Plain returns the note of a sentence without references.
+// Plain returns a note of a sentence without references.
 func Plain(sentence string) Note { return Note{"%s", []any{sentence}} }
 
 // plains is Plain for several sentences.
@@ -51,8 +49,7 @@ func (n Note) String() string { return n.In(Reference.model) }
 // MarshalText implements [encoding.TextMarshaler].
 func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]: the sentence comes back
-// without references.
+// UnmarshalText implements [encoding.TextUnmarshaler]. The note has no references.
 func (n *Note) UnmarshalText(b []byte) error {
 	*n = Plain(string(b))
 	return nil
@@ -72,7 +69,7 @@ func (n Note) withParam(old, name ParamRef) Note {
 // About reports whether the note speaks of a parameter.
 func (n Note) About(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
 
-// JoinNotes returns one note of several.
+// JoinNotes joins several notes to a single note.
 func JoinNotes(notes []Note) Note {
 	var formats []string
 	var args []any
@@ -82,10 +79,10 @@ func JoinNotes(notes []Note) Note {
 	return Note{strings.Join(formats, "; "), args}
 }
 
-// Reference is what each door writes in its own words: a [ParamRef], [VerbRef],
+// Reference is a part of a note that each door writes in its own words: a [ParamRef], [VerbRef],
 // [PageRef], [PersonRef] or *[Hint].
 type Reference interface {
-	model() string // as models read it
+	model() string // the text for models
 }
 
 // ParamRef is the name of a parameter, such as max_tokens.
@@ -100,8 +97,8 @@ type PageRef int
 // PersonRef is a command of oxbow that people run, such as "oxbow check".
 type PersonRef string
 
-// Hint is a call to make next. Where it stands for a whole sentence, Does says
-// what comes of it ("brings it back") and To the purpose ("bring it back").
+// Hint is a call to make next. As a whole sentence it is completed by Does, the effect of the call
+// ("brings it back"), and within a sentence by To, its purpose ("bring it back").
 type Hint struct {
 	Verb     string
 	Args     []Arg

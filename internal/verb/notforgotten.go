@@ -1,4 +1,4 @@
-// The error of a call of restore that does not say which version is to come back.
+// This file makes the error of a call of restore that does not specify the version to restore.
 
 package verb
 
@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// notForgottenError is the error of a call of restore without the number of a version, for an
-// entry that was not forgotten.
+// notForgottenError reports that restore needs the number of a version, because the entry was not
+// forgotten.
 type notForgottenError struct {
 	name    string
 	earlier uint64 // change that made the version before the current one; 0 if there is none

@@ -1,4 +1,5 @@
-// Changes as a person counts them: an import is one operation, however many changes it made.
+// This file groups changes as a person counts them: an import is a single operation, however many
+// changes it made.
 
 package verb
 
@@ -8,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Operation is one or more changes that belong together, such as those of one import.
+// Operation is a change, or several changes of the same import.
 type Operation struct {
-	Change        // the newest one, with the entries of all, newest first
-	First  uint64 // number of the oldest one
+	Change        // the newest change, with the entries of all changes, newest first
+	First  uint64 // number of the oldest change
 }
 
 // IsImport reports whether the operation is an import that needed several changes.
@@ -32,7 +33,7 @@ func Operations(changes []Change) []Operation {
 	return ops
 }
 
-// isSameImport is [oxbow.Change.OneImport] for changes in an answer.
+// isSameImport is like [oxbow.Change.OneImport] for changes in an answer.
 func (o Operation) isSameImport(c Change) bool {
 	isImport := c.Source.By == string(oxbow.Imported) && c.Note != "" && c.Source.Session != ""
 	sameCall := c.Source.Session == o.Source.Session && c.Source.By == o.Source.By && c.Source.Door == o.Source.Door

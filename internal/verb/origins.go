@@ -1,5 +1,5 @@
-// Origins: labels that name what an agent's text was made from, of what its session was
-// shown.
+// This file labels an agent's text with the entries and turns that it was made from. They are found
+// among the texts that the session was shown.
 
 package verb
 
@@ -17,8 +17,8 @@ import (
 
 type ledgerKey struct{}
 
-// WithLedger returns a context in which it is recorded what the session is shown, of
-// which its texts may be made. A server calls it.
+// WithLedger returns a context that records in s what the session is shown, because its texts may
+// be made from it. Servers call it.
 func WithLedger(ctx context.Context, s *Seen) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
@@ -48,14 +48,14 @@ func withOrigins(ctx context.Context, turns []string) context.Context {
 	return context.WithValue(ctx, turnsKey{}, turns)
 }
 
-// maxOrigins bounds the labels of an entry that name what it was made from.
+// maxOrigins is the maximum number of origin labels of an entry.
 const maxOrigins = 16
 
-// origins finds what texts were made from.
+// origins finds the texts that a new text was made from.
 type origins struct {
 	ctx    context.Context
 	memory *oxbow.Memory
-	ledger *lineage.Ledger // nil where no session is known
+	ledger *lineage.Ledger // nil if the session is unknown
 	turns  []string
 	agent  bool
 }
@@ -69,18 +69,19 @@ func originsOf(ctx context.Context, m *oxbow.Memory) origins {
 	return o
 }
 
-// show adds what hooks put before the model.
+// show adds the texts that hooks put before the model.
 func (o *origins) show(shown []session.ShownText) {
 	for _, s := range shown {
 		x := lineage.Shown{Name: s.Name, Version: s.Version, Text: s.Text}
 		if s.In == inject.InSessions {
-			x.Version = 0 // a turn
+			x.Version = 0 // a turn has no version
 		}
 		o.ledger.Show(x)
 	}
 }
 
-// may reports whether a label may be given: an agent gives none that names an origin.
+// may reports whether the caller may set a label. An agent may not set a label that names an
+// origin.
 func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
 	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified &&
 		l.Key != oxbow.LabelApproved) || !o.agent {
@@ -89,8 +90,8 @@ func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
 	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
 }
 
-// labels returns the labels that name what a text was made from, the taints of that, and
-// its trust when that is lower; those of the old version first.
+// labels returns the labels for the origins of a text, for the taints of these origins, and for
+// their trust if it is lower. The labels of the old version come first.
 func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
 	if !o.agent {
 		return nil
@@ -114,11 +115,11 @@ func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Labe
 	return ls
 }
 
-// leastIDF is the least idf of a rare word. In a small memory it is one that a single
-// entry has.
+// leastIDF is the minimum idf of a rare word. In a small memory a word is rare if only a single
+// entry has it.
 const leastIDF = 4
 
-// rare returns which of some words are rare in the memory.
+// rare returns those of the words that are rare in the memory.
 func (o *origins) rare(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil

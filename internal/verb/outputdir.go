@@ -36,14 +36,14 @@ func (o outputDir) Check() error {
 	return nil
 }
 
-// Build calls write with the path of an empty directory, and renames that directory to the path
-// of the output when write has returned. If write fails or the process is killed, the path of
-// the output leads to what it led to before: nothing, or an empty directory. Build returns the
-// path of what an interrupted run had left, which it removed, or "".
+// Build calls write with the path of an empty directory, and renames this directory to the output
+// path when write has returned. If write fails or the process is killed, the output path is
+// unchanged: it does not exist, or is an empty directory. Build returns the path of the leftovers
+// of an interrupted run, which it removed, or "".
 func (o outputDir) Build(write func(dir string) error) (cleared string, err error) {
 	target := o.Path
 	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real // an empty directory that a link leads to
+		target = real // target of a link to an empty directory
 	}
 	if wd, err := os.Stat("."); err == nil {
 		if fi, err := os.Stat(target); err == nil && os.SameFile(wd, fi) {

@@ -1,4 +1,4 @@
-// Labels of personal data: what an entry holds, whoever wrote it.
+// This file labels entries with the kinds of personal data that they contain, whoever wrote them.
 
 package verb
 
@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
-// StampPersonal returns changes as they are applied: with labels of the kinds of
-// personal data that an entry then holds, and without those of others. No caller gives
-// or takes these labels. It is part of an [oxbow.Options.Screen].
+// StampPersonal returns the changes with labels for the kinds of personal data that each entry will
+// contain. Labels for other kinds are removed. Callers cannot set or remove these labels.
+// StampPersonal is part of an [oxbow.Options.Screen].
 func StampPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
-	staged := map[string]oxbow.Entry{} // as the changes before leave them
+	staged := map[string]oxbow.Entry{} // entries after the changes so far
 	for _, op := range ops {
 		name := op.Target()
 		old, found := staged[name]
@@ -24,7 +24,7 @@ func StampPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxb
 			var err error
 			old, err = store.Get(ctx, name)
 			if err != nil {
-				out = append(out, op) // the store says why
+				out = append(out, op) // the store reports the error
 				continue
 			}
 		}
@@ -49,7 +49,7 @@ func needsOld(op oxbow.Op) bool {
 	return false
 }
 
-// withLabels returns a change that gives labels with those labels.
+// withLabels returns the change with other labels, if it is a kind of change that has labels.
 func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -65,7 +65,7 @@ func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	return op
 }
 
-// afterOp returns what a change makes of an entry, as far as labels depend on it.
+// afterOp returns the entry after a change, with only the fields that matter for labels.
 func afterOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	e := old
 	switch o := op.(type) {
@@ -81,8 +81,8 @@ func afterOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// personalLabels returns the labels of an entry with those of the personal data that it
-// holds, as far as there is room.
+// personalLabels returns the labels of an entry, with labels for its personal data as far as there
+// is room.
 func personalLabels(e *oxbow.Entry) []oxbow.Label {
 	out := slices.DeleteFunc(slices.Clone(e.Labels), oxbow.Label.IsPersonal)
 	texts := append([]string{e.Name, e.Content}, e.Aliases...)

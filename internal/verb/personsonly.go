@@ -1,5 +1,5 @@
-// This file holds what only a person may do: decide about what waits for a person, and erase a
-// text of a person for good.
+// This file restricts actions to persons: deciding about proposals, and permanently erasing a text
+// by a person.
 
 package verb
 
@@ -11,14 +11,15 @@ import (
 )
 
 // isPerson reports whether a person makes the call: in a terminal of their own, or in a browser
-// that oxbow ui signed in. Tokens and clients of agents are not persons.
+// that oxbow ui signed in. Tokens and clients of agents do not count as persons.
 func isPerson(ctx context.Context) bool {
 	src, _ := oxbow.SourceFrom(ctx)
 	return src.Actor == oxbow.Person
 }
 
-// PersonOnly returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The
-// sentence "only a person" goes on with act; command is what the person types instead.
+// PersonOnly returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The words
+// act complete the sentence "only a person ...". The command is what the person has to type
+// instead.
 func PersonOnly(ctx context.Context, act, command string) error {
 	if isPerson(ctx) {
 		return nil
@@ -27,10 +28,10 @@ func PersonOnly(ctx context.Context, act, command string) error {
 		" in a terminal of their own, not in one of the client's")
 }
 
-// MayErase decides whether the caller may erase versions for good. A person may. Another caller
-// may not erase a version that a person wrote: the error then matches [oxbow.ErrInvalid]. An
-// error of the versions is returned as it is. Every verb that erases calls MayErase before it
-// changes anything; verb is its name.
+// MayErase returns an error if the caller may not permanently erase the versions. A person may
+// erase all versions. Another caller may not erase a version that a person wrote, and the error
+// then matches [oxbow.ErrInvalid]. An error from versions is returned unchanged. Every verb that
+// erases calls MayErase before it changes anything, and passes its name as verb.
 func MayErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
 	if isPerson(ctx) {
 		return nil

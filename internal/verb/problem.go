@@ -1,12 +1,12 @@
-// Problems: what a check finds wrong with a memory.
+// This file defines the problems that a check finds in a memory.
 
 package verb
 
 import "github.com/oxbow-memory/oxbow"
 
-// Problem is what is wrong with a memory.
+// Problem is a problem of a memory.
 type Problem struct {
-	Offset int64  `json:"offset"` // -1 when it is not about one byte
+	Offset int64  `json:"offset"` // offset of the wrong byte, or -1
 	What   string `json:"what"`
 	Mend   string `json:"mend,omitempty"`
 }

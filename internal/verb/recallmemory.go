@@ -1,5 +1,5 @@
-// Recall_memory: recall as agents that work with memory
-// profiles know it, by date, project, tags, kind, file and words.
+// This file implements the verb recall_memory: recall for agents that work with memory profiles, by
+// date, project, tags, kind, file and words.
 
 package verb
 
@@ -15,10 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// RecallMemory returns the verb recall_memory. It is not in the table, where
-// recall does the same with a filter: a door offers it next to the table to
-// agents that know it by this name. Of days, asked for without words or a kind, it
-// gives what the terms match.
+// RecallMemory returns the verb recall_memory. It is not in the table, because recall does the same
+// with a filter. A door offers it in addition to the table for agents that know this name. If a
+// call asks for days without words or a kind, the result contains the entries that match the terms.
 func RecallMemory(terms ...oxbow.Term) Tool {
 	return define(
 		"recall_memory",
@@ -30,7 +29,7 @@ func RecallMemory(terms ...oxbow.Term) Tool {
 	)
 }
 
-// recallMemoryIn is what recall_memory takes.
+// recallMemoryIn is the argument of recall_memory.
 type recallMemoryIn struct {
 	Query       string   `json:"query,omitempty" also:"q,search,text" jsonschema:"Words." usage:"Words to look for; what fits them best comes first."`
 	Date        string   `json:"date,omitempty" also:"day,on" jsonschema:"Day (2026-04-18), month (2026-04), year or yesterday." usage:"Only memories made on this day (2026-04-18), in this month (2026-04) or year."`
@@ -120,11 +119,11 @@ func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// openSide stands for a date that a range does not have. It is a word, because
-// empty texts in a list are taken for not given.
+// openSide stands for a missing date of a range. It is a word, because an empty string in a list
+// counts as absent.
 const openSide = ".."
 
-// spanOf returns the filter from the first to the last day of a range.
+// spanOf returns the filter from the first to the last day of a range, both included.
 func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {

@@ -1,4 +1,4 @@
-// This file refuses texts of others in files that have no labels.
+// This file refuses to write foreign text into files, because files have no labels.
 
 package verb
 
@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// RefuseRepeats returns an error matching [oxbow.ErrInvalid] if texts repeat what was read
-// of others, or if it is not known what the turn of the caller has read. It is for what is
-// written into files, which have no labels. A person at a terminal or a page may write
-// what they like. What names the thing that is written.
+// RefuseRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or
+// if it is unknown what the caller's turn has read. Verbs that write files call it, because files
+// have no labels. A person at a terminal or a page may write any text. The word what names the
+// thing that is written, for the error.
 func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil
@@ -37,7 +37,7 @@ func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...str
 	}
 	c.read(k)
 	if w.Open != nil && !c.found[0].any() {
-		if ctx, m, err := w.Memory(ctx, Own); err == nil { // without a memory there are no entries
+		if ctx, m, err := w.Memory(ctx, Own); err == nil { // without a memory there are no entries to compare
 			c.entries(ctx, m.Store(), nil, false)
 		}
 	}
@@ -50,7 +50,7 @@ func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...str
 		"say it in your own words, or ask the person, who can write it at a terminal")
 }
 
-// RepeatsOthers reports whether a text repeats what was read of others.
+// RepeatsOthers reports whether a text repeats foreign text that a session has read.
 func (w *Workspace) RepeatsOthers(text string) bool {
 	if w.Knowledge == nil {
 		return false

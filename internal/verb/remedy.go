@@ -1,4 +1,4 @@
-// Remedies: what to do about each error that a caller can do something about.
+// This file implements remedies, which are advice for errors that a caller can resolve.
 
 package verb
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Remedy returns what to do about an error of a verb, one sentence without a
-// period, or no sentence when the error itself says it.
+// Remedy returns advice about an error of a verb, as a sentence without a period. It returns the
+// zero Note if the error needs no advice.
 func Remedy(err error) Note {
 	var advised *advisedError
 	if errors.As(err, &advised) {
@@ -61,7 +61,7 @@ func Remedy(err error) Note {
 	return Note{}
 }
 
-// busyRemedy says how to end the wait for a writer that does not come to an end.
+// busyRemedy returns advice about a writer that holds the lock for too long.
 func busyRemedy(e *oxbow.BusyError) Note {
 	switch {
 	case e.PID == 0:
@@ -81,8 +81,7 @@ func busyRemedy(e *oxbow.BusyError) Note {
 	)
 }
 
-// unserved is the error of a call for what the door has left out of the workspace:
-// no other store has it.
+// unserved returns the error of a call for a part that the door has left out of the workspace.
 func unserved(why, remedy string) error {
 	return Advise(fmt.Errorf("%w: %s", oxbow.ErrUnsupported, why), remedy)
 }
@@ -92,7 +91,7 @@ var errNoProfiles = unserved(
 	"the server said why when it started; one that is bound to a profile serves no other",
 )
 
-// remedies are tried in order: what is more special stands first.
+// remedies are tried in order, so special errors come before general errors.
 var remedies = []struct {
 	err  error
 	note Note

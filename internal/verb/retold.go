@@ -1,4 +1,4 @@
-// Digests next to what they tell again: an answer says no fact twice.
+// This file removes digests from results that already contain the entries they summarize.
 
 package verb
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// RecallOnce is Recall, but leaves out digests if what they tell again is found, too: of
-// a day and its week the day stays.
+// RecallOnce is like [oxbow.Memory.Recall], but leaves out a digest if a narrower hit covers the
+// same: of a day and its week, the day stays.
 func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, error) {
 	hits, err := m.Recall(ctx, q)
 	if err != nil {
@@ -21,7 +21,7 @@ func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hi
 	if len(kept) == len(hits) || len(hits) < limitOfQuery(q) {
 		return kept, nil
 	}
-	// Others take the places of the digests. There are at most as many digests as hits.
+	// Other hits replace the removed digests, of which there are at most as many as hits.
 	q.Limit = min(2*limitOfQuery(q), oxbow.MaxLimit)
 	more, err := m.Recall(ctx, q)
 	if err != nil {
@@ -31,7 +31,7 @@ func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hi
 	return kept[:min(len(kept), len(hits))], nil
 }
 
-// limitOfQuery returns the most hits of a query.
+// limitOfQuery returns the maximum number of hits of a query.
 func limitOfQuery(q oxbow.Query) int {
 	if q.Limit == 0 {
 		return oxbow.DefaultLimit
@@ -39,8 +39,8 @@ func limitOfQuery(q oxbow.Query) int {
 	return q.Limit
 }
 
-// withoutRetold returns the hits without digests if there are entries that a digest
-// tells again, and without digests of digests if there are these.
+// withoutRetold removes digests if the hits contain entries that a digest summarizes. Otherwise it
+// removes digests of digests if the hits contain digests that they summarize.
 func withoutRetold(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})

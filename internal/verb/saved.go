@@ -1,4 +1,4 @@
-// Saving entries before a change that a memory without a history cannot undo.
+// This file saves entries before a change that cannot be undone, in a memory without a history.
 
 package verb
 
@@ -16,12 +16,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SavedBeforeLoad begins the names of the files that keep entries which a load dropped from a
+// SavedBeforeLoad is the beginning of the names of files with entries that a load removed from a
 // home without a history.
 const SavedBeforeLoad = "before-load"
 
-// Save writes the selected entries, as export does, to a new file of the home
-// whose name begins with stem, and returns its path.
+// Save exports the selected entries to a new file of the home whose name begins with stem. It
+// returns the path of the file.
 func (w *Workspace) Save(ctx context.Context, m *oxbow.Memory, stem string, f oxbow.Filter) (path string, err error) {
 	defer func() { err = Wrapped("saving entries", err) }()
 	p, err := w.Located()

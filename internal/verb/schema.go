@@ -1,4 +1,4 @@
-// Schemas: the shapes of what a verb takes and gives.
+// This file makes JSON schemas for the arguments and results of verbs.
 
 package verb
 
@@ -9,8 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf infers the schema of a struct, given those of types whose fields do
-// not say it. Null is never allowed; absent fields are omitted.
+// schemaOf infers the schema of a struct. The map own has the schemas of types that cannot be
+// inferred. Null is never allowed, so absent fields must be omitted.
 func schemaOf(t reflect.Type, own map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})
 	if err != nil {
@@ -37,8 +37,8 @@ func dropNull(s *jsonschema.Schema) {
 	dropNull(s.AdditionalProperties)
 }
 
-// inputSchema returns the schema of arguments: whole, with the sentences that
-// people read, or as models get it, which is short.
+// inputSchema returns the schema of arguments. If whole is set, it has all parameters with
+// descriptions for people. Otherwise it is the short schema for models.
 func inputSchema(in reflect.Type, params []Param, whole bool) *jsonschema.Schema {
 	schema := schemaOf(in, nil)
 	for _, p := range params {
@@ -61,7 +61,7 @@ func inputSchema(in reflect.Type, params []Param, whole bool) *jsonschema.Schema
 	return schema
 }
 
-// outputSchema returns the schema of an answer. Other members may come.
+// outputSchema returns the schema of a result. It allows additional properties.
 func outputSchema(out reflect.Type) *jsonschema.Schema {
 	s := schemaOf(out, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}})
 	open(s)

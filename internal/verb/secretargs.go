@@ -1,4 +1,4 @@
-// Secrets in the arguments of calls.
+// This file replaces secrets in the arguments of calls.
 
 package verb
 
@@ -9,8 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
-// arguments returns the arguments of an agent's call without secrets, and a note of
-// what was replaced. Those that are no JSON are left for others to refuse.
+// arguments returns the arguments of an agent's call without secrets, and a note about the replaced
+// secrets. Arguments that are not valid JSON are returned unchanged, because the call itself
+// refuses them.
 func (s *Secrets) arguments(args json.RawMessage) (json.RawMessage, string) {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
@@ -30,7 +31,7 @@ func (s *Secrets) arguments(args json.RawMessage) (json.RawMessage, string) {
 	return clean, replaced(found)
 }
 
-// value replaces secrets in all strings of a JSON value.
+// value replaces the secrets in all strings of a JSON value.
 func (s *Secrets) value(v any, found *[]secret.Finding) any {
 	switch v := v.(type) {
 	case string:

@@ -1,4 +1,4 @@
-// Selections: what a profile gives an agent to begin with.
+// This file implements selections, which are the texts that a profile gives an agent at the start.
 
 package verb
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SelectIn is what Select takes. Without a profile, it is the one that the
-// caller is bound to, or everything.
+// SelectIn is the argument of Select. Without a profile, it is the profile that the caller is bound
+// to, or the whole memory.
 type SelectIn struct {
 	Profile string `json:"profile,omitempty" flag:"-" usage:"Name of the profile."`
 	Query   string `json:"query,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
@@ -29,7 +29,7 @@ type SelectionOut struct {
 
 func selectionOut(s *profile.Selection) SelectionOut { return SelectionOut{s, s.Text()} }
 
-// Select makes the selection of a profile.
+// Select returns the selection of a profile.
 func Select(ctx context.Context, w *Workspace, in SelectIn) (SelectionOut, error) {
 	l, r, err := w.profile(in.Profile)
 	if err != nil {
@@ -80,11 +80,11 @@ type BeforeFirstError struct{ Date string }
 
 func (e *BeforeFirstError) Error() string { return "the memory held nothing yet at " + e.Date }
 
-// Is makes it match [oxbow.ErrInvalid].
+// Is reports that a BeforeFirstError matches [oxbow.ErrInvalid].
 func (*BeforeFirstError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// profile returns the profile of that name; for "", the one that binds the
-// caller, or all of the memory.
+// profile returns the profile of that name. If the name is "", it returns the profile that the
+// caller is bound to, or a profile of the whole memory.
 func (w *Workspace) profile(name string) (*handoff.Loader, *profile.Resolved, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -101,15 +101,15 @@ func (w *Workspace) profile(name string) (*handoff.Loader, *profile.Resolved, er
 	return l, &r, err
 }
 
-// ProfileIn names one profile; "" is the one that binds the caller.
+// ProfileIn names a profile. If the name is "", it is the profile that the caller is bound to.
 type ProfileIn struct {
 	Name string `json:"name,omitempty" flag:"-" usage:"Name of the profile."`
 }
 
-// ProfileBudgetOut is what a profile costs.
+// ProfileBudgetOut is the size of a profile in tokens.
 type ProfileBudgetOut struct {
 	profile.Budget
-	Room int `json:"room"` // tokens, by the same estimate, that the budget surely leaves
+	Room int `json:"room"` // tokens that are certainly left, despite the error of the estimate
 }
 
 // ProfileBudget counts the tokens of all that a profile includes.
@@ -129,5 +129,5 @@ func ProfileBudget(ctx context.Context, w *Workspace, in ProfileIn) (ProfileBudg
 	return ProfileBudgetOut{b, room(b)}, nil
 }
 
-// room is what a budget of tokens surely leaves, by the estimate of the rest.
+// room returns the number of estimated tokens that certainly fit into the budget.
 func room(b profile.Budget) int { return prompt.Room(b.MaxTokens) }

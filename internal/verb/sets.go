@@ -1,4 +1,5 @@
-// Sets: named groups of verbs, of which a server lists those it was asked for.
+// This file implements sets, which are named groups of verbs. A server offers the sets that it was
+// configured with.
 
 package verb
 
@@ -13,8 +14,8 @@ type Set struct {
 	Verbs []string
 }
 
-// The sets that stand for others: all verbs of oxbow; and these next to the
-// tools of another layout.
+// SetFull and SetAll are sets that include other sets. SetFull has all verbs of oxbow. SetAll adds
+// them to the tools of another layout.
 const (
 	SetCore = "core"
 	SetFull = "full"
@@ -30,13 +31,13 @@ var sets = []Set{
 	{"agents", []string{"spawn_sub_agent"}},
 }
 
-// KnownSets returns the sets there are, the default one first.
+// KnownSets returns all sets, the default set first.
 func KnownSets() []Set { return slices.Clone(sets) }
 
 // Sets are the names of the sets that a server lists. Nil lists all verbs.
 type Sets []string
 
-// ParseSets reads the names of sets, each perhaps several with commas.
+// ParseSets parses the names of sets. Each argument may be several names separated by commas.
 func ParseSets(names []string) (Sets, error) {
 	s := Sets{}
 	for n := range strings.SplitSeq(strings.Join(names, ","), ",") {
@@ -55,7 +56,7 @@ func ParseSets(names []string) (Sets, error) {
 	return s, nil
 }
 
-// SetNames returns the names that [ParseSets] takes.
+// SetNames returns the names that [ParseSets] accepts.
 func SetNames() []string {
 	var names []string
 	for _, k := range sets {
@@ -64,7 +65,7 @@ func SetNames() []string {
 	return append(names, SetFull, SetAll)
 }
 
-// Has reports whether a verb is in one of the sets.
+// Has reports whether a verb is in any of the sets.
 func (s Sets) Has(verb string) bool {
 	return s == nil || slices.Contains(s, SetFull) || slices.Contains(s, SetAll) ||
 		slices.ContainsFunc(sets, func(k Set) bool {
@@ -72,7 +73,7 @@ func (s Sets) Has(verb string) bool {
 		})
 }
 
-// Of returns the tools whose verbs are in one of the sets.
+// Of returns the tools whose verbs are in any of the sets.
 func (s Sets) Of(tools []Tool) []Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.Has(t.Name) })
 }

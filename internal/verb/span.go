@@ -1,4 +1,4 @@
-// Reads lengths of time.
+// This file parses durations.
 
 package verb
 
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spans are the units of a span next to the units of [time.ParseDuration].
+// spans are the units that ParseSpan accepts in addition to those of [time.ParseDuration].
 var spans = []struct {
 	unit string
 	long time.Duration
@@ -15,8 +15,8 @@ var spans = []struct {
 	{"mo", 30 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"w", 7 * 24 * time.Hour}, {"y", 365 * 24 * time.Hour},
 }
 
-// ParseSpan reads a length of time such as 90d, 12w, 6mo, 1y or 36h, at least
-// 0. A month is 30 days and a year 365.
+// ParseSpan parses a duration such as 90d, 12w, 6mo, 1y or 36h, which must not be negative. A month
+// is 30 days and a year 365 days.
 func ParseSpan(s string) (time.Duration, bool) {
 	for _, u := range spans {
 		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
@@ -31,12 +31,12 @@ func ParseSpan(s string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// keepChanges is how many changes are kept at least where a span is to be kept.
+// keepChanges is the minimum number of changes to keep if a span is given.
 const keepChanges = 10_000
 
-// ParseKeep reads what history a compaction that begins by itself is to keep: a
-// number of changes, a span such as 90d and at least 10,000 changes, or all, as
-// nothing does, with which none begins.
+// ParseKeep parses the part of the history that an automatic compaction keeps: a number of changes,
+// or a span such as 90d with at least 10,000 changes. If s is "" or "all", all history is kept, so
+// there is no automatic compaction.
 func ParseKeep(s string) (changes int, age time.Duration, err error) {
 	if s == "" || s == "all" {
 		return 0, 0, nil

@@ -1,4 +1,4 @@
-// Switches of hooks: files that switch off what hooks do, for a home or a project.
+// This file implements the files that switch off hooks, for a home or a project.
 
 package verb
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// The files that switch off all that hooks do, what they put before a model, and that they
-// annotate code: in a home, or in the directory [ProjectDir] of a project.
+// Names of files in a home, or in the directory [ProjectDir] of a project. They switch off all
+// hooks, the injection of text, and the annotation of code.
 const (
 	HooksOff    = "hooks.off"
 	InjectOff   = "inject.off"
@@ -22,12 +22,12 @@ const (
 	ProjectDir  = trust.DirName
 )
 
-// InjectOffFor is the file in a home that switches off what hooks put before the model of
-// one client: setup writes it, since the same hooks report prompts and answer them.
+// InjectOffFor returns the name of the file in a home that switches off injection for one client.
+// Setup writes it, because the same hooks both report prompts and answer them.
 func InjectOffFor(client string) string { return "inject." + client + ".off" }
 
-// OffBy returns the path of the file of that name that switches something off: in the
-// home, or in a project that holds one of the directories; "" for none.
+// OffBy returns the path of the file of that name in the home, or in a project that contains one of
+// the directories. It returns "" if there is no such file.
 func OffBy(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); exists(path) {
 		return path
@@ -50,23 +50,22 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// SwitchInjectIn is what SwitchInject takes.
+// SwitchInjectIn is the argument of SwitchInject.
 type SwitchInjectIn struct {
 	Off     bool   `json:"off,omitempty" flag:"-"`
 	Project bool   `json:"project,omitempty" usage:"for the project of the working directory, not for the home"`
-	Root    string `json:"root,omitempty" flag:"-"` // of the project
+	Root    string `json:"root,omitempty" flag:"-"` // root directory of the project
 }
 
-// SwitchInjectOut is what SwitchInject did.
+// SwitchInjectOut is the result of SwitchInject.
 type SwitchInjectOut struct {
 	Off     bool   `json:"off"`
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
-	Still   string `json:"still,omitempty"` // another file that switches it off
+	Still   string `json:"still,omitempty"` // path of another file that still switches injection off
 }
 
-// SwitchInject switches what hooks put before a model off, or on again. What is said
-// and done is kept all the same.
+// SwitchInject switches the injection of text off or on. Sessions are recorded in both cases.
 func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
 	p, err := w.Located()
 	if err != nil {
@@ -97,7 +96,7 @@ func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out Switc
 		err = nil
 	}
 	if in.Project {
-		_ = os.Remove(dir) // an empty one would be a home; any other stays
+		_ = os.Remove(dir) // an empty directory would be a home; a directory with files stays
 	}
 	out.Still = OffBy(InjectOff, p.Dir(), w.Dir)
 	return out, err

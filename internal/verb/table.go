@@ -1,4 +1,4 @@
-// The table of verbs that every server offers.
+// This file contains the table of verbs that every server offers.
 
 package verb
 
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// table is made when it is first needed: a command line calls the functions.
+// table is created when it is first used, because a command line calls the functions directly.
 var table = sync.OnceValue(func() []Tool {
 	look := traits{readOnly: true, idempotent: true}
 	change := traits{idempotent: true} // undo is one call

@@ -1,11 +1,11 @@
-// This file says which aliases a restored entry lost.
+// This file reports the aliases that a restored entry lost.
 
 package verb
 
 import "slices"
 
-// takenAliases says which aliases of a restored entry were left off, because they mean
-// another entry by now.
+// takenAliases returns notes about the aliases that a restored entry lost because they now identify
+// another entry.
 func takenAliases(name string, was, now []string) (notes []Note) {
 	for _, a := range was {
 		if !slices.Contains(now, a) {

@@ -24,7 +24,7 @@ var ownNames = []string{"token", "settings.yaml", "profiles", "skills"}
 func (p Place) CheckTarget(path string, bound bool) error {
 	other := "name another file"
 	home := p.Dir()
-	// A link is refused for where it lies, and for where it leads to.
+	// Check both the path of a link itself and the path that it leads to.
 	paths := []string{path}
 	if to, err := filepath.EvalSymlinks(path); err == nil && to != path {
 		paths = append(paths, to)
@@ -89,8 +89,8 @@ func (p Place) checkLinks(path, remedy string) error {
 	return nil
 }
 
-// below returns the path as it is named below the directory, whatever links lead
-// there, and whether it is.
+// below returns the path relative to the directory, even if it leads there through links. It
+// returns false if the path is not below the directory.
 func below(path, dir string) (inner string, ok bool) {
 	for {
 		parent := filepath.Dir(path)
@@ -101,7 +101,7 @@ func below(path, dir string) (inner string, ok bool) {
 		if SameFile(parent, dir) {
 			return inner, true
 		}
-		// The parent of a link is the one where it leads to.
+		// The parent of a link is the directory that it leads to.
 		if to, err := filepath.EvalSymlinks(parent); err == nil {
 			parent = to
 		}
@@ -114,7 +114,7 @@ func isFile(path string) bool {
 	return err == nil && !fi.IsDir()
 }
 
-// SameFile reports whether both paths lead to one file.
+// SameFile reports whether both paths lead to the same file.
 func SameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

@@ -1,10 +1,9 @@
-// What a verb is to models.
+// This file defines tools, which are verbs that models may call.
 
-// Package verb has every verb of a memory once, as a function of a [Workspace]
-// and a struct of arguments, such as [Recall]. The doors (the command line, MCP)
-// decode a call, make it, and encode what it gives; none opens a memory itself.
-// What models may call is a [Tool]: a verb with its name, its description and
-// the shape of what it takes.
+// Package verb implements every verb of a memory once, as a function of a [Workspace] and a struct
+// of arguments, such as [Recall]. The doors (command line, MCP, HTTP) decode a call, run the verb,
+// and encode its result. They never open a memory themselves. A [Tool] is a verb that models may
+// call, with its name, description and schemas.
 package verb
 
 import (
@@ -15,11 +14,11 @@ import (
 	"strings"
 )
 
-// Tool is a verb that models may call. Its schema leaves out the parameters that are
-// rare, and its descriptions are short.
+// Tool is a verb that models may call. Its schema leaves out rare parameters, and its descriptions
+// are short.
 type Tool struct {
 	Verb
-	Description string // for models: when to call it, and each parameter by name; at most 700 bytes
+	Description string // tells models when to call it, with each parameter by name; at most 700 bytes
 }
 
 // Answer calls the verb for a model.
@@ -34,13 +33,13 @@ func (t Tool) Answer(ctx context.Context, w *Workspace, args json.RawMessage) (A
 	return out.(Answer), nil
 }
 
-// Answer is what a verb gives. As JSON it is an object for programs. Text is what
-// a model reads: it says all that a model needs, with remembered text quoted or
-// in fences that it cannot close.
+// Answer is the result of a verb. As JSON it is an object for programs. Text returns a text for
+// models. It contains everything that a model needs, with remembered text quoted or in fences that
+// the text cannot close.
 type Answer interface{ Text() string }
 
-// Quoter is an [Answer] whose text may be remembered text and nothing else. A
-// server puts that in a fence.
+// Quoter is an [Answer] whose text may consist only of remembered text. A server puts such a text
+// in a fence.
 type Quoter interface{ Quoted() bool }
 
 //go:embed *.md
@@ -49,7 +48,7 @@ var descriptions embed.FS
 // traits are the hints that clients get about a verb.
 type traits struct{ readOnly, destructive, idempotent bool }
 
-// define makes a verb of this package, whose description is next to it.
+// define makes a tool from a function of this package. The description is in the file NAME.md.
 func define[In any, Out Answer](
 	name, title string,
 	t traits,
@@ -68,7 +67,7 @@ func define[In any, Out Answer](
 	)
 }
 
-// Define makes a verb for models of a function; see [MakeVerb].
+// Define makes a tool from a function; see [MakeVerb].
 func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = verbOf(t.Verb, run)
@@ -76,10 +75,10 @@ func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In
 	return t
 }
 
-// Reply is the answer of a verb that says one text.
+// Reply is the answer of a verb that returns a single text.
 type Reply struct {
 	Message string `json:"message"`
-	// Remembered says that the message is remembered text.
+	// Remembered reports that the message is remembered text.
 	Remembered bool `json:"-"`
 }
 

@@ -1,4 +1,4 @@
-// Trust: which homes that came with a project count as the user's own.
+// This file decides which homes in a project count as the user's own.
 
 package verb
 
@@ -17,25 +17,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// TrustIn is what trust takes.
+// TrustIn is the argument of Trust.
 type TrustIn struct {
 	List   bool `json:"list,omitempty" jsonschema:"show what is trusted"`
 	Revoke bool `json:"revoke,omitempty" jsonschema:"trust it no longer"`
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"say what would be recorded and change nothing"`
 }
 
-// TrustOut is what trust did.
+// TrustOut is the result of Trust.
 type TrustOut struct {
 	DryRun bool          `json:"dry_run,omitempty"`
 	Home   string        `json:"home,omitempty"`
 	Before trust.Verdict `json:"before,omitzero"`
-	Did    string        `json:"did,omitempty"`  // "trusted", "revoked", or "" for nothing
-	Runs   string        `json:"runs,omitempty"` // the settings by which sub-agents are started
-	Homes  []trust.Home  `json:"homes,omitzero"` // of a list
+	Did    string        `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was done
+	Runs   string        `json:"runs,omitempty"` // the settings with which sub-agents are started
+	Homes  []trust.Home  `json:"homes,omitzero"` // set by a call with List
 }
 
-// Trust records that the home is the user's own, takes that back, or lists what
-// was recorded.
+// Trust records that the home is the user's own. With Revoke it removes the record, and with List
+// it lists all records.
 func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	if in.List {
 		return TrustOut{Homes: notNil(w.Host.Trusted.Homes())}, nil
@@ -83,8 +83,7 @@ func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	return out, err
 }
 
-// Judge says what is known of the memory's home. One that the user named is the
-// user's own.
+// Judge returns whether the memory's home is trusted. A home that the user named is the user's own.
 func (h *Host) Judge(p Place) trust.Verdict {
 	if !p.Found {
 		return trust.Verdict{State: trust.Own}
@@ -106,7 +105,8 @@ func Untrusted(home string) error {
 	)
 }
 
-// CheckSpool refuses a spool that is a link: prompts would be written to where it leads.
+// CheckSpool returns an error if the spool is a symbolic link, because prompts would be written to
+// the link's target.
 func CheckSpool(home string) error {
 	spool := filepath.Join(home, session.SpoolDir)
 	fi, err := os.Lstat(spool)
@@ -116,7 +116,7 @@ func CheckSpool(home string) error {
 	return Advise(fmt.Errorf("%s is a link: what hooks report is not kept in what it leads to", spool), "remove it")
 }
 
-// TrustsPlace refuses to replace what is in a foreign home.
+// TrustsPlace returns an error if the home is foreign, so that nothing in it is replaced.
 func (w *Workspace) TrustsPlace() error {
 	p, err := w.Located()
 	if err == nil && w.Host.Judge(p).State == trust.Foreign {
@@ -125,9 +125,9 @@ func (w *Workspace) TrustsPlace() error {
 	return err
 }
 
-// SettingsCount reports whether a home's settings, which name programs to start,
-// are the user's own: in a working tree of git they may have come with it, so
-// that they count as they were when the home was trusted.
+// SettingsCount reports whether a home's settings, which name programs to start, are the user's
+// own. In a working tree of git they may have come with the tree, so only the settings that were
+// trusted together with the home count.
 func (h *Host) SettingsCount(home, settings string) bool {
 	return !git.InTree(home) || h.Trusted.TrustsSettings(home, settings)
 }

@@ -17,12 +17,12 @@ const VectorSuffix = ".vec"
 type Vectors struct {
 	*vectors.Index
 	Model, Endpoint string
-	Wait            time.Duration // the most that a recall waits for the endpoint
-	Saved           bool          // in a file: oxbow embed makes vectors for later runs
+	Wait            time.Duration // maximum time that a recall waits for the endpoint
+	Saved           bool          // vectors are stored in a file, so oxbow embed can make them for later runs
 }
 
-// second makes the query rank by vectors, too, if there are any, and returns the
-// function that says what they lacked. What was is ranked by words alone.
+// second makes the query also rank by vectors, if there are any. The returned function reports
+// which vectors were missing. Past states are ranked only by words.
 func (v *Vectors) second(q *oxbow.Query) func() []Note {
 	if v == nil || q.AsOf != 0 {
 		return func() []Note { return nil }
@@ -32,7 +32,7 @@ func (v *Vectors) second(q *oxbow.Query) func() []Note {
 	return func() []Note { return v.notes(by) }
 }
 
-// notes says what a ranking by vectors lacked.
+// notes returns notes about the vectors that a ranking lacked.
 func (v *Vectors) notes(by *vectors.Query) (notes []Note) {
 	if by.Err != nil {
 		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", by.Err))

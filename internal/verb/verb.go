@@ -1,4 +1,4 @@
-// A verb made of a typed function, as a door calls it that decodes requests.
+// This file makes a verb from a typed function, for doors that decode requests.
 
 package verb
 
@@ -11,38 +11,38 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Verb is one function of a [Workspace]: its name, the shape of what it takes and
-// gives, and its call by JSON.
+// Verb is a function of a [Workspace] with its name, the schemas of its argument and result, and a
+// way to call it with JSON.
 type Verb struct {
 	Name  string // such as "remember"; lower-case letters and underscores only
 	Title string // for people, such as "Save to memory"
 
-	ReadOnly    bool // changes nothing
-	Destructive bool // takes something away
-	Idempotent  bool // the same call again changes nothing more
+	ReadOnly    bool // the verb changes nothing
+	Destructive bool // the verb removes something
+	Idempotent  bool // a repeated call has no further effect
 
-	Input  *jsonschema.Schema        // of the arguments; unknown ones are not allowed
-	Output func() *jsonschema.Schema // of the answer; made by the first call
-	Params []Param                   // of the arguments, in their order
+	Input  *jsonschema.Schema        // of the argument; unknown properties are not allowed
+	Output func() *jsonschema.Schema // of the result; created by the first call
+	Params []Param                   // parameters, in the order of the fields
 
-	// Call runs the verb. The arguments are one JSON object, or nothing; the answer is
-	// the struct that the function gives, or [Screened]. An error is for people and
-	// models alike; see [Remedy]. It is safe for concurrent use.
+	// Call runs the verb. The arguments are a JSON object, or empty. The result is the struct that
+	// the function returns, or a [Screened]. The error is readable for people and models; see
+	// [Remedy]. Call is safe for concurrent use.
 	Call func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error)
 }
 
-// Screened is an answer to a call whose arguments had secrets. As JSON it is the
-// answer alone.
+// Screened is the answer to a call whose arguments contained secrets. As JSON it is only the
+// Answer.
 type Screened struct {
 	Answer any
-	Note   string // what was replaced
+	Note   string // description of the replaced secrets
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (s Screened) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) }
 
-// MakeVerb makes a verb of a function. What v leaves open is filled in from the
-// structs: each field of In is a parameter; see [ParamsOf].
+// MakeVerb makes a verb from a function. Missing parts of v are derived from the structs. Each
+// field of In is a parameter; see [ParamsOf].
 func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v = verbOf(v, run)
 	v.Input = inputSchema(reflect.TypeFor[In](), v.Params, true)

@@ -13,7 +13,7 @@ var (
 	unvouchedImport  = oxbow.Label{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}
 )
 
-// approvedLabels returns the labels with that of a person's approval.
+// approvedLabels returns the labels with the label for a person's approval.
 func approvedLabels(labels []oxbow.Label) []oxbow.Label {
 	if slices.Contains(labels, approvedByPerson) {
 		return labels

@@ -1,5 +1,5 @@
-// The list of texts that the tools of a home wrote: a session may overwrite them
-// although it was not shown them.
+// This file implements the list of texts that the tools of a home wrote. A session may overwrite
+// them even if it was not shown them.
 
 package verb
 
@@ -16,12 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Written is the list of texts that the tools of a home wrote, and of their lines. It is
-// a file of a home without a history, and has a hash of each. It contains no text of
-// which a line or an alias comes from somebody else, so that a tool loses nothing of a
-// person's when it overwrites a listed text unseen. A text that is missing from the
-// list is only protected more than it needs to be: errors of the file are therefore
-// ignored. A nil Written is empty. It is safe for concurrent use.
+// Written is the list of texts that the tools of a home wrote, and of their lines. It is stored as
+// a file of hashes in a home without a history. A text with a line or an alias by somebody else is
+// not in the list, so that a tool never overwrites a person's text unseen. A missing text is only
+// protected more than necessary, so errors of the file are ignored. A nil Written is empty. It is
+// safe for concurrent use.
 type Written struct {
 	fs   vfs.FS
 	path string
@@ -33,12 +32,12 @@ type Written struct {
 // lock file.
 const WrittenFile = ".oxbow-written"
 
-// A line of the file is the first half of a SHA-256 in hexadecimal. Lines of another
-// form are ignored, such as those that two processes wrote at once.
+// A line of the file is the first half of a SHA-256 hash in hexadecimal. Lines of any other form
+// are ignored, such as mixed lines that two processes wrote at the same time.
 const (
 	writtenHash  = 16                // bytes of a hash
 	writtenLine  = 2*writtenHash + 1 // bytes of a line
-	maxWritten   = 30_000            // lines, above which the older half is dropped
+	maxWritten   = 30_000            // with more lines, the older half is dropped
 	writtenBytes = maxWritten * writtenLine
 )
 
@@ -56,9 +55,9 @@ func (w *Written) Has(e oxbow.Entry) bool {
 	return slices.Contains(w.read(), hashWritten(e))
 }
 
-// Record lists what a tool has made of an entry, and the lines that are the tool's own.
-// The text is not listed if a line or an alias of it was there before and no tool wrote
-// it. The entry before is the zero entry if there was none.
+// Record adds the text that a tool wrote, and the lines that the tool itself added. It does not add
+// the text if one of its lines or aliases existed before and was not written by a tool. The
+// argument was is the zero entry if the entry is new.
 func (w *Written) Record(was, is oxbow.Entry) {
 	if w == nil {
 		return
@@ -118,10 +117,10 @@ func (w *Written) add(hashes, added []string) {
 	_, _ = f.WriteAt([]byte(strings.Join(added, "\n")+"\n"), info.Size())
 }
 
-// lineKey is before the name of an entry in the hash of a line: no name has it.
+// lineKey is the prefix of an entry's name in the hash of a line. No real name contains it.
 const lineKey = "\x01"
 
-// textLines returns the lines of an entry that are not blank, without the space around.
+// textLines returns the lines of an entry that are not blank, without surrounding space.
 func textLines(e oxbow.Entry) (out []string) {
 	for line := range strings.Lines(lines(e.Content)) {
 		line = strings.TrimSpace(line)

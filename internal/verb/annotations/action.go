@@ -1,5 +1,5 @@
-// Before an action: what the memory and past sessions hold of the files that are about to
-// be edited, and of the failure that is about to be mended.
+// This file finds hints for an agent before an action: from the memory and past sessions, about the
+// files that it is about to edit and the failure that it is about to fix.
 
 package annotations
 
@@ -17,22 +17,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// BeforeActionIn is what BeforeAction takes.
+// BeforeActionIn is the argument of BeforeAction.
 type BeforeActionIn struct {
-	Files   []string        `json:"files,omitempty"`   // as the project names them
-	Failure string          `json:"failure,omitempty"` // the signature of what failed just before
+	Files   []string        `json:"files,omitempty"`   // paths relative to the project
+	Failure string          `json:"failure,omitempty"` // signature of the last failure
 	Project string          `json:"project,omitempty"`
-	Shown   map[string]bool `json:"-"` // fingerprints of what was looked up before
+	Shown   map[string]bool `json:"-"` // fingerprints of files and failures that were looked up before
 }
 
-// BeforeActionOut is one line; "" for none. Its fingerprints are of what was looked up.
+// BeforeActionOut is a line, or "" if there are no hints. Its fingerprints identify the files and
+// failures that were looked up.
 type BeforeActionOut struct{ inject.Block }
 
-const maxCited = 2 // entries of a file
+const maxCited = 2 // maximum number of entries for a file
 
-// BeforeAction gives one line for an edit: how the failure just before was mended in a
-// past session, decisions that name a file, an edit of it that was taken back, and words by
-// which a person corrected one. Each file and each failure is looked up once a session.
+// BeforeAction returns a line for an agent before an edit. It contains how the last failure was
+// fixed in a past session, decisions that refer to a file, an edit of the file that was reverted,
+// and a person's correction of an edit. Each file and each failure is looked up once per session.
 func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -73,7 +74,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 	return a.out, ctx.Err()
 }
 
-// sayFix returns what mended the same error before; "" for an entry that is no fix.
+// sayFix describes the earlier fix of the same error. It returns "" if the entry is not a fix.
 func sayFix(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFix(e)
 	if !ok {
@@ -87,8 +88,8 @@ func sayFix(e *oxbow.Entry) string {
 	return said
 }
 
-// sayReverted says that git or a later edit took an edit of a file back, and for what prompt it was
-// made.
+// sayReverted describes an edit of a file that git or a later edit reverted, and the prompt for
+// which it was made.
 func sayReverted(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.Parse(e.Content)
@@ -122,16 +123,17 @@ func firstParagraph(content string) string {
 	return said
 }
 
-// action is an answer that is made.
+// action is the state of BeforeAction.
 type action struct {
 	in    BeforeActionIn
 	out   BeforeActionOut
 	parts []string
-	shown []session.Shown // by part
+	shown []session.Shown // entries shown by each part
 }
 
-// find adds the newest entries of the project with labels, a key and a value each, as say
-// words them. What cannot be read, or worded, is left out.
+// find adds the newest entries of the project with the given labels, which are pairs of a key and a
+// value. The function say describes an entry. Entries that cannot be read or described are left
+// out.
 func (a *action) find(
 	ctx context.Context,
 	m *oxbow.Memory,

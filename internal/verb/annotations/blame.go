@@ -1,4 +1,4 @@
-// The verb that says of each line where it is from and why it is so.
+// This file implements the verb that shows for each line its origin and its annotations.
 
 package annotations
 
@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// BlameIn is what blame takes.
+// BlameIn is the argument of Blame.
 type BlameIn struct {
 	File string `json:"file" flag:"-" jsonschema:"path of the file, slash-separated, below the root of the working tree"`
 }
@@ -18,24 +18,24 @@ type BlameIn struct {
 type BlameOut struct {
 	File        string            `json:"file"`
 	Lines       []BlameLine       `json:"lines"`
-	Annotations []verb.Annotation `json:"annotations"` // that stand in a line, each once
+	Annotations []verb.Annotation `json:"annotations"` // annotations of these lines, without repetitions
 	Notes       []verb.Note       `json:"notes,omitempty"`
 }
 
-// BlameLine is one line.
+// BlameLine is a line of a file.
 type BlameLine struct {
 	Line    int      `json:"line"`
 	Commit  string   `json:"commit,omitempty"`
-	From    int      `json:"from,omitempty"` // in that commit
+	From    int      `json:"from,omitempty"` // line number in that commit
 	Author  string   `json:"author,omitempty"`
 	Time    string   `json:"time,omitempty"`
 	Summary string   `json:"summary,omitempty"`
-	Head    []string `json:"-"` // what git blame --porcelain says of author, committer and summary
+	Head    []string `json:"-"` // author, committer and summary as in git blame --porcelain
 	Text    string   `json:"text"`
 	Why     []string `json:"why,omitempty"` // IDs of annotations
 }
 
-// Blame gives the lines of a file as it stands in the working tree.
+// Blame returns the lines of a file in the working tree, with their commits and annotations.
 func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error) {
 	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []verb.Annotation{}}
 	ctx, s, err := w.AnnotationStore(ctx)

@@ -1,4 +1,4 @@
-// Package annotations has the verbs on annotations that people and hooks call: blame,
-// what a change touches, what transcripts and other formats bring, and the care of
-// sidecars. What models call is in package verb.
+// Package annotations implements the verbs for annotations that people and hooks call: blame, the
+// annotations that a change touches, import and export of transcripts and other formats, and the
+// maintenance of sidecars. The verbs that models call are in package verb.
 package annotations

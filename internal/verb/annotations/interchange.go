@@ -20,20 +20,20 @@ const (
 	GitAI      = "git-ai"
 )
 
-// InterchangeOut is what came of an export or import of annotations.
+// InterchangeOut is the result of an export or an import of annotations.
 type InterchangeOut struct {
 	Format  string         `json:"format"`
 	DryRun  bool           `json:"dry_run,omitempty"`
-	Written int            `json:"written"`          // annotations that were written out, or are new
-	Known   int            `json:"known,omitempty"`  // were there already
-	Left    map[string]int `json:"left,omitempty"`   // what does not fit, and how often
+	Written int            `json:"written"`          // exported annotations, or new annotations of an import
+	Known   int            `json:"known,omitempty"`  // annotations that exist already
+	Left    map[string]int `json:"left,omitempty"`   // parts that the format cannot express, with their counts
 	Output  string         `json:"output,omitempty"` // the file that was written
 	Kept    string         `json:"kept,omitempty"`   // copy of the edited file that was replaced
 
 	New []annotate.Record `json:"-"`
 }
 
-// ExportAnnotationsIn is what the export of annotations takes.
+// ExportAnnotationsIn is the argument of ExportAnnotations.
 type ExportAnnotationsIn struct {
 	Files  []string `json:"files,omitempty" flag:"-" jsonschema:"source files, slash-separated, below the root of the tree; all without any"`
 	Format string   `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace" jsonschema:"the FORMAT"`
@@ -41,8 +41,8 @@ type ExportAnnotationsIn struct {
 
 	Force bool `json:"force,omitempty" jsonschema:"replace the file of --output if it is there; a copy is kept of what somebody edited"`
 
-	Path   string    `json:"-"` // of Output, by the operating system
-	Stdout io.Writer `json:"-"` // gets the records when there is no Output
+	Path   string    `json:"-"` // path of Output in the form of the operating system
+	Stdout io.Writer `json:"-"` // receives the records if there is no Output
 }
 
 // ExportAnnotations writes annotations as Agent Trace records.
@@ -94,17 +94,17 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 	return out, nil
 }
 
-// ImportAnnotationsIn is what the import of annotations takes.
+// ImportAnnotationsIn is the argument of ImportAnnotations.
 type ImportAnnotationsIn struct {
 	File   string `json:"file,omitempty" flag:"-" jsonschema:"a file of Agent Trace records, or - for standard input"`
 	Format string `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace,git-ai" jsonschema:"the FORMAT"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be added, and add nothing"`
 
-	Stdin io.Reader `json:"-"` // for the file -
+	Stdin io.Reader `json:"-"` // read for the file -
 }
 
-// ImportAnnotations makes annotations of Agent Trace records, or of the notes of
-// Git AI in the repository.
+// ImportAnnotations makes annotations from Agent Trace records, or from the notes of Git AI in the
+// repository.
 func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {

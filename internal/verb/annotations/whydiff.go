@@ -1,4 +1,4 @@
-// The verb that says which annotations a change touches.
+// This file implements the verb that lists the annotations that a change touches.
 
 package annotations
 
@@ -15,13 +15,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// WhyDiffIn is what the whys of a change take.
+// WhyDiffIn is the argument of WhyDiff.
 type WhyDiffIn struct {
 	Range  string `json:"range,omitempty" flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
 	Staged bool   `json:"staged,omitempty" jsonschema:"compare with git's index, not with the working tree"`
 }
 
-// WhyDiffOut are the annotations that a change touches, and those that it adds.
+// WhyDiffOut lists the annotations that a change touches, and the annotations that it adds.
 type WhyDiffOut struct {
 	Base    string              `json:"base"`
 	Head    string              `json:"head"` // a commit, "index" or "working tree"
@@ -32,16 +32,15 @@ type WhyDiffOut struct {
 	Notes   []verb.Note         `json:"notes,omitempty"`
 }
 
-// TouchedAnnotation is an annotation where it stands after the change, and the
-// lines that it had before.
+// TouchedAnnotation is an annotation with its lines after the change and before it.
 type TouchedAnnotation struct {
 	verb.Annotation
 	BaseFile  string `json:"base_file"`
 	BaseLines string `json:"base_lines"`
 }
 
-// WhyDiff gives the annotations of the lines that a change changes or deletes, and
-// those that it adds.
+// WhyDiff returns the annotations of the lines that a change modifies or deletes, and the
+// annotations that the change adds.
 func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -74,12 +73,12 @@ func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, 
 	return out, nil
 }
 
-// maxMarkdown is the most bytes of [WhyDiffOut.Markdown]: a comment on GitHub holds
+// maxMarkdown is the maximum size of [WhyDiffOut.Markdown] in bytes. A comment on GitHub may have
 // 65,536 characters.
 const maxMarkdown = 60_000
 
-// Markdown writes the annotations for a pull request, and "" when there are none. What
-// they say is shown as text: no markup, mention or link in it has an effect.
+// Markdown returns the annotations as Markdown for a pull request, or "" if there are none. The
+// text of annotations is escaped, so that markup, mentions and links in it have no effect.
 func (o WhyDiffOut) Markdown() string {
 	if len(o.Touched)+len(o.Added) == 0 {
 		return ""
@@ -135,7 +134,7 @@ func spanOf(a verb.Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 
-// byOf says from whom an annotation is, and when.
+// byOf returns the author and the date of an annotation.
 func byOf(a verb.Annotation) string {
 	var by []string
 	for _, s := range []string{a.Agent, a.Model} {
@@ -155,7 +154,7 @@ var inertly = func() *strings.Replacer {
 	for _, c := range "\\`*_{}[]()<>|~!$" {
 		pairs = append(pairs, string(c), "\\"+string(c))
 	}
-	// A mention, a number of an issue and a link are not where an empty comment stands in them.
+	// An empty comment inside a mention, an issue number or a link prevents that it takes effect.
 	return strings.NewReplacer(append(
 		pairs,
 		"&",
@@ -171,7 +170,7 @@ var inertly = func() *strings.Replacer {
 	)...)
 }()
 
-// inert returns a line as Markdown that shows it as it is.
+// inert returns Markdown that shows the line literally.
 func inert(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -1,3 +1,3 @@
-// Package clients has the verbs that set agents' clients up to use a memory, and mirror
-// what these remember by themselves.
+// Package clients implements the verbs that configure agents' clients to use a memory, and that
+// import the notes in a client's own memory.
 package clients

@@ -54,7 +54,7 @@ type SetupOut struct {
 	// Findings are the problems of the clients that are set up, as doctor reports them.
 	Findings []setup.Finding `json:"findings,omitempty"`
 
-	Left []string `json:"left,omitempty"` // files of earlier setups that are not changed, such as those in projects
+	Left []string `json:"left,omitempty"` // files that are still set up, such as files of projects
 }
 
 // Failed reports whether a client could not be set up, or does not work.

@@ -1,4 +1,4 @@
-// Check: what a memory's file says, compared with what it answers.
+// This file implements the verb check, which compares a memory's file with the memory's answers.
 
 package maintenance
 
@@ -18,14 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// CheckIn is what check takes.
+// CheckIn is the argument of Check.
 type CheckIn struct {
 	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which check, backup or stats printed."`
 	Sign  bool   `json:"sign,omitempty" usage:"Sign the head of the memory, where it is sound, with the key of its home."`
 }
 
-// Check reads the whole memory, the annotations of the working tree, and the archive
-// of sessions.
+// Check examines the whole memory, the annotations of the working tree, and the archive of
+// sessions.
 func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
@@ -85,8 +85,7 @@ func (o *CheckOut) noteAliases(ctx context.Context, w *verb.Workspace) error {
 	return nil
 }
 
-// checkAnnotations examines the sidecars of the working tree, and returns nil
-// where there are none.
+// checkAnnotations examines the sidecars of the working tree. It returns nil if there are none.
 func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -107,7 +106,7 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	return out, nil
 }
 
-// archiveFile returns the path of the archive of sessions, "" where there is none.
+// archiveFile returns the path of the archive of sessions, or "" if there is no archive.
 func archiveFile(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
@@ -123,14 +122,14 @@ func archiveFile(w *verb.Workspace) (string, error) {
 	return file, nil
 }
 
-// MendSessions says what to do about an archive of sessions that is damaged.
+// MendSessions returns advice for a damaged archive of sessions.
 func MendSessions(file string) string {
 	return "oxbow --home " + text.ShellQuote(file) +
 		" recover --replace saves what can be read; or move the file away, and oxbow session import reads what the " +
 		"clients still have"
 }
 
-// checkSessions checks the archive of sessions, nil where there is none.
+// checkSessions checks the archive of sessions. It returns nil if there is no archive.
 func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, error) {
 	file, err := archiveFile(w)
 	if err != nil || file == "" {
@@ -163,11 +162,11 @@ func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, erro
 	return out, err
 }
 
-// mendAliases returns how an alias comes to mean one entry again.
+// mendAliases is advice for an alias that several entries have.
 const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
 	"get and oxbow forget move the text of one"
 
-// wordOwners has the entry that each name and alias means.
+// wordOwners maps each name and alias to the entry that it identifies.
 type wordOwners map[string]string
 
 // add adds an entry, and returns which of its words another entry has.

@@ -1,3 +1,3 @@
-// Package maintenance has the verbs that keep the files of a home whole: made, checked,
-// verified, diagnosed, copied, recovered, compacted, and without what is to be erased.
+// Package maintenance implements the verbs that maintain the files of a home: create, check,
+// verify, diagnose, back up, recover, compact and erase.
 package maintenance

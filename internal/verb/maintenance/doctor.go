@@ -1,5 +1,5 @@
-// Doctor: what may be wrong with a memory and what is around it, and how to mend
-// it.
+// This file implements the verb doctor, which finds problems of a memory and its surroundings and
+// gives advice.
 
 package maintenance
 
@@ -10,17 +10,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// DoctorIn is what doctor takes.
+// DoctorIn is the argument of Doctor.
 type DoctorIn struct {
 	Full bool `json:"full,omitempty" jsonschema:"examine the memory's file, byte by byte"`
 
-	// Clients finds out how agents' clients are set up. If it is nil, less is found out.
+	// Clients inspects the configuration of agents' clients. If it is nil, the check is less
+	// complete.
 	Clients *setup.Inspection `json:"-"`
 }
 
-// DoctorOut is what doctor found.
+// DoctorOut is the result of Doctor.
 type DoctorOut struct {
-	OK       bool      `json:"ok"`             // no problem; there may be warnings
+	OK       bool      `json:"ok"`             // no problems; there may be warnings
 	Full     bool      `json:"full,omitempty"` // every byte of the memory was read
 	Home     string    `json:"home"`
 	Store    string    `json:"store"`
@@ -30,7 +31,7 @@ type DoctorOut struct {
 // Failed reports whether there is a problem.
 func (o DoctorOut) Failed() bool { return !o.OK }
 
-// Doctor looks for what may be wrong. It changes nothing.
+// Doctor checks a memory and its surroundings. It changes nothing.
 func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
 	p, err := w.Located()
 	if err != nil {
@@ -44,7 +45,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	d.layout()
 	d.fileSystem()
 	d.permissions()
-	if p.Own() && !d.closed { // what others keep next to their files is theirs
+	if p.Own() && !d.closed { // do not check the files of other layouts
 		d.lock()
 		d.staleFiles()
 		d.hooks(ctx)

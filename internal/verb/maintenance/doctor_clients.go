@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// clients adds what is found about the clients that are set up. Only a caller that knows all
-// options of setup gives an inspection; without it no server is started.
+// clients adds the findings about the clients that are set up. Only a caller that knows all options
+// of setup passes an inspection. Without it, no server is started.
 func (d *diagnosis) clients(ctx context.Context, in *setup.Inspection) {
 	if in == nil {
 		in = d.inspection()
@@ -23,7 +23,7 @@ func (d *diagnosis) clients(ctx context.Context, in *setup.Inspection) {
 	}
 }
 
-// inspection returns one that starts no server.
+// inspection returns an inspection that starts no server.
 func (d *diagnosis) inspection() *setup.Inspection {
 	host := d.w.Host
 	user := host.Getenv("HOME")

@@ -1,5 +1,5 @@
-// What doctor looks at around a memory: the environment, the file system, the
-// lock.
+// This file checks the surroundings of a memory for doctor: the environment, the file system and
+// the lock.
 
 package maintenance
 
@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// environment looks at how the home was found and whether programs that start
-// oxbow by its name will find this one.
+// environment reports how the home was found, and checks whether programs that start oxbow by name
+// will find this home.
 func (d *diagnosis) environment() {
 	d.add(fine, "home", "", "%s, chosen by %s", d.place.Home, d.place.Rule)
 	if v := d.w.Host.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
@@ -58,8 +58,7 @@ func (d *diagnosis) environment() {
 	)
 }
 
-// trust says whether the home counts as the user's own, and reports whether it
-// does.
+// trust checks whether the home counts as the user's own, and returns the answer.
 func (d *diagnosis) trust() bool {
 	v := d.w.Host.Judge(d.place)
 	switch v.State {
@@ -99,7 +98,7 @@ func (d *diagnosis) withheld() {
 	}
 }
 
-// tracked looks for what git tracks of the home, or would with "git add".
+// tracked checks which files of the home git tracks, or would track after "git add".
 func (d *diagnosis) tracked() {
 	if !git.InTree(d.place.Home) {
 		return
@@ -129,7 +128,7 @@ func (d *diagnosis) version() {
 	d.add(fine, "version", "", "oxbow %s, file format %d, %s", v.Version, v.Format, v.Platform)
 }
 
-// layout says whose layout the home has.
+// layout reports the layout of the home.
 func (d *diagnosis) layout() {
 	_, err := os.Stat(d.place.Store)
 	d.closed = errors.Is(err, fs.ErrPermission)
@@ -143,7 +142,7 @@ func (d *diagnosis) layout() {
 	}
 }
 
-// fileSystem looks at the kind of the file system and the space in it.
+// fileSystem checks the kind of the file system and its free space.
 func (d *diagnosis) fileSystem() {
 	const about = "file system"
 	f, err := d.w.Host.FileSystem(d.dir)
@@ -227,7 +226,7 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// permissions looks at who may read the home, and whether we may write it.
+// permissions checks who may read the home, and whether this process may write to it.
 func (d *diagnosis) permissions() {
 	const about = "permissions"
 	before := len(d.findings)
@@ -246,7 +245,7 @@ func (d *diagnosis) permissions() {
 		fi, err := os.Stat(p.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			_, err := os.Lstat(p.path) // a link to nothing is no store to come
+			_, err := os.Lstat(p.path) // a link to nothing is in the way of a new store
 			d.exists = d.exists || (err == nil && !p.dir)
 			continue
 		case err != nil:
@@ -283,7 +282,7 @@ func (d *diagnosis) permissions() {
 	}
 }
 
-// lock looks at who is writing.
+// lock checks which process is writing.
 func (d *diagnosis) lock() {
 	const about = "lock"
 	name := filepath.Base(d.place.Store)
@@ -303,7 +302,7 @@ func (d *diagnosis) lock() {
 		return
 	}
 	defer l.Close()
-	// Taken for a moment only: another writer waits seconds for it.
+	// Hold the lock only for a moment. Another writer waits for it for seconds.
 	got, err := l.TryLock()
 	if err != nil {
 		d.add(unknown, about, "", "it cannot be looked at: %v", err)

@@ -1,4 +1,4 @@
-// What doctor looks at in a memory: its files, what it answers, annotations.
+// This file checks a memory for doctor: its files, its answers and the annotations.
 
 package maintenance
 
@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// MendAnnotations says how sidecars with damaged lines are mended.
+// MendAnnotations is advice for sidecars with damaged lines.
 const MendAnnotations = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or " +
 	"git checkout an older version of the file"
 
-// staleFiles looks at the files next to the store.
+// staleFiles checks the files next to the store.
 func (d *diagnosis) staleFiles() {
 	const about = "leftovers"
 	left, err := staleFiles(d.place.Store)
@@ -63,7 +63,7 @@ func (d *diagnosis) staleFiles() {
 	}
 }
 
-// memory looks into the store: whether it opens, is the newest, and is of use.
+// memory checks whether the store can be opened, is the newest state, and is usable.
 func (d *diagnosis) memory(ctx context.Context, full bool) error {
 	if !d.exists {
 		d.add(fine, "store", "", "there is none yet; the first remember makes it")
@@ -108,7 +108,8 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 	return nil
 }
 
-// readSoFar says how much of a store was read when it was opened and its entries were listed.
+// readSoFar describes which part of a store was read when it was opened and its entries were
+// listed.
 func readSoFar(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
 		return fmt.Sprintf("every entry was read, and not the history up to change %d", s.SnapshotSeq())
@@ -116,7 +117,7 @@ func readSoFar(m *oxbow.Memory) string {
 	return "it opens, and every change was read"
 }
 
-// open looks into a store that opens.
+// open checks a store that could be opened.
 func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	s, err := verb.StatsOf(ctx, m)
 	if err != nil {
@@ -216,7 +217,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// annotations looks at the sidecars of the working tree, if there are any.
+// annotations checks the sidecars of the working tree, if there are any.
 func (d *diagnosis) annotations(ctx context.Context) error {
 	const about = "annotations"
 	out, err := checkAnnotations(ctx, d.w)
@@ -250,7 +251,7 @@ func (d *diagnosis) annotations(ctx context.Context) error {
 	return d.merging(ctx)
 }
 
-// merging looks whether git knows how to merge sidecars.
+// merging checks whether git is configured to merge sidecars.
 func (d *diagnosis) merging(ctx context.Context) error {
 	b, err := d.w.Annotations(ctx)
 	if err != nil {

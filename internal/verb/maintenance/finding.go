@@ -13,12 +13,12 @@ import (
 // The levels of a finding.
 const (
 	fine    = "ok"
-	unknown = "unknown" // could not be looked at here
-	warning = "warning" // works, and may fail one day
-	problem = "problem" // does not work, or loses what is remembered
+	unknown = "unknown" // could not be checked here
+	warning = "warning" // works, but may fail later
+	problem = "problem" // does not work, or loses entries
 )
 
-// Finding is one thing that doctor looked at.
+// Finding is the result of a check by doctor.
 type Finding struct {
 	About string `json:"about"`
 	Level string `json:"level"` // ok, unknown, warning or problem
@@ -26,13 +26,13 @@ type Finding struct {
 	Mend  string `json:"mend,omitempty"`
 }
 
-// diagnosis is one run of doctor.
+// diagnosis is the state of a run of doctor.
 type diagnosis struct {
 	w        *verb.Workspace
 	place    verb.Place
-	dir      string // the directory that holds the store
+	dir      string // directory of the store
 	closed   bool   // the directory may not be opened
-	exists   bool   // there is a file of that name
+	exists   bool   // the store's file exists
 	findings []Finding
 }
 
@@ -40,25 +40,25 @@ func (d *diagnosis) add(level, about, mend, format string, args ...any) {
 	d.findings = append(d.findings, Finding{about, level, fmt.Sprintf(format, args...), mend})
 }
 
-// findError makes a problem of an error, with its remedy.
+// findError adds an error as a problem, with its remedy.
 func (d *diagnosis) findError(about string, err error) {
 	d.add(problem, about, d.w.Say(verb.Remedy(err)), "%s", strings.TrimSuffix(err.Error(), "."))
 }
 
-// Where space is short, in bytes; and from which size on a file that is mostly
-// history is worth a word.
+// Limits in bytes: with less free space doctor reports a problem or a warning, and from muchHistory
+// on it reports a file that consists mostly of history.
 const (
 	noSpace     = 1 << 20
 	shortSpace  = 100 << 20
 	muchHistory = 16 << 20
 
-	// An index file with fewer bytes counts recalls.
+	// A smaller index file contains only a count of recalls.
 	smallestIndex = 128
 )
 
-// A writer has the lock for some milliseconds. One that has it longer than this
-// hangs, or rewrites a large store.
+// longHeld is the time after which doctor reports the holder of the lock. A writer usually holds it
+// for milliseconds. A writer that holds it for longer than this hangs, or rewrites a large store.
 const longHeld = time.Minute
 
-// Clocks of hosts that use a store in turn differ by a little.
+// clockSlack is the allowed difference between the clocks of hosts that use the same store.
 const clockSlack = time.Minute

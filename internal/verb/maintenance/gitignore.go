@@ -14,18 +14,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ignores leave out of git what is not for others: the store, with all files that
-// begin with its name, tokens, and what an editor could not save. Annotations,
-// profiles and skills may be shared.
+// ignores are the lines for files that git must not track: all files whose names begin with the
+// store's name, tokens, and texts that an editor could not save. Annotations, profiles and skills
+// may be shared.
 var ignores = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
-// ignoredDrafts leaves out the temporary file of a token, which a killed writer leaves. Homes of
-// earlier versions are not asked to have it.
+// ignoredDrafts is the line for the temporary file of a token, which a killed writer may leave.
+// Doctor does not require it, because homes of earlier versions do not have it.
 const ignoredDrafts = "token.*.tmp"
 
-// WriteGitignore makes the .gitignore of a home in a working tree of git, or in a
-// directory that may become one, and the home. One that is there is left as it is:
-// doctor says what it lacks.
+// WriteGitignore creates the home and its .gitignore, if the home is in a working tree of git or in
+// a directory that may become one. It does not change an existing .gitignore. Doctor reports which
+// lines are missing there.
 func WriteGitignore(home string) error {
 	if !git.InTree(home) && filepath.Base(home) != ".oxbow" {
 		return nil
@@ -45,7 +45,7 @@ func WriteGitignore(home string) error {
 	return verb.Wrapped("writing .gitignore", err)
 }
 
-// missingIgnores returns what a home's own .gitignore does not leave out.
+// missingIgnores returns the lines that are missing from a home's .gitignore.
 func missingIgnores(home string) []string {
 	b, err := os.ReadFile(filepath.Join(home, ".gitignore"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

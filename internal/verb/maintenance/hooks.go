@@ -1,4 +1,4 @@
-// What went wrong in hooks: they are silent, doctor is not.
+// This file records failures of hooks, which print nothing themselves, and lets doctor report them.
 
 package maintenance
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// HookFailure is what went wrong in a hook.
+// HookFailure is a failure of a hook.
 type HookFailure struct {
 	Client string    `json:"client"`
 	Error  string    `json:"error"`
@@ -35,11 +35,11 @@ func failureFile(home string) string {
 	return filepath.Join(home, session.SpoolDir, "failure.json")
 }
 
-// Record keeps the failure, in the place of the last one, where doctor looks. It
-// does nothing where nothing can be written, or there is no home.
+// Record stores the failure for doctor, in place of the last failure. It does nothing if the home
+// does not exist or cannot be written.
 func (f HookFailure) Record(home string) {
 	f.Client = text.Clip(strings.ToValidUTF8(f.Client, ""), 40)
-	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may be there
+	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may exist already
 	dir, err := vfs.Dir(filepath.Dir(failureFile(home)))
 	if err != nil {
 		return
@@ -48,7 +48,7 @@ func (f HookFailure) Record(home string) {
 	vfs.RemoveDrafts(dir, filepath.Base(failureFile(home)))
 	if b, err := json.Marshal(f); err == nil &&
 		vfs.WriteDerived(dir, filepath.Base(failureFile(home)), 0o600, b) != nil {
-		_ = os.WriteFile(failureFile(home), nil, 0o600) // a full disk takes an empty file
+		_ = os.WriteFile(failureFile(home), nil, 0o600) // an empty file fits even on a full disk
 	}
 }
 
@@ -78,8 +78,8 @@ func (d *diagnosis) fingerprints(spool string) {
 		d.w.Date(l.Time), l.Why, d.w.Date(l.Ends))
 }
 
-// hooks looks at what hooks write to: the spool and the archive; and for the last
-// failure of a hook.
+// hooks checks the spool and the archive, to which hooks write, and reports the last failure of a
+// hook.
 func (d *diagnosis) hooks(ctx context.Context) {
 	const about = "hooks"
 	spool := filepath.Join(d.dir, session.SpoolDir)
@@ -130,7 +130,7 @@ func (d *diagnosis) hooks(ctx context.Context) {
 	}
 }
 
-// switches adds what is switched off.
+// switches reports which hooks are switched off.
 func (d *diagnosis) switches() {
 	const about, mend = "hooks", "remove that file"
 	getenv := func(string) string { return "" }

@@ -14,35 +14,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// InitIn is what init takes.
+// InitIn is the argument of Init.
 type InitIn struct {
 	From string `json:"from,omitempty" value:"FILE" usage:"Begin with what this backup holds."`
 	KeyFiles
 
-	// Outer is the home that was found from here so far, further up; "" if there is none.
+	// Outer is the home in a parent directory that was found from here until now, or "".
 	Outer string `json:"-"`
 
-	// LayOut makes the files of a home of another layout, and returns the names
-	// of those that were not there.
+	// LayOut creates the missing files of a home with another layout, and returns their names.
 	LayOut func(ctx context.Context) ([]string, error) `json:"-"`
 }
 
-// InitOut is what init gives.
+// InitOut is the result of Init.
 type InitOut struct {
-	Layout string   `json:"dialect,omitempty"` // unless it is oxbow's own
-	Files  []string `json:"files,omitempty"`   // that were made, of another layout
+	Layout string   `json:"dialect,omitempty"` // "" for oxbow's own layout
+	Files  []string `json:"files,omitempty"`   // files that were created, in another layout
 	Home   string   `json:"home"`
-	Made   bool     `json:"made"`                  // it was not there
-	Store  string   `json:"store,omitempty"`       // of oxbow's own layout
-	Hidden string   `json:"hidden_home,omitempty"` // home further up that is no longer found from here
+	Made   bool     `json:"made"`                  // the home is new
+	Store  string   `json:"store,omitempty"`       // "" in another layout
+	Hidden string   `json:"hidden_home,omitempty"` // home in a parent directory that is no longer found from here
 
-	From    string `json:"from,omitempty"` // the backup that it was made of
+	From    string `json:"from,omitempty"` // the backup that the home was made from
 	Entries int    `json:"entries,omitempty"`
 	Last    uint64 `json:"last_change,omitempty"`
 }
 
-// Init makes the home, and an empty memory in it. One that is there stays as it
-// is; it must open.
+// Init creates the home with an empty memory. If there is a home already, it only checks that the
+// memory can be opened.
 func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	p, err := w.Located()
 	if err != nil {
@@ -87,7 +86,7 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	return out, err
 }
 
-// initFrom makes a home whose memory is what a backup holds.
+// initFrom creates a home with the memory in a backup.
 func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
 	other := "oxbow recover " + text.ShellQuote(in.From) +
 		" --replace puts it in the place of the memory there; --home DIR names another home"

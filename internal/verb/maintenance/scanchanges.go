@@ -1,4 +1,4 @@
-// This file makes scan find secrets in the notes and sources of changes.
+// This file lets scan find secrets in the notes and sources of changes.
 
 package maintenance
 
@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// changes looks for secrets in the notes and sources of changes, and in those of sources, which
-// are the sources of versions. It returns the time of the last change that must be dropped so that
-// none is left; the time is zero if there are none.
+// changes finds secrets in the notes and sources of changes. The argument sources has the secrets
+// in the sources of versions. It returns the time of the newest change that must be dropped to
+// remove all these secrets, or the zero time if there are none.
 func (o *ScanOut) changes(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -31,7 +31,7 @@ func (o *ScanOut) changes(
 			o.Found = append(o.Found, f)
 		}
 	}
-	var first oxbow.Change // of those in the log, which come newest first
+	var first oxbow.Change // the first change in the log, which is read newest first
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			return until, nil
@@ -58,9 +58,9 @@ func (o *ScanOut) changes(
 	return until, nil
 }
 
-// dropChanges removes the secrets that changes found: it compacts the archive, whose history
-// nobody undoes, and names the command that compacts the memory. The chain of hashes covers the
-// notes and sources of changes, so that they cannot be replaced.
+// dropChanges removes the secrets that changes found. It compacts the archive, whose history is
+// never undone, and reports the command that compacts the memory. The notes and sources of changes
+// cannot be replaced, because the chain of hashes covers them.
 func (o *ScanOut) dropChanges(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -95,12 +95,13 @@ func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
 }
 
-// leastWord is the length of the shortest word that notesAbout looks for. Shorter words are in
-// many notes.
+// leastWord is the minimum length of a word that notesAbout searches for. Shorter words are in many
+// notes.
 const leastWord = 3
 
-// notesAbout returns which notes of changes repeat the name, an alias or a label of an entry, and
-// the command that drops them; "" if none does. Redacting the entry does not change notes.
+// notesAbout reports which notes of changes repeat the name, an alias or a label of an entry, and
+// the command that drops them. It returns "" if there are none. Redacting the entry does not change
+// these notes.
 func notesAbout(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first

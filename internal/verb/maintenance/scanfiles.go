@@ -1,4 +1,4 @@
-// This file makes scan find secrets in the files that oxbow keeps beside the store.
+// This file lets scan find secrets in the files that oxbow keeps next to the store.
 
 package maintenance
 
@@ -18,13 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxScanned is the size up to which a file beside the store is read. Larger ones are listed
-// among what scan does not reach.
+// maxScanned is the maximum size of a file that is scanned, in bytes. Larger files are reported as
+// not scanned.
 const maxScanned = 256 << 20
 
-// files looks for secrets in profiles, skills and documents of the home, in what hooks reported
-// and is not in the archive yet, and in what interrupted work left beside the store. With fix it
-// replaces those in texts. For the other files it names the command that deletes the file.
+// files finds secrets in profiles, skills and documents of the home, in reports of hooks that are
+// not in the archive yet, and in leftovers of interrupted work. If fix is set, it replaces secrets
+// in texts. For the other files it reports a command that deletes the file.
 func (o *ScanOut) files(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	home, err := vfs.Dir(p.Dir())
 	if err != nil {
@@ -52,8 +52,8 @@ func (o *ScanOut) files(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	return nil
 }
 
-// scannedFiles returns the names, relative to the home, of the texts whose secrets are replaced, and
-// of the leftovers that are deleted.
+// scannedFiles returns paths relative to the home: texts, whose secrets are replaced, and
+// leftovers, which are deleted.
 func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	dir := p.Dir()
 	relative := func(file string) string {
@@ -99,7 +99,7 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	return texts, leftovers, errors.Join(err, readErr)
 }
 
-// textFile looks for secrets in a text, and replaces them with fix.
+// textFile finds secrets in a text file, and replaces them if fix is set.
 func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix bool) error {
 	part := "file"
 	if slices.Contains(verb.ProfileDirs(), path.Dir(name)) {
@@ -129,7 +129,8 @@ func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix
 	return nil
 }
 
-// lookInto adds the secrets in a file, and returns its content if it has any.
+// lookInto records the secrets in a file. It returns the content of the file if it has secrets,
+// otherwise "".
 func (o *ScanOut) lookInto(home vfs.FS, dir, name, part string) (content string, err error) {
 	b, err := vfs.ReadFile(home, name, maxScanned)
 	if errors.Is(err, fs.ErrNotExist) {

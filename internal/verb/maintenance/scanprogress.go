@@ -13,14 +13,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanProgress counts the entries and the changes that a scan has looked through, of the memory
-// and then of the archive of sessions.
+// scanProgress counts the entries and changes that a scan has processed, first of the memory and
+// then of the archive of sessions.
 type scanProgress struct {
-	show         func(progress.State) // nil if nobody wants to know
-	ownPart      float64              // of all work that is the memory's, by the sizes of the files
-	first, width float64              // part of all work that was done before this memory, and that is this memory's
-	done, inPart int64                // of all memories, and of this one
-	all          int64                // of this memory
+	show         func(progress.State) // called with the progress; may be nil
+	ownPart      float64              // the memory's share of all work, by the sizes of the files
+	first, width float64              // share of the work before this memory, and share of this memory
+	done, inPart int64                // processed items of all memories, and of this memory
+	all          int64                // number of items of this memory
 }
 
 // newScanProgress returns the progress of a scan of the home at a place.
@@ -58,7 +58,7 @@ func (s *scanProgress) begin(ctx context.Context, m *oxbow.Memory, isArchive boo
 	}
 }
 
-// step tells that one more entry or change was looked through.
+// step counts a processed entry or change.
 func (s *scanProgress) step() {
 	s.done++
 	s.inPart++

@@ -1,5 +1,5 @@
-// Stale files: what lies next to a store, left by interrupted work, or kept when a
-// store was mended.
+// This file lists files next to a store that were left by interrupted work or kept when a store was
+// repaired.
 
 package maintenance
 
@@ -15,18 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// staleKind is what a file next to the store is.
+// staleKind is the kind of a file next to the store.
 type staleKind int
 
 const (
-	staleTemp      staleKind = iota // of a rewrite that did not come to its end
-	staleTorn                       // the tail of an interrupted write, cut off and kept
-	staleDamaged                    // the store before oxbow recover --replace
+	staleTemp      staleKind = iota // unfinished rewrite
+	staleTorn                       // end of an interrupted write, which was cut off and kept
+	staleDamaged                    // the old store, from oxbow recover --replace
 	staleRecovered                  // what oxbow recover saved
 	staleUnsaved                    // a text that oxbow edit could not save
 )
 
-// staleFile is one file next to the store.
+// staleFile is a file next to the store.
 type staleFile struct {
 	kind staleKind
 	path string
@@ -42,12 +42,10 @@ const (
 	recoveredEnd = ".recovered"
 )
 
-// UnsavedDir is the directory in a home that holds texts which could not be
-// remembered.
+// UnsavedDir is the directory in a home for texts that could not be remembered.
 const UnsavedDir = "unsaved"
 
-// staleFiles lists what lies next to the store of that path, by name. Missing
-// directories hold nothing.
+// staleFiles lists the stale files next to the store, by name. A missing directory counts as empty.
 func staleFiles(store string) ([]staleFile, error) {
 	dir, base := filepath.Split(store)
 	found, err := listFiles(dir, func(name string) (staleKind, bool) {
@@ -85,7 +83,7 @@ func staleFiles(store string) ([]staleFile, error) {
 	found = append(found, profiles...)
 	editing, _ := os.ReadDir(unsaved) // listFiles reports the error
 	for _, e := range editing {
-		if e.IsDir() { // of an editor that is open, or of a process that was killed
+		if e.IsDir() { // of an open editor or of a killed process
 			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsaved})
 		}
 	}
@@ -115,7 +113,7 @@ func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleF
 		}
 		fi, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // gone meanwhile
+			continue // deleted in the meantime
 		}
 		if err != nil {
 			return nil, fmt.Errorf("looking beside the store: %w", err)
@@ -127,8 +125,8 @@ func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleF
 	return found, nil
 }
 
-// freePath returns the path, or the path with the first number after it, from
-// 2 on, under which there is nothing.
+// freePath returns the path if nothing is there. Otherwise it appends the first number, from 2 on,
+// with which the path is unused.
 func freePath(path string) (string, error) {
 	try := path
 	for n := 2; ; n++ {

@@ -1,4 +1,4 @@
-// Verify: the proof that a memory's history was not edited.
+// This file implements the verb verify, which proves that a memory's history was not edited.
 
 package maintenance
 
@@ -10,12 +10,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// VerifyIn is what verify takes.
+// VerifyIn is the argument of Verify.
 type VerifyIn struct {
 	Head string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
 }
 
-// VerifyOut is what was proved.
+// VerifyOut is the result of Verify.
 type VerifyOut struct {
 	CheckOut
 	Noted *NotedHead `json:"noted,omitempty"`
@@ -24,8 +24,8 @@ type VerifyOut struct {
 // Failed reports whether the proof failed.
 func (o VerifyOut) Failed() bool { return !o.OK || (o.Noted != nil && !o.Noted.Found) }
 
-// Verify proves that the changes were not edited, up to the one with a hash that
-// was noted earlier.
+// Verify proves that the changes were not edited, up to the change with a hash that was noted
+// earlier.
 func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHead("--head", in.Head); err != nil {
 		return VerifyOut{}, err
@@ -39,7 +39,7 @@ func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, err
 	return out, err
 }
 
-// checkHead refuses what is no head, in that flag.
+// checkHead returns an error if head is not empty and not a valid hash. The error names the flag.
 func checkHead(flag, head string) error {
 	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
 		return verb.Advise(
@@ -50,8 +50,8 @@ func checkHead(flag, head string) error {
 	return nil
 }
 
-// checkProof examines the store, and compares it with the heads that were signed
-// and with the one since that was noted. It signs the head of a sound store if sign is set.
+// checkProof examines the store, and compares it with the signed heads and with the noted head
+// since. If sign is set and the store is sound, it signs the head of the store.
 func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool) (CheckOut, error) {
 	p, err := w.Located()
 	if err != nil {
@@ -59,7 +59,7 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	}
 	var heads *verb.HeadsCheck
 	var wrong []verb.Problem
-	if p.Own() && p.Home != p.Store { // before the last change is known, which others may move on
+	if p.Own() && p.Home != p.Store { // before reading the last change, which may advance
 		heads, wrong, err = verb.SignedHeads(p.Store, sign)
 		if err != nil {
 			return CheckOut{}, err
@@ -87,8 +87,8 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	return out, out.prove(ctx, w, heads, "")
 }
 
-// prove compares the log of a sound memory with what was signed, nil for nothing,
-// and with the head that was noted, "" for none.
+// prove compares the log of a sound memory with the signed heads, unless nil, and with the noted
+// head, unless "".
 func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *verb.HeadsCheck, noted string) error {
 	o.Heads = heads
 	if heads != nil {
@@ -123,7 +123,7 @@ func compareHeads(
 	return heads.Compare(ctx, w, out.Store, h, out.Last)
 }
 
-// findHead looks for the change with that hash.
+// findHead finds the change with that hash.
 func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedHead, error) {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
@@ -141,8 +141,8 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 			return out, nil
 		}
 	}
-	// The hash may be that of the change before the first one, with which the
-	// chain begins.
+	// The hash may be the start of the chain, which is the hash of the change before the first
+	// change.
 	h, err := headerOf(store)
 	if err == nil && hex.EncodeToString(h.Chain[:]) == head {
 		out.Found, out.Seq = true, h.Base

@@ -1,4 +1,3 @@
-// Package sharing has the verbs by which entries reach others: through the files of a
-// team, which travel with its repository, and through servers that a home is reconciled
-// with.
+// Package sharing implements the verbs that exchange entries with others, through the team files in
+// a git repository and through servers.
 package sharing

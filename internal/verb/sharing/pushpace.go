@@ -1,4 +1,4 @@
-// A pace that a server must keep: one that takes or gives its bytes too slowly is given up.
+// This file gives up servers that send or receive data too slowly.
 
 package sharing
 
@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// answerWait is how long a server may take to begin an answer, or to go on with it.
+// answerWait is the maximum time until a server begins an answer or continues it.
 const answerWait = 2 * time.Minute
 
-// leastPace is how many bytes a second a request and its answer must make in the long
-// run.
+// leastPace is the minimum rate of a request and its answer in the long run, in bytes per second.
 const leastPace = 4 << 10
 
-// errSlow is of a server that is given up.
+// errSlow reports that a server was given up because it is too slow.
 var errSlow = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
 // paced is a transport that gives up slow servers.
 type paced struct{ base http.RoundTripper }
 
-// allowed is how long so many bytes may take.
+// allowed returns the maximum time for a transfer of n bytes.
 func allowed(n int64) time.Duration {
 	return answerWait + time.Duration(max(n, 0))*time.Second/leastPace
 }
@@ -43,14 +42,14 @@ func (p paced) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// CloseIdleConnections is that of the transport.
+// CloseIdleConnections closes the idle connections of the underlying transport.
 func (p paced) CloseIdleConnections() {
 	if c, ok := p.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// slow returns the error, or errSlow where that is why.
+// slow returns errSlow if the context was cancelled for that reason, and otherwise err.
 func slow(ctx context.Context, err error) error {
 	if err != nil && err != io.EOF && context.Cause(ctx) == errSlow {
 		return errSlow
@@ -64,7 +63,7 @@ type pacedBody struct {
 	io.ReadCloser
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // gives the answer up
+	timer  *time.Timer // cancels the request
 	took   time.Duration
 	n      int64 // bytes read
 }

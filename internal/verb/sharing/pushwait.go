@@ -1,4 +1,4 @@
-// Waiting for a server that has too much to do.
+// This file waits for a server that asks for a pause.
 
 package sharing
 
@@ -10,15 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// longestWait is how long one run waits for a server, all waits together.
+// longestWait is the maximum total time that a run waits for a server.
 const longestWait = 5 * time.Minute
 
 var errLongWait = errors.New("the wait is too long")
 
-// waiter waits as long as the server asks for, within a bound.
+// waiter waits as long as the server asks, up to longestWait in total.
 type waiter struct {
 	sleep  func(context.Context, time.Duration) error
-	show   func(time.Duration) // that it waits, and 0 that it goes on
+	show   func(time.Duration) // called with the length of a wait, and with 0 at its end
 	waited time.Duration
 }
 
@@ -33,7 +33,7 @@ func newWaiter(by func(context.Context, time.Duration) error, show func(time.Dur
 	return w
 }
 
-// wait is of [remote.Options].
+// wait implements the wait function of [remote.Options].
 func (w *waiter) wait(ctx context.Context, d time.Duration) error {
 	if w.waited+d > longestWait {
 		return errLongWait

@@ -1,4 +1,4 @@
-// The servers of a home: which the user named for it, with which tokens.
+// This file records the servers that the user named for a home, with their token files.
 
 package sharing
 
@@ -21,10 +21,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ServersIn is what remote takes.
+// ServersIn is the argument of the verb remote. It is empty.
 type ServersIn struct{}
 
-// ServersOut are the servers that are remembered for a home.
+// ServersOut lists the servers that are recorded for a home.
 type ServersOut struct {
 	Home    string         `json:"home"`
 	Servers []trust.Server `json:"servers"`
@@ -41,7 +41,7 @@ func Servers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, err
 	return out, nil
 }
 
-// ForgetServerIn is what remote forget takes.
+// ForgetServerIn is the argument of ForgetServer.
 type ForgetServerIn struct {
 	Server string `json:"server" flag:"-" usage:"the URL of the server"`
 	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be forgotten and change nothing"`
@@ -53,8 +53,9 @@ type ForgetServerOut struct {
 	Server trust.Server `json:"server"`
 }
 
-// ForgetServer has push and pull of the home remember a server no longer. What both had
-// last stays in the home, so that a push or pull which names it goes on from there.
+// ForgetServer removes the record of a server, so that push and pull no longer use it by default.
+// The state of the last exchange stays in the home, so that a push or pull which names the server
+// continues from there.
 func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
 		return out, err
@@ -136,7 +137,8 @@ func checkServer(address string) error {
 // maxToken bounds the file of a token, in bytes.
 const maxToken = 4 << 10
 
-// serverToken returns the token for a server, whose file becomes the one that was named.
+// serverToken returns the token for a server. If file is not empty, it becomes the server's token
+// file.
 func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error) {
 	if file != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(w.Dir, file)

@@ -1,4 +1,5 @@
-// What must not be merged: team check, for continuous integration, and the merge driver.
+// This file implements team check, which finds team files that must not be merged, and the merge
+// driver.
 
 package sharing
 
@@ -17,12 +18,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TeamCheckIn is what team check takes.
+// TeamCheckIn is the argument of TeamCheck.
 type TeamCheckIn struct {
 	Dir string `json:"dir,omitempty" flag:"-" usage:"a directory of the repository, if not the working directory, or that of the files itself"`
 }
 
-// TeamCheckOut is what team check found.
+// TeamCheckOut is the result of TeamCheck.
 type TeamCheckOut struct {
 	Dir      string        `json:"dir"`
 	Entries  int           `json:"entries"`
@@ -32,9 +33,9 @@ type TeamCheckOut struct {
 // Failed reports whether there are problems.
 func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 
-// TeamCheck reads all team files of a directory, and says what must not be merged: files
-// that cannot be read, secrets, personal data, names that are there twice, conflicts, and
-// citations that are stale. It needs no home, no trust, and no history.
+// TeamCheck reads all team files of a directory, and reports what must not be merged: unreadable
+// files, secrets, personal data, duplicate names, conflicts, and stale citations. It needs no home,
+// no trust and no history, so it can run in continuous integration.
 func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
 	dir := team.Near(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {
@@ -82,8 +83,8 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 	return out, nil
 }
 
-// staleCitations returns the files that entries name and that changed since. Without a
-// working tree there are none.
+// staleCitations returns the files that entries cite and that have changed since. It returns nil
+// without a working tree.
 func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (out []TeamProblem) {
 	for some := range slices.Chunk(files, 50) {
 		var es []oxbow.Entry
@@ -111,20 +112,20 @@ func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (
 	return out
 }
 
-// MergeEntryIn is what merge-entry takes: paths of files.
+// MergeEntryIn is the argument of MergeEntry: the paths of three files.
 type MergeEntryIn struct {
 	Base   string `json:"base" flag:"-"`
 	Ours   string `json:"ours" flag:"-"`
 	Theirs string `json:"theirs" flag:"-"`
 }
 
-// MergeEntryOut is what merge-entry did.
+// MergeEntryOut is the result of MergeEntry.
 type MergeEntryOut struct {
-	Conflict bool `json:"conflict"` // both versions of something are kept
+	Conflict bool `json:"conflict"` // both sides changed a part, and both versions are kept
 }
 
-// MergeEntry merges two versions of a team file that come from a base, and writes the
-// merge to ours, as git requires of a driver.
+// MergeEntry merges two versions of a team file with a common base, and writes the result to ours,
+// as git requires of a merge driver.
 func MergeEntry(_ context.Context, _ *verb.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
 	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
 	return out, err

@@ -1,5 +1,5 @@
-// Doors: who makes a change that comes in over a server, and what its session was
-// shown.
+// This file implements doors, which record the author of a change that arrives at a server and what
+// its session was shown.
 
 package view
 
@@ -17,25 +17,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Door is one way in to a [View], over which agents call. It must not be copied.
+// Door is a way for agents to reach a [View]. It must not be copied.
 type Door struct {
-	Name string // as [oxbow.Source] says it, such as "http"
-	Run  string // random id of this run, the session of calls that name none
-	// Token is the name of the token that all calls carried, "" for a lone one.
+	Name string // name in [oxbow.Source], such as "http"
+	Run  string // random id of this run; the session of calls that name no session
+	// Token is the name of the token of all calls, or "" if the server has a single token without a
+	// name.
 	Token string
-	// Merge is true in a home without a history, where a change is compared with what
-	// its session was shown.
+	// Merge is set if the home has no history. A change is then compared with the entries that its
+	// session was shown.
 	Merge bool
 
 	mu     sync.Mutex // guards the following
 	seen   map[string]*verb.Seen
-	recent []string // the sessions in seen, the newest last
+	recent []string // sessions in seen; the newest is last
 }
 
-// Stamp returns the context of a call on the workspace: door, actor and session are
-// the server's to say, the client's name is its own claim. The session begins with the
-// name of the token and a colon. Of its id, which may be "", only a digest is kept: a
-// client that knows the id may speak in it.
+// Stamp returns the context for a call. The server determines the door, the actor and the session,
+// and the client claims its own name. The session consists of the name of the token, a colon, and a
+// digest of the session's id, which may be "". Only a digest is stored, because a client that knows
+// the id can act in the session.
 func (d *Door) Stamp(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.Name
@@ -57,10 +58,10 @@ func (d *Door) Stamp(ctx context.Context, w *verb.Workspace, session, client str
 	return oxbow.WithSource(ctx, src)
 }
 
-// maxSessions is the most sessions of which it is known what they were shown.
+// maxSessions is the maximum number of sessions whose shown entries are kept.
 const maxSessions = 64
 
-// seenBy returns what a session was shown. Requests without a session are one
+// seenBy returns the entries that a session was shown. Requests without a session count as a
 // session for each token and client name.
 func (d *Door) seenBy(session string, w *verb.Written) *verb.Seen {
 	d.mu.Lock()
@@ -80,10 +81,10 @@ func (d *Door) seenBy(session string, w *verb.Written) *verb.Seen {
 	return d.seen[session]
 }
 
-// maxClaim is the most bytes kept of what a client says of itself.
+// maxClaim is the maximum length of a client's claim about itself, in bytes.
 const maxClaim = 128
 
-// claim makes a client's word fit for the log: short, on one line.
+// claim shortens a client's claim and puts it on a single line, for the log.
 func claim(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
