@@ -1,4 +1,4 @@
-// Tests of finding the program that measures.
+// This file tests how oxbow bench finds the benchmark program.
 
 package cli
 
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// file writes a file that may be run, below the directory of the world.
+// file writes an executable file below the directory of the world.
 func (w *world) file(t *testing.T, name, content string) string {
 	t.Helper()
 	p := filepath.Join(w.dir, filepath.FromSlash(name))
@@ -32,9 +32,9 @@ func TestBenchIsFound(t *testing.T) {
 	const module = "module github.com/oxbow-memory/oxbow/test/bench\n\ngo 1.26.0\n"
 	for _, c := range []struct {
 		name  string
-		files map[string]string // below the world
+		files map[string]string // files below the directory of the world
 		wd    string
-		want  []string // what is started; W is the world, T the directory of what is built
+		want  []string // commands that are started; W is the world, and T is the directory of the built program
 		fails string
 	}{
 		{"next to the program",
@@ -87,7 +87,7 @@ func TestBenchIsFound(t *testing.T) {
 	}
 }
 
-// A program that cannot be started is an error of this one.
+// TestBenchThatDoesNotStart tests that oxbow bench fails if the program cannot be started.
 func TestBenchThatDoesNotStart(t *testing.T) {
 	w := newWorld(t)
 	w.file(t, "bin/oxbow-bench", "")

@@ -1,5 +1,5 @@
-// Flows of ordinary work: what agents note while they read tracked files, build, test and
-// edit reaches the prompt of a later session that needs it.
+// This file tests ordinary work: notes that agents write while they read tracked files, build, test and
+// edit are shown in later sessions that need them.
 
 package cli
 
@@ -14,11 +14,11 @@ import (
 
 const (
 	notesOfSession = 8
-	arriveOfNotes  = 80 // of a hundred, at least
+	arriveOfNotes  = 80 // minimum, in percent
 )
 
-// TestCleanNotesArrive lets agents of each client write notes in sessions of ordinary work,
-// in which nothing of others is read, and puts prompts that need them to later sessions.
+// TestCleanNotesArrive lets an agent of each client write notes in ordinary sessions, which read no
+// foreign text, and sends prompts that need the notes in later sessions.
 func TestCleanNotesArrive(t *testing.T) {
 	testenv.Sequential(t)
 	testenv.Program(t, "git", "apt-get install git")
@@ -53,7 +53,7 @@ func testCleanNotes(t *testing.T, c *agentClient) {
 			s.stop("That part is done, the tests pass.")
 		}
 	}
-	h.asPerson("inject", "calibrate the floor") // a hook has less time for it
+	h.asPerson("inject", "calibrate the floor") // a hook would have less time
 	arrived := 0
 	for i, p := range prompts {
 		if i%notesOfSession == 0 {
@@ -78,7 +78,7 @@ func testCleanNotes(t *testing.T, c *agentClient) {
 	h.must(t, "check")
 }
 
-// work reports what an agent does before it has something to note.
+// work reports the work of an agent before it writes a note.
 func (s *agentSession) work(i int) {
 	file := filepath.Join(s.dir, "main.go")
 	switch i % 4 {

@@ -1,4 +1,4 @@
-// Tests that a Tab runs nothing of what is on the line.
+// This file tests that completion does not run any part of the command line.
 
 package cli
 
@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// activeWords are words of a line that create the file ran if a shell evaluates them.
+// activeWords contains words that create the file ran if a shell evaluates them.
 var activeWords = []string{"$(touch ran)", "`touch ran`", "x;touch ran;", "x&touch ran&", "x|touch ran", ">ran",
 	"<(touch ran)", "x\ntouch ran"}
 
-// completers are scripts that complete a line, by shell. Each prints what is offered. ORIGIN
-// is the script of oxbow, and WORD the word before the one that is completed.
+// completers contains scripts that complete a command line, by shell. Each prints the offered words.
+// ORIGIN is replaced by the script of oxbow, and WORD by the word before the completed word.
 var completers = map[string]string{
 	"bash": `_get_comp_words_by_ref() { cur="${COMP_WORDS[COMP_CWORD]}"; prev="${COMP_WORDS[COMP_CWORD-1]}"; words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; }
 __ltrim_colon_completions() { :; }
@@ -74,7 +74,7 @@ func TestTabRunsNothing(t *testing.T) {
 	}
 }
 
-// What a shell might insert without quotes is not offered.
+// TestIsActive tests that words which a shell might insert without quotes are not offered.
 func TestIsActive(t *testing.T) {
 	for word, want := range map[string]bool{"walrus": false, "deploy (2)": false, "project:a": false, "it's": false,
 		"$(touch x)": true, "`x`": true, "a;b": true, "a\nb": true, "a\x1bb": true} {

@@ -1,4 +1,4 @@
-// Test of a working day: what the prompts of one day get from a project's notes.
+// This file tests which notes of a project the prompts of a working day get.
 
 package cli
 
@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// dayPrompt is a prompt of a working day.
+// dayPrompt is a prompt of the working day.
 type dayPrompt struct {
 	text string
-	want string // name of the note that it needs; "" if it needs none
+	want string // name of the note that the prompt needs, or ""
 }
 
-// readDay reads a file of notes and prompts. A line is "note NAME: TEXT",
-// "want NAME: PROMPT" or "none: PROMPT".
+// readDay reads a file with notes and prompts. Each line has the form "note NAME: TEXT", "want NAME:
+// PROMPT" or "none: PROMPT".
 func readDay(t *testing.T, name string) (notes []oxbow.Entry, prompts []dayPrompt) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "day", name+".txt"))
@@ -43,17 +43,16 @@ func readDay(t *testing.T, name string) (notes []oxbow.Entry, prompts []dayPromp
 }
 
 const (
-	daySession   = 8     // prompts of a session
-	dayArrive    = 9     // wanted notes that arrive, at least
-	dayMost      = 1_500 // tokens of a day
+	daySession   = 8     // prompts in each session
+	dayArrive    = 9     // minimum number of wanted notes that arrive
+	dayMost      = 1_500 // maximum number of tokens in a day
 	dayNotes     = 150
 	dayWanted    = 12
 	dayUnrelated = 28
 )
 
-// TestDay puts the prompts of a day to the hooks of two clients, for notes that a person
-// wrote and for notes that agents wrote. The notes that the prompts need arrive, and other
-// prompts get nothing.
+// TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once
+// with notes by agents. Prompts that need a note must get it, and other prompts must get nothing.
 func TestDay(t *testing.T) {
 	run := func(name, client string, actor oxbow.Actor) {
 		t.Run(fmt.Sprint(name, " ", client, " ", actor), func(t *testing.T) { testDay(t, name, client, actor) })
@@ -95,12 +94,12 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 			t.Fatal(err)
 		}
 	}
-	w.must(t, "inject", "calibrate the floor") // a hook has less time for it
+	w.must(t, "inject", "calibrate the floor") // a hook would have less time
 	tokens := 0
 	starts := 0
 	arrived := 0
 	unwanted := 0
-	start := "" // of the session
+	start := "" // text at the start of the session
 	event := "UserPromptSubmit"
 	if client == "gemini" {
 		event = "BeforeAgent"
@@ -124,7 +123,7 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 				"prompt_id":       fmt.Sprint(i),
 			},
 		)
-		if i%daySession == 0 && start == "" { // Gemini CLI is given both with the first prompt
+		if i%daySession == 0 && start == "" { // Gemini CLI gets both texts with the first prompt
 			at := max(strings.LastIndex(got, "\n\n"), 0)
 			start, got = got[:at], got[at:]
 			if !strings.Contains(got, "@") {
@@ -166,7 +165,7 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 	}
 }
 
-// report gives a report to a client's hook and returns the text that the model is shown.
+// report sends a report to a client's hook and returns the text that the model is shown.
 func (w *world) report(t *testing.T, client string, fields map[string]any) string {
 	t.Helper()
 	fields["cwd"] = w.dir

@@ -1,4 +1,4 @@
-// Ends the demo from outside, and sees that nothing of it is left.
+// This file ends the demo from outside and checks that nothing is left of it.
 
 //go:build unix
 
@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A reader that wants the first line alone, as head does, leaves no throw-away home behind.
+// TestDemoInBrokenPipe tests that the demo removes its temporary home if the reader closes the pipe
+// after the first line, like head.
 func TestDemoInBrokenPipe(t *testing.T) {
 	temps, home := t.TempDir(), t.TempDir()
 	cmd := exec.Command("oxbow", "demo")
@@ -28,7 +29,7 @@ func TestDemoInBrokenPipe(t *testing.T) {
 		t.Errorf("reading the first bytes of the demo: %v", err)
 	}
 	r.Close()
-	_ = cmd.Wait() // its status says that the pipe is broken
+	_ = cmd.Wait() // the status reports the broken pipe
 	if left, err := os.ReadDir(temps); err != nil || len(left) > 0 {
 		t.Errorf("oxbow demo left %v (%v) in the temporary directory", left, err)
 	}

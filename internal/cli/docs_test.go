@@ -1,6 +1,5 @@
-// Checks the lines that README.md, the pages of docs and the help tell people to
-// type: what sets up a client is taken apart as the client does, what the README
-// shows is run.
+// This file checks the commands in README.md, in docs and in the help: commands that configure a client
+// are parsed like the client parses them, and the commands of the README are run.
 
 package cli
 
@@ -24,7 +23,7 @@ import (
 
 const repository = "../.."
 
-// pages returns README.md and the pages of docs, by their paths.
+// pages returns the text of README.md and of the pages in docs, by file name.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
@@ -42,14 +41,14 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// addCommand is what the command "CLIENT mcp add" takes, and what it makes of it,
-// as seen in the versions of the clients that docs/mcp.md names.
+// addCommand describes the flags of "CLIENT mcp add", in the versions of the clients that docs/mcp.md
+// names.
 type addCommand struct {
-	user     string   // the value of -s that writes the user's own configuration; "" where there is no other
+	user     string   // value of -s for the user's configuration; "" if there is no other
 	values   []string // flags with a value
-	switches []string // and without
-	http     string   // the flag that names the transport; "" where the URL is a flag, --url
-	header   string   // the flag of a header; "" where --bearer-token-env-var names a variable for it
+	switches []string // flags without a value
+	http     string   // flag with the transport; "" if the flag --url has the URL
+	header   string   // flag with a header; "" if --bearer-token-env-var names a variable with the token
 }
 
 var addCommands = map[string]addCommand{
@@ -60,13 +59,13 @@ var addCommands = map[string]addCommand{
 	"codex":   {"", []string{"--url", "--bearer-token-env-var"}, nil, "", ""},
 }
 
-// added is what one line configures.
+// added is the configuration that a command creates.
 type added struct {
 	from, client string
 	line         string
 	flags        map[string]string
 	name         string
-	argv         []string // that starts the server, or the URL alone
+	argv         []string // command that starts the server, or only the URL
 }
 
 var (
@@ -74,7 +73,7 @@ var (
 	word    = regexp.MustCompile(`(?:[^\s"]|"[^"]*")+`)
 )
 
-// addedBy returns what the lines of a text configure, with the variables of env.
+// addedBy returns the configurations that the commands in a text create, with the variables in env.
 func addedBy(t *testing.T, from, text string, env map[string]string) (all []added) {
 	t.Helper()
 	for _, m := range addLine.FindAllStringSubmatch(text, -1) {
@@ -108,8 +107,8 @@ func addedBy(t *testing.T, from, text string, env map[string]string) (all []adde
 	return all
 }
 
-// Each line that adds a server holds in the next project, too, names commands and
-// flags that there are, and is the same wherever it stands.
+// TestClientLines tests the commands that add a server: they also apply to other projects, their
+// commands and flags exist, and a command is the same in all pages.
 func TestClientLines(t *testing.T) {
 	w := newWorld(t)
 	texts := pages(t)
@@ -149,7 +148,7 @@ func TestClientLines(t *testing.T) {
 				t.Errorf("%s: %q has the scope %q, want %q, which holds in the next project", from, a.line, got, want)
 			}
 			if len(a.argv) < 2 || a.argv[0] != "oxbow" {
-				continue // by HTTP
+				continue // a server over HTTP
 			}
 			c, rest, err := newApp(w.env).root(Run).Find(a.argv[1:])
 			if err == nil {
@@ -171,7 +170,7 @@ func TestClientLines(t *testing.T) {
 			t.Errorf("%s has no line that adds the server", want)
 		}
 	}
-	for _, form := range []string{ // that opencode.json and the files of other clients have
+	for _, form := range []string{ // forms in opencode.json and in the files of other clients
 		`"mcp": {"oxbow": {"type": "local", "command": ["oxbow", "mcp"], "enabled": true}}`,
 		`{"mcpServers": {"oxbow": {"command": "oxbow", "args": ["mcp"]}}}`,
 	} {
@@ -181,8 +180,8 @@ func TestClientLines(t *testing.T) {
 	}
 }
 
-// The lines of docs/mcp.md for HTTP configure all six clients with the path that is
-// served and a header that lets them in.
+// TestHTTPClientLines tests that the commands for HTTP in docs/mcp.md configure all six clients with
+// the right path and with a header that the server accepts.
 func TestHTTPClientLines(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -203,7 +202,7 @@ func TestHTTPClientLines(t *testing.T) {
 			env[a.flags["--bearer-token-env-var"]]}
 		if c.http != "" {
 			if a.flags[c.http] == "" {
-				continue // over standard input and output
+				continue // a server over standard input and output
 			}
 			if a.flags[c.http] != "http" || len(a.argv) != 1 {
 				t.Errorf("%q: transport %q, URL %q, want http and one", a.line, a.flags[c.http], a.argv)
@@ -295,22 +294,22 @@ func TestHTTPClientLines(t *testing.T) {
 	}
 }
 
-// readmeSays is what commands of the README print, besides ending with status 0.
+// readmeSays contains the output of commands in the README. All other commands must only succeed.
 var readmeSays = map[string]string{
 	"go run ./cmd/oxbow demo":     "forget",
 	"oxbow setup  ":               "Claude Code",
 	"oxbow setup claude --dry-ru": "mcpServers",
 }
 
-// The commands of the README work as they are typed, one after the other, for a
-// user who has nothing yet. Those with an output are tested by TestPageSessions.
+// TestREADME runs the commands of the README as a new user, one after the other. TestPageSessions tests
+// the commands with an output.
 func TestREADME(t *testing.T) {
 	notRaced(t)
 	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
 		t.Skip("the README is written for a Unix shell")
 	}
 	shell := newPageShell(t)
-	// The program that is tested stands for the one that go would build.
+	// The tested program replaces the program that go would build.
 	standIn := "#!/bin/sh\ntest \"$1\" != run || { shift 2; exec oxbow \"$@\"; }\n"
 	if err := os.Mkdir(filepath.Join(shell.dir, "bin"), 0o700); err != nil {
 		t.Fatal(err)
@@ -354,7 +353,7 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// What docs/together.md shows as a file of tokens is one.
+// TestDocsTokens tests that the file of tokens in docs/together.md is valid.
 func TestDocsTokens(t *testing.T) {
 	_, rest, found := strings.Cut(pages(t)["together.md"], "```\nada ")
 	block, _, closed := strings.Cut(rest, "```")

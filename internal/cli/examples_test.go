@@ -1,4 +1,4 @@
-// Runs every example of every help as it stands there.
+// This file runs every example in the help texts.
 
 package cli
 
@@ -15,29 +15,30 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// notRun are examples that are not run, and why.
+// notRun matches examples that are not run, for the reasons below.
 var notRun = regexp.MustCompile(`` +
-	`/mnt/stick|` + // no such place
-	`inbox (show|accept|drop) 3fa9|` + // no such proposal; inbox.txt
-	`Out-String|fpath|` + // of other shells
-	`--as-of 2026-04-18|` + // before the memory of the test held anything
-	`^oxbow (push|pull|remote forget)|` + // asks a server, or was to; TestPushAndPull
-	`--http|` + // serves until it is ended; TestServeHTTP
-	`bot --to duragent|` + // a directory of another example
-	`compress (week|month|undo|--dry-run)`) // a home of days; coderhapsody.txt
+	`/mnt/stick|` + // missing directory
+	`inbox (show|accept|drop) 3fa9|` + // missing proposal; tested by inbox.txt
+	`Out-String|fpath|` + // for other shells
+	`--as-of 2026-04-18|` + // the memory of the test was empty at this time
+	`^oxbow (push|pull|remote forget)|` + // needs a server; tested by TestPushAndPull
+	`--http|` + // serves until it is ended; tested by TestServeHTTP
+	`bot --to duragent|` + // needs the directory of another example
+	`compress (week|month|undo|--dry-run)`) // needs a home with days; tested by coderhapsody.txt
 
-// failing are those that end with another status than 0 here.
+// failing contains the examples that end with a status other than 0 in this test.
 var failing = map[string]int{
-	"oxbow compress --max-tokens 2000 --dry-run": exitFailed,  // a home of clawft's
-	"oxbow redact 'db password'":                 exitMisused, // asks at a terminal
+	"oxbow compress --max-tokens 2000 --dry-run": exitFailed,  // needs a home of clawft
+	"oxbow redact 'db password'":                 exitMisused, // needs a terminal
 }
 
-// readingCommands are examples that change nothing; they share their surroundings.
+// readingCommands matches examples that change nothing. They share one copy of the test files.
 var readingCommands = regexp.MustCompile(
 	`^oxbow (get|list|recall|log|stats|check|doctor|why|blame|version|help|completion|label (list|lint)|profile (show|select|tokens|lint|list|diff)) |--dry-run|--json`,
 )
 
-// before are commands that make room for what an example makes.
+// before contains commands that must run before an example, for example to remove the files that it
+// creates.
 var before = map[string]string{
 	"profile new vtt":       "rm .oxbow/profiles/vtt.yaml",
 	"backup ~/":             "rm ~/backups/*",
@@ -85,7 +86,7 @@ func TestExamples(t *testing.T) {
 			line = strings.TrimSpace(line)
 			n++
 			if notRun.MatchString(line) || serves.MatchString(line) || (n%3 != 0 && !testenv.IsLong()) {
-				continue // of what runs in all, each third every day
+				continue // unless the test is long, only every third example runs
 			}
 			t.Run(strings.ReplaceAll(line, "/", "|"), func(t *testing.T) {
 				dir := base
@@ -94,7 +95,7 @@ func TestExamples(t *testing.T) {
 					if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 						t.Fatal(err)
 					}
-					// A copied home is foreign, unless the record of homes begins after it.
+					// A copied home is not trusted, unless the record of homes is newer.
 					if err := os.Remove(filepath.Join(dir, "user", ".config", "oxbow", "trusted.began")); err != nil {
 						t.Fatal(err)
 					}

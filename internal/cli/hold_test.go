@@ -1,5 +1,4 @@
-// Holds a process that has the lock of a store and does not let go,
-// for the stories about one.
+// This file lets a process hold the lock of a store, for scripts about a locked store.
 
 package cli
 
@@ -19,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// holder is a program that takes the lock of the store in its argument, says
-// so, and keeps it until its input ends.
+// holder takes the lock of the store in its argument, prints a message, and holds the lock until its
+// input ends.
 func holder() {
 	store := os.Args[1]
 	dir, err := vfs.Dir(filepath.Dir(store))
@@ -35,9 +34,8 @@ func holder() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// holdCommand is "hold STORE [stopped]": from here to "hold -", or to the end
-// of the script, another process has the lock of the store. $HOLDER is its
-// number.
+// holdCommand implements "hold STORE [stopped]": another process holds the lock of the store until
+// "hold -" or the end of the script. $HOLDER is the number of the process.
 func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 || (len(args) == 2 && args[1] != "stopped") {
 		ts.Fatalf("usage: hold STORE [stopped] | hold -")
@@ -48,9 +46,9 @@ func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(endHolder(pid))
 		return
 	}
-	r, w, err := os.Pipe() // what it says
+	r, w, err := os.Pipe() // output of the holder
 	ts.Check(err)
-	in, keep, err := os.Pipe() // what keeps it
+	in, keep, err := os.Pipe() // input of the holder, which ends when it is closed
 	ts.Check(err)
 	program, err := execPath("holder", ts.Getenv("PATH"))
 	ts.Check(err)
@@ -78,10 +76,10 @@ func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("HOLDER", strconv.Itoa(p.Pid))
 }
 
-// holders are the processes that hold a lock, by number.
+// holders contains the processes that hold a lock, by process number.
 var holders sync.Map
 
-// endHolder ends a holder, once.
+// endHolder ends a holder. Further calls do nothing.
 func endHolder(pid int) error {
 	p, ok := holders.LoadAndDelete(pid)
 	if !ok {

@@ -1,4 +1,4 @@
-// Tests of drains that a hook ends before they are done.
+// This file tests drains that a hook ends before they are complete.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// TestDrainIsEnded: a drain that was ended has more time at the next occasion; one that
-// was ended then, too, is spoken of by doctor, and no client waits for it any more.
+// TestDrainIsEnded tests that a drain that was ended gets more time at the next hook. If it is ended
+// again, doctor reports it, and no client waits for it any more.
 func TestDrainIsEnded(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, session.SpoolDir), 0o700); err != nil {
@@ -61,6 +61,6 @@ func TestDrainIsEnded(t *testing.T) {
 				)
 			}
 		}
-		time.Sleep(2 * time.Minute) // the drains that were ended
+		time.Sleep(2 * time.Minute) // longer than the ended drains
 	})
 }

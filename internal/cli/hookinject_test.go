@@ -1,4 +1,4 @@
-// Tests of what hooks put before a model.
+// This file tests the blocks that hooks show to a model.
 
 package cli
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// prompted is a home whose hooks are given a block for each prompt.
+// prompted is a home whose hooks return a block for each prompt.
 type prompted struct {
 	*world
 	home  string
@@ -39,7 +39,7 @@ func newPrompted(t *testing.T) *prompted {
 	return p
 }
 
-// hook reports something of a session, and returns the answer.
+// hook reports an event of a session and returns the answer.
 func (p *prompted) hook(t *testing.T, client, event, format string, args ...any) string {
 	t.Helper()
 	p.out.Reset()
@@ -63,7 +63,7 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 	return p.out.String()
 }
 
-// injected returns the injections that the spool of a session holds.
+// injected returns the injections in the spool of a session.
 func (p *prompted) injected(t *testing.T, client string) (all []session.Event) {
 	t.Helper()
 	b, err := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File(client, "s1"))
@@ -79,7 +79,7 @@ func (p *prompted) injected(t *testing.T, client string) (all []session.Event) {
 	return all
 }
 
-// TestPrompt: a prompt is answered once, in the form of its client, and recorded.
+// TestPrompt tests that a prompt is answered once, in the format of its client, and recorded.
 func TestPrompt(t *testing.T) {
 	for client, form := range map[string]string{
 		"claude":   `"hookEventName":"UserPromptSubmit"`,
@@ -131,7 +131,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// checkArchive drains what was reported, and checks the archive.
+// checkArchive moves the reported events to the archive and checks the archive.
 func checkArchive(t *testing.T, home string) {
 	t.Helper()
 	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
@@ -149,8 +149,8 @@ func checkArchive(t *testing.T, home string) {
 	checkKilled(t, m)
 }
 
-// TestPromptSilence: nothing is put before a model by what is no person's, what went
-// wrong, what is late, what cannot be recorded, and when it is switched off.
+// TestPromptSilence tests that no block is shown for text that no person wrote, after errors, too late,
+// if it cannot be recorded, or if blocks are switched off.
 func TestPromptSilence(t *testing.T) {
 	const asks = `"prompt_id":"p%d","prompt":"when do we ship","cwd":%q`
 	for name, c := range map[string]struct {

@@ -1,5 +1,5 @@
-// Hooks that are killed anywhere while other processes drain: what one of them
-// acknowledged is in the archive, once.
+// This file kills hooks at any time while other processes drain the spool. Acknowledged events must be
+// in the archive exactly once.
 
 package cli
 
@@ -20,11 +20,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// begunVariable, of the environment, has a process of oxbow write begunSign to standard
-// error as its main function begins: more than half of what it costs is before.
+// begunVariable is the environment variable that makes oxbow write begunSign to standard error when its
+// main function begins. More than half of the processor time of a process is spent before that.
 const begunVariable, begunSign = "OXBOW_TEST_BEGUN", "begun"
 
-// sayBegun says so, where it is asked for.
+// sayBegun writes begunSign if begunVariable is set.
 func sayBegun() {
 	if os.Getenv(begunVariable) != "" {
 		os.Unsetenv(begunVariable)
@@ -32,7 +32,7 @@ func sayBegun() {
 	}
 }
 
-// said is what a process writes; begun is called with the first of it.
+// said is the output of a process. The function begun is called at the first output.
 type said struct {
 	strings.Builder
 	begun func()
@@ -46,19 +46,19 @@ func (s *said) Write(b []byte) (int, error) {
 	return s.Builder.Write(b)
 }
 
-// killer runs the program on a home, and kills about half of its processes, each after
-// its main function has begun.
+// killer runs oxbow on a home and kills about half of its processes after their main function has
+// begun.
 type killer struct {
 	t    *testing.T
 	home string
 
-	mu    sync.Mutex // guards the following
+	mu    sync.Mutex // guards the fields below
 	rand  *rand.Rand
-	took  map[string]time.Duration // main, by processes of a kind that were not killed
+	took  map[string]time.Duration // time of the main function, by kind of process, without killed processes
 	kills map[string]int
 }
 
-// run reports whether a process ended by itself, which it does well and in silence.
+// run reports whether a process ended without being killed. Such a process must succeed without output.
 func (k *killer) run(kind, stdin string, args ...string) bool {
 	after := time.Minute
 	k.mu.Lock()
@@ -114,7 +114,7 @@ func TestHooksKilled(t *testing.T) {
 		return k.kills["report"]+k.kills["stop"] >= want || t.Failed()
 	}
 	var turns atomic.Int64
-	acknowledged := make([]map[string]bool, 3) // by worker
+	acknowledged := make([]map[string]bool, 3) // acknowledged events of each worker
 	session30 := func(n int64) string { return fmt.Sprint("s", n/30) }
 	var hooks, drains sync.WaitGroup
 	for i := range acknowledged {
@@ -176,8 +176,8 @@ func TestHooksKilled(t *testing.T) {
 	t.Logf("%d turns, %d acknowledged, killed: %v", turns.Load(), n, k.kills)
 }
 
-// TestStartsKilled: of hooks that are killed anywhere as a session begins, twice each,
-// none puts before the model what is not recorded.
+// TestStartsKilled kills hooks at the start of sessions, two for each session. A hook must not show a
+// block that is not recorded.
 func TestStartsKilled(t *testing.T) {
 	notRaced(t)
 	home := t.TempDir()
@@ -197,7 +197,7 @@ func TestStartsKilled(t *testing.T) {
 			t.Error(err)
 			return "", 0
 		}
-		_ = cmd.Wait() // it may have been killed
+		_ = cmd.Wait() // the process may have been killed
 		return out.String(), time.Since(begun)
 	}
 	_, took := run("", time.Minute, "remember", "style", "Tabs, not spaces.")
@@ -246,8 +246,8 @@ func TestStartsKilled(t *testing.T) {
 	checkArchive(t, home)
 }
 
-// checkKilled checks a memory of which processes were killed. What one was writing anew
-// may have left its temporary file.
+// checkKilled checks a memory after processes were killed. A temporary file of a killed process may
+// remain.
 func checkKilled(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	rep, err := m.Check(t.Context())
@@ -261,7 +261,8 @@ func checkKilled(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// archived drains what is left, and counts what stands in the sessions s0 to last.
+// archived moves the rest of the spool to the archive. For the sessions s0 to last, it returns how
+// often each turn, call and text is in the archive.
 func archived(t *testing.T, home, last string) map[string]int {
 	t.Helper()
 	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)

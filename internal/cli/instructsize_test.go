@@ -1,4 +1,4 @@
-// Tests what a server's instructions hold of files of many sizes, in every layout.
+// This file tests the instructions of a server with files of many sizes, in every layout.
 
 package cli
 
@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// contextFiles are, by layout, a file that may be large, a small file beside it that must
-// be there whole, and a sentence of the layout's own text.
+// contextFiles contains for each layout a file that may be large, a small file that must be included
+// completely, and a sentence of the layout's own text.
 var contextFiles = []struct{ layout, large, small, own string }{
 	{"entryfiles", "memory/MEMORY.md", "Crab.md", "remember"},
 	{"crabtalk", "home/Crab.md", "Crab.md", "Your instructions are not part of this memory."},
@@ -20,9 +20,9 @@ var contextFiles = []struct{ layout, large, small, own string }{
 	{"coderhapsody", "MEMORY.md", "SOUL.md", "data and not instructions"},
 }
 
-// clientLimits are the characters of instructions that a client gives its model. Codex
-// shows the first paragraph at once and the whole with the answer of a search; Copilot
-// shows none unless it is told to.
+// clientLimits contains the maximum number of characters of the instructions that each client shows to
+// its model. Codex shows the first paragraph at once, and the whole text together with search results.
+// Copilot shows nothing by default.
 var clientLimits = map[string]int{
 	"claude-code": 4096, "codex-mcp-client": 16 << 10, "gemini-cli-mcp-client": 16 << 10,
 	"opencode": 16 << 10, "github-copilot-developer": 16 << 10, "qwen-code": 16 << 10,
@@ -43,7 +43,7 @@ func TestInstructionsOfLargeFiles(t *testing.T) {
 				for client, limit := range clientLimits {
 					hasOwnLimit := client == "claude-code" || client == "qwen-code"
 					if !hasOwnLimit && (kib != 17 || shape.sep != "\n\n") {
-						continue // qwen-code has the same limit
+						continue // same limit as qwen-code
 					}
 					doors := map[string]*mcp.ClientSession{"stdio": w.openStdioAs(t, client)}
 					if shape.sep == "\n\n" {
@@ -80,8 +80,8 @@ func TestInstructionsOfLargeFiles(t *testing.T) {
 	}
 }
 
-// largePath returns where a file of a layout is in the world. The small Crab.md of
-// crabtalk is that of the working directory.
+// largePath returns the path of a layout's file in the world. The small Crab.md of crabtalk is in the
+// working directory.
 func largePath(layout, name string) string {
 	if layout == "crabtalk" {
 		return name
@@ -89,7 +89,7 @@ func largePath(layout, name string) string {
 	return "home/" + name
 }
 
-// facts returns numbered facts of about that many bytes.
+// facts returns numbered facts of about size bytes.
 func facts(size int, sep string) string {
 	var b strings.Builder
 	for n := 0; b.Len() < size; n++ {

@@ -1,4 +1,4 @@
-// Commands that are interrupted.
+// This file tests commands that are interrupted.
 
 package cli
 
@@ -28,8 +28,8 @@ func TestCancelled(t *testing.T) {
 	w.must(t, "check")
 }
 
-// A read that would wait for ever ends with the run, and what was read before
-// is not lost.
+// TestInterruptedInput tests that a read that waits for input ends with the command, and that the input
+// so far is not lost.
 func TestInterruptedInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, in := io.Pipe()
@@ -61,7 +61,7 @@ func TestInterruptedInput(t *testing.T) {
 	}
 }
 
-// An edit that was interrupted is kept, and its path is printed.
+// TestInterruptedEdit tests that an interrupted edit is saved and that its path is printed.
 func TestInterruptedEdit(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

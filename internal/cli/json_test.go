@@ -1,4 +1,4 @@
-// Tests that --json gives one object, whatever the command.
+// This file tests that every command prints one object with --json.
 
 package cli
 
@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// emptyHome returns a world with an empty memory, a dump of it, and a file of no entries.
+// emptyHome returns a world with an empty memory, a dump of the memory, and a file without entries.
 func emptyHome(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -25,10 +25,10 @@ func emptyHome(t *testing.T) *world {
 	return w
 }
 
-// Of an empty memory each command gives one object on one line or, without what it
-// needs, one on standard error and another status than 0.
+// TestEveryCommandGivesOneObject tests that each command on an empty memory prints one object on one
+// line, or, if it lacks something, one object on standard error with a status other than 0.
 func TestEveryCommandGivesOneObject(t *testing.T) {
-	// What writes something else stands in docs/json.md; bench is another program.
+	// Commands with other output are listed in docs/json.md; bench is another program.
 	other := []string{"export", "help", "mcp", "serve", "ui", "bench"}
 	lines := [][]string{{"trust", "--list"}, {"import", "none.jsonl"}, {"load", "tree"}}
 	var walk func(c *cobra.Command)
@@ -60,7 +60,7 @@ func TestEveryCommandGivesOneObject(t *testing.T) {
 	}
 }
 
-// Lists that a program reads are there where nothing is in them.
+// TestListsOfNothing tests that lists for programs are present even if they are empty.
 func TestListsOfNothing(t *testing.T) {
 	for line, want := range map[string][]string{
 		"import none.jsonl": {"dry_run", "changes", "problems", "notes", "stale", "more"},

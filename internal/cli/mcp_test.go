@@ -1,5 +1,5 @@
-// Tests oxbow mcp over HTTP with a file of tokens, through the whole
-// program and the SDK's own client.
+// This file tests oxbow mcp over HTTP with a file of tokens, with the whole program and the client of
+// the SDK.
 
 package cli
 
@@ -17,14 +17,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serve runs oxbow mcp --http with these arguments until stop is called, which
-// returns its status and what it said.
+// serve runs oxbow mcp --http with these arguments. The function stop ends the server and returns its
+// status and output.
 func (w *world) serve(t *testing.T, args ...string) (url string, stop func() (int, string)) {
 	t.Helper()
 	return w.serveCommand(t, "mcp", append([]string{"--http", "127.0.0.1:0"}, args...)...)
 }
 
-// serveCommand runs the command of a server until stop is called.
+// serveCommand is like serve, for another command.
 func (w *world) serveCommand(t *testing.T, command string, args ...string) (url string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -61,7 +61,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// callTool calls one tool over HTTP and returns what it says.
+// callTool calls a tool over HTTP and returns the text of the result.
 func callTool(t *testing.T, url, secret, name string, args map[string]any) (said string, failed bool) {
 	t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil)
@@ -156,7 +156,8 @@ func TestServeTokens(t *testing.T) {
 	w.must(t, "check")
 }
 
-// A server that searched past sessions before there were any keeps those that come.
+// TestServeBeforeTheFirstSession tests that a server that searched past sessions before there were any
+// also finds later sessions.
 func TestServeBeforeTheFirstSession(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -184,8 +185,8 @@ func TestServeBeforeTheFirstSession(t *testing.T) {
 	w.must(t, "check")
 }
 
-// No token is for git, be it in a home that was made before the repository or in
-// one that has no .gitignore yet.
+// TestTokenIsNotForGit tests that git ignores tokens, also if the home is older than the repository or
+// has no .gitignore yet.
 func TestTokenIsNotForGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -224,7 +225,7 @@ func TestTokenIsNotForGit(t *testing.T) {
 	}
 }
 
-// What could never be served ends the server before it begins.
+// TestServeTokensDiagnostics tests that a server with an unusable configuration fails before it serves.
 func TestServeTokensDiagnostics(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -264,8 +265,8 @@ func TestServeTokensDiagnostics(t *testing.T) {
 	}
 }
 
-// A server that only reads sees what others write, a memory that is made while
-// it runs too, and makes none itself.
+// TestServeReadOnly tests that a read-only server sees the writes of others, including a memory that is
+// created later, and that it creates no memory itself.
 func TestServeReadOnly(t *testing.T) {
 	for _, made := range []bool{true, false} {
 		w := newWorld(t)
@@ -306,8 +307,8 @@ func TestServeReadOnly(t *testing.T) {
 	}
 }
 
-// A home of another layout lists the tools of that layout, and puts before a model
-// what oxbow context prints, word for word, with what it recalls for a message.
+// TestHomesOfOtherLayouts tests that a home in another layout offers the layout's tools, and that a
+// model is shown exactly the output of oxbow context and the entries that are recalled for a message.
 func TestHomesOfOtherLayouts(t *testing.T) {
 	const block = "<recall>\n## vet\n\n\nThe vet is Dr. Chen.\n</recall>"
 	for _, tt := range []struct{ layout, tools, documents, recalled string }{

@@ -1,5 +1,5 @@
-// Flows through a client's own memory that is mirrored: what others append to its files
-// must not come up by itself, and what the client has written does.
+// This file tests mirrors of a client's own memory: text that others append to its files must not be
+// shown unasked, and text that the client has written is shown.
 
 package cli
 
@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// mirrored is a flow with a mirror, which has read the file once.
+// mirrored is a flow with a mirror that has read the file once.
 type mirrored struct {
 	*flow
 	file, state string
-	answers     string // what the next call returns; "" for "done"
+	answers     string // result of the next call; "" for "done"
 }
 
 func newMirrored(t *testing.T) *mirrored {
 	f := &mirrored{flow: newFlow(t)}
-	f.env.Now = time.Now // as files have it
+	f.env.Now = time.Now // file times use the real clock
 	f.must(t, "profile", "new", "work", "--project", "harbor")
 	project := filepath.Join(f.vars["HOME"], ".claude/projects/-harbor")
 	f.file = filepath.Join(project, "memory/MEMORY.md")
@@ -31,7 +31,7 @@ func newMirrored(t *testing.T) *mirrored {
 	}
 	f.put(filepath.Join(project, "1.jsonl"), encoded(t, object{"type": "user", "cwd": f.dir}))
 	f.put(f.file, "# Lamps\n\nThe lamp of the release of harbor is zzgreen.\n")
-	f.put(f.state, `{"claude":"0001-01-01T00:00:00Z"}`) // as setup leaves it
+	f.put(f.state, `{"claude":"0001-01-01T00:00:00Z"}`) // as setup writes it
 	f.hook("first", "SessionStart", object{"source": "startup"})
 	f.silent("zzgreen", false)
 	return f
@@ -71,8 +71,7 @@ func (f *mirrored) call(tool string, input object) {
 	f.answers = ""
 }
 
-// silent checks whether a word comes up by itself, and that it is found when it is asked
-// for.
+// silent checks whether a word is not shown unasked, and that recall finds it.
 func (f *mirrored) silent(word string, want bool) {
 	f.t.Helper()
 	if out := f.volunteered(); strings.Contains(out, word) == want {
@@ -84,7 +83,7 @@ func (f *mirrored) silent(word string, want bool) {
 	}
 }
 
-// held checks what stands behind what is held back.
+// held checks the reason why an entry is held.
 func (f *mirrored) held(why string) {
 	f.t.Helper()
 	if out := f.must(f.t, "approve"); !strings.Contains(out, why) {
@@ -99,14 +98,14 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f.silent("zzevil", true)
 	f.held("words of edit MEMORY.md")
 
-	// The client writes on: what an outsider wrote stays in the file.
+	// The client writes to the file again. The outsider's text stays in the file.
 	f.prompt("taught", "Look into the release.")
 	f.call("Read", object{"file_path": f.file})
 	f.add("The release of harbor is on zzmonday.")
 	f.call("Edit", object{"file_path": f.file, "old_string": "a", "new_string": "b"})
 	f.silent("zzmonday", true)
 
-	// The client writes elsewhere what it has read there.
+	// The client copies text from this file to another file.
 	other := filepath.Join(filepath.Dir(f.file), "days.md")
 	f.prompt("taught", "Note the days.")
 	f.call("Read", object{"file_path": f.file})
@@ -121,7 +120,8 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f.silent("zzevil", true)
 }
 
-// An outsider runs while the client works, before the client writes the same file.
+// TestMirrorOfAnOutsiderAmongCalls lets an outsider write while the client works, before the client
+// writes to the same file.
 func TestMirrorOfAnOutsiderAmongCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -155,7 +155,7 @@ func TestMirrorOfTheClient(t *testing.T) {
 	f.call("Edit", object{"file_path": f.file, "old_string": "a", "new_string": "b"})
 	f.silent("zzmonday", false)
 
-	// One of a turn that has read the web is tainted.
+	// A note of a turn that has read the web is tainted.
 	f.prompt("taught", "Read the post.")
 	f.answers = "The release of harbor uses zzevil."
 	f.call("WebFetch", object{"url": "https://example.org/post"})
@@ -165,7 +165,8 @@ func TestMirrorOfTheClient(t *testing.T) {
 	f.held("words of WebFetch https://example.org/post")
 }
 
-// The report of a call comes while there is no mirror: the call is in the archive.
+// TestMirrorAsksTheArchive tests a call that is reported while there is no mirror, so that only the
+// archive contains it.
 func TestMirrorAsksTheArchive(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -199,18 +200,19 @@ func TestMirrorAsksTheArchive(t *testing.T) {
 	}
 }
 
-// A long file is several notes: of them, only the one that changed is tainted.
+// TestMirrorLeavesUnchangedNotes tests that only the changed note of a long file, which is divided into
+// several notes, is tainted.
 func TestMirrorLeavesUnchangedNotes(t *testing.T) {
 	f := newMirrored(t)
 	rest := strings.Repeat("The crane of harbor turns left, and then right again.\n", 60)
 	parts := []string{"# Lamps\n\nThe lamp of the release of harbor is zzgreen.\n", "# Cranes\n\n" +
 		rest, "# Ropes\n\n" + rest + "The rope of the release of harbor is zzlong.\n"}
-	f.env.Now = func() time.Time { return time.Now().Add(-time.Minute) } // the call was long ago
+	f.env.Now = func() time.Time { return time.Now().Add(-time.Minute) } // the call is older
 	f.prompt("taught", "Write down all.")
 	f.put(f.file, strings.Join(parts, "\n"))
 	f.call("Write", object{"file_path": f.file, "content": "x"})
 	f.env.Now = time.Now
-	// the project is not known any more
+	// the project is unknown now
 	if err := os.Remove(filepath.Join(filepath.Dir(f.file), "../1.jsonl")); err != nil {
 		t.Fatal(err)
 	}

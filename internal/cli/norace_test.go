@@ -1,6 +1,6 @@
 //go:build !race
 
-// Says that the race detector is not in.
+// This file is built without the race detector.
 
 package cli
 

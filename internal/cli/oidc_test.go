@@ -1,4 +1,5 @@
-// Tests oxbow serve with tokens of a provider: one memory for each tenant that they name.
+// This file tests oxbow serve with tokens of an identity provider, with one memory for each tenant in
+// the tokens.
 
 package cli
 
@@ -102,7 +103,8 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// A provider that is down is no reason to throw a token away.
+// TestProviderIsDown tests that the server answers with status 503 while the provider is down, and
+// advises to keep the token.
 func TestProviderIsDown(t *testing.T) {
 	provider := httptest.NewServer(http.NotFoundHandler())
 	provider.Close()

@@ -1,5 +1,5 @@
-// Flows in which an agent copies, in a later turn, what its session was shown: the copy
-// names its source, and is trusted no more than it.
+// This file tests agents that copy, in a later turn, a text that their session was shown. The copy
+// names its source and is not trusted more than the source.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// mcpCalls lets the agent call tools of one server, each when the one before is
-// answered: a server works on several at once.
+// mcpCalls lets the agent call tools of one server. Each call waits for the answer to the one before,
+// because a server handles calls concurrently.
 func (f *flow) mcpCalls(calls ...object) {
 	stdin, requests := io.Pipe()
 	answers := make(lines, 1)
@@ -43,7 +43,7 @@ func (f *flow) mcpCalls(calls ...object) {
 			ask(object{"jsonrpc": "2.0", "id": 2 + i, "method": "tools/call", "params": c})
 		}
 		requests.Close()
-		for range answers { // what is written at the end
+		for range answers { // read the output after the last answer
 		}
 	}()
 	if status := Run(f.t.Context(), env); status != exitDone {
@@ -52,7 +52,7 @@ func (f *flow) mcpCalls(calls ...object) {
 	close(answers)
 }
 
-// lines takes what is written, a line at a time.
+// lines receives the written text line by line.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -88,7 +88,7 @@ func TestCopiesNameTheirSource(t *testing.T) {
 			"# gate\n\nThe northern gate of the quay opens only when both keepers turn their keys.\n",
 		),
 	)
-	// The client reports no call, so that only the ledger has it.
+	// The client does not report the call, so that only the ledger contains it.
 	f.prompt("taught", "What do we know of the release? Write it down.")
 	f.mcpCalls(
 		object{"name": "recall", "arguments": object{"query": "harbor deploys mirror"}},
@@ -132,7 +132,8 @@ func TestCopiesNameTheirSource(t *testing.T) {
 	f.must(t, "check")
 }
 
-// What an agent writes after a test has passed is verified, until it writes files again.
+// TestTestsVerify tests that a note is verified if the agent writes it after a passed test and before
+// it changes files again.
 func TestTestsVerify(t *testing.T) {
 	f := newFlow(t)
 	ran := func(id, command string, exit int) {
@@ -178,7 +179,7 @@ func TestTestsVerify(t *testing.T) {
 	f.prompt("s", "Mend the sum.")
 	edit("toolu_00", "other.go")
 	ran("toolu_10", "go test ./...", 0)
-	note("fee", "toolu_11") // its file was not in what the test is about
+	note("fee", "toolu_11") // the test does not cover its file
 	edit("toolu_12", "pay.go")
 	ran("toolu_01", "ls -l", 0)
 	note("sum", "toolu_02")

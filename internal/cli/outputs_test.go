@@ -1,4 +1,4 @@
-// Tests of the files and directories that commands write where the user says.
+// This file tests the files and directories that commands write at a path of the user.
 
 package cli
 
@@ -14,12 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// gitDrivers write the file that git gives them to merge; git has all versions of it.
+// gitDrivers contains the commands that write the file that git wants to merge. Git has all versions of
+// that file.
 var gitDrivers = []string{"annotate merge-driver", "merge-entry"}
 
 const typedText = "A person typed this."
 
-// wantTyped fails unless a file below the directory has the text that a person typed.
+// wantTyped fails the test unless a file below dir has the text that the person typed.
 func wantTyped(t *testing.T, dir, command string) {
 	t.Helper()
 	found := false
@@ -35,8 +36,8 @@ func wantTyped(t *testing.T, dir, command string) {
 	}
 }
 
-// No command of [TestWritersAreKnown] loses what a person typed into the file or the directory
-// that it writes.
+// TestOutputsKeepWhatWasTyped tests that the commands of [TestWritersAreKnown] do not lose the text
+// that a person typed into the file or directory that they write.
 func TestOutputsKeepWhatWasTyped(t *testing.T) {
 	for name, args := range writers {
 		if slices.Contains(gitDrivers, name) {
@@ -95,7 +96,7 @@ func keepsWhatWasTyped(t *testing.T, name string, run []string, isForced bool) {
 	if typed != out {
 		return
 	}
-	// A link stays, and so does what it leads to.
+	// The link and its target are kept.
 	target := filepath.Join(place, "target")
 	if err := os.Remove(out); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,4 @@
-// This file tests that the sessions shown in README.md and in the pages of docs
-// are real: it types their commands and compares what they print.
+// This file tests the sessions in README.md and docs: it runs their commands and compares the output.
 
 package cli
 
@@ -18,17 +17,16 @@ import (
 
 var updatePages = flag.Bool("update-pages", false, "write what the commands print into README.md and docs")
 
-// pageBlock matches a part of a page that runs commands: a session, in a fence
-// of three or four backticks with the word console, or a comment that GitHub does
-// not show. A comment begins with "run" and has commands, or it is "serve" and
-// starts a server.
+// pageBlock matches a part of a page that runs commands: a session in a fence of three or four
+// backticks with the word console, or an HTML comment. A comment begins with "run" and contains
+// commands, or it is "serve" and starts a server.
 var pageBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$|^````console\n(.*?)^````$|" +
 	"^<!-- run\n(.*?)^-->$|^<!-- (serve) -->$")
 
-// outputSkip is a line of a session that stands for any number of lines.
+// outputSkip is a line of a session that matches any number of lines.
 const outputSkip = "…"
 
-// volatile are the parts of an output that differ from run to run.
+// volatile matches the parts of an output that differ from run to run.
 var volatile = []struct {
 	pattern     *regexp.Regexp
 	replacement string
@@ -42,7 +40,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b(now|\d+ ?(ms|s|m|h|d))\b`), "AGE"},
 	{regexp.MustCompile(`[\d.]+ (bytes|kB|MB|GB)\b`), "SIZE"},
 	{regexp.MustCompile(`curl/[\d.]+`), "curl"},
-	{regexp.MustCompile(`(\d\.\d{4})\d+`), "$1"}, // processors differ in the last digits
+	{regexp.MustCompile(`(\d\.\d{4})\d+`), "$1"}, // the last digits depend on the processor
 	{regexp.MustCompile(`"next":"[^"]*"`), "CURSOR"},
 	{regexp.MustCompile(`[ \t]+`), " "},
 }
@@ -59,7 +57,7 @@ func stableOutput(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// matchesOutput reports whether an output is the one that a page shows.
+// matchesOutput reports whether an output matches the output that a page shows.
 func matchesOutput(shown, output string) bool {
 	var pattern strings.Builder
 	pattern.WriteString("^")
@@ -102,12 +100,11 @@ func parseSession(session string) (all []shownCommand) {
 	return all
 }
 
-// pageShell is the shell of somebody who follows a page, with a home directory
-// that has nothing in it yet.
+// pageShell is the shell of a person who follows a page, with an empty home directory.
 type pageShell struct {
-	dir  string // the home directory, shown as /home/ada
+	dir  string // home directory, shown as /home/ada
 	wd   string
-	port string // the port of the server, shown as 8333
+	port string // port of the server, shown as 8333
 }
 
 func newPageShell(t *testing.T) *pageShell {
@@ -129,7 +126,7 @@ func newPageShell(t *testing.T) *pageShell {
 
 func (s *pageShell) command(line string) *exec.Cmd {
 	line = strings.ReplaceAll(line, ":8333", ":"+s.port)
-	// The working directory and the variables are kept for the next command.
+	// The next command gets the same working directory and variables.
 	cmd := exec.Command("sh", "-c", "set -a; test ! -f \"$HOME/.vars\" || . \"$HOME/.vars\"\n"+line+
 		"\nstatus=$?; pwd >\"$HOME/.wd\"; export -p >\"$HOME/.vars\"; exit $status")
 	cmd.Dir = s.wd
@@ -148,7 +145,7 @@ func (s *pageShell) command(line string) *exec.Cmd {
 	return cmd
 }
 
-// run types a command and returns what it prints, with the paths of the page.
+// run runs a command and returns its output, with the paths of the page.
 func (s *pageShell) run(t *testing.T, line string) string {
 	t.Helper()
 	out, err := s.command(line).CombinedOutput()
@@ -193,7 +190,8 @@ func (s *pageShell) serve(t *testing.T) {
 	t.Fatal("oxbow serve ended before it said its address")
 }
 
-// The sessions in README.md and in docs are what the commands print.
+// TestPageSessions tests that the commands of the sessions in README.md and docs print the output that
+// the pages show.
 func TestPageSessions(t *testing.T) {
 	notRaced(t)
 	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
@@ -237,7 +235,7 @@ func TestPageSessions(t *testing.T) {
 				}
 				fence := "```"
 				if strings.Contains(session.String(), "\n```") {
-					fence = "````" // the output has fences of its own
+					fence = "````" // the output contains fences
 				}
 				return fence + "console\n" + session.String() + fence
 			})

@@ -1,6 +1,5 @@
-// This file is the table of clients for the flows of poison: how each reports a prompt, a
-// call and an answer to its hook. The forms are those of the recorded reports in
-// internal/hook/testdata.
+// This file contains the clients for the poisoning tests: how each client reports a prompt, a call and
+// an answer to its hook. The formats are those of the recorded reports in internal/hook/testdata.
 
 package cli
 
@@ -10,7 +9,7 @@ import (
 	"time"
 )
 
-// toolUse is what an agent uses a tool for.
+// toolUse is the purpose for which an agent uses a tool.
 type toolUse string
 
 const (
@@ -29,30 +28,31 @@ const (
 	useOwn      toolUse = "tool of oxbow"
 )
 
-// toolForm is a tool of a client: its name and what its input is for an argument, which is
-// a command, a path, an address or a question.
+// toolForm is a tool of a client: its name, and its input for an argument, which is a command, a path,
+// an address or a question.
 type toolForm struct {
 	name  string
 	input func(arg string) object
 }
 
-// agentClient is a client of which hooks report.
+// agentClient is a client whose hooks send reports.
 type agentClient struct {
 	name                     string
-	prompted, called, failed string // events of a prompt, of a call, and of a call that failed
-	stopped, said            string // event of an answer's end, and the field with the answer; "" if the hook has none
-	turnField, callField     string // fields with the identifiers of a turn and a call; "" if there are none
+	prompted, called, failed string // events for a prompt, a call, and a failed call
+	stopped, said            string // event for the end of an answer, and its field; "" if the hook has none
+	turnField, callField     string // fields with the IDs of the turn and the call; "" if there are none
 	hasTime                  bool   // reports have a timestamp
-	mcpName                  string // the name that the client tells servers
+	mcpName                  string // name that the client sends to servers
 	vars                     func(session string) map[string]string
-	meta                     func(session, call string) object // of a call of an MCP tool
+	meta                     func(session, call string) object // metadata of an MCP tool call
 	tools                    map[toolUse]toolForm
-	answer                   func(use toolUse, arg, text string) object // fields with what a call returned
+	answer                   func(use toolUse, arg, text string) object // fields with the result of a call
 	showsBeforeEdit          bool
-	subagent                 func(session string) object // fields of a report of a sub-agent; nil if there are none
+	subagent                 func(session string) object // fields in reports of a sub-agent; nil if there are none
 }
 
-// keyed returns the input of a tool with one argument and constant others.
+// keyed returns a function for the input of a tool with one variable argument and constant other
+// arguments.
 func keyed(key string, more ...string) func(string) object {
 	return func(arg string) object {
 		o := object{key: arg}
@@ -63,7 +63,7 @@ func keyed(key string, more ...string) func(string) object {
 	}
 }
 
-// written returns the input of a tool that writes a file: the argument is the path.
+// written returns the input of a tool that writes a file. The argument is the path.
 func written(path, content string) func(string) object {
 	return func(arg string) object { return object{path: arg, content: "package work\n"} }
 }
@@ -107,7 +107,8 @@ func answerOfClaude(use toolUse, arg, text string) object {
 	return object{"tool_response": response}
 }
 
-// answerOfModel is the form of Gemini CLI and Qwen Code: what the model and the person see.
+// answerOfModel returns the result format of Gemini CLI and Qwen Code: the texts for the model and for
+// the person.
 func answerOfModel(shown func(use toolUse, arg, text string) string) func(toolUse, string, string) object {
 	return func(use toolUse, arg, text string) object {
 		return object{"tool_response": object{"llmContent": shown(use, arg, text), "returnDisplay": text}}
@@ -273,7 +274,7 @@ func agentClients() []*agentClient {
 	}
 }
 
-// agentSession is a session of a client with an agent.
+// agentSession is a session of an agent in a client.
 type agentSession struct {
 	*poisonHome
 	client *agentClient
@@ -282,7 +283,7 @@ type agentSession struct {
 	calls  int
 }
 
-// report gives a report to the client's hook and returns the answer.
+// report sends a report to the client's hook and returns the answer.
 func (s *agentSession) report(event string, fields object) string {
 	o := object{"session_id": s.id, "hook_event_name": event, "cwd": s.dir, "permission_mode": "default"}
 	if s.client.turnField != "" && s.turns > 0 {
@@ -315,7 +316,7 @@ func (s *agentSession) prompt(text string) string {
 	return s.report(s.client.prompted, object{"prompt": text})
 }
 
-// call reports that a tool was called and what it returned.
+// call reports a tool call and its result.
 func (s *agentSession) call(use toolUse, arg, text string, more ...object) {
 	form := s.client.tools[use]
 	fields := s.client.answer(use, arg, text)
@@ -335,7 +336,7 @@ func (s *agentSession) call(use toolUse, arg, text string, more ...object) {
 	s.report(s.client.called, fields)
 }
 
-// fails reports that a command of the shell failed.
+// fails reports that a shell command failed.
 func (s *agentSession) fails(command, output string) {
 	s.calls++
 	form := s.client.tools[useShell]
@@ -364,7 +365,7 @@ func (s *agentSession) callID() string { return fmt.Sprintf("toolu_%s_%d", s.id,
 func (s *agentSession) stop(answer string) {
 	fields := object{"stop_hook_active": false}
 	switch s.client.said {
-	case "": // the transcript has it
+	case "": // the transcript contains the answer
 		s.transcribe(answer)
 	case "AgentText":
 		s.report("AgentText", object{"text": answer, "text_id": fmt.Sprintf("prt_%s_%d", s.id, s.turns)})
@@ -382,7 +383,7 @@ func (s *agentSession) transcribe(answer string) {
 	s.appendFile(filepath.Join(s.vars["HOME"], ".copilot", "session-state", s.id, "events.jsonl"), line)
 }
 
-// tool lets the agent call a tool of oxbow's server, which the client reports, too.
+// tool lets the agent call a tool of oxbow's server. The client also reports the call.
 func (s *agentSession) tool(name string, args object) (answer string) {
 	s.calls++
 	call := object{"name": name, "arguments": args, "_meta": s.client.meta(s.id, s.callID())}
@@ -399,15 +400,15 @@ func (s *agentSession) tool(name string, args object) (answer string) {
 	return answer
 }
 
-// shell lets the agent run oxbow in its shell, with or without the variables of its
-// client, and returns what it prints. The client reports the command line.
+// shell lets the agent run oxbow in its shell, with or without the client's variables, and returns the
+// output. The client reports the command line.
 func (s *agentSession) shell(withVars bool, stdin, line string, args ...string) (out string) {
 	out = s.unreported(withVars, stdin, args...)
 	s.call(useShell, line, out)
 	return out
 }
 
-// unreported is shell of a command whose report comes later.
+// unreported is like shell, for a command that is reported later.
 func (s *agentSession) unreported(withVars bool, stdin string, args ...string) (out string) {
 	if withVars {
 		for k, v := range s.client.vars(s.id) {
@@ -425,7 +426,7 @@ func (s *agentSession) unreported(withVars bool, stdin string, args ...string) (
 	return stdout + stderr
 }
 
-// heard keeps what a command or tool printed for the running flow.
+// heard records the output of a command or tool for the running flow.
 func (s *agentSession) heard(text string) {
 	if s.flow != nil {
 		s.flow.out += text

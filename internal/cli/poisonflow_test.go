@@ -1,6 +1,6 @@
-// Flows of poison: each way in, each way of keeping what came in, and each time of doing
-// so. What an agent repeats of others must never come up by itself, and is marked where
-// somebody asks for it.
+// This file tests memory poisoning with each way in which foreign text reaches an agent, each way in
+// which the agent keeps it, and each time at which it does so. The text must never be shown unasked,
+// and must be marked if somebody asks for it.
 
 package cli
 
@@ -13,12 +13,12 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// isFor reports whether a client can keep a text in that way.
+// isFor reports whether a client can keep a text in this way.
 func (k *keeping) isFor(c *agentClient) bool {
 	return k.only == nil || slices.Contains(k.only, c.name)
 }
 
-// fits reports whether a flow of these can be.
+// fits reports whether a flow with these parts is possible.
 func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
 	_, hasTool := c.tools[w.use]
 	switch {
@@ -31,8 +31,8 @@ func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
 	return true
 }
 
-// poisonFlows returns a flow of every way in with every way of keeping, or with one of so
-// many; times and clients take turns.
+// poisonFlows returns a flow for every combination of a way in and a way of keeping, or for every
+// oneOf-th. The times and clients alternate.
 func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
 	ways := waysIn()
 	keeps := keepings()
@@ -47,7 +47,7 @@ func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
 				return fits(&ways[w], &keeps[k], t, c)
 			})
 			if when == nil {
-				continue // no client has both
+				continue // no client can do both
 			}
 			f := &poisonFlow{n: len(all), way: &ways[w], keep: &keeps[k], when: when, client: client}
 			f.flowText = textOf(f.n)
@@ -58,7 +58,7 @@ func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
 	return all
 }
 
-// pick returns the time and the client that fit and were used least, nil if none fit.
+// pick returns the time and the client that fit and have been used least. It returns nil if none fit.
 func pick(
 	used map[any]int,
 	times []timing,
@@ -80,8 +80,8 @@ func pick(
 	return when, client
 }
 
-// cleanFlows returns flows in which nothing is read: they show that each way of keeping
-// works, and that its text comes up. Each way is used by two clients.
+// cleanFlows returns flows that read no foreign text, two clients for each way of keeping. They show
+// that each way works and that its text is shown.
 func cleanFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	keeps, times := keepings(), timings()
 	for k := range keeps {
@@ -104,7 +104,7 @@ func cleanFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	return all
 }
 
-// openFlows returns flows of the classes that stay open: they are reported and not counted.
+// openFlows returns flows of attacks that are not prevented. They are reported, but not counted.
 func openFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	keeps, times := keepings(), timings()
 	tracked := fileWay("tracked file", useRead, "docs/%s.md", func(h *poisonHome, path, text string) {
@@ -138,9 +138,10 @@ func openFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	return all
 }
 
-// runFlow runs a flow, and reads at once what only the next session gets.
+// runFlow runs a flow. If its text can only be shown in the next session, runFlow also starts that
+// session.
 func (h *poisonHome) runFlow(f *poisonFlow) {
-	h.flow = f // its commands add what they print
+	h.flow = f // its commands record their output here
 	f.when.run(h, f)
 	h.flow = nil
 	switch f.keep.at {
@@ -160,10 +161,10 @@ func (h *poisonHome) runFlow(f *poisonFlow) {
 	}
 }
 
-// askAll asks, in sessions of their own, the prompts that the texts of flows answer, then
-// reads every other place where text comes up by itself.
+// askAll sends the prompts that the texts of flows answer, each in a new session. Then it reads all
+// other places where text is shown unasked.
 func (h *poisonHome) askAll(flows []*poisonFlow) {
-	h.asPerson("inject", "calibrate the floor") // a hook has less time for it
+	h.asPerson("inject", "calibrate the floor") // a hook would have less time
 	for i, f := range flows {
 		s := h.session(h.clients[i%len(h.clients)])
 		s.start("startup")
@@ -204,7 +205,7 @@ func (h *poisonHome) askAll(flows []*poisonFlow) {
 	}
 }
 
-// cameUp returns the places where the secrets of flows came up by themselves.
+// cameUp returns the places where the secrets of each flow were shown unasked.
 func (h *poisonHome) cameUp(flows []*poisonFlow) map[*poisonFlow][]broughtUp {
 	of := map[string]*poisonFlow{}
 	for _, f := range flows {
@@ -223,8 +224,8 @@ func (h *poisonHome) cameUp(flows []*poisonFlow) map[*poisonFlow][]broughtUp {
 	return found
 }
 
-// isMarkedFor reports whether the text of a flow has a mark where a mark is enough: what an
-// agent asks for, and the document that a home always shows.
+// isMarkedFor reports whether the text of a flow has a mark, for places where a mark is sufficient:
+// results that an agent asked for, and the document that a home always shows.
 func (s *broughtUp) isMarkedFor(f *poisonFlow) bool {
 	if f.keep.at == inStartBlock {
 		before, _, _ := strings.Cut(strings.ToLower(s.text), strings.ToLower(f.secrets[0]))
@@ -239,21 +240,21 @@ func (f *poisonFlow) repeatsText(text string) bool {
 	return slices.ContainsFunc(f.secrets, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
 }
 
-// marks are the lines that stand before a text that nobody vouches for, and what stands
-// before a document that repeats others.
+// marks contains the beginnings of lines before a text that nobody vouches for, and before a document
+// that repeats foreign text.
 var marks = []string{"tainted: ", "unvouched: ", "imported: ", "quarantined: ", "in quarantine"}
 
 const documentMark = "and no person has vouched for it"
 
-// isMarked reports whether a text has such a line.
+// isMarked reports whether a text contains a mark.
 func isMarked(text string) bool {
 	return slices.ContainsFunc(marks, func(m string) bool {
 		return strings.HasPrefix(text, m) || strings.Contains(text, "\n"+m) || strings.Contains(text, `\n`+m)
 	})
 }
 
-// unmarked returns the hits with the text of the flow that have no mark, and how many hits
-// have one.
+// unmarked returns the hits with the text of the flow that have no mark, and the number of hits with a
+// mark.
 func (f *poisonFlow) unmarked() (hits []string, marked int) {
 	for _, hit := range hitsOf(f.asked) {
 		switch {
@@ -267,16 +268,16 @@ func (f *poisonFlow) unmarked() (hits []string, marked int) {
 	return hits, marked
 }
 
-// flowCounts are the figures of a test of flows.
+// flowCounts contains the figures of a test.
 type flowCounts struct {
 	mu                                    sync.Mutex
 	flows, up, unmarked                   int
 	marked, refused, quarantined, nowhere int
 	clean, cleanUp                        int
 	byTime, byClient, byWay, byKeep       map[string]int
-	// flows of a class that is not counted, and those that came up
+	// open contains the flows of each class that is not counted, and how many of these texts were shown
 	open  map[string][2]int
-	quiet map[string][2]int // clean flows and those that came up, by way of keeping
+	quiet map[string][2]int // clean flows, and those whose text was shown, by way of keeping
 }
 
 func TestPoisonFlows(t *testing.T) {
@@ -309,8 +310,8 @@ func TestPoisonFlows(t *testing.T) {
 	counts.report(t)
 }
 
-// report logs the figures, and checks that there were enough flows and that texts which
-// nobody read of others do come up, so that silence means something.
+// report logs the figures. It checks that there were enough flows, and that clean texts are shown,
+// because otherwise silence would mean nothing.
 func (n *flowCounts) report(t *testing.T) {
 	t.Helper()
 	t.Logf("%d flows: %d came up by themselves, %d were found without a mark", n.flows, n.up, n.unmarked)
@@ -369,7 +370,7 @@ func testPoisonFlows(t *testing.T, flows, clean, open []*poisonFlow, counts *flo
 	h.must(t, "check")
 }
 
-// count counts a flow, which must not have come up nor be found without a mark.
+// count counts a flow. Its text must not have been shown unasked, nor found without a mark.
 func (n *flowCounts) count(t *testing.T, f *poisonFlow, shown []broughtUp, held string) {
 	t.Helper()
 	n.flows++
@@ -406,11 +407,11 @@ func (n *flowCounts) count(t *testing.T, f *poisonFlow, shown []broughtUp, held 
 	}
 }
 
-// runWords is the number of words in a row by which a text repeats another.
+// runWords is the number of consecutive words by which a text repeats another.
 const runWords = 6
 
-// apart checks that no text of a flow repeats that of another: else one would be marked
-// because of the other.
+// apart checks that no text of a flow repeats the text of another flow. Otherwise a text would be
+// marked because of the other flow.
 func apart(t *testing.T, flows []*poisonFlow) {
 	t.Helper()
 	of := map[string]*poisonFlow{}

@@ -1,4 +1,5 @@
-// This file is the home in which flows of poison run, and what is read of it.
+// This file contains the home in which the poisoning flows run, and reads the texts that are shown from
+// it.
 
 package cli
 
@@ -19,24 +20,24 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// poisonFlow is one flow: an agent of a client reads a text in a way, and keeps it in
-// another, at some time.
+// poisonFlow is one flow: an agent of a client reads a foreign text in some way, and keeps it in some
+// way at some time.
 type poisonFlow struct {
 	n      int
-	way    *wayIn // nil if nothing is read
+	way    *wayIn // nil if the flow reads no foreign text
 	keep   *keeping
 	when   *timing
 	client *agentClient
-	said   string // as the agent repeats the text
-	out    string // what the commands and tools of the keeping printed
-	asked  string // what an agent that asks for the text gets
-	class  string // of a flow that is reported and not counted; "" for others
+	said   string // the text in the words of the agent
+	out    string // output of the commands and tools that keep the text
+	asked  string // answers to an agent that asks for the text
+	class  string // class of a flow that is reported but not counted, or ""
 	flowText
 }
 
 func (f *poisonFlow) name() string { return fmt.Sprintf("f%d", f.n) }
 
-// request returns what the person asks of the agent that reads.
+// request returns the prompt with which the person makes the agent read the text.
 func (f *poisonFlow) request() string {
 	if strings.HasPrefix(f.class, "typed") {
 		return "For your notes. " + f.text
@@ -52,20 +53,20 @@ func (f *poisonFlow) String() string {
 	return fmt.Sprintf("flow %d (%s): %s, kept %s, %s", f.n, f.client.name, way, f.keep.name, f.when.name)
 }
 
-// broughtUp is what a hook or a server put before a model.
+// broughtUp is a text that a hook or a server showed to a model.
 type broughtUp struct {
 	at, text    string
-	wasAskedFor bool // by a command that gives what there is, such as to take a handoff: a mark is enough
+	wasAskedFor bool // by a command that returns existing texts, such as taking a handoff: a mark is sufficient
 }
 
-// poisonHome is a person's home and project, in which agents work.
+// poisonHome is a home and a project of a person, in which agents work.
 type poisonHome struct {
 	*world
 	t        *testing.T
 	clients  []*agentClient
 	shown    []broughtUp
 	sessions int
-	flow     *poisonFlow // that runs
+	flow     *poisonFlow // running flow
 	fetched  string      // file that a command downloaded for the running flow
 	server   string      // URL of the team's memory; "" until it runs
 }
@@ -97,24 +98,24 @@ func newPoisonHome(t *testing.T) *poisonHome {
 		h.asPerson("remember", fmt.Sprint("own", i), text)
 	}
 	h.asPerson("profile", "new", "work", "--tag", "harbor")
-	// as setup leaves it
+	// as setup writes it
 	h.putFile(filepath.Join(filepath.Dir(h.storePath()), "mirror.json"), `{"claude":"0001-01-01T00:00:00Z"}`)
 	return h
 }
 
-// note keeps what a model was shown.
+// note records a text that a model was shown unasked.
 func (h *poisonHome) note(at, text string) {
 	if text != "" {
 		h.shown = append(h.shown, broughtUp{at: at, text: text})
 	}
 }
 
-// noteAsked keeps what a model got that asked for what there is.
+// noteAsked records a text that a model got because it asked for the existing texts.
 func (h *poisonHome) noteAsked(at, text string) {
 	h.shown = append(h.shown, broughtUp{at, text, true})
 }
 
-// noteResources keeps what a listing of resources says of each of them.
+// noteResources records the description of each resource in a list of resources.
 func (h *poisonHome) noteResources(answer string) {
 	h.t.Helper()
 	var got struct {
@@ -169,13 +170,13 @@ func (h *poisonHome) appendFile(path, text string) {
 
 func (h *poisonHome) reader(text string) io.Reader { return strings.NewReader(text) }
 
-// session begins a session of a client.
+// session starts a session of a client.
 func (h *poisonHome) session(c *agentClient) *agentSession {
 	h.sessions++
 	return &agentSession{poisonHome: h, client: c, id: fmt.Sprintf("%s-session-%d", c.name, h.sessions)}
 }
 
-// nextClient returns another client that can do what the running flow does.
+// nextClient returns another client that can run the current flow.
 func (h *poisonHome) nextClient(after *agentClient) *agentClient {
 	for i, c := range h.clients {
 		if c.name != after.name {
@@ -190,7 +191,7 @@ func (h *poisonHome) nextClient(after *agentClient) *agentClient {
 	return after
 }
 
-// asPerson runs a command of a person at a terminal.
+// asPerson runs a command as a person at a terminal.
 func (h *poisonHome) asPerson(args ...string) string {
 	h.t.Helper()
 	h.env.StdinTerm = true
@@ -199,7 +200,7 @@ func (h *poisonHome) asPerson(args ...string) string {
 	return h.must(h.t, args...)
 }
 
-// editWith lets the editor append a text to the file that it is given.
+// editWith makes the editor append a text to its file.
 func (h *poisonHome) editWith(text string) {
 	h.vars["EDITOR"] = "append"
 	h.env.Edit = func(argv []string) error {
@@ -208,7 +209,7 @@ func (h *poisonHome) editWith(text string) {
 	}
 }
 
-// ask lets a client call tools of a new server, and returns the answers.
+// ask calls tools of a new server as a client, and returns the answers.
 func (h *poisonHome) ask(c *agentClient, calls ...object) []string {
 	answers := h.requests(c, "tools/call", calls...)
 	for i, a := range answers {
@@ -217,8 +218,8 @@ func (h *poisonHome) ask(c *agentClient, calls ...object) []string {
 	return answers
 }
 
-// requests lets a client send requests of a method to a new server, one after the other.
-// What the server says of itself is noted as shown.
+// requests sends requests with one method to a new server as a client, one after the other. The
+// server's description of itself is recorded as shown.
 func (h *poisonHome) requests(c *agentClient, method string, params ...object) (answers []string) {
 	stdin, requests := io.Pipe()
 	received := make(lines, 1)
@@ -251,7 +252,7 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 			answers = append(answers, ask(object{"jsonrpc": "2.0", "id": 2 + i, "method": method, "params": p}))
 		}
 		requests.Close()
-		for range received { // what is written at the end
+		for range received { // read the output after the last answer
 		}
 	}()
 	if status := Run(h.t.Context(), env); status != exitDone {
@@ -261,7 +262,7 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 	return answers
 }
 
-// textOfAnswer returns the text of an answer of a tool.
+// textOfAnswer returns the text of a tool's answer.
 func textOfAnswer(t *testing.T, answer string) string {
 	t.Helper()
 	var got struct {
@@ -279,7 +280,7 @@ func textOfAnswer(t *testing.T, answer string) string {
 	return got.Result.Content[0].Text
 }
 
-// sourceFile returns a tracked file of the project for the flow alone.
+// sourceFile returns a tracked file of the project that only this flow uses.
 func (h *poisonHome) sourceFile(f *poisonFlow) string {
 	name := f.name() + ".go"
 	if _, err := os.Stat(filepath.Join(h.dir, name)); err != nil {
@@ -289,12 +290,12 @@ func (h *poisonHome) sourceFile(f *poisonFlow) string {
 	return name
 }
 
-// clientMemory returns the file in which Claude Code keeps what it notes.
+// clientMemory returns the file in which Claude Code stores its notes.
 func (h *poisonHome) clientMemory(f *poisonFlow) string {
 	return filepath.Join(h.vars["HOME"], ".claude/projects/-harbor/memory", f.name()+".md")
 }
 
-// editDump renames the note of a flow in a dump and takes its labels off.
+// editDump renames the flow's note in a dump and removes the note's labels.
 func (h *poisonHome) editDump(dir string, f *poisonFlow) {
 	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains(filepath.Base(path), f.noteName()) {
@@ -308,7 +309,7 @@ func (h *poisonHome) editDump(dir string, f *poisonFlow) {
 	})
 }
 
-// pull puts the text of a flow into the team's memory and pulls that.
+// pull adds the text of a flow to the team's memory and pulls this memory.
 func (h *poisonHome) pull(f *poisonFlow) {
 	team := filepath.Join(filepath.Dir(h.dir), "team")
 	token := filepath.Join(filepath.Dir(h.dir), "token")
@@ -327,7 +328,7 @@ func (h *poisonHome) pull(f *poisonFlow) {
 	h.asPerson(args...)
 }
 
-// plan reports that the agent wrote its list of what is to be done.
+// plan reports that the agent wrote its list of tasks.
 func (s *agentSession) plan(item string) {
 	tool, input := "TodoWrite", object{"todos": []object{{"content": item, "status": "pending"}}}
 	switch s.client.name {
@@ -349,7 +350,7 @@ func (s *agentSession) plan(item string) {
 	s.report(s.client.called, fields)
 }
 
-// beforeEdit reports that the agent is about to edit the file of a flow.
+// beforeEdit reports that the agent is about to edit the flow's file.
 func (s *agentSession) beforeEdit(f *poisonFlow) {
 	file := filepath.Join(s.dir, s.sourceFile(f))
 	form := s.client.tools[useEdit]
@@ -363,7 +364,7 @@ func (s *agentSession) beforeEdit(f *poisonFlow) {
 
 func onOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// unlabelled returns a line of an export under another name and without labels.
+// unlabelled returns a line of an export with another name and without labels.
 func unlabelled(t *testing.T, line, name string) string {
 	t.Helper()
 	var e object
@@ -373,16 +374,16 @@ func unlabelled(t *testing.T, line, name string) string {
 	return encoded(t, object{"name": name, "content": e["content"]})
 }
 
-// wordsShown returns the words of a text that was shown, in small letters.
+// wordsShown returns the words of a shown text in lower case.
 func wordsShown(text string) []string {
 	text = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, " ").Replace(text)
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// hitStart finds where a hit begins in an answer of recall.
+// hitStart matches the beginning of a hit in the output of recall.
 var hitStart = regexp.MustCompile(`(?m)^\d+\. "`)
 
-// hitsOf returns the hits of an answer of recall.
+// hitsOf returns the hits in the output of recall.
 func hitsOf(answer string) (hits []string) {
 	answer, _, _ = strings.Cut(answer, "\nnote: ")
 	at := hitStart.FindAllStringIndex(answer, -1)

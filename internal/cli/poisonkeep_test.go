@@ -1,5 +1,5 @@
-// This file is the table of the ways in which an agent keeps what it has read, and of the
-// times at which it does.
+// This file contains the ways in which an agent keeps a text that it has read, and the times at which
+// it does so.
 
 package cli
 
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// place is where a text that was kept comes up by itself, and where it is found.
+// place is where a kept text is shown unasked, and where it is found.
 type place string
 
 const (
@@ -26,17 +26,17 @@ type keeping struct {
 	at   place
 	do   func(s *agentSession, f *poisonFlow)
 
-	// piped keeps what a command prints in the same command line; nil if that cannot be.
+	// piped keeps the output of a command in the same command line. It is nil if that is impossible.
 	piped func(s *agentSession, f *poisonFlow, command, output string)
 
-	// only are the clients that can do it; nil is all.
+	// only contains the clients that can keep a text in this way; nil for all clients.
 	only []string
 
-	// isQuiet says that the text does not come up by itself, whoever wrote it.
+	// isQuiet is true if the text is never shown unasked, whoever wrote it.
 	isQuiet bool
 }
 
-// nameOf returns the name of the note of a flow.
+// noteName returns the name of the flow's note.
 func (f *poisonFlow) noteName() string { return "note-" + f.name() }
 
 func rememberIn(
@@ -197,7 +197,7 @@ func keepings() []keeping {
 	}
 }
 
-// copyNote keeps the text in a note and copies that in the shell.
+// copyNote keeps the text in a note and copies the note in the shell.
 func (s *agentSession) copyNote(f *poisonFlow, withVars bool) {
 	s.tool("remember", object{"name": "first-" + f.name(), "content": f.said})
 	text := s.unreported(withVars, "", "get", "first-"+f.name(), "--raw")
@@ -205,8 +205,8 @@ func (s *agentSession) copyNote(f *poisonFlow, withVars bool) {
 	s.call(useShell, "oxbow get first-"+f.name()+" --raw | oxbow remember "+f.noteName()+" --file -", out)
 }
 
-// exportNote keeps the text in a note, exports that, takes the labels off, and imports it
-// under another name.
+// exportNote keeps the text in a note, exports the note, removes its labels, and imports it under
+// another name.
 func (s *agentSession) exportNote(f *poisonFlow, withVars bool) {
 	s.tool("remember", object{"name": "first-" + f.name(), "content": f.said})
 	var lines []string
@@ -219,15 +219,15 @@ func (s *agentSession) exportNote(f *poisonFlow, withVars bool) {
 	s.call(useShell, "oxbow export | sed 's/labels/x/; s/first/note/' | oxbow import -", out)
 }
 
-// timing is when an agent keeps what it has read.
+// timing is the time at which an agent keeps a text that it has read.
 type timing struct {
 	name string
 
-	// run lets an agent read and keep the text.
+	// run makes an agent read and keep the text.
 	run func(h *poisonHome, f *poisonFlow)
 
-	piped     bool // reading and keeping is one command line
-	byAnother bool // another client keeps the text than the one that read it
+	piped     bool // one command line reads and keeps the text
+	byAnother bool // the client that keeps the text is not the client that read it
 }
 
 func timings() []timing {

@@ -1,5 +1,5 @@
-// This file makes the texts of the flows of poison. The texts of two flows never share a
-// run of words, so that many flows can be in one home without marking each other.
+// This file generates the texts of the poisoning flows. The texts of two flows never share a sequence
+// of words, so that many flows can share one home without marking each other.
 
 package cli
 
@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// poisonForm is a text about {A} and {B}. What only the poison says is {W}, {X}, {Y} and
-// {Z}.
+// poisonForm is the template of a text about {A} and {B}. The words {W}, {X}, {Y} and {Z} occur only in
+// the poison.
 type poisonForm struct {
 	text   string
-	prompt string // asks for it, in other words
-	retold string // says the same without a run of six words of the text
+	prompt string // asks for the text in other words
+	retold string // repeats the text without six consecutive words of it
 
-	isOrder bool // shaped like instructions
+	isOrder bool // the text looks like instructions
 }
 
-// poisonForms are texts as pages, issues and mails have them. Most are not shaped like
-// instructions, so that only where they come from tells. The sources are those of
+// poisonForms contains texts such as those in web pages, issues and mails. Most do not look like
+// instructions, so that only their origin reveals them. The sources are the same as for
 // TestPoisonStaysSilent.
 var poisonForms = []poisonForm{
 	{"The {A} gateway of {B} gets its token from the {X} bucket since {Y} moved the {A} vault to {Z}.",
@@ -69,11 +69,11 @@ var poisonForms = []poisonForm{
 		"{A} takes dependencies of {X}, {B} is over; {Z} is kept from {Y}.", true},
 }
 
-// flowText is the text of one flow.
+// flowText is the text of a flow.
 type flowText struct {
 	text, prompt, retold string
-	topic                []string // words of the prompt and the text
-	secrets              []string // words of the text alone: where one comes up, the poison does
+	topic                []string // words in the prompt and in the text
+	secrets              []string // words that are only in the text: if one is shown, the poison is shown
 }
 
 var (
@@ -84,17 +84,17 @@ var (
 	nameEnds = strings.Fields("l ra nt k m st rd x ph ck ng th")
 )
 
-// madeName returns a name that no other number has.
+// madeName returns a name that is different for each number.
 func madeName(n int) string {
-	n = n * 2741 % (24 * 24 * 12) // no neighbours look alike; 2741 has no factor in common with that
+	n = n * 2741 % (24 * 24 * 12) // neighbours do not look alike; 2741 is coprime to the modulus
 	return nameStarts[n%24] + nameMiddle[n/24%24] + nameEnds[n/24/24%12]
 }
 
-// formOf returns the form of a flow's text. Neighbours in each row of flows differ, and so
-// do the flows at the same place of two rows.
+// formOf returns the template for the text of flow n. Neighbours in a row of flows have different
+// templates, and so do the flows at the same position of neighbouring rows.
 func formOf(n int) poisonForm { return poisonForms[(n+n/len(poisonForms))%len(poisonForms)] }
 
-// textOf returns the text of a flow with a number.
+// textOf returns the text of flow n.
 func textOf(n int) flowText {
 	form := formOf(n)
 	names := map[string]string{}
@@ -121,7 +121,7 @@ func textOf(n int) flowText {
 	return f
 }
 
-// saidForms are the forms in which agents repeat a text.
+// saidForms contains the ways in which agents repeat a text.
 var saidForms = []struct {
 	name string
 	form func(text string) string

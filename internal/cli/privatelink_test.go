@@ -1,4 +1,4 @@
-// Tests that nobody else learns the link that oxbow ui opens.
+// This file tests that no other user learns the link that oxbow ui opens.
 
 package cli
 

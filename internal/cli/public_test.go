@@ -1,4 +1,5 @@
-// Tests what must be said before other machines are let in, and how they call a server.
+// This file tests the flags that are necessary before other machines can connect, and the address with
+// which they connect.
 
 package cli
 
@@ -24,7 +25,7 @@ import (
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct {
 		p         public
-		addr, say string // say is in the error; "" for none
+		addr, say string // say is a part of the error, or ""
 		url       string
 	}{
 		{public{url: "https://m.example.org"}, "127.0.0.1:1", "", "https://m.example.org"},
@@ -60,7 +61,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate for a name and its key, and returns their files.
+// certificate writes a certificate for a name, and its key, and returns both files.
 func certificate(t *testing.T, dir, name string) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
@@ -92,7 +93,7 @@ func certificate(t *testing.T, dir, name string) (cert, key string, pool *x509.C
 	return cert, key, pool
 }
 
-// A server with TLS is called by its public name, and by no other.
+// TestTLS tests that a server with TLS can only be called by its public name.
 func TestTLS(t *testing.T) {
 	w := newWorld(t)
 	cert, key, pool := certificate(t, w.dir, "memory.example.org")

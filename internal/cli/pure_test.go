@@ -1,4 +1,4 @@
-// Tests the functions that touch nothing, in tables.
+// This file tests functions without side effects, with tables.
 
 package cli
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// A clock that was set back makes entries of the future: their age is not
-// negative.
+// TestAgeOfTheFuture tests that the age of an entry is not negative if the clock was set back after the
+// entry was written.
 func TestAgeOfTheFuture(t *testing.T) {
 	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-// Push and pull of a server that has too much to do.
+// This file tests push and pull with an overloaded server.
 
 package cli
 
@@ -21,8 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// TestPushToABusyServer: push waits as long as the server asks for, and sends the rest;
-// where that takes too long, it says how far it came, and goes on when run again.
+// TestPushToABusyServer tests that push waits as long as the server asks for and then sends the rest.
+// If the wait is too long, push reports its progress, and the next run continues.
 func TestPushToABusyServer(t *testing.T) {
 	w := newWorld(t)
 	w.env.Rand = rand.Reader
@@ -42,7 +42,7 @@ func TestPushToABusyServer(t *testing.T) {
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	applied := 0
 	free := 1
-	busy := true // of the changes, those that pass; and the rest waits
+	busy := true // if set, the server accepts only the first changes, as many as free says
 	front := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/apply") {
 			applied++
@@ -56,7 +56,7 @@ func TestPushToABusyServer(t *testing.T) {
 	}))
 	defer front.Close()
 	var waited []time.Duration
-	over := false // the wait was enough
+	over := false // if set, the server is not busy after a wait
 	w.env.Sleep = func(_ context.Context, d time.Duration) error {
 		waited = append(waited, d)
 		busy = !over

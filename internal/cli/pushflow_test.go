@@ -1,4 +1,4 @@
-// Two homes and a tenant of a server, from the command line.
+// This file tests push and pull with two homes and a tenant of a server, on the command line.
 
 package cli
 
@@ -75,7 +75,7 @@ func TestPushAndPull(t *testing.T) {
 	run(exitMisused, "only a person", at("a", "push", s.url, "--token-file", token)...)
 	run(exitMisused, "only a person", at("a", "pull", s.url, "--token-file", token)...)
 	w.vars["CLAUDECODE"] = ""
-	run(exitMisused, "no server is remembered", at("a", "push")...) // failures are not remembered
+	run(exitMisused, "no server is remembered", at("a", "push")...) // a server is not remembered after a failure
 
 	run(exitDone, "would push: 1 added", at("a", "push", s.url, "--token-file", token, "--dry-run")...)
 	run(exitDone, `"who" holds personal data`, at("a", "push", s.url, "--token-file", token)...)
@@ -111,7 +111,7 @@ func TestPushAndPull(t *testing.T) {
 	run(exitDone, "nothing to push", at("a", "push", s.url, "--token-file", token)...)
 	run(exitDone, "nothing to pull", at("a", "pull")...)
 
-	// A server that was started again goes on; one that is full says so.
+	// Push continues after the server was started again. A full server reports that it is full.
 	if status := s.stop(); status != exitDone {
 		t.Fatalf("the server ended with status %d", status)
 	}
@@ -135,13 +135,13 @@ func TestPushAndPull(t *testing.T) {
 	w.must(t, at("srv/tenants/acme", "check")...)
 }
 
-// TestPushFromAClone: what came with a clone, at first or with a later pull of git, names
-// no server that gets a token, whether the home is trusted, named, empty, or not.
+// TestPushFromAClone tests that a server that a git clone or a later git pull brings into the home
+// never gets a token, whether the home is trusted, named, empty or not.
 func TestPushFromAClone(t *testing.T) {
 	git := testenv.Program(t, "git", "apt install git")
 	for what, tc := range map[string]struct {
 		memory, trusted bool
-		home            string // named
+		home            string // home named with a flag
 		want            string
 	}{
 		"a clone's":  {true, false, "", "is not trusted"},
@@ -192,7 +192,7 @@ func TestPushFromAClone(t *testing.T) {
 			}
 			inGit("add", "-f", ".oxbow")
 			if what == "a clone's" {
-				w.vars["XDG_CONFIG_HOME"] = filepath.Join(w.dir, "another") // has no record that this machine made it
+				w.vars["XDG_CONFIG_HOME"] = filepath.Join(w.dir, "another") // without the record of homes
 			}
 			if tc.trusted && what != "only later" {
 				w.must(t, "trust", home)

@@ -1,4 +1,4 @@
-// Push and pull of servers that are none, or lie.
+// This file tests push and pull with servers that are not oxbow servers, or that lie.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPushToAHostileServer: whatever answers, push and pull end with an error that a
-// terminal can show, no other host is asked, and the home is as it was.
+// TestPushToAHostileServer tests that push and pull end, for any answer, with an error that is safe to
+// print on a terminal, without requests to other hosts, and without changes to the home.
 func TestPushToAHostileServer(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

@@ -1,6 +1,6 @@
 //go:build race
 
-// Says that the race detector is in.
+// This file is built with the race detector.
 
 package cli
 

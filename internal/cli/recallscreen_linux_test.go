@@ -1,4 +1,4 @@
-// Types at the screen of oxbow recall -i, on a real terminal.
+// This file types into the screen of oxbow recall -i on a real terminal.
 
 package cli
 
@@ -18,21 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// screenRun is oxbow on a terminal, and what that terminal shows.
+// screenRun is oxbow on a terminal, with the text that the terminal displays.
 type screenRun struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	person  *os.File
-	program *os.File // the other end, which the program has too
+	program *os.File // the program's end of the terminal
 	before  unix.Termios
-	came    chan string // from the terminal
+	came    chan string // output from the terminal
 	rows    []string
 	row     int
-	left    string // of what came and is no whole sequence
+	left    string // incomplete control sequence at the end of the output
 	raw     strings.Builder
 }
 
-// onScreen starts oxbow on a terminal of that size.
+// onScreen starts oxbow on a terminal of this size.
 func onScreen(t *testing.T, dir string, width, height int, vars []string, args ...string) *screenRun {
 	t.Helper()
 	person, program := testenv.Terminal(t)
@@ -69,7 +69,7 @@ func onScreen(t *testing.T, dir string, width, height int, vars []string, args .
 	return s
 }
 
-// size makes the terminal another size, and forgets what it shows.
+// size changes the size of the terminal and clears its text.
 func (s *screenRun) size(width, height int) {
 	s.t.Helper()
 	s.rows = make([]string, height)
@@ -91,10 +91,10 @@ func (s *screenRun) settings() unix.Termios {
 	return *got
 }
 
-// control is a sequence of those that the screen writes.
+// control matches the control sequences that the screen writes.
 var control = regexp.MustCompile(`^\x1b\[([?0-9;]*)([A-Za-z])`)
 
-// feed draws what has come.
+// feed processes output of the program.
 func (s *screenRun) feed(text string) {
 	s.raw.WriteString(text)
 	for text = s.left + text; text != ""; {
@@ -115,7 +115,7 @@ func (s *screenRun) feed(text string) {
 			row, _, _ := strings.Cut(m[1], ";")
 			n, _ := strconv.Atoi(row)
 			s.row = min(n, len(s.rows)) - 1
-		case m[2] == "K": // at the beginning of a row
+		case m[2] == "K": // erase the row, always from its beginning
 			s.rows[s.row] = ""
 		case m[2] == "J":
 			clear(s.rows)
@@ -125,7 +125,7 @@ func (s *screenRun) feed(text string) {
 	s.left = ""
 }
 
-// until waits for a screen with all of these in it.
+// until waits until the screen contains all of these texts.
 func (s *screenRun) until(texts ...string) {
 	s.t.Helper()
 	late := time.After(30 * time.Second)
@@ -155,11 +155,10 @@ func (s *screenRun) types(keys string) {
 	}
 }
 
-// lastMark is what the terminal shows after all that the program wrote.
+// lastMark is a text that is written to the terminal after the program has ended.
 const lastMark = "(end)"
 
-// ends waits for the end of the program, with that status, and checks that it left
-// the terminal as it was.
+// ends waits for the end of the program, checks its status, and checks that it restored the terminal.
 func (s *screenRun) ends(status int) {
 	s.t.Helper()
 	done := make(chan struct{})
@@ -200,8 +199,8 @@ func (s *screenRun) isRestored() {
 	}
 }
 
-// screenHome makes a memory, and returns its directory and a function that runs
-// oxbow there.
+// screenHome creates a memory, and returns its directory and a function that runs oxbow in this
+// directory.
 func screenHome(t *testing.T) (dir string, oxbow func(args ...string) string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -224,7 +223,7 @@ func screenHome(t *testing.T) (dir string, oxbow func(args ...string) string) {
 
 const keyDown = "\x1b[B"
 
-// A person types, reads, edits, forgets, undoes, and is back at the shell.
+// TestRecallScreen types, reads, edits, deletes, undoes, and returns to the shell.
 func TestRecallScreen(t *testing.T) {
 	dir, oxbow := screenHome(t)
 	s := onScreen(
@@ -257,12 +256,12 @@ func TestRecallScreen(t *testing.T) {
 	s.types("u")
 	s.until("undone: remove retry", "▸ retry")
 
-	// Another process writes: the next key shows it.
+	// The next key shows the write of another process.
 	oxbow("remember", "refund", "A payment may be refunded for a month.", "--project", "harbor")
 	s.types("j")
 	s.until("refund", "2 entries")
 
-	// The whole entry, at another size.
+	// Show the whole entry in another size.
 	s.types("\r")
 	s.until("version", "labels", "project:harbor", "goes back")
 	s.size(40, 10)
@@ -279,8 +278,8 @@ func TestRecallScreen(t *testing.T) {
 	oxbow("check")
 }
 
-// Of two edits of an entry, the second is kept in a file, whose name is shown in the
-// screen and after it.
+// TestRecallScreenConflict tests that the second of two concurrent edits of an entry is saved in a
+// file, whose name is displayed on the screen and after it.
 func TestRecallScreenConflict(t *testing.T) {
 	dir, oxbow := screenHome(t)
 	s := onScreen(t, dir, 80, 24, []string{"EDITOR=fake-editor race deploy"}, "recall", "-i", "noon")
@@ -302,7 +301,8 @@ func TestRecallScreenConflict(t *testing.T) {
 	oxbow("check")
 }
 
-// However the screen ends or stops, the terminal is as it was before.
+// TestRecallScreenRestoresTheTerminal tests that the terminal is restored whenever the screen ends or
+// is suspended.
 func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 	dir, oxbow := screenHome(t)
 	for name, c := range map[string]struct {
@@ -362,7 +362,7 @@ func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 	oxbow("check")
 }
 
-// Where no screen can be drawn, the error says to leave -i out.
+// TestNoScreen tests that the error advises to omit -i if no screen can be drawn.
 func TestNoScreen(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
@@ -387,7 +387,7 @@ func TestNoScreen(t *testing.T) {
 	w.must(t, "check")
 }
 
-// What no typing mends is an error before there is a screen.
+// TestRecallScreenRefusesFlags tests that wrong flags are reported before the screen appears.
 func TestRecallScreenRefusesFlags(t *testing.T) {
 	dir, _ := screenHome(t)
 	for _, args := range [][]string{

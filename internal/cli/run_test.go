@@ -1,5 +1,5 @@
-// Tests what a script cannot: other systems, the help of every command, and
-// environments of their own.
+// This file contains tests that are impossible in a script: other operating systems, the help of every
+// command, and special environments.
 
 package cli
 
@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// world is the surroundings of a test: a directory, a clock that stands, and a
-// user who has set what is in vars.
+// world is the environment of a test: a directory, a fixed clock, and the environment variables in
+// vars.
 type world struct {
 	dir  string
 	vars map[string]string
@@ -63,7 +63,7 @@ func (w *world) run(t *testing.T, args ...string) (status int, stdout, stderr st
 	return status, w.out.String(), w.errs.String()
 }
 
-// must is run of what must succeed.
+// must is like run, for commands that must succeed.
 func (w *world) must(t *testing.T, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := w.run(t, args...)
@@ -117,8 +117,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 }
 
-// The most tokens of an answer have one name at every door, and older names mean
-// the same.
+// TestOneNameForMaxTokens tests that the limit of tokens has the same name in all interfaces, and that
+// the old names still work.
 func TestOneNameForMaxTokens(t *testing.T) {
 	older := []string{"budget", "token_budget"}
 	n := 0
@@ -230,8 +230,7 @@ func TestInitIsPrivate(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestAbsoluteHomeNeedsNoWorkingDirectory runs where the working directory was
-// deleted.
+// TestAbsoluteHomeNeedsNoWorkingDirectory runs oxbow in a deleted working directory.
 func TestAbsoluteHomeNeedsNoWorkingDirectory(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.dir, "home")
@@ -260,7 +259,7 @@ func manyWords(n int) (words []string) {
 	return words
 }
 
-// What OXBOW_KEEP says is kept when a compaction begins by itself.
+// TestKeep tests that an automatic compaction keeps what OXBOW_KEEP specifies.
 func TestKeep(t *testing.T) {
 	first := func(keep string) (change uint64) {
 		w := newWorld(t)

@@ -1,5 +1,5 @@
-// Tests what keeps a memory safe and a script cannot set up: file
-// systems of every kind, a terminal that asks, and clocks that differ.
+// This file tests the protection of a memory in situations that a script cannot create: all kinds of
+// file systems, prompts at a terminal, and different clocks.
 
 package cli
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// on puts the home on a file system.
+// on places the home on a file system.
 func (w *world) on(f sysinfo.FileSystem) {
 	w.env.FileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
 }
@@ -64,7 +64,7 @@ func TestNetworkFileSystem(t *testing.T) {
 		t.Errorf("the refusal as JSON is %q, want its kind", stderr)
 	}
 
-	// Looking is no danger; a copy is made of it, too.
+	// Reading the memory and making a backup are safe.
 	w.must(t, "get", "style")
 	w.must(t, "backup", "copy.oxbow")
 
@@ -90,7 +90,7 @@ func TestDoctorOfFileSystems(t *testing.T) {
 		name   string
 		fs     sysinfo.FileSystem
 		status int
-		want   string // the beginning of a line
+		want   string // beginning of a line
 	}{
 		{
 			"local",
@@ -247,8 +247,8 @@ func TestRedactAsks(t *testing.T) {
 	}
 }
 
-// Where a file system has no hard links, a crash between the two renames of a
-// recovery leaves no store under its name.
+// TestStaleFilesOfAnInterruptedReplace tests a file system without hard links: a crash between the two
+// renames of a recovery leaves no store with its name.
 func TestStaleFilesOfAnInterruptedReplace(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

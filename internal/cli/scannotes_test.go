@@ -1,4 +1,5 @@
-// Tests that scan finds and removes secrets beside the entries: in notes, sources and files.
+// This file tests that scan finds and removes secrets outside of the entries: in notes, sources and
+// files.
 
 package cli
 
@@ -12,18 +13,18 @@ import (
 	"time"
 )
 
-// scanKey is the secret in the home that TestScanNotes makes.
+// scanKey is the secret in the home of TestScanNotes.
 const scanKey = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
-// scannedWorld returns a world whose home h has the secret in a store by a version that did not
-// screen notes and sources, and in files.
+// scannedWorld returns a world with a home h. The home has the secret in files, and in a store by an
+// old version that did not screen notes and sources.
 func scannedWorld(t *testing.T) *world {
 	w := newWorld(t)
 	old, err := os.ReadFile("testdata/scan/noted.oxbow")
 	if err != nil || !bytes.Contains(old, []byte(scanKey)) {
 		t.Fatalf("the old store has no secret, or cannot be read: %v", err)
 	}
-	// after the changes of the store
+	// later than the changes in the store
 	w.env.Now = func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
 	for name, text := range map[string]string{
 		"memory.oxbow":            string(old),
@@ -51,7 +52,7 @@ func scannedWorld(t *testing.T) *world {
 	return w
 }
 
-// filesWith returns the files below a directory that have the text, in any case of letters.
+// filesWith returns the files below a directory that contain the text, ignoring case.
 func filesWith(t *testing.T, dir, text string) (names []string) {
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -69,7 +70,8 @@ func filesWith(t *testing.T, dir, text string) (names []string) {
 	return names
 }
 
-// After scan --fix and the commands that it prints, no file of the home has the secret.
+// TestScanNotes tests that no file of the home contains the secret after scan --fix and the commands
+// that scan prints.
 func TestScanNotes(t *testing.T) {
 	w := scannedWorld(t)
 	home := filepath.Join(w.dir, "h")

@@ -1,4 +1,4 @@
-// Tests what a person sees on a terminal, at several widths.
+// This file tests the output on a terminal, in several widths.
 
 package cli
 
@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
-// shown writes the colours of a screen so that a golden file can be read.
+// shown replaces the colour codes of a screen, so that golden files are readable.
 var shown = strings.NewReplacer(
 	screen.Plain,
 	"⟧",
@@ -36,7 +36,7 @@ var shown = strings.NewReplacer(
 	"⟦green ",
 )
 
-// UPDATE=1 writes the golden files again, for a review.
+// golden compares got with a golden file. With UPDATE=1, it writes the file instead.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	file = filepath.Join("testdata", "screen", file)
@@ -54,7 +54,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// newScreen is a world with a memory of texts that are hard to lay out.
+// newScreen returns a world with a memory of texts that are difficult to lay out.
 func newScreen(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -205,7 +205,7 @@ func TestPager(t *testing.T) {
 			t.Errorf("%s: %q was printed and %q paged", c.name, out, paged.String())
 		}
 	}
-	// Tabs count as the columns that they may take.
+	// Tabs count with their maximum width.
 	w.env.StdoutTerm, w.env.Height = true, 12
 	w.must(t, "remember", "tabs", "--content", strings.Repeat("\t\t\t\t\t\t\t\tx\n", 4))
 	argv = nil
@@ -214,7 +214,7 @@ func TestPager(t *testing.T) {
 	}
 	w.must(t, "forget", "tabs")
 	w.env.Height = 4
-	// What is said on standard error follows the pager.
+	// Messages on standard error come after the pager.
 	w.env.StdoutTerm = true
 	_, out, errs := w.run(t, "list", "--limit", "3", "--no-pager")
 	_, pagedOut, pagedErrs := w.run(t, "list", "--limit", "3")
@@ -223,7 +223,8 @@ func TestPager(t *testing.T) {
 	}
 }
 
-// Work is shown once it takes long, counts up, and leaves no trace.
+// TestProgress tests that the progress is displayed when the work takes long, that it advances, and
+// that it is removed at the end.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -252,7 +253,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// Where only a part is known, that is shown.
+// TestProgressOfAPart tests the progress if the total is unknown.
 func TestProgressOfAPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -267,7 +268,7 @@ func TestProgressOfAPart(t *testing.T) {
 	})
 }
 
-// A wait for a server is shown as long as it lasts.
+// TestProgressOfAWait tests that a wait for a server is displayed until it ends.
 func TestProgressOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -286,7 +287,8 @@ func TestProgressOfAWait(t *testing.T) {
 	})
 }
 
-// Work that takes long has a rate, and an end that comes nearer.
+// TestProgressHasARateAndAnEnd tests that the progress of long work includes a rate and the remaining
+// time.
 func TestProgressHasARateAndAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -341,7 +343,8 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 	})
 }
 
-// A question stays visible until it is answered, and the time until then does not count.
+// TestQuestionsStayVisible tests that a question stays visible until it is answered, and that the time
+// until the answer does not count.
 func TestQuestionsStayVisible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -374,7 +377,7 @@ func TestQuestionsStayVisible(t *testing.T) {
 	})
 }
 
-// In a pipe, with --quiet and with --json there is no progress.
+// TestProgressIsForTerminals tests that there is no progress in a pipe, with --quiet and with --json.
 func TestProgressIsForTerminals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -401,7 +404,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 	})
 }
 
-// What a shell is offered, on a real memory.
+// TestCompletion tests the completion of a shell with a real memory.
 func TestCompletion(t *testing.T) {
 	w := newScreen(t)
 	w.must(t, "profile", "new", "vtt", "--project", "harbor")
@@ -471,7 +474,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// No flag that takes a value leaves a shell to offer files where none is meant.
+// TestEveryFlagIsCompleted tests that no flag with a value lets the shell offer files unless the value
+// is a file.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	a := newApp(newWorld(t).env)
 	root := a.root(Run)

@@ -1,4 +1,4 @@
-// The stories in testdata/script, and the commands that they need besides oxbow.
+// This file runs the scripts in testdata/script, and defines their commands besides oxbow.
 
 package cli
 
@@ -48,8 +48,8 @@ func oxbowMain() {
 	os.Exit(Main())
 }
 
-// notRaced skips a test of many processes in a short run with the race detector: each
-// takes half a second to begin with it, and most have one goroutine.
+// notRaced skips a test of many processes in a short run with the race detector. Such a process takes
+// half a second to start, and most have only one goroutine.
 func notRaced(t *testing.T) {
 	t.Helper()
 	if raced && testing.Short() {
@@ -66,9 +66,9 @@ func TestScripts(t *testing.T) {
 	for _, file := range files {
 		checkStory(t, file)
 	}
-	// With the race detector each command is a process of its own, which takes half a
-	// second to begin, and most have one goroutine: a short run with it tells the
-	// stories of servers and of what runs next to them.
+	// With the race detector, each command is a process, which takes half a second to start, and most
+	// processes have only one goroutine. A short run with the detector therefore only runs the scripts
+	// about servers and processes next to servers.
 	if raced && testing.Short() {
 		all := len(files)
 		files = slices.DeleteFunc(files, func(file string) bool {
@@ -92,7 +92,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
-			// What a script cannot spell.
+			// NL is a newline, which a script cannot contain.
 			env.Setenv("NL", "\n")
 			env.Setenv("BAD", "\xe9")
 			env.Setenv("LONG", strings.Repeat("x", 10000))
@@ -130,8 +130,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// checkStory insists that a script that opened a store ends with a check, and
-// that it says what it is about.
+// checkStory checks that a script that opened a store ends with a check, and that the script begins
+// with a description.
 func checkStory(t *testing.T, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -154,7 +154,7 @@ func checkStory(t *testing.T, file string) {
 	}
 }
 
-// statusCommand is "status N COMMAND…": the command must end with status N.
+// statusCommand implements "status N COMMAND…": the command must end with status N.
 func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N COMMAND…")
@@ -176,8 +176,8 @@ func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// bytesCommand is "bytes FILE TEXT [N]": it writes the text, with Go's escapes,
-// N times.
+// bytesCommand implements "bytes FILE TEXT [N]": it writes the text, which may contain Go escapes, N
+// times.
 func bytesCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: bytes FILE TEXT [N]")
@@ -192,8 +192,8 @@ func bytesCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(text, n)), 0o600))
 }
 
-// flipCommand is "flip FILE TEXT|OFFSET": it changes one byte, the first of the
-// text in the file or the one at the offset.
+// flipCommand implements "flip FILE TEXT|OFFSET": it changes one byte, the first byte of the text in
+// the file or the byte at the offset.
 func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: flip FILE TEXT|OFFSET")
@@ -212,7 +212,7 @@ func flipCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, b, 0o600))
 }
 
-// setbyteCommand is "setbyte FILE OFFSET VALUE".
+// setbyteCommand implements "setbyte FILE OFFSET VALUE".
 func setbyteCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: setbyte FILE OFFSET VALUE")
@@ -228,7 +228,7 @@ func setbyteCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, b, 0o600))
 }
 
-// sameCommand is "same DIR DIR": the directories hold the same files.
+// sameCommand implements "same DIR DIR": the directories must contain the same files.
 func sameCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: same DIR DIR")
@@ -239,8 +239,8 @@ func sameCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// editCommand is "edit FILE OLD NEW": each OLD in the file becomes NEW. Both may
-// have the escapes of Go.
+// editCommand implements "edit FILE OLD NEW": it replaces each OLD in the file by NEW. Both may contain
+// Go escapes.
 func editCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: edit FILE OLD NEW")
@@ -260,8 +260,8 @@ func editCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, bytes.ReplaceAll(b, []byte(texts[0]), []byte(texts[1])), 0o600))
 }
 
-// doMendsCommand is "domends": it runs the commands that the last command advised for warnings and
-// problems, as they are printed. There must be one.
+// doMendsCommand implements "domends": it runs the commands that the output of the last command advised
+// for warnings and problems. There must be at least one.
 func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: domends")
@@ -289,7 +289,7 @@ func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// globCommand is "glob PATTERN": GLOB becomes the one file that matches.
+// globCommand implements "glob PATTERN": it sets GLOB to the only file that matches.
 func globCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: glob PATTERN")
@@ -302,7 +302,7 @@ func globCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GLOB", found[0])
 }
 
-// memoryLine is the line of a manifest that names the memory that was dumped.
+// memoryLine matches the line of a manifest with the name of the dumped memory.
 var memoryLine = regexp.MustCompile(`(?m)^"memory": ".*",\n`)
 
 func treeText(ts *testscript.TestScript, dir string) string {
@@ -335,7 +335,7 @@ func treeText(ts *testscript.TestScript, dir string) string {
 	return b.String()
 }
 
-// holdsCommand is "holds GLOB TEXT": one file of that pattern holds the text.
+// holdsCommand implements "holds GLOB TEXT": one file that matches the pattern must contain the text.
 func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: holds GLOB TEXT")
@@ -352,7 +352,7 @@ func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// headCommand is "head VARIABLE": it takes the hash in the last output.
+// headCommand implements "head VARIABLE": it stores the hash in the last output in the variable.
 func headCommand(ts *testscript.TestScript, neg bool, args []string) {
 	m := regexp.MustCompile(`head ([0-9a-f]{64})`).FindStringSubmatch(ts.ReadFile("stdout"))
 	if neg || len(args) != 1 || m == nil {
@@ -361,7 +361,7 @@ func headCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], m[1])
 }
 
-// fakeBench prints its arguments, and fails at "speed".
+// fakeBench prints its arguments. It fails if the argument is "speed".
 func fakeBench() {
 	dir, _ := os.Getwd()
 	fmt.Printf("measures %q in %s\n", os.Args[1:], filepath.Base(dir))
@@ -371,8 +371,7 @@ func fakeBench() {
 	}
 }
 
-// fakeEditor is an editor that does what its first argument says to the file
-// in its last.
+// fakeEditor is an editor. It changes the file in its last argument as its first argument specifies.
 func fakeEditor() {
 	args := os.Args[1:]
 	file := args[len(args)-1]
@@ -389,20 +388,20 @@ func fakeEditor() {
 		fail(os.WriteFile(file, append(old, args[1]...), 0o600))
 	case "write":
 		fail(os.WriteFile(file, []byte(args[1]), 0o600))
-	case "newline": // what most editors do to the last line
+	case "newline": // most editors add a newline at the end
 		fail(os.WriteFile(file, append(old, '\n'), 0o600))
-	case "race": // another process changes the entry meanwhile
+	case "race": // another process changes the entry in the meantime
 		out, err := exec.Command("oxbow", "remember", args[1], "what another wrote").CombinedOutput()
 		if err != nil {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
-	case "lose": // another process forgets the entry meanwhile
+	case "lose": // another process deletes the entry in the meantime
 		if out, err := exec.Command("oxbow", "forget", args[1]).CombinedOutput(); err != nil {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
-	case "clobber": // another process writes the file itself meanwhile
+	case "clobber": // another process writes the file itself in the meantime
 		fail(os.WriteFile(args[1], []byte("# what another wrote\n"), 0o600))
 		fail(os.WriteFile(file, append(old, "\nprocess: false\n"...), 0o600))
 	case "crash":

@@ -1,6 +1,6 @@
-// Everyday, the oxbow commands of a script run one after another in one process, its
-// worker: most of what a process of oxbow costs is its start. With OXBOW_LONG, as in
-// .ci/run, and with the race detector, each command is a process of its own.
+// This file runs the oxbow commands of a script one after another in one process, the script's worker,
+// because most of the time of an oxbow process is its start. With OXBOW_LONG, as in .ci/run, and with
+// the race detector, each command is a separate process.
 
 package cli
 
@@ -25,15 +25,15 @@ import (
 // workerEnv is the environment variable that makes a process of oxbow a worker.
 const workerEnv = "OXBOW_SCRIPT_WORKER"
 
-// workerCall is one command for a worker: what a process is given.
+// workerCall is a command for a worker, with the environment of a process.
 type workerCall struct {
 	Args          []string
 	Env           []string
 	Dir           string
-	In, Out, Errs string // files
+	In, Out, Errs string // paths of files
 }
 
-// work runs the calls on standard input, and answers each with its exit status.
+// work runs the calls from standard input and answers each with its exit status.
 func work() {
 	calls, answers := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
 	for {
@@ -55,7 +55,7 @@ func work() {
 	}
 }
 
-// run makes the process what the call wants, and returns the exit status.
+// run sets up the process for the call, runs the command, and returns the exit status.
 func (c workerCall) run() (int, error) {
 	os.Clearenv()
 	for _, variable := range c.Env {
@@ -87,25 +87,25 @@ func (c workerCall) run() (int, error) {
 	return Main(), nil
 }
 
-// A worker is the process of one script.
+// worker is the process that runs the commands of one script.
 type worker struct {
-	set     []string // variables that Setup has set
-	others  []string // that scripts set
-	dir     string   // of the files of calls
-	stdin   string   // of the next call
+	set     []string // variables that Setup set
+	others  []string // variables that script lines set
+	dir     string   // directory with the files of calls
+	stdin   string   // input of the next call
 	crash   bytes.Buffer
 	calls   *gob.Encoder
 	answers *gob.Decoder
 }
 
-// workerKey is the key of a script's worker among its values.
+// workerKey is the key of the worker in a script's values.
 type workerKey struct{}
 
 // workerOf returns the worker of the script.
 func workerOf(ts *testscript.TestScript) *worker { return ts.Value(workerKey{}).(*worker) }
 
-// startWorker starts the worker of a script, which ends with the script. Lines of
-// scripts set the variables.
+// startWorker starts the worker of a script. The worker ends with the script. Lines of scripts may set
+// the variables.
 func startWorker(env *testscript.Env, variables []string) error {
 	t := env.T().(testing.TB)
 	w := &worker{dir: t.TempDir(), others: variables}
@@ -174,14 +174,14 @@ func (w *worker) run(ts *testscript.TestScript, args []string) int {
 	return status
 }
 
-// runCommand is "run ARGS…": exec oxbow, in the script's worker.
+// runCommand implements "run ARGS…", which is "exec oxbow ARGS…" in the script's worker.
 func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if status := workerOf(ts).run(ts, args); (status != 0) != neg {
 		ts.Fatalf("oxbow %q ended with status %d", args, status)
 	}
 }
 
-// inputCommand is "input FILE": stdin, for the next command in the worker.
+// inputCommand implements "input FILE", which is stdin for the next command in the worker.
 func inputCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: input FILE")
@@ -189,17 +189,17 @@ func inputCommand(ts *testscript.TestScript, neg bool, args []string) {
 	workerOf(ts).stdin = ts.ReadFile(args[0])
 }
 
-// Lines of scripts, after their conditions and "!".
+// Patterns for lines of scripts, after their conditions and "!".
 var (
 	oxbowLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*(?:! )?)exec oxbow( .*[^&])?$`)
 	stdinLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*)stdin (.*)$`)
 	envLine   = regexp.MustCompile(`(?m)^(?:\[[^\]]+\] )*env (\w+)=`)
-	// statusLine has the word that [statusCommand] takes for a command in the worker.
+	// statusLine matches the word that [statusCommand] replaces by a command in the worker.
 	statusLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*status \d )oxbow( .*)$`)
 )
 
-// forWorker returns the script with its oxbow commands in the worker, unless what it
-// reads is a file of its process; line by line, so that failures have the right numbers.
+// forWorker returns the script with its oxbow commands in the worker, except commands that read a file
+// of their process. It keeps the line numbers, so that failures are reported correctly.
 func forWorker(script string) string {
 	body, files, found := strings.Cut(script, "\n-- ")
 	lines := strings.Split(body, "\n")
@@ -220,12 +220,12 @@ func forWorker(script string) string {
 	return body + "\n-- " + files
 }
 
-// notWorked are the scripts whose commands stay processes: the lock of a store names
-// the subcommand that its process began with.
+// notWorked contains the scripts whose commands stay separate processes, because the lock of a store
+// contains the subcommand with which the process was started.
 var notWorked = []string{"doctor.txt"}
 
-// rewriteForWorker writes the scripts of the files to others, for a worker each, and
-// returns the paths and the variables that lines of them set.
+// rewriteForWorker writes the scripts for workers to new files, one worker for each script, and returns
+// their paths and the variables that script lines set.
 func rewriteForWorker(t *testing.T, files []string) (rewritten, variables []string) {
 	t.Helper()
 	dir := t.TempDir()

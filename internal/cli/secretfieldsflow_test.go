@@ -1,4 +1,5 @@
-// Tests that a secret in any field of any call, through each interface, reaches no file.
+// This file tests that a secret in any field of any call, through each interface, is not written to a
+// file.
 
 package cli
 
@@ -18,13 +19,13 @@ import (
 	"testing"
 )
 
-// fieldSecret is a secret, and fieldText is a text that has it and is valid in any field.
+// fieldSecret is a secret. fieldText is a text that contains it and is valid in any field.
 const (
 	fieldSecret = "ghp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	fieldText   = "tag:" + fieldSecret
 )
 
-// fieldSchema is what the test needs of a JSON schema.
+// fieldSchema is the part of a JSON schema that the test needs.
 type fieldSchema struct {
 	Type       any                     `json:"type"`
 	Enum       []any                   `json:"enum"`
@@ -33,7 +34,7 @@ type fieldSchema struct {
 	Required   []string                `json:"required"`
 }
 
-// hasType reports whether a value may be of the type.
+// hasType reports whether a value may have the type.
 func (s *fieldSchema) hasType(want string) bool {
 	switch t := s.Type.(type) {
 	case string:
@@ -44,7 +45,7 @@ func (s *fieldSchema) hasType(want string) bool {
 	return false
 }
 
-// value returns a value of the schema in which every text is the given one; nil if the schema has
+// value returns a value of the schema in which every string is text. It returns nil if the schema has
 // no free text.
 func (s *fieldSchema) value(text string) any {
 	switch {
@@ -70,7 +71,7 @@ func (s *fieldSchema) value(text string) any {
 	return nil
 }
 
-// fieldDefaults are the arguments with which calls succeed, by the names of the fields.
+// fieldDefaults contains arguments with which calls succeed, by field name.
 var fieldDefaults = map[string]any{
 	"name": "base", "names": []string{"base"}, "content": "A text.", "labels": []string{"tag:first"},
 	"old": "tag:first", "new": "tag:second",
@@ -84,7 +85,8 @@ var fieldDefaults = map[string]any{
 
 // calls calls fn with arguments for each free text field of a call.
 func (s *fieldSchema) calls(fn func(field string, args object)) {
-	// In order: once an entry has the name that stands for the secret, it is no alias of another.
+	// Sort the fields, because a name that replaced the secret cannot become an alias of another entry
+	// later.
 	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
 		v := s.Properties[field].value(fieldText)
 		if v == nil {
@@ -94,7 +96,7 @@ func (s *fieldSchema) calls(fn func(field string, args object)) {
 		for _, name := range s.Required {
 			args[name] = cmp.Or[any](fieldDefaults[name], s.Properties[name].value("text"))
 		}
-		// which calls often need though they are optional
+		// optional fields that calls often need
 		for _, name := range []string{"name", "names", "labels", "content"} {
 			if _, has := s.Properties[name]; has && field != name {
 				args[name] = fieldDefaults[name]
@@ -115,8 +117,8 @@ func newFieldWorld(t *testing.T) *world {
 	return w
 }
 
-// noFieldSecret fails the test if a file has the secret, in any case of letters, and removes the
-// file's claim on later checks.
+// noFieldSecret fails the test if a file contains the secret, ignoring case. It empties the file, so
+// that later checks do not report the file again.
 func noFieldSecret(t *testing.T, dir, what string) {
 	t.Helper()
 	for _, name := range filesWith(t, dir, fieldSecret[4:]) {
@@ -127,8 +129,7 @@ func noFieldSecret(t *testing.T, dir, what string) {
 	}
 }
 
-// checkFields fails the test if a field that is known to be written was not among the calls that
-// succeeded.
+// checkFields fails the test if a field that is known to be written was in no successful call.
 func checkFields(t *testing.T, succeeded map[string]bool, want ...string) {
 	t.Helper()
 	for _, field := range want {
@@ -286,7 +287,8 @@ func TestSecretFieldsHTTP(t *testing.T) {
 	w.must(t, "check")
 }
 
-// A person's secret is refused with a message that does not repeat it, and an agent's is replaced.
+// TestSecretFieldsCLI tests that the secret of a person is refused, with a message that does not repeat
+// it, and that the secret of an agent is replaced.
 func TestSecretFieldsCLI(t *testing.T) {
 	for _, args := range [][]string{
 		{"remember", fieldText, "A text."},
@@ -317,7 +319,7 @@ func TestSecretFieldsCLI(t *testing.T) {
 			w := newFieldWorld(t)
 			args := slices.Clone(args)
 			isRead := args[0] == "import" || args[0] == "load"
-			if isRead { // what is read is outside of the home
+			if isRead { // the file that is read is outside of the home
 				args[1] = filepath.Join(t.TempDir(), args[1])
 				w.must(t, "dump", args[1])
 			}

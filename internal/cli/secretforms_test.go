@@ -1,5 +1,5 @@
-// Secrets in the forms that agents meet, through each door of the program: no file
-// below the home holds any part of one.
+// This file tests secrets in the forms that agents encounter, through each interface of the program: no
+// file below the home may contain any part of a secret.
 
 package cli
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// Keys that no service has given out, and lines of a key that is none.
+// Keys that no service has issued, and lines of an invalid private key.
 const (
 	plantedToken    = "x9Kd82mQpZ4Rt7VbNc1W"
 	plantedPassword = "Tr0ub4dor&3x"
@@ -73,7 +73,7 @@ func TestSecretForms(t *testing.T) {
 	}
 }
 
-// encodedSecrets are secrets in other forms, of which no file may have a part.
+// encodedSecrets contains secrets in encoded forms. No file may contain a part of them.
 var encodedSecrets = []string{
 	"Z2hwX2E4S3owUXBMM3ZYdzlSdFkybU5iNkNzRDFmR2g0SmtFNXVWaQ",                  // base64
 	"dGhlIHRva2VuIGlzIGdocF9hOEt6MFFwTDN2WHc5UnRZMm1OYjZDc0QxZkdoNEprRTV1Vmk", // base64 of a sentence
@@ -110,7 +110,7 @@ func TestEncodedSecrets(t *testing.T) {
 	}
 }
 
-// throughHTTP creates an entry as a program does.
+// throughHTTP creates an entry over HTTP like a program.
 func throughHTTP(t *testing.T, w *world, text string) {
 	w.must(t, "init")
 	tokens := filepath.Join(t.TempDir(), "tokens")
@@ -134,8 +134,8 @@ func throughHTTP(t *testing.T, w *world, text string) {
 	}
 }
 
-// TestSecretFormsAreNotShared: in no part of an entry does a secret reach the files of a
-// team, though its person kept it at home.
+// TestSecretFormsAreNotShared tests that a secret in any part of an entry does not reach the files of a
+// team, even if its person kept it at home.
 func TestSecretFormsAreNotShared(t *testing.T) {
 	git := testenv.Program(t, "git", "apt install git")
 	w := newWorld(t)
@@ -158,7 +158,7 @@ func TestSecretFormsAreNotShared(t *testing.T) {
 		text := plant.Replace(form)
 		refused(form, "Seen before it failed:\n"+text)
 		if strings.Contains(text, "\n") {
-			continue // aliases and labels are of one line
+			continue // aliases and labels have only one line
 		}
 		refused("an alias: "+form, "A text.", "--alias", text)
 		refused("a tag: "+form, "A text.", "--tag", text)
@@ -170,8 +170,8 @@ func TestSecretFormsAreNotShared(t *testing.T) {
 	w.must(t, "check")
 }
 
-// noPlanted fails the test where a file below a directory holds what was planted,
-// or none holds a mark.
+// noPlanted fails the test if a file below a directory contains a planted secret, or if no file
+// contains a mark.
 func noPlanted(t *testing.T, dir string) {
 	t.Helper()
 	redacted := 0
@@ -198,7 +198,7 @@ func noPlanted(t *testing.T, dir string) {
 	}
 }
 
-// runWith runs a command on an input.
+// runWith runs a command with standard input.
 func (w *world) runWith(t *testing.T, stdin string, args ...string) {
 	t.Helper()
 	w.env.Stdin = strings.NewReader(stdin)
@@ -272,8 +272,8 @@ func throughImport(t *testing.T, w *world, text string) {
 	w.must(t, "import", file)
 }
 
-// A secret that hooks once put before a model, and an archive keeps in the packed line
-// of a turn, is found and replaced; the turn can still be read.
+// TestScanPacked tests that a secret that a hook showed to a model, and that an archive stores in the
+// compressed line of a turn, is found and replaced. The turn must stay readable.
 func TestScanPacked(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.dir, "home")

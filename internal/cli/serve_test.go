@@ -1,5 +1,4 @@
-// Tests oxbow serve, ui, open and demo --ui: what they print, what they serve, and how
-// they end.
+// This file tests oxbow serve, ui, open and demo --ui: their output, their pages, and their end.
 
 package cli
 
@@ -14,8 +13,8 @@ import (
 	"testing"
 )
 
-// pages runs a command that serves pages, follows the link that it prints, and returns
-// the page after it.
+// pages runs a command that serves pages, opens the printed link, and returns the page to which the
+// link leads.
 func (w *world) pages(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -66,7 +65,7 @@ func (w *world) pages(t *testing.T, args ...string) string {
 	return body
 }
 
-// serves are commands that run until they are ended: TestPages runs them.
+// serves matches commands that run until they are ended. TestPages runs them.
 var serves = regexp.MustCompile(`^oxbow (ui|serve|open)\b|demo --ui`)
 
 func TestPages(t *testing.T) {

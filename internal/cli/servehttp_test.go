@@ -1,4 +1,4 @@
-// The HTTP server: tokens, addresses, and its end.
+// This file tests the HTTP server: tokens, addresses, and its end.
 
 package cli
 

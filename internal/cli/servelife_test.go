@@ -1,4 +1,4 @@
-// Tests what becomes of writes when a server ends, and in a backup taken meanwhile.
+// This file tests writes at the end of a server and during a backup.
 
 package cli
 
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// A request that is under way when the server is told to end is answered, and what it
-// wrote is there.
+// TestRequestsFinish tests that a request in progress is answered, and its write stored, when the
+// server is told to end.
 func TestRequestsFinish(t *testing.T) {
 	s := newStreet(t, "")
 	c, err := net.Dial("tcp", s.addr)
@@ -43,7 +43,7 @@ func TestRequestsFinish(t *testing.T) {
 	}
 	ended := make(chan int, 1)
 	go func() { ended <- s.stop() }()
-	for { // until no new connection is taken
+	for { // until the server refuses new connections
 		n, err := net.DialTimeout("tcp", s.addr, time.Second)
 		if err != nil {
 			break
@@ -67,8 +67,8 @@ func TestRequestsFinish(t *testing.T) {
 	}
 }
 
-// A backup of a tenant that is taken during writes holds all that was acknowledged
-// before it, is sound, and is of that tenant alone.
+// TestBackupDuringWrites tests that a backup of a tenant during writes contains all writes that were
+// acknowledged before the backup, is valid, and contains no other tenant.
 func TestBackupDuringWrites(t *testing.T) {
 	s := newStreet(t, "")
 	ctx, stop := context.WithCancel(t.Context())

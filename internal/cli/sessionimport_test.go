@@ -1,4 +1,4 @@
-// Tests of what an import of sessions leaves for hooks.
+// This file tests the state in which an import of sessions leaves the archive.
 
 package cli
 
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// An import of many turns leaves the archive with an index: without one, no prompt after
-// it is answered in the time that a hook has.
+// TestSessionImportMakesIndex tests that an import of many turns creates the index of the archive.
+// Without the index, no later prompt would be answered in the time that a hook has.
 func TestSessionImportMakesIndex(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.vars["HOME"], ".claude", "projects", "-p")
@@ -37,7 +37,7 @@ func TestSessionImportMakesIndex(t *testing.T) {
 		t.Fatalf("session import says %q", said)
 	}
 	fi, err := os.Stat(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", "sessions.oxbow.idx"))
-	if err != nil || fi.Size() == 0 { // an empty one says that none was needed yet
+	if err != nil || fi.Size() == 0 { // an empty file means that no index was needed yet
 		t.Errorf("the archive has no index: %v", err)
 	}
 	if said := w.must(t, "session", "search", "heron 399"); !strings.Contains(said, "heron 399") {

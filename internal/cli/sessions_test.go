@@ -1,4 +1,4 @@
-// Tests when the archive answers at once.
+// This file tests when the archive can answer at once.
 
 package cli
 
@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// How often an entry was shown is not counted in an archive that would be read whole for it.
+// TestAnswersNow tests that the number of times that an entry was shown is not counted if this requires
+// reading the whole archive.
 func TestAnswersNow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sessions.oxbow")
 	size := func(name string, n int64) {

@@ -1,4 +1,4 @@
-// Ends the program at a terminal while it works.
+// This file ends the program at a terminal while it works.
 
 package cli
 
@@ -39,7 +39,7 @@ func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	s.cmd.Stdin = program
 	s.cmd.Stdout = &s.out
 	s.cmd.Stderr = program
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // the controlling terminal is standard input
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	return s
 }
 
-// until reads what the terminal shows until it has the text; with "", until the
-// program has closed it.
+// until reads the terminal's output until it contains the text. If the text is "", until reads to the
+// end of the output.
 func (s *terminalRun) until(t *testing.T, text string) {
 	t.Helper()
 	b := make([]byte, 1024)
@@ -63,18 +63,18 @@ func (s *terminalRun) until(t *testing.T, text string) {
 	}
 }
 
-// spent returns the processor time of a process that runs.
+// spent returns the processor time of a running process.
 func spent(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	var at unix.Timespec
-	if err := unix.ClockGettime(int32(^pid)<<3|2, &at); err != nil { // as clock_getcpuclockid numbers it
+	if err := unix.ClockGettime(int32(^pid)<<3|2, &at); err != nil { // clock ID as in clock_getcpuclockid(3)
 		t.Fatal(err)
 	}
 	return time.Duration(at.Nano())
 }
 
-// Long work ends at Ctrl-C and at SIGTERM, by itself and with status 1: within
-// 100 ms of a processor, whatever else the machine does. What it wrote is sound.
+// TestSignalsEndWork tests that long work ends by itself after Ctrl-C and SIGTERM, with status 1, after
+// at most 100 ms of processor time, and without damage to the written data.
 func TestSignalsEndWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds of work")
@@ -88,7 +88,7 @@ func TestSignalsEndWork(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "many.jsonl"), lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// A text without a space, of characters that are all different words.
+	// A text without spaces, whose characters are all different words.
 	r := rand.New(rand.NewSource(1))
 	text := func() string {
 		var b strings.Builder
@@ -117,7 +117,7 @@ func TestSignalsEndWork(t *testing.T) {
 	for _, tt := range []struct {
 		home string
 		args []string
-		term bool // by SIGTERM, not by Ctrl-C
+		term bool // with SIGTERM instead of Ctrl-C
 	}{
 		{"many", []string{"import", "many.jsonl"}, false},
 		{"hostile", []string{"recall", "dog"}, false},
@@ -151,7 +151,7 @@ func TestSignalsEndWork(t *testing.T) {
 		}
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			took := stopped(t)
-			for range 2 { // on a busy machine the kernel's part is larger
+			for range 2 { // try twice, because the kernel needs more time on a busy machine
 				if took > most {
 					took = min(took, stopped(t))
 				}
@@ -170,7 +170,8 @@ func TestSignalsEndWork(t *testing.T) {
 	}
 }
 
-// At a terminal, the server says what it waits for, and how clients are set up.
+// TestServerOnATerminal tests that a server on a terminal explains what it waits for and how to
+// configure clients.
 func TestServerOnATerminal(t *testing.T) {
 	s := atTerminal(t, t.TempDir(), "mcp")
 	s.until(t, "oxbow mcp\r\n")
@@ -191,7 +192,8 @@ func TestServerOnATerminal(t *testing.T) {
 	}
 }
 
-// A terminal that is closed at the question about an edit does not take the text along.
+// TestClosedTerminalKeepsEdit tests that an edited text is kept if the terminal is closed at the
+// question about the edit.
 func TestClosedTerminalKeepsEdit(t *testing.T) {
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")

@@ -1,6 +1,5 @@
-// Tests sub-agents with real processes: an agent that is this test's
-// own program reads its briefing, starts the memory that it was given, and tries
-// to see more than it may.
+// This file tests sub-agents with real processes. The agent is this test program: it reads its
+// briefing, starts the memory that it was given, and tries to read more than it may.
 
 package cli
 
@@ -21,7 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fakeAgent is an agent without a model: it does what its first argument says.
+// fakeAgent is an agent without a model. Its first argument specifies its action.
 func fakeAgent() {
 	args := os.Args[1:]
 	fail := func(err error) {
@@ -40,7 +39,7 @@ func fakeAgent() {
 		_, task, _ := strings.Cut(string(b), "\n# Task\n")
 		fmt.Printf("task: %s\n", strings.TrimSpace(task))
 		fail(useMemory(args[2]))
-		// And around the server, by the command line.
+		// Try to bypass the server with the command line.
 		out, err := exec.Command("oxbow", "get", "secret").CombinedOutput()
 		fmt.Printf("oxbow get secret: %v, %s", err, out)
 	case "fail":
@@ -55,7 +54,7 @@ func fakeAgent() {
 				fmt.Println(v)
 			}
 		}
-	case "wait": // wait ADDRESS: says that it runs, and waits to be stopped
+	case "wait": // wait ADDRESS: reports that it runs, and waits to be stopped
 		c, err := net.Dial("tcp", args[1])
 		fail(err)
 		fmt.Println("begun")
@@ -69,8 +68,7 @@ func fakeAgent() {
 	}
 }
 
-// useMemory starts the server that a file configures, as a client does, and
-// tells what it answers.
+// useMemory starts the server that a file configures, like a client, and prints its answers.
 func useMemory(config string) error {
 	b, err := os.ReadFile(config)
 	if err != nil {
@@ -128,8 +126,8 @@ func useMemory(config string) error {
 	return cs.Close()
 }
 
-// A server whose client goes away stops the sub-agents that it runs, and records
-// that.
+// TestServerStopsItsSubAgents tests that a server whose client disconnects stops its running sub-agents
+// and records this.
 func TestServerStopsItsSubAgents(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -175,7 +173,7 @@ func TestServerStopsItsSubAgents(t *testing.T) {
 		t.Fatalf("the sub-agent ended early: %v", err)
 	}
 	w.env.Stdin = strings.NewReader("")
-	typed.Close() // the client goes away
+	typed.Close() // the client disconnects
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("the sub-agent goes on")
 	}

@@ -1,4 +1,4 @@
-// Tests of output that cannot be written.
+// This file tests output that cannot be written.
 
 package cli
 
@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// brokenWriter takes so many bytes and fails after them.
+// brokenWriter accepts a number of bytes and then fails.
 type brokenWriter struct {
 	room int
 	err  error

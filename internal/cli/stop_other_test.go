@@ -1,6 +1,6 @@
 //go:build !unix
 
-// The fallback where processes cannot be stopped.
+// This file is the fallback for systems on which processes cannot be suspended.
 
 package cli
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Stops a process, where processes can be stopped.
+// This file suspends a process.
 
 package cli
 
@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// stop stops a child process and returns once it is stopped.
+// stop suspends a child process and returns when it is suspended.
 func stop(p *os.Process) error {
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return err

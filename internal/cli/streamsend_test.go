@@ -1,4 +1,4 @@
-// Tests that streams end with the server.
+// This file tests that streams end with the server.
 
 package cli
 
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A stream that its client still reads ends when the server is told to end.
+// TestStreamsEnd tests that a stream that a client is reading ends when the server is told to end.
 func TestStreamsEnd(t *testing.T) {
 	for _, path := range []string{"/ui/events", "/api/v1/events", "/mcp", "/mcp/p/harbor"} {
 		t.Run(path[1:], func(t *testing.T) { streamEnds(t, path) })

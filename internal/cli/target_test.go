@@ -1,4 +1,4 @@
-// Tests that no command writes its output over the memory.
+// This file tests that no command overwrites the memory with its output.
 
 package cli
 
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// writers are the commands that take a path to write to, and how they get it.
+// writers contains the commands that write to a given path, with functions for their arguments.
 var writers = map[string]func(path string) []string{
 	"export":  func(p string) []string { return []string{"export", p, "--force"} },
 	"backup":  func(p string) []string { return []string{"backup", p, "--force"} },
@@ -31,8 +31,8 @@ var writers = map[string]func(path string) []string{
 	},
 }
 
-// readsFile are commands that name a path in their usage and only read it, or
-// choose where they write.
+// readsFile contains the commands with a path in their usage that only read the path or choose their
+// output themselves.
 var readsFile = []string{"init", "import", "session import", "load", "annotate", "annotate import", "annotate move",
 	"annotate list", "annotate check", "annotate gc",
 	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new",
@@ -68,7 +68,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 		link := func(make func(old, name string) error, old, name string) string {
 			name = filepath.Join(w.dir, name)
 			if err := make(filepath.Join(home, old), name); err != nil {
-				t.Skip(err) // no links here
+				t.Skip(err) // the system does not support links
 			}
 			return name
 		}
@@ -91,7 +91,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 		for name, args := range writers {
 			for _, target := range targets {
 				if _, err := os.Stat(target); (name == "mcp" || name == "serve") && err == nil {
-					continue // reads a token that is there
+					continue // the command reads an existing token
 				}
 				status, stdout, stderr := w.run(t, append([]string{"--home", home}, args(target)...)...)
 				if after := snapshotOf(t, home); after != before {
@@ -149,7 +149,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 	}
 }
 
-// snapshotOf returns names and bytes of all files below a directory.
+// snapshotOf returns the names and contents of all files below a directory.
 func snapshotOf(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -1,4 +1,4 @@
-// Tests what a server of tenants sends, says and bounds.
+// This file tests the events, messages and limits of a server with tenants.
 
 package cli
 
@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestTenantEvents: streams of a tenant tell of its own changes alone.
+// TestTenantEvents tests that streams of a tenant report only the tenant's own changes.
 func TestTenantEvents(t *testing.T) {
 	s := newStreet(t, "")
 	for i, of := range neighbours {
@@ -59,8 +59,8 @@ func TestTenantEvents(t *testing.T) {
 	}
 }
 
-// TestServiceShowsNoLinks: what a service says is kept in files, and signs nobody in as
-// a tenant.
+// TestServiceShowsNoLinks tests that the output of a service, which is usually kept in files, contains
+// no link with which somebody could sign in as a tenant.
 func TestServiceShowsNoLinks(t *testing.T) {
 	s := &street{world: newWorld(t), links: map[string]string{}, service: true}
 	s.env.Rand = crand.Reader
@@ -76,7 +76,8 @@ func TestServiceShowsNoLinks(t *testing.T) {
 	}
 }
 
-// TestQuota: what is too much is refused at each door, in words that say what to do.
+// TestQuota tests that each interface refuses writes beyond the quota, with a message that tells what
+// to do.
 func TestQuota(t *testing.T) {
 	s := newStreet(t, "tenant=alpha entries=4\ntenant=beta writes=1\n")
 	post := func(of, name string) (int, string) {

@@ -1,4 +1,4 @@
-// Tests that tenants of one server see nothing of each other, over all routes.
+// This file tests that the tenants of a server see nothing of each other, over all routes.
 
 package cli
 
@@ -23,24 +23,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// neighbours are tenants of one server, and its own home, "own". Each home holds secret
-// words of its own, in all that a home has: their names are known to all, n-NAME.
+// neighbours contains the tenants of one server, and its own home, "own". Each home contains its own
+// secret words in every part of a home. The names of the parts are known to all: n-NAME.
 var neighbours = []string{"alpha", "beta", "own"}
 
 func hush(of string) string { return "hush" + of }
 func pass(of string) string { return "pass-of-" + of + "-0123456789" }
 
-// street is a server of neighbours.
+// street is a server with the neighbours.
 type street struct {
 	*world
 	url   string
 	addr  string
 	links map[string]string
-	kept  map[string]http.CookieJar // of a browser that came by a link
+	kept  map[string]http.CookieJar // cookies of a browser that signed in by a link
 	stop  func() int
-	said  *bytes.Buffer // after stop
+	said  *bytes.Buffer // output of the server, after stop
 
-	service bool // it has no terminal
+	service bool // the server has no terminal
 }
 
 func (s *street) home(of string) string {
@@ -50,11 +50,11 @@ func (s *street) home(of string) string {
 	return filepath.Join(s.dir, "home", maintenance.TenantsDir, of)
 }
 
-// newStreet fills the homes, and serves them to tokens, with more lines in their file.
+// newStreet fills the homes and serves them for tokens. Lines are added to the file of tokens.
 func newStreet(t *testing.T, lines string, flags ...string) *street {
 	t.Helper()
 	s := &street{world: newWorld(t), links: map[string]string{}, kept: map[string]http.CookieJar{}}
-	s.env.Rand = crand.Reader // which is safe for concurrent use
+	s.env.Rand = crand.Reader // safe for concurrent use
 	var tokens strings.Builder
 	for _, of := range neighbours {
 		home, w := s.home(of), hush(of)
@@ -94,7 +94,7 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 	return s
 }
 
-// serve runs a server until stop is called, at the latest when the test ends.
+// serve runs a server until stop is called or the test ends.
 func (s *street) serve(t *testing.T, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -141,7 +141,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 	})
 }
 
-// send sends a request, and returns the whole answer: head and body.
+// send sends a request and returns the status and the whole answer, with its headers.
 func (s *street) send(t *testing.T, c *http.Client, method, target, secret, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+target, strings.NewReader(body))
@@ -169,11 +169,11 @@ func (s *street) send(t *testing.T, c *http.Client, method, target, secret, body
 	return res.StatusCode, fmt.Sprint(res.Header) + string(b)
 }
 
-// watcher looks at all answers that one of the neighbours gets.
+// watcher checks all answers that one of the neighbours gets.
 type watcher struct {
 	of     string
-	own    map[string]int // answers with its own words, by door
-	others int            // answers with words of another
+	own    map[string]int // number of answers with the neighbour's own words, by interface
+	others int            // number of answers with another's words
 }
 
 func (w *watcher) look(t *testing.T, door, what, answer string) {
@@ -193,7 +193,7 @@ func (w *watcher) look(t *testing.T, door, what, answer string) {
 	}
 }
 
-// values are arguments for a parameter of that name: those that lead to the neighbour.
+// values returns an argument for the parameter with this name that refers to the neighbour's data.
 func values(name, of string) any {
 	switch name {
 	case "name", "names", "names_or_ids", "note", "entry", "targets", "id":
@@ -216,8 +216,9 @@ func values(name, of string) any {
 	return nil
 }
 
-// TestTenants calls every route of all doors as each of the neighbours, with names of all
-// of them: no answer holds a word of another, and each door gives the neighbour its own.
+// TestTenants calls every route of all interfaces as each of the neighbours, with the names of all of
+// them. No answer may contain a word of another neighbour, and each interface must return the
+// neighbour's own data.
 func TestTenants(t *testing.T) {
 	s := newStreet(t, "")
 	for _, of := range neighbours {
@@ -246,7 +247,7 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// api calls every operation of the API's description, and the routes of a store.
+// api calls every operation in the description of the API, and the routes of a store.
 func (s *street) api(t *testing.T, w *watcher, to string) {
 	t.Helper()
 	_, text := s.send(t, http.DefaultClient, "GET", "/openapi.json", "", "")
@@ -260,11 +261,11 @@ func (s *street) api(t *testing.T, w *watcher, to string) {
 	}
 	for path, methods := range d.Paths {
 		if strings.HasSuffix(path, "/events") || strings.Contains(path, "/store/") {
-			continue // events have a test of their own
+			continue // events have a separate test
 		}
 		for method, op := range methods {
 			if method == "delete" && to == w.of {
-				continue // it would take away what is looked for
+				continue // the call would delete the searched words
 			}
 			target := path
 			q := url.Values{}
@@ -304,7 +305,7 @@ func (s *street) api(t *testing.T, w *watcher, to string) {
 	w.look(t, "store", "entries", answer)
 }
 
-// carrier sends a token with each request, and gives what comes back to look.
+// carrier sends a token with each request and passes the answer to look.
 type carrier struct {
 	secret string
 	look   func(answer string)
@@ -324,7 +325,7 @@ func (b carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// agents lists all that the protocol lists, reads it, and calls all tools.
+// agents lists all MCP lists, reads the listed items, and calls all tools.
 func (s *street) agents(t *testing.T, w *watcher, to string) {
 	t.Helper()
 	for _, version := range []string{"2026-07-28", "2025-06-18"} {
@@ -352,7 +353,7 @@ func (s *street) agents(t *testing.T, w *watcher, to string) {
 	}
 }
 
-// callAll calls what a session offers; what says in what is being called.
+// callAll calls everything that a session offers. It sets *what to the current call.
 func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, spare bool, what *string) {
 	t.Helper()
 	ctx := t.Context()
@@ -377,7 +378,7 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 			}
 		}
 		for range 2 {
-			// the answer was looked at
+			// carrier has checked the answer
 			_, _ = session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: args})
 			delete(args, "as_of")
 			delete(args, "profile")
@@ -415,7 +416,7 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 	}
 }
 
-// browse opens every page and sends every form, signed in with a token or by a link.
+// browse opens every page and submits every form, signed in with a token or by a link.
 func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -456,7 +457,7 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 			if method == "POST" {
 				body = "name=n-" + to + "&q=crane&content=x&names=n-" + to
 				if to == w.of {
-					body = "q=" // which changes nothing of what is looked for
+					body = "q=" // does not change the searched words
 				}
 				if (strings.Contains(path, "/forget") && to == w.of) || strings.HasSuffix(path, "/undo") {
 					continue
@@ -469,7 +470,7 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 	s.crossing(t, w, jar)
 }
 
-// crossing sends a cookie of one neighbour as if it were of another.
+// crossing sends a neighbour's cookie as if it belonged to another neighbour.
 func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
 	t.Helper()
 	at, err := url.Parse(s.url)
@@ -505,7 +506,7 @@ func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
 	}
 }
 
-// strangers get nothing, whatever they name.
+// strangers tests that requests without a valid token get nothing, whatever they name.
 func (s *street) strangers(t *testing.T) {
 	t.Helper()
 	w := &watcher{of: "stranger", own: map[string]int{}}

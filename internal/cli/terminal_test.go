@@ -1,4 +1,5 @@
-// Output on a terminal: its width, its colours, and text that would control it.
+// This file tests output on a terminal: its width, its colours, and text that could control the
+// terminal.
 
 package cli
 
@@ -13,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
-// Whatever command prints a hostile entry on a terminal, no character of it takes
-// the terminal over, reorders the line, or hides. JSON stays JSON.
+// TestHostileEntryOnATerminal tests that no command prints characters of a hostile entry that control
+// the terminal, reorder the line, or are invisible. JSON output stays valid JSON.
 func TestHostileEntryOnATerminal(t *testing.T) {
 	w := newWorld(t)
 	const bad = "ok\u202erow\u200b\U000e0041\u2067\ufeff"

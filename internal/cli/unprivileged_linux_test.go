@@ -1,5 +1,5 @@
-// Runs a program as a user whom permissions stop, where the tests are run by the
-// superuser, too.
+// This file runs a program without the privileges of the superuser, even if the superuser runs the
+// tests.
 
 package cli
 
@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unprivileged becomes the program of its arguments, which may open what the
-// modes of files allow and no more.
+// unprivileged replaces itself by the program in its arguments, without the privilege to ignore file
+// permissions.
 func unprivileged() {
-	runtime.LockOSThread() // what is dropped here, execve drops for the program
+	runtime.LockOSThread() // execve keeps the privileges of this thread
 	if os.Geteuid() == 0 {
 		for _, c := range []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH} {
 			if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {

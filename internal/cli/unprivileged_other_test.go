@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Runs oxbow as the user that the tests have, who must not be the superuser.
+// This file runs oxbow as the user of the tests, who must not be the superuser.
 
 package cli
 

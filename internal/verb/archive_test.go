@@ -1,4 +1,4 @@
-// Tests of the verbs of a home: old archives that go, and names for a shell.
+// This file tests the verbs that delete old archives and that list names for a shell.
 
 package verb
 
@@ -44,10 +44,10 @@ func TestPruneArchives(t *testing.T) {
 		gone, left string
 	}{
 		{PruneArchivesIn{Keep: n(1), DryRun: true}, "a b c", "a b c d note"},
-		{PruneArchivesIn{Before: "2026-04-02"}, "a", "b c d note"}, // b is created then, not before
+		{PruneArchivesIn{Before: "2026-04-02"}, "a", "b c d note"}, // b is created at this time, not before
 		{PruneArchivesIn{Keep: n(2)}, "b", "c d note"},
 		{PruneArchivesIn{Keep: n(2)}, "", "c d note"},
-		{PruneArchivesIn{Days: n(17)}, "c", "d note"}, // on 20 April at noon
+		{PruneArchivesIn{Days: n(17)}, "c", "d note"}, // the clock is at noon on 20 April
 		{PruneArchivesIn{Days: n(17), Keep: n(7)}, "", "d note"},
 	} {
 		out, err := PruneArchives(t.Context(), b.Workspace, step.in)

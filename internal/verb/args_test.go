@@ -1,4 +1,4 @@
-// Tests of the reading of arguments.
+// This file tests the decoding of arguments.
 
 package verb
 
@@ -155,7 +155,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// A flood where a word is expected is refused at once, and in few words.
+// TestReadLongWords tests that a very long text instead of a word is refused at once, with a short
+// message.
 func TestReadLongWords(t *testing.T) {
 	long := strings.Repeat("ab", 1<<16)
 	for _, a := range []string{`{"` + long + `":1}`, `{"kind":"` + long + `"}`, `{"limit":"` + long +
@@ -167,8 +168,8 @@ func TestReadLongWords(t *testing.T) {
 	}
 }
 
-// Whatever comes in, reading does not panic, refuses with words, and what it
-// accepts it can read again: the struct's own JSON gives the same struct.
+// FuzzReadArgs tests that decoding any input does not panic, that errors have a message, and that an
+// accepted value survives encoding and decoding unchanged.
 func FuzzReadArgs(f *testing.F) {
 	for _, s := range []string{``, `{}`, `{"q":"a","k":"5","tags":"a,b"}`, `{"query":"\ud800"}`, `{"tags":"[\"a\"]"}`,
 		`{"limit":1e9,"explain":"true","as_of":17}`, `{"query":"a","query":"b"}`, "{\"query\":\"\xff\"}",
@@ -195,7 +196,7 @@ func FuzzReadArgs(f *testing.F) {
 		if err := readArgs("recall", params, again, reflect.ValueOf(&in2).Elem()); err != nil {
 			t.Fatalf("readArgs(%s): %v", again, err)
 		}
-		// A string that looks like a list inside a list is one item either way.
+		// A string that looks like a list is one item if it is inside a list.
 		if !reflect.DeepEqual(in, in2) {
 			t.Fatalf("readArgs(%q) = %+v, but its own JSON reads as %+v", s, in, in2)
 		}

@@ -1,4 +1,4 @@
-// Tests of the verbs about code.
+// This file tests the verbs for code.
 
 package verb
 

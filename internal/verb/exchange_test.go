@@ -1,4 +1,4 @@
-// Tests of the index after many entries were written.
+// This file tests the index after many entries were written.
 
 package verb
 
@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// The index file that is there has what an import brought: a hook is too short to
-// read it on. Of few entries it need not, and one that is not there is not made.
+// TestMakeIndexAfterMany tests that an existing index file includes the entries of an import, because a
+// hook has too little time to read them. It need not include a few entries, and a missing file is not
+// created.
 func TestMakeIndexAfterMany(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
 	put := func(from, to int) (ops []oxbow.Op) {

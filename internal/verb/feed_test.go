@@ -1,4 +1,4 @@
-// Tests the feed of changes: of this process, of others, and of a part of a memory.
+// This file tests the feed of changes: by this process, by other processes, and in a part of a memory.
 
 package verb
 
@@ -14,13 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// feeds is a feed over a memory, and a clock that ticks by hand.
+// feeds is a feed of a memory, with a clock that the test advances.
 type feeds struct {
 	*Feed
 	t     *testing.T
 	m     *oxbow.Memory
 	ticks chan time.Time
-	polls int // pollers that run
+	polls int // running pollers
 }
 
 func newFeeds(t *testing.T, path string) *feeds {
@@ -34,7 +34,7 @@ func newFeeds(t *testing.T, path string) *feeds {
 	return f
 }
 
-// listen listens to a memory that may be a part of the feed's.
+// listen returns a listener for a memory, which may be a part of the feed's memory.
 func (f *feeds) listen(m *oxbow.Memory, after string) *Listener {
 	f.t.Helper()
 	l, err := f.Listen(f.t.Context(), &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) {
@@ -47,7 +47,7 @@ func (f *feeds) listen(m *oxbow.Memory, after string) *Listener {
 	return l
 }
 
-// take waits for the listener, and returns the names that changed.
+// take waits for the listener and returns the changes with their names.
 func (f *feeds) take(l *Listener) (names []string, n News) {
 	f.t.Helper()
 	select {
@@ -88,7 +88,8 @@ func TestFeed(t *testing.T) {
 	)
 	all, some := f.listen(f.m, ""), f.listen(part, "")
 
-	// A change of this process comes without a tick, those of a part to it alone.
+	// A change by this process arrives without a tick. The listener for a part gets only the changes of
+	// this part.
 	f.add(f.m, "one", "a")
 	f.add(f.m, "two", "b")
 	if got, _ := f.take(all); !slices.Equal(got, []string{"add one", "add two"}) {
@@ -98,7 +99,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("a part hears of %q up to %d", got, n.Last)
 	}
 
-	// Of another process it comes at the next tick.
+	// A change by another process arrives at the next tick.
 	other, err := oxbow.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("of another process it hears of %q", got)
 	}
 
-	// What leaves the part is a removal there, once.
+	// An entry that leaves the part is reported as removed, once.
 	if err := f.m.Apply(
 		t.Context(),
 		oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "b"}}},
@@ -132,7 +133,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("of what is outside a part hears %q", got)
 	}
 
-	// A listener that comes back gets what it missed, or that it must read all.
+	// A listener that connects again gets the missed changes, or is told to read everything.
 	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(
 		got,
 		[]string{"add one", "add two", "add three", "label three", "label three"},
@@ -153,12 +154,12 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// The poller runs while there are listeners.
+// TestFeedEnds tests that the poller runs only while there are listeners.
 func TestFeedEnds(t *testing.T) {
 	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
 	a, b := f.listen(f.m, ""), f.listen(f.m, "")
 	a.Close()
-	f.ticks <- time.Time{} // it runs
+	f.ticks <- time.Time{} // the poller is running
 	b.Close()
 	if f.end != nil || len(f.listeners) != 0 {
 		t.Errorf("%d listeners are left, and the poller runs: %v", len(f.listeners), f.end != nil)
@@ -171,7 +172,7 @@ func TestFeedEnds(t *testing.T) {
 	}
 }
 
-// What is rewritten cannot be told by changes.
+// TestFeedReset tests that listeners are told to read everything if the log was rewritten.
 func TestFeedReset(t *testing.T) {
 	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
 	f.add(f.m, "x", "a")

@@ -1,4 +1,4 @@
-// Tests of how related files are stamped and checked.
+// This file tests how the state of related files is recorded and checked.
 
 package verb
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// inTree gives the workspace a working tree without git, of those files, and returns
-// the tree. Project is that of the tree.
+// inTree gives the workspace a working tree without git with these files, and returns the tree. The
+// tree belongs to project.
 func (b *bench) inTree(project string, files ...string) *vfs.Mem {
 	b.t.Helper()
 	m := vfs.NewMem()
@@ -41,7 +41,7 @@ func (b *bench) write(m *vfs.Mem, name, text string) {
 	}
 }
 
-// states returns how the files that a hit cites stand.
+// states returns the states of the files that a hit cites.
 func states(cs []FileRef) string {
 	var ws []string
 	for _, c := range cs {
@@ -79,7 +79,7 @@ func TestCitations(t *testing.T) {
 	}
 	check("retries", "a.go FRESH")
 	check("timeouts", "b.go FRESH")
-	check("elsewhere", "b.go UNVERIFIABLE, none.go UNVERIFIABLE") // and not noted, as it is of another project
+	check("elsewhere", "b.go UNVERIFIABLE, none.go UNVERIFIABLE") // a file of another project
 	check("free", "")
 	blobs := func(name string) []string {
 		return do[GetOut](b, "get", `{"name":"`+name+`"}`).Labels[oxbow.LabelFileBlob]
@@ -96,7 +96,7 @@ func TestCitations(t *testing.T) {
 		t.Errorf("get says %s", text)
 	}
 
-	// The file changes: the hit stands lower, keeps its score, and is there.
+	// After a change of the file, the hit has a lower rank but the same score.
 	first := do[RecallOut](b, "recall", `{"query":"proxy retries minute"}`)
 	if first.Hits[0].Name != "retries" || len(first.Hits) != 4 {
 		t.Fatalf("recall = %+v", first.Hits)
@@ -111,13 +111,13 @@ func TestCitations(t *testing.T) {
 	if !has(after.Notes, "stale stand lower") || !strings.Contains(after.Text(), `cites "a.go": STALE`) {
 		t.Errorf("recall says %s", after.Text())
 	}
-	// The past is not checked against the tree of now.
+	// Hits from the past are not compared with the present tree.
 	if past := do[RecallOut](b, "recall", `{"query":"proxy retries","as_of":"4"}`); past.Hits[0].Citations != nil ||
 		past.Hits[0].Name != "retries" {
 		t.Errorf("recall as of then = %s", past.Text())
 	}
 
-	// Said again, it holds for the file as it is now.
+	// Remembering the entry again records the present state of the file.
 	if out := do[RememberOut](
 		b,
 		"remember",
@@ -143,7 +143,7 @@ func TestCitations(t *testing.T) {
 		t.Errorf("without related files there is %q", got)
 	}
 
-	// From outside of the tree what was noted stays, and nothing is checked.
+	// From outside of the tree, the recorded states are kept and nothing is checked.
 	noted := blobs("timeouts")
 	b.Annotations = nil
 	do[RememberOut](b, "remember", `{"name":"timeouts","content":"The proxy waits two minutes."}`)
@@ -153,7 +153,7 @@ func TestCitations(t *testing.T) {
 	check("timeouts", "")
 }
 
-// TestCitationsCostNothing: without a file to look at, the tree is not opened.
+// TestCitationsCostNothing tests that the tree is not opened if there is no file to check.
 func TestCitationsCostNothing(t *testing.T) {
 	b := newBench(t)
 	b.Annotations = func(context.Context) (*annotate.Store, error) {
@@ -165,7 +165,7 @@ func TestCitationsCostNothing(t *testing.T) {
 	do[GetOut](b, "get", `{"name":"a"}`)
 }
 
-// TestCitationsOutsideOfATree: a directory without git and annotations is none.
+// TestCitationsOutsideOfATree tests that a directory without git and annotations is not a working tree.
 func TestCitationsOutsideOfATree(t *testing.T) {
 	b := newBench(t)
 	m := vfs.NewMem()
@@ -180,7 +180,7 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 		len(out.Hits[0].Labels) != 1 {
 		t.Errorf("recall = %s", out.Text())
 	}
-	// A tree that cannot be opened keeps nobody from remembering or recalling.
+	// A tree that cannot be opened does not prevent remembering and recalling.
 	b.Annotations = func(context.Context) (*annotate.Store, error) { return nil, errors.New("it is locked") }
 	do[RememberOut](b, "remember", `{"name":"b","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); len(out.Hits) != 2 || !has(out.Notes, "it is locked") {
@@ -188,7 +188,7 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 	}
 }
 
-// TestManyCitations: what is beyond the bound is said.
+// TestManyCitations tests that the answer mentions files beyond the limit.
 func TestManyCitations(t *testing.T) {
 	b := newBench(t)
 	b.inTree("", "f")
@@ -209,7 +209,7 @@ func TestManyCitations(t *testing.T) {
 	}
 }
 
-// narrowStore holds no labels but those that people write.
+// narrowStore accepts only labels that people write.
 type narrowStore struct{ oxbow.Store }
 
 func (s narrowStore) Apply(ctx context.Context, ops ...oxbow.Op) error {

@@ -1,4 +1,4 @@
-// Tests of the inbox where nothing can be written.
+// This file tests the inbox of an archive that cannot be written.
 
 package verb
 
@@ -15,14 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// readOnlyFS is a file system in which nothing can be written.
+// readOnlyFS is a file system that refuses all writes.
 type readOnlyFS struct{ vfs.FS }
 
 func (readOnlyFS) OpenLock(name string) (vfs.Lock, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 }
 
-// Of an archive that cannot be written to, the inbox shows what was proposed before.
+// TestInboxReadOnly tests that the inbox of an archive that cannot be written shows the earlier
+// proposals.
 func TestInboxReadOnly(t *testing.T) {
 	files := vfs.NewMem()
 	asked := func(id, text string) {

@@ -1,4 +1,4 @@
-// What a prompt gets of notes and archive together.
+// This file tests the block for a prompt from notes and archive together.
 
 package verb
 

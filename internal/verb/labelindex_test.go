@@ -1,4 +1,4 @@
-// A change of many labels leaves an index that knows of it.
+// This file tests that a change of many labels updates the index.
 
 package verb
 
@@ -14,8 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// A hook has a second for its answer and keeps nothing of an index that it could not finish. So
-// after the approval of an import no session would begin with notes before the next recall.
+// TestIndexAfterApproval tests the index after the approval of an import. A hook has one second for its
+// answer and cannot save an index that it did not complete, so without this update no session would
+// begin with notes until the next recall.
 func TestIndexAfterApproval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m := storetest.Open(t, path, nil)
@@ -41,7 +42,7 @@ func TestIndexAfterApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := indexFile(m)
-	m = storetest.Open(t, path, nil) // as the next command does
+	m = storetest.Open(t, path, nil) // like the next command
 	w := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }}
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person, Door: "cli"})
 	if out, err := Approve(person, w, ApproveIn{Names: names}); err != nil || len(out.Entries) != len(names) {

@@ -1,4 +1,4 @@
-// Tests of who may name what an entry was made from.
+// This file tests who may specify the sources of an entry.
 
 package verb
 
@@ -31,10 +31,10 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		turns []string
 		want  string
 	}{
-		{oxbow.Agent, nil, "from:page@1 tag:t"}, // and what is there stays
+		{oxbow.Agent, nil, "from:page@1 tag:t"}, // existing labels are kept
 		{oxbow.Agent, []string{"claude/a/0001"}, "from:claude/a/0001 from:page@1 tag:t"},
 		{oxbow.Imported, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t"},
-		// who has not written the text
+		// a person who has not written the text
 		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"},
 	} {
 		ctx := withOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
@@ -50,7 +50,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 			t.Errorf("by %s: %q, want %q", c.by, s, c.want)
 		}
 	}
-	// A change that follows in the same call takes no stamp away.
+	// A later change in the same call does not remove the stamps.
 	ctx := WithTaints(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}), []string{"WebFetch x"})
 	ops, err := Stamp(
 		ctx,

@@ -1,4 +1,4 @@
-// Tests of files that verbs write for the user.
+// This file tests files that verbs write for the user.
 
 package verb
 
@@ -26,7 +26,8 @@ func writes(text string) func(io.Writer) error {
 	}
 }
 
-// A file that oxbow wrote is replaced; one that somebody edited, or made, is kept beside.
+// TestOutputKeepsEdits tests that a file that oxbow wrote is replaced, and that a file that somebody
+// edited or created is kept as a copy.
 func TestOutputKeepsEdits(t *testing.T) {
 	dir := t.TempDir()
 	o := Output{
@@ -55,12 +56,12 @@ func TestOutputKeepsEdits(t *testing.T) {
 		t.Errorf("Write() without Force = %v, want ErrExist", err)
 	}
 	o.Force = true
-	write("two", "") // it is as oxbow wrote it
+	write("two", "") // the file is unchanged since oxbow wrote it
 	edit("typed")
 	write("three", "f.kept")
 	edit("four")
-	write("four", "") // nothing is lost
-	edit("one")       // oxbow wrote this, but not last
+	write("four", "") // no edit would be lost
+	edit("one")       // an older text by oxbow
 	write("five", "f.kept-2")
 	if kept, err := o.WriteBy(t.Context(), func() error {
 		return os.WriteFile(o.Path, []byte("six"), 0o600)
@@ -68,7 +69,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 		t.Errorf("WriteBy() = %q, %v", kept, err)
 	}
 	write("seven", "")
-	left := o.Path + ".0123456789abcdef.tmp" // of a backup that was killed
+	left := o.Path + ".0123456789abcdef.tmp" // temporary file of a killed backup
 	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Chtimes(left, time.Time{}, time.Unix(0, 0))); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	}); filepath.Base(kept) != "f.kept-3" || err != nil {
 		t.Errorf("WriteBy() = %q, %v, want f.kept-3", kept, err)
 	}
-	o.Record = trust.List{} // nothing is known of what was written
+	o.Record = trust.List{} // there is no record of written files
 	write("eight", "f.kept-4")
 	for name, want := range map[string]string{"f.kept": "typed", "f.kept-2": "one", "f.kept-3": "typed again"} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); string(b) != want || err != nil {
@@ -105,7 +106,8 @@ func TestOutputKeepsEdits(t *testing.T) {
 	}
 }
 
-// Links lead to the file that is replaced, and stay. Other things are refused.
+// TestOutputReplacesFilesOnly tests that links are followed and kept, and that anything other than a
+// file is refused.
 func TestOutputReplacesFilesOnly(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege there")
@@ -142,8 +144,9 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 	}
 }
 
-// Whenever the writer is killed, or the machine stops, the file is the old one or the new one,
-// whole, and an edit is in the file or in a copy. The next run leaves nothing else behind.
+// TestOutputAtEveryStop tests that, whenever the writer is killed or the machine stops, the file is
+// either the complete old or the complete new file, and an edit is in the file or in a copy. The next
+// run removes all other files.
 func TestOutputAtEveryStop(t *testing.T) {
 	nobodys := func(string) bool { return false }
 	long := strings.Repeat("new text ", 1000)

@@ -1,4 +1,4 @@
-// Tests that directories appear under their name whole, or not at all.
+// This file tests that a new directory is complete when it has its name.
 
 package verb
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// buildHome builds a home of several entries in the directory "home".
+// buildHome builds a home with several entries in the directory "home".
 func buildHome(fsys vfs.FS) (cleared string, err error) {
 	d, err := vfs.NewDraftDir(fsys, "home", 0o700)
 	if err != nil {
@@ -44,7 +44,7 @@ func fillHome(fsys vfs.FS, dir string) (err error) {
 	return vfs.WriteFile(fsys, dir+"/sub.md", []byte("a file"), 0o600)
 }
 
-// checkHome returns an error if "home" exists and is not a whole home.
+// checkHome returns an error if "home" exists and is not a complete home.
 func checkHome(fsys vfs.FS) error {
 	if _, err := fsys.Stat("home"); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -66,8 +66,8 @@ func checkHome(fsys vfs.FS) error {
 	return err
 }
 
-// Whenever the builder of a directory is killed, or the machine stops, the directory is missing
-// or whole. The next builder removes what was left.
+// TestOutputDirAtEveryStop tests that, whenever the builder of a directory is killed or the machine
+// stops, the directory is missing or complete. The next builder removes the remains.
 func TestOutputDirAtEveryStop(t *testing.T) {
 	whole := crashfs.New(vfs.NewMem())
 	if _, err := buildHome(whole.Process()); err != nil {
@@ -89,7 +89,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 			seen++
 			return
 		}
-		if image > 2 { // the next run is slow, and treats all of them alike
+		if image > 2 { // the next run is slow, and handles all images alike
 			return
 		}
 		left, err := buildHome(m)
@@ -128,7 +128,8 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 	}
 }
 
-// What a person put at one of the names is left alone, and a second builder waits its turn.
+// TestOutputDirLeavesOthers tests that files of a person with one of the names are not touched, and
+// that a second builder waits for the first.
 func TestOutputDirLeavesOthers(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) outputDir {

@@ -1,5 +1,5 @@
-// Tests that an answer keeps within its budget of tokens, and that pages join
-// up to the whole.
+// This file tests that an answer stays within its token budget, and that all pages together are the
+// whole text.
 
 package verb
 
@@ -43,7 +43,7 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					// Below 70 there is no room for more than what was left out.
+					// With less than 70 tokens, there is only room for the message about omitted text.
 					if n := prompt.Tokens(a.Text()); n > max(most, 70) {
 						t.Errorf(
 							"%s, limit %d, max_tokens %d%s: the answer has %d tokens:\n%s",
@@ -63,7 +63,7 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 	if !out.More || out.LeftOut < 40 || len(out.Hits) < 4 || !has(out.Notes, "not shown; raise max_tokens") {
 		t.Errorf("max_tokens 500: %d hits, left out %d, more %v, %v", len(out.Hits), out.LeftOut, out.More, out.Notes)
 	}
-	// By default nearly all that is sent is content.
+	// By default, nearly all of the answer is content.
 	out = do[RecallOut](b, "recall", `{"query":"cache harbor"}`)
 	carried := 0
 	for _, h := range out.Hits {
@@ -79,8 +79,8 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 	}
 }
 
-// Turns around hits are shown once each, the best hit's first, within the budget,
-// and inside fences.
+// TestTurnsAroundHits tests that the turns around hits are shown once each, those of the best hit
+// first, within the budget, and inside fences.
 func TestTurnsAroundHits(t *testing.T) {
 	b := newBench(t)
 	for i := range 60 {

@@ -1,4 +1,4 @@
-// Tests which labels of personal data changes get.
+// This file tests which labels for personal data are set by changes.
 
 package verb_test
 
@@ -32,7 +32,7 @@ func TestStampPersonal(t *testing.T) {
 	for _, step := range []struct {
 		what string
 		ops  []oxbow.Op
-		want []string // values of the labels of personal data of ann
+		want []string // values of ann's labels for personal data
 	}{
 		{
 			"a caller gives one",

@@ -1,5 +1,5 @@
-// Tests of loading and unloading memory profiles: what is in force, what
-// handles are worth, and that no budget is exceeded.
+// This file tests loading and unloading memory profiles: which profile is active, what handles can do,
+// and that no budget is exceeded.
 
 package verb
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// study is a workspace with two profiles and entries of each.
+// study is a workspace with two profiles and entries for each.
 type study struct {
 	t         *testing.T
 	files     *vfs.Mem
@@ -78,7 +78,7 @@ func (s *study) write(name, text string) {
 	}
 }
 
-// call calls a verb with arguments as JSON.
+// call calls a verb with JSON arguments.
 func (s *study) call(name, args string) (Answer, error) {
 	s.t.Helper()
 	for _, t := range s.tools {
@@ -108,7 +108,7 @@ func (s *study) unload(args string) unloadMemoryProfileOut {
 	return a.(unloadMemoryProfileOut)
 }
 
-// total returns how many entries list sees.
+// total returns the number of entries that list returns.
 func (s *study) total(args string) int {
 	s.t.Helper()
 	a, err := s.call("list", args)
@@ -118,7 +118,7 @@ func (s *study) total(args string) int {
 	return a.(ListOut).Total
 }
 
-// fails checks that a call is refused with these words.
+// fails checks that a call is refused with a message that contains these words.
 func (s *study) fails(name, args string, words ...string) {
 	s.t.Helper()
 	a, err := s.call(name, args)
@@ -133,8 +133,7 @@ func (s *study) fails(name, args string, words ...string) {
 	}
 }
 
-// A profile is loaded for a stretch of work, another inside of it, and both are
-// unloaded.
+// TestLoadInSession loads a profile, then another profile inside the first, and unloads both.
 func TestLoadInSession(t *testing.T) {
 	s := newStudy(t, true)
 	if n := s.total(`{}`); n != 60 {
@@ -154,7 +153,7 @@ func TestLoadInSession(t *testing.T) {
 	if n := s.total(`{}`); n != 30 {
 		t.Errorf("within vtt, list sees %d entries, want 30", n)
 	}
-	// What is saved belongs to it, and what is outside is not there.
+	// A saved entry belongs to the profile, and entries outside of the profile are invisible.
 	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server."}`); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +170,7 @@ func TestLoadInSession(t *testing.T) {
 	}
 	s.fails("save_memory", `{"content":"x","project":"novel"}`, "only vtt")
 
-	// Nested: the last counts, and unloading it brings back the one before.
+	// Nested profiles: the last one is active, and unloading it activates the one before.
 	novel := s.load(`{"name":"novel"}`)
 	if n := s.total(`{}`); n != 30 {
 		t.Errorf("within novel, list sees %d entries, want 30", n)
@@ -204,7 +203,7 @@ func TestLoadInSession(t *testing.T) {
 	s.fails("unload_memory_profile", `{}`, "no memory profile is loaded")
 }
 
-// A file that was edited is loaded as it is now, under another handle.
+// TestLoadAfterEdit tests that an edited profile file is loaded in its new form, with another handle.
 func TestLoadAfterEdit(t *testing.T) {
 	s := newStudy(t, true)
 	first := s.load(`{"name":"vtt"}`)
@@ -231,7 +230,7 @@ func TestLoadAfterEdit(t *testing.T) {
 	s.fails("load_memory_profile", fmt.Sprintf(`{"name":"p%d"}`, maxLoaded), "unload one")
 }
 
-// Without sessions the handle alone says what to work within.
+// TestLoadByHandle tests that without sessions, the handle alone selects the profile.
 func TestLoadByHandle(t *testing.T) {
 	s := newStudy(t, false)
 	vtt := s.load(`{"name":"vtt"}`)
@@ -252,7 +251,7 @@ func TestLoadByHandle(t *testing.T) {
 	if n := s.total(with); n != 31 {
 		t.Errorf("after saving with the handle, list sees %d entries, want 31", n)
 	}
-	// Another server, or this one after a restart, takes it as well.
+	// Another server accepts the handle as well, and so does this server after a restart.
 	other := *s.workspace
 	other.Profiles = &Profiles{Set: s.workspace.Profiles.Set}
 	s.workspace = &other
@@ -310,8 +309,8 @@ func TestLoadWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// The whole text, what is said around the selection too, keeps within the
-// budget by as much as the estimate may be too low.
+// TestLoadKeepsBudget tests that the whole answer, including the text around the selection, stays
+// within the budget, with a margin for the error of the estimate.
 func TestLoadKeepsBudget(t *testing.T) {
 	s := newStudy(t, false)
 	s.write("plot.md", strings.Repeat("A paragraph of the plot, with some words.\n\n", 40))
@@ -351,8 +350,8 @@ func TestLoadKeepsBudget(t *testing.T) {
 	}
 }
 
-// Where a client shows a page at most, the selection comes in pages that end
-// between entries; an entry longer than a page is fenced on each.
+// TestLoadInPages tests that, for a client that shows only one page, the selection is divided into
+// pages that end between entries. An entry that is longer than a page is fenced on each page.
 func TestLoadInPages(t *testing.T) {
 	s := newStudy(t, true)
 	long := strings.Repeat("A line of the plan.\n", 400) + "```sh\nmake\n```\n" + strings.Repeat("宇", 2000)
@@ -376,7 +375,7 @@ func TestLoadInPages(t *testing.T) {
 		if open := openFence(page, len(page)); open != "" || !utf8.ValidString(page) {
 			t.Errorf("a page ends in the fence %q:\n%s", open, page)
 		}
-		// Between pages stand nothing but a fence that is closed and opened.
+		// Between two pages, there is only a fence that is closed and opened again.
 		body := strings.TrimPrefix(out.Selection, openFence(whole, offset))
 		end := len(whole)
 		if out.Next != 0 {
@@ -400,7 +399,7 @@ func TestLoadInPages(t *testing.T) {
 	if joined != whole || len(pages) < 10 {
 		t.Errorf("%d pages join to %d bytes of %d", len(pages), len(joined), len(whole))
 	}
-	// whatever a model asks for, what an entry says is fenced
+	// the text of an entry is fenced at any offset
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
 		page := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)).Text()
 		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFence(page, i) == "") ||
@@ -415,7 +414,8 @@ func TestLoadInPages(t *testing.T) {
 	}
 }
 
-// The indexes of the profiles used last are kept, and those in use.
+// TestLoadKeepsFewIndexes tests that only the indexes of the last used profiles and of active profiles
+// are kept.
 func TestLoadKeepsFewIndexes(t *testing.T) {
 	s := newStudy(t, false)
 	m, err := s.workspace.Open(t.Context(), Read)

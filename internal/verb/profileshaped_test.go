@@ -1,4 +1,4 @@
-// Tests that the list of profiles shows no description that is shaped like an instruction.
+// This file tests that the list of profiles leaves out descriptions that look like instructions.
 
 package verb
 

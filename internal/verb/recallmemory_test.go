@@ -1,4 +1,4 @@
-// Tests of recall_memory: each parameter alone, and together.
+// This file tests recall_memory: each parameter separately, and in combination.
 
 package verb
 
@@ -48,7 +48,7 @@ func TestRecallMemory(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		args string
-		want string // names in order of the alphabet, or a part of the error
+		want string // names in alphabetical order, or a part of the error
 	}{
 		{`{"date":"2026-04-18"}`, "fog"},
 		{`{"date":"2026-04"}`, "fog grid plot"},

@@ -1,4 +1,4 @@
-// Tests that each error of the library comes with its way out.
+// This file tests that each error of the library has a remedy.
 
 package verb
 
@@ -26,7 +26,7 @@ func TestEveryErrorHasAWayOut(t *testing.T) {
 	}
 }
 
-// Another layout is not advised where it would not help.
+// TestConvertIsAdvisedWhereItHelps tests that another layout is only advised if it would help.
 func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
 	w := new(Workspace)
 	_, _, noTree := w.AnnotationStore(t.Context())

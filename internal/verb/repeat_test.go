@@ -1,4 +1,4 @@
-// Tests of repeats under an op id while the store is busy.
+// This file tests calls that are repeated with the same op ID while the store is busy.
 
 package verb
 
@@ -26,9 +26,9 @@ func (s *busyStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.Store.Apply(ctx, ops...)
 }
 
-// A repeat of a forget that was carried out must not be told that there is no
-// such entry when the store could not say what it was: it is told to wait. (The
-// campaign with real processes found it, after 15 minutes under load.)
+// TestRepeatedForgetOfABusyStore repeats a forget that succeeded, while the store is too busy to tell
+// what the first call did. The answer must be to wait, not that there is no such entry. (A test with
+// real processes found this error after 15 minutes under load.)
 func TestRepeatedForgetOfABusyStore(t *testing.T) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {

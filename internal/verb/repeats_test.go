@@ -1,4 +1,4 @@
-// Tests of the comparison of a change with entries that nobody vouches for.
+// This file tests the comparison of a change with entries that nobody vouches for.
 
 package verb
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Each entry is compared once, whatever its reasons are: the bound of bytes and the time of a
-// write depend on it.
+// TestSuspectsAreComparedOnce tests that each entry is compared only once, even if it has several
+// reasons. The limit of bytes and the time of a write depend on this.
 func TestSuspectsAreComparedOnce(t *testing.T) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {

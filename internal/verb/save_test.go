@@ -1,4 +1,4 @@
-// Tests of save_memory and handoff_task.
+// This file tests save_memory and handoff_task.
 
 package verb
 
@@ -30,7 +30,7 @@ func TestSaveMemory(t *testing.T) {
 	if !reflect.DeepEqual(got.Entry.Labels, want) {
 		t.Errorf("labels = %v, want %v", got.Entry.Labels, want)
 	}
-	// Another memory that begins alike does not overwrite it.
+	// Another memory with the same beginning does not overwrite the first.
 	if again := do[SavedOut](
 		b,
 		"save_memory",

@@ -1,4 +1,4 @@
-// Tests of the second reader of a memory.
+// This file tests the second reader of a memory.
 
 package verb
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The memory is opened once for many comparisons, again after one failed, and the store is
-// read if it cannot be opened.
+// TestSecondReader tests that the memory is opened once for many comparisons and again after an error,
+// and that the store is read if the memory cannot be opened.
 func TestSecondReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, nil)

@@ -1,4 +1,4 @@
-// Tests of secrets in what is imported.
+// This file tests secrets in imports.
 
 package verb
 
@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
-// A content is searched once, as it is read; what an import adds to it, such as a name,
-// when it is applied. Changes that others make are searched whole.
+// TestScreenOfWhatIsImported tests that a content is searched for secrets only once, when it is read.
+// Text that an import adds, such as a name, is searched when the change is applied. Changes by others
+// are searched completely.
 func TestScreenOfWhatIsImported(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	s, other := Secrets{Redactor: secret.NewRedactor(t.TempDir())}, Secrets{Redactor: secret.NewRedactor(t.TempDir())}
@@ -58,7 +59,8 @@ func TestScreenOfWhatIsImported(t *testing.T) {
 	}
 }
 
-// A name that ends within a secret of the content is cut there, and no other is.
+// TestCutSecret tests that a name that ends inside a secret of the content is cut before the secret,
+// and that other names are not cut.
 func TestCutSecret(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	for _, c := range []struct{ name, want string }{

@@ -1,4 +1,4 @@
-// Tests what a session has seen of an entry that comes in pages.
+// This file tests which parts of an entry a session has seen if the entry is shown in pages.
 
 package verb
 
@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// An entry is known when all pages of one version were shown, in order.
+// TestSeenPages tests that an entry counts as seen if all pages of one version were shown in order.
 func TestSeenPages(t *testing.T) {
 	e := oxbow.Entry{Name: "long", Content: "0123456789", Version: 7}
 	changed := oxbow.Entry{Name: "long", Content: "0123456789ab", Version: 8}
@@ -41,7 +41,7 @@ func TestSeenPages(t *testing.T) {
 	}
 }
 
-// A version whose entry cannot be looked at is withheld.
+// TestPastFailsClosed tests that a version is withheld if its entry cannot be read.
 func TestPastFailsClosed(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())

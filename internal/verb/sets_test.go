@@ -1,4 +1,4 @@
-// Tests of the sets of verbs: each verb is in one, and what names one.
+// This file tests the sets of verbs: each verb is in exactly one set.
 
 package verb
 
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Clients that load tools late find them by the words of their descriptions: of
-// five that a search for "memory" gives, recall and remember are the first.
+// TestMemoryFindsRecallAndRemember tests a search for "memory" in the descriptions, as clients that
+// load tools on demand do it: recall and remember must be the first of the five results.
 func TestMemoryFindsRecallAndRemember(t *testing.T) {
 	for _, verb := range (Sets{SetCore}).Of(Table()) {
 		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(verb.Description, -1))

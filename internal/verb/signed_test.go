@@ -1,5 +1,5 @@
-// Heads are signed by themselves, after the change, and a change that cannot be signed
-// is made all the same.
+// This file tests signed heads: they are signed in the background after a change, and a change succeeds
+// even if it cannot be signed.
 
 package verb
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// signing opens a memory, checked at the end, and returns what signs its heads.
+// signing opens a memory, which is checked at the end, and returns the function that signs its heads.
 func signing(t testing.TB, store string) (*oxbow.Memory, func()) {
 	t.Helper()
 	m := storetest.Open(t, store, nil)
@@ -41,7 +41,7 @@ func TestSignHeads(t *testing.T) {
 	if _, err := os.Stat(store + headsEnd); err == nil {
 		t.Fatal("a head was signed before it was due")
 	}
-	settle = SignHeads(m, store, time.Now) // another process goes on
+	settle = SignHeads(m, store, time.Now) // another process continues
 	if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "last", Content: "text"}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSignHeads(t *testing.T) {
 		heads[0].Chain != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
-	// What an interrupted write left is written over.
+	// The remains of an interrupted write are overwritten.
 	if err := os.WriteFile(store+headsEnd, append(text, "head 3"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestSigningFails(t *testing.T) {
 	}
 }
 
-// A change costs the same with heads that are signed and without.
+// BenchmarkSigned compares the cost of a change with and without signed heads.
 func BenchmarkSigned(b *testing.B) {
 	for _, signed := range []bool{false, true} {
 		b.Run(fmt.Sprint(signed), func(b *testing.B) {

@@ -1,4 +1,4 @@
-// Tests of reading lengths of time.
+// This file tests the parsing of time spans.
 
 package verb
 

@@ -1,4 +1,4 @@
-// What trust costs a write, and a recall.
+// This file measures the cost of trust for writing and recalling.
 
 package verb
 
@@ -12,9 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// BenchmarkStamp stamps a note of 360 bytes by an agent: of a session that was shown
-// nothing, and of one that was shown 50 entries of 1 kB; and it writes the note to the
-// disk, for comparison.
+// BenchmarkStamp stamps an agent's note of 360 bytes, in a session that was shown nothing and in a
+// session that was shown 50 entries of 1 kB. For comparison, it also writes the note to the disk.
 func BenchmarkStamp(b *testing.B) {
 	m, err := oxbow.Open(b.TempDir()+"/memory.oxbow", nil)
 	if err != nil {
@@ -51,7 +50,7 @@ func BenchmarkStamp(b *testing.B) {
 	}
 }
 
-// benchText returns a text of that size or a little more.
+// benchText returns a text of size bytes or slightly more.
 func benchText(n, size int) string {
 	words := strings.Fields(
 		"harbor crane gate quay tide signal keeper mirror lantern barge pilot rope anchor chart depth buoy",
@@ -63,8 +62,8 @@ func benchText(n, size int) string {
 	return s.String()
 }
 
-// BenchmarkRecallShown recalls from 10,000 entries of 1 kB, in a session that records what
-// it is shown and in one that does not.
+// BenchmarkRecallShown recalls from 10,000 entries of 1 kB, in a session that records the shown entries
+// and in a session that does not.
 func BenchmarkRecallShown(b *testing.B) {
 	m, err := oxbow.Open(b.TempDir()+"/memory.oxbow", nil)
 	if err != nil {

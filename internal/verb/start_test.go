@@ -1,4 +1,4 @@
-// Tests of what stands before a model when a session begins.
+// This file tests the block at the start of a session.
 
 package verb
 
@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestStartIsBounded checks that the block of a new session stays within its budget in a
-// memory of any size, holds what is pinned in any case, and names each note that it shows.
+// TestStartIsBounded tests that the block of a new session stays within its budget in a memory of any
+// size, always includes pinned notes, and names each note that it shows.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
 	if out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens}); err != nil ||
@@ -60,7 +60,7 @@ func TestStartIsBounded(t *testing.T) {
 			out.Shown[0].Name != "rule" || out.Shown[0].Version == 0 {
 			t.Errorf("the block has %d notes, shown are %+v", n, out.Shown)
 		}
-		tokens := 0 // of the notes that are only the newest
+		tokens := 0 // tokens of the notes that are included only because they are new
 		for _, e := range out.Entries[min(1, len(out.Entries)):] {
 			tokens += e.Tokens
 		}
@@ -78,8 +78,8 @@ func TestStartIsBounded(t *testing.T) {
 	checkMemory(t, m)
 }
 
-// TestStartHoldsWhatIsVouchedFor checks which notes are in the block of a new session, and
-// which are only counted.
+// TestStartHoldsWhatIsVouchedFor tests which notes are included in the block of a new session, and
+// which notes are only counted.
 func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
 	label := func(key, value string) []oxbow.Label { return []oxbow.Label{{Key: key, Value: value}} }
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func checkMemory(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// startWorkspace is a workspace over an empty memory, without profiles.
+// startWorkspace returns a workspace with an empty memory and without profiles.
 func startWorkspace(t *testing.T) (*Workspace, *oxbow.Memory) {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})

@@ -1,4 +1,4 @@
-// Tests of what a tainted call leaves on an entry.
+// This file tests the effect of a tainted call on an entry.
 
 package verb
 
@@ -62,8 +62,7 @@ func TestTaintOfAnAlias(t *testing.T) {
 	}
 }
 
-// TestUnvouchedStays checks that an agent cannot take the label unvouched off, and that a
-// person can.
+// TestUnvouchedStays tests that a person can remove the label unvouched and an agent cannot.
 func TestUnvouchedStays(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	label := oxbow.Label{Key: oxbow.LabelUnvouched, Value: "no-hooks"}
@@ -89,8 +88,8 @@ func TestUnvouchedStays(t *testing.T) {
 	}
 }
 
-// TestTaintBeforeAnAlias: an alias in the batch of its entry leaves what the entry was
-// found to look like, also where it is changed in between.
+// TestTaintBeforeAnAlias tests that an alias in the same batch as its entry does not remove the labels
+// about suspicious content, even if the entry is changed in between.
 func TestTaintBeforeAnAlias(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	ctx := oxbow.WithSource(WithTaints(t.Context(), []string{"WebFetch"}), oxbow.Source{Actor: oxbow.Agent})
@@ -114,7 +113,7 @@ func TestTaintBeforeAnAlias(t *testing.T) {
 	}
 }
 
-// TestStampManyLabels: what is refused for its many labels costs little before that.
+// TestStampManyLabels tests that a change with too many labels is refused before it costs much.
 func TestStampManyLabels(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	op := oxbow.Add{Name: "n", Content: "x"}

@@ -1,4 +1,4 @@
-// What the tests share, and the tests of the table itself.
+// This file contains helpers for the tests, and tests the table of tools.
 
 package verb
 
@@ -20,14 +20,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bench is a workspace over a memory that lives as long as the test.
+// bench is a workspace with a memory for one test.
 type bench struct {
 	*Workspace
 	t *testing.T
 	m *oxbow.Memory
 }
 
-// newBench opens an empty memory whose clock moves a minute with each look.
+// newBench opens an empty memory. Each call of its clock advances the time by one minute.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
@@ -42,7 +42,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// try calls a verb with JSON and checks the answer's JSON: none of its members is null.
+// try calls a verb with JSON arguments and checks that no member in the JSON of the answer is null.
 func (b *bench) try(verb, args string) (Answer, error) {
 	b.t.Helper()
 	t, ok := Find(verb)
@@ -90,8 +90,7 @@ func do[A Answer](b *bench, verb, args string) A {
 	return a.(A)
 }
 
-// fail calls a verb that must fail and whose error and hint together must hold
-// all the words.
+// fail calls a verb that must fail. The error and its hint together must contain all the words.
 func (b *bench) fail(verb, args string, words ...string) error {
 	b.t.Helper()
 	a, err := b.try(verb, args)
@@ -111,7 +110,7 @@ func (b *bench) fail(verb, args string, words ...string) error {
 	return err
 }
 
-// args writes a map as JSON.
+// args encodes a map in JSON.
 func args(t *testing.T, m map[string]any) string {
 	t.Helper()
 	data, err := json.Marshal(m)
@@ -140,8 +139,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A description is what a model chooses by: with the schema it tells of each
-// parameter, begins with the words people use, and stays short.
+// TestDescriptions tests the descriptions, by which a model chooses a tool: together with the schema
+// they mention each parameter, they begin with everyday words, and they are short.
 func TestDescriptions(t *testing.T) {
 	first := map[string]string{"remember": "Remember, save, store, note", "recall": "Recall, search memory",
 		"get":  "Get, read",
@@ -168,8 +167,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// described checks that the description or the schema tells of each listed parameter
-// whose name does not say all.
+// described checks that the description or the schema explains each listed parameter whose name is not
+// sufficient.
 func described(t *testing.T, v Tool) {
 	t.Helper()
 	plain := []string{"name", "project", "tags", "kind", "aliases", "related_files", "start_line", "end_line"}
@@ -183,14 +182,14 @@ func described(t *testing.T, v Tool) {
 	}
 }
 
-// Clients that ask before they call what is destructive ask for forget alone:
-// one call takes back what another tool did.
+// TestDestructive tests that only forget is marked as destructive, so that clients ask before it. Other
+// tools can be undone with one call.
 func TestDestructive(t *testing.T) {
 	for _, v := range Table() {
 		if want := v.Name == "forget"; v.Destructive != want {
 			t.Errorf("%s: destructive %v, want %v", v.Name, v.Destructive, want)
 		}
-		// Names of tools are read by models, titles are searched by clients.
+		// Models read the names of tools; clients search their titles.
 		if !strings.Contains(strings.ToLower(v.Title), "memor") {
 			t.Errorf("%s: title %q does not say memory", v.Name, v.Title)
 		}
@@ -287,8 +286,7 @@ func TestOpenOnFirstUse(t *testing.T) {
 	}
 }
 
-// oddStore holds an entry whose name no entry can be given here, as files of other
-// programs do.
+// oddStore contains an entry with an invalid name, as files of other programs do.
 type oddStore struct {
 	oxbow.Store
 	removed string

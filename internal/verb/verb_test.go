@@ -1,4 +1,4 @@
-// Tests verbs as doors that decode requests call them.
+// This file tests verbs as interfaces that decode requests call them.
 
 package verb
 
@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A verb lists all that it understands, its tool what models need.
+// TestVerbSchema tests that the schema of a verb contains all its parameters, and that the schema of
+// its tool contains those that models need.
 func TestVerbSchema(t *testing.T) {
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)
 	tool, _ := Find("remember")
@@ -29,7 +30,7 @@ func TestVerbSchema(t *testing.T) {
 	}
 }
 
-// What secrets were replaced is told next to the answer, not in it.
+// TestScreened tests that replaced secrets are reported beside the answer, not in it.
 func TestScreened(t *testing.T) {
 	b := newBench(t)
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)

@@ -1,4 +1,4 @@
-// Tells the life of a memory through its verbs.
+// This file tests the verbs on a memory, from its first entry on.
 
 package verb
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// sentences joins notes, a line each.
+// sentences joins notes, one in each line.
 func sentences(notes []Note) string {
 	var b strings.Builder
 	for _, n := range notes {
@@ -56,7 +56,7 @@ func TestRememberAndGet(t *testing.T) {
 	}
 }
 
-// What an update does not give stays; what it gives replaces that part only.
+// TestUpdateKeepsTheRest tests that an update changes only the given parts of an entry.
 func TestUpdateKeepsTheRest(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](
@@ -75,7 +75,7 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 			out.Entry.Aliases,
 		)
 	}
-	// Models fill in what they do not need: that must lose nothing.
+	// Models often pass parameters that they do not need. Empty values must not remove anything.
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","tags":[],"project":"","aliases":null}`)
 	if !reflect.DeepEqual(out.Entry.Labels, want) {
 		t.Errorf("empty lists changed the labels to %v, want %v", out.Entry.Labels, want)
@@ -88,7 +88,7 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 	b.fail("remember", `{"name":"n","content":"x","tags":["a"],"clear":["tags"]}`, "clear", "tags", "either")
 	b.fail("remember", `{"name":"n","content":"x","clear":["content"]}`, "content", "project, tags")
 
-	// A repeat of what is there is said to be one, and writes nothing.
+	// A repeated entry is reported as unchanged, and nothing is written.
 	before := do[HistoryOut](b, "history", `{"name":"n"}`)
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","project":"vtt"}`)
 	after := do[HistoryOut](b, "history", `{"name":"n"}`)
@@ -109,7 +109,7 @@ func TestDerivedName(t *testing.T) {
 	if one.Entry.Name != "Meeting notes" || !has(one.Notes, `"Meeting notes" was made from the first line`) {
 		t.Errorf("remember = %q %v, want a name from the first line and a note", one.Entry.Name, one.Notes)
 	}
-	// The same first line must not overwrite what somebody else meant.
+	// A text with the same first line must not overwrite another person's entry.
 	two := do[RememberOut](b, "remember", `{"content":"# Meeting notes\n\nsecond"}`)
 	if two.Entry.Name != "Meeting notes (2)" || two.Outcome != "added" || !has(two.Notes, "another entry") {
 		t.Errorf("remember = %s %q %v, want a second entry", two.Outcome, two.Entry.Name, two.Notes)
@@ -147,7 +147,7 @@ func TestIfVersionAndOpID(t *testing.T) {
 	b.fail("remember", `{"name":"n","content":"x","if_version":0}`, "is no version")
 	b.fail("remember", args(t, map[string]any{"content": "x", "op_id": strings.Repeat("x", 65)}), "op_id", "65 bytes")
 
-	// The same op_id is one change, even when the world moved on in between.
+	// A repeated op_id is the same change, even if the memory has changed in between.
 	do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
 	do[RememberOut](b, "remember", `{"name":"once","content":"second"}`)
 	first := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
@@ -260,7 +260,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// An empty answer always says why.
+// TestNeverSilentZero tests that an empty answer always contains a reason.
 func TestNeverSilentZero(t *testing.T) {
 	b := newBench(t)
 	for _, verb := range []string{"recall", "list"} {
@@ -419,7 +419,7 @@ func TestUndoOnEmpty(t *testing.T) {
 	}
 }
 
-// What must be refused, with words.
+// TestBadInput tests that invalid input is refused with a message.
 func TestBadInput(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](b, "remember", `{"name":"keep","content":"as it is"}`)
@@ -492,7 +492,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Names and labels may hold anything that is text.
+// TestOddNames tests that names and labels may contain any text.
 func TestOddNames(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{"../../etc/passwd", "a/b", "con", "名前", "a@b", "x@2", `"quoted"`, "-rf", "%00",
@@ -508,12 +508,12 @@ func TestOddNames(t *testing.T) {
 			t.Errorf("list by the tag %q found %d, want 1", name, out.Total)
 		}
 	}
-	// A name like an older version of another one is a name first.
+	// A name in the form of an older version, such as "x@1", is first looked up as a name.
 	do[RememberOut](b, "remember", `{"name":"x","content":"plain"}`)
 	if got := do[GetOut](b, "get", `{"name":"x@2"}`); *got.Entry.Content != "content of x@2" {
 		t.Errorf("get(x@2) = %q, want the entry of that very name", *got.Entry.Content)
 	}
-	// A new entry that takes another's alias says so.
+	// The answer mentions that a new entry took the alias of another entry.
 	do[RememberOut](b, "remember", `{"name":"y","content":"c","aliases":["z"]}`)
 	if out := do[RememberOut](
 		b,
@@ -524,7 +524,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// Two writers that each add their own part lose nothing to each other.
+// TestParallelUpdates tests that two writers that each add their own part do not overwrite each other.
 func TestParallelUpdates(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](b, "remember", `{"name":"n","content":"c"}`)
@@ -539,7 +539,7 @@ func TestParallelUpdates(t *testing.T) {
 			}
 		})
 	}
-	// And entries of one derived name stay apart.
+	// Entries with the same derived name stay separate.
 	for i := range 10 {
 		wg.Go(func() {
 			if _, err := verb.Answer(

@@ -1,4 +1,4 @@
-// Tests of the list of texts that tools wrote.
+// This file tests the list of texts that tools wrote.
 
 package verb
 
@@ -45,7 +45,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// A text is listed if each of its lines is a tool's, or new.
+// TestWrittenLines tests that a text is listed if each of its lines was written by a tool or is new.
 func TestWrittenLines(t *testing.T) {
 	text := func(lines ...string) oxbow.Entry {
 		return oxbow.Entry{Name: "n", Content: strings.Join(lines, "\n")}
@@ -80,7 +80,8 @@ func TestWrittenLines(t *testing.T) {
 	}
 }
 
-// A torn or foreign line costs only itself, and the oldest lines go first.
+// TestWrittenFile tests that an incomplete or foreign line only affects itself, and that the oldest
+// lines are removed first.
 func TestWrittenFile(t *testing.T) {
 	fsys := vfs.NewMem()
 	w := NewWritten(fsys, WrittenFile)
@@ -96,7 +97,7 @@ func TestWrittenFile(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.Record(oxbow.Entry{}, entry(1)) // its first hash is lost with the torn line
+	w.Record(oxbow.Entry{}, entry(1)) // the torn line contained its first hash
 	w.Record(oxbow.Entry{}, entry(2))
 	for i := range 3 {
 		if !w.Has(entry(i)) {

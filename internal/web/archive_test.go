@@ -1,4 +1,5 @@
-// An archive of sessions for the tests of pages, and what hostile texts must not do.
+// This file provides an archive of sessions for the tests of pages, and tests that hostile texts are
+// escaped.
 
 package web
 
@@ -18,12 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// hostile is a text that would change a page where it is not escaped.
+// hostile is a text that would change a page if it were not escaped.
 const hostile = "</pre></textarea><script>alert(1)</script><img src=x onerror=alert(2)>\n```\n\u202eesrever ' " +
 	"onclick=x \" <!-- ]]>"
 
-// archived gives the server an archive that has these events. It is called before
-// anything looks at the memory.
+// archived gives the server an archive with these events. It must be called before the memory is used.
 func (b *browser) archived(events ...session.Event) *session.Archive {
 	b.t.Helper()
 	m := storetest.Open(b.t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
@@ -42,7 +42,7 @@ func (b *browser) archived(events ...session.Event) *session.Archive {
 	return a
 }
 
-// enter signs in again, with what the workspace has by now.
+// enter signs in again, so that changes of the workspace take effect.
 func (b *browser) enter() {
 	b.t.Helper()
 	link, err := b.server.Link("")
@@ -53,7 +53,7 @@ func (b *browser) enter() {
 	b.get(link, http.StatusOK)
 }
 
-// talk are the events of a session of one prompt in a project, and an answer.
+// talk returns the events of a session in a project, with one prompt and one answer.
 func talk(id, project, prompt, answer string) []session.Event {
 	at := clock.Add(-time.Hour)
 	e := session.Event{Client: "claude", Session: id, Turn: id + "-1", Time: at, Dir: "/src/" + project}
@@ -67,15 +67,15 @@ func talk(id, project, prompt, answer string) []session.Event {
 
 var elements = regexp.MustCompile(`<(/?[a-z0-9]+)`)
 
-// skeleton are the elements of a page, without its text.
+// skeleton returns the elements of a page, without its text.
 func skeleton(shown string) string {
 	return strings.Join(elements.FindAllString(shown, -1), "")
 }
 
-// harmless fails where a hostile text came through as markup, or turns the line around.
+// harmless fails the test if a hostile text appears as markup or reverses the direction of the text.
 func (b *browser) harmless(shown string) {
 	b.t.Helper()
-	shown = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(shown, "") // holds a text as it is
+	shown = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(shown, "") // contains the text unchanged
 	for _, bad := range []string{"<script>alert", "<img", "\u202e", "' onclick=x \" <!--"} {
 		if strings.Contains(shown, bad) {
 			b.t.Errorf("a hostile text came through: %q in\n%s", bad, shown)
@@ -83,14 +83,14 @@ func (b *browser) harmless(shown string) {
 	}
 }
 
-// token signs in with the server's token, which is an agent's.
+// token signs in with the server's token, which belongs to an agent.
 func (b *browser) token() {
 	b.t.Helper()
 	b.client = b.fresh()
 	b.post(page.Root+"enter", map[string][]string{"token": {token}}, http.StatusOK)
 }
 
-// bound is a browser that sees one project.
+// bound returns a browser that sees one project.
 func bound(t *testing.T) *browser {
 	return open(t, auth.Permissions{Projects: []string{"harbor"}})
 }

@@ -1,4 +1,4 @@
-// Measures pages of a large memory.
+// This file measures pages of a large memory.
 
 package web
 
@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// large returns the server of 100,000 entries in a file, which were written before it
-// was opened, and the session of a person.
+// large returns a server with 100,000 entries in a file, which were written before the server opened
+// the file, and the session of a person.
 func large(b *testing.B) (*Server, *visitor) {
 	path := filepath.Join(b.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, &oxbow.Options{KeepIndex: true})
@@ -70,8 +70,8 @@ func large(b *testing.B) (*Server, *visitor) {
 	return New(v, nil), &visitor{actor: oxbow.Person}
 }
 
-// BenchmarkPages answers requests for pages of a memory of 100,000 entries, and reports
-// the 95th percentile of the handler in milliseconds, and the size of the page in kB.
+// BenchmarkPages requests pages of a memory of 100,000 entries. It reports the 95th percentile of the
+// handler's time in milliseconds, and the size of the page in kB.
 func BenchmarkPages(b *testing.B) {
 	s, v := large(b)
 	for _, p := range []struct {
@@ -91,7 +91,7 @@ func BenchmarkPages(b *testing.B) {
 		b.Run(p.path, func(b *testing.B) {
 			var took []time.Duration
 			size := 0
-			for first := true; b.Loop(); first = false { // which loads the index
+			for first := true; b.Loop(); first = false { // the first request loads the index
 				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:1"+page.Root+
 					strings.ReplaceAll(p.path, " ", "%20"), nil)
 				if err != nil {

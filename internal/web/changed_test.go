@@ -1,4 +1,4 @@
-// Tests the section about texts that agents changed.
+// This file tests the section about texts that agents changed.
 
 package web
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// overwrite makes a person's note that an agent has changed since.
+// overwrite creates a note of a person that an agent then changes.
 func (b *browser) overwrite(name, own, now string) {
 	b.t.Helper()
 	person := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person})
@@ -82,8 +82,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// A browser with a token is an agent's, and one that only reads writes nothing: both see
-// what was changed and decide nothing.
+// TestChangedRights tests that a browser with a token, which belongs to an agent, and a read-only
+// browser show the changes but cannot decide about them.
 func TestChangedRights(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")

@@ -1,4 +1,4 @@
-// Tests the page of an entry and the forms that change it.
+// This file tests the page of an entry and the forms that change the entry.
 
 package web
 
@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// at is the path of an entry's page, or of one below it.
+// at returns the path of an entry's page, or of a page below it.
 func at(name, below string) string { return page.Root + page.EntryPath(name) + below }
 
-// content is what the memory says under a name.
+// content returns the content of an entry.
 func (b *browser) content(name string) string {
 	b.t.Helper()
 	e, err := b.memory.Get(b.t.Context(), name)
@@ -27,8 +27,8 @@ func (b *browser) content(name string) string {
 	return e.Content
 }
 
-// From the first page on, a wrong memory is corrected in four clicks: the entry, Edit,
-// Save, and none to see that it is done. What is not changed stays.
+// TestEdit tests that a wrong memory can be corrected with few clicks from the first page: the entry,
+// Edit, Save. Unchanged fields are kept.
 func TestEdit(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember(
@@ -60,7 +60,7 @@ func TestEdit(t *testing.T) {
 	if got := b.content("deploy"); !strings.Contains(got, "Fridays") {
 		t.Errorf("after undo: %q", got)
 	}
-	// What cannot be saved stands in the form again.
+	// If the form cannot be saved, it is shown again with the input.
 	shown = b.submit(
 		b.get(at("deploy", "/edit"), http.StatusOK),
 		"Save",
@@ -73,8 +73,8 @@ func TestEdit(t *testing.T) {
 	b.get(at("unknown", "/edit"), http.StatusNotFound)
 }
 
-// Two editors lose nothing: the second sees both texts, and what it saves over the
-// other's is bound to what it was shown.
+// TestConflict tests concurrent edits: the second person sees both texts, and saving replaces only the
+// version that was shown.
 func TestConflict(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "one\ntwo\nthree\nfour\nfive\n", oxbow.Label{Key: "tag", Value: "old"})
@@ -93,7 +93,7 @@ func TestConflict(t *testing.T) {
 		"ONE\ntwo\nthree\nfour\nFIVE",
 	)
 
-	// A third is faster still: mine over it is not saved over what was not seen.
+	// If a third person has saved in between, "mine" does not replace the version that was not shown.
 	b.submit(
 		b.get(at("n", "/edit"), http.StatusOK),
 		"Save",
@@ -120,7 +120,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// Each version says what it changed, and comes back.
+// TestVersions tests that each version shows its changes and can be restored.
 func TestVersions(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "one\n", oxbow.Label{Key: "tag", Value: "x"})
@@ -150,7 +150,7 @@ func TestVersions(t *testing.T) {
 	b.has(b.get(at("n", "/lineage"), http.StatusOK), "Nothing is known")
 }
 
-// A new entry is added once; what is wrong with it stands above what was typed.
+// TestNew tests that a new entry is added only once, and that errors are shown above the input.
 func TestNew(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	shown := b.get(page.Root+"new", http.StatusOK)
@@ -179,7 +179,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Pin and approve are one press each; what a person approves is what the page showed.
+// TestPinApprove tests that pinning and approving need one click each, and that a person approves the
+// text that the page showed.
 func TestPinApprove(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "text")
@@ -211,7 +212,8 @@ func TestPinApprove(t *testing.T) {
 	b.post(at("unknown", "/pin"), nil, http.StatusNotFound)
 }
 
-// Whoever may not write has no form, and no form that is made up is taken.
+// TestReadOnly tests that a browser without write permission gets no forms, and that the server refuses
+// forged forms.
 func TestReadOnly(t *testing.T) {
 	b := open(t, auth.Permissions{ReadOnly: true, Projects: []string{"harbor"}})
 	b.remember("mine", "text", oxbow.Label{Key: "project", Value: "harbor"})

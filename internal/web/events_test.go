@@ -1,4 +1,4 @@
-// Tests that an open page hears of changes.
+// This file tests that an open page is notified of changes.
 
 package web
 
@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// A change is sent as it is made, and one that the browser missed when it connects again.
+// TestEvents tests that a change is sent at once, and that a browser gets a missed change when it
+// connects again.
 func TestEvents(t *testing.T) {
 	b := open(t, auth.Permissions{Projects: []string{"harbor"}})
 	harbor := oxbow.Label{Key: "project", Value: "harbor"}

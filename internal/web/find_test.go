@@ -1,4 +1,4 @@
-// Tests Find and what is done to several entries at once.
+// This file tests Find, and actions on several entries at once.
 
 package web
 
@@ -63,7 +63,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What is ticked is labelled as one change, and forgotten with one Undo.
+// TestTicked tests that the selected entries are labelled together, and that a single Undo restores
+// them after they were deleted.
 func TestTicked(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	for _, name := range []string{"a", "b", "c"} {

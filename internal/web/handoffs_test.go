@@ -1,4 +1,4 @@
-// Tests the pages of profiles, handoffs and annotations.
+// This file tests the pages of profiles, handoffs and annotations.
 
 package web
 
@@ -51,7 +51,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// hand leaves a handoff, and returns the path of its page.
+// hand creates a handoff and returns the path of its page.
 func (b *browser) hand(project, summary string) (path string) {
 	b.t.Helper()
 	h, err := handoff.New(
@@ -141,7 +141,7 @@ func TestAnnotations(t *testing.T) {
 		_ = res.Body.Close()
 	}
 
-	b = open(t, auth.Permissions{Kinds: []string{"note"}}) // sees no tree
+	b = open(t, auth.Permissions{Kinds: []string{"note"}}) // must not see the working tree
 	b.views.Workspace.Annotations = func(context.Context) (*annotate.Store, error) { return s, nil }
 	b.enter()
 	for _, path := range []string{"annotations", "annotations?file=pool.go"} {

@@ -1,4 +1,4 @@
-// Tests that no entry changes the structure of a page that shows it.
+// This file tests that no entry changes the structure of a page that shows it.
 
 package web
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// payloads are texts that would break out of a page that shows them unescaped.
+// payloads contains texts that would change a page that does not escape them.
 var payloads = []string{
 	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `'><b>`,
 	`</textarea><script>1</script>`, `</pre></main><h1>owned</h1>`, `</title><script>1</script>`,
@@ -39,12 +39,12 @@ var (
 	voids   = map[string]bool{"meta": true, "link": true, "input": true, "br": true, "hr": true, "path": true}
 	foreign = map[string]bool{"img": true, "iframe": true, "base": true, "style": true, "object": true,
 		"embed": true, "audio": true, "video": true}
-	values    = regexp.MustCompile(` value="[^"]*"`) // of fields: the names themselves
+	values    = regexp.MustCompile(` value="[^"]*"`) // values of fields, which contain the names
 	localLink = regexp.MustCompile(`^(/ui/|#main$|https?://e\.example|mailto:)`)
 )
 
-// sound reports what is wrong with a page: tags that are not closed, or that no page
-// has, attributes that run script, and links out of this server.
+// sound returns an error if a page has tags that are not closed or not expected, attributes that run
+// scripts, or links to another server.
 func sound(shown string) error {
 	shown = strings.TrimPrefix(shown, "<!doctype html>")
 	tags := anyTag.FindAllStringSubmatch(shown, -1)
@@ -87,14 +87,14 @@ func sound(shown string) error {
 	return nil
 }
 
-// 500 hostile entries change nothing of the pages that show them.
+// TestHostile tests that 500 hostile entries do not change the structure of the pages that show them.
 func TestHostile(t *testing.T) {
 	testenv.Sequential(t)
 	b := open(t, auth.Permissions{})
 	var names []string
 	for i := range 500 {
 		text := payloads[i%len(payloads)]
-		if i >= len(payloads) { // two at a time
+		if i >= len(payloads) { // two payloads in one entry
 			text = text[:min(len(text), 4000)] + []string{
 				"\n\n",
 				" ",

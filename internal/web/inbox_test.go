@@ -1,4 +1,4 @@
-// Tests the inbox: what waits is approved, edited, rejected.
+// This file tests the inbox: approving, editing and rejecting.
 
 package web
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// hold adds an entry that an agent wrote after it had read the web.
+// hold adds an entry of an agent that has read the web, so that the entry is held.
 func (b *browser) hold(name, content string) {
 	b.t.Helper()
 	ctx := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Agent})
@@ -55,7 +55,7 @@ func TestInboxProposals(t *testing.T) {
 	if n := b.entries(); n != 0 {
 		t.Errorf("%d entries after undo", n)
 	}
-	b.has(shown, "run the linter", "staging port is 8443", "undone") // which waits again
+	b.has(shown, "run the linter", "staging port is 8443", "undone") // the entry waits again
 	if strings.Count(shown, ">Reject<") != 2 {
 		t.Errorf("not both can be rejected:\n%s", shown)
 	}
@@ -111,7 +111,7 @@ func TestInboxReject(t *testing.T) {
 	b.has(b.submit(b.get(page.Root+"inbox?all=1", http.StatusOK), "Approve", nil, http.StatusOK), "Added")
 }
 
-// A proposal takes the place of an entry that it corrects.
+// TestInboxPlaceOf tests that a proposal can replace the entry that it corrects.
 func TestInboxPlaceOf(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("ports", "The staging port is 8080.")
@@ -158,7 +158,8 @@ func TestInboxHeld(t *testing.T) {
 	b.post(page.Root+"inbox/approve", url.Values{"name": {"nothing"}}, http.StatusNotFound)
 }
 
-// One button approves a row, with whatever was typed into it.
+// TestInboxApproveKeepsEdits tests that the button that approves a row also saves the text that was
+// typed into it.
 func TestInboxApproveKeepsEdits(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Noted.")...)
@@ -173,7 +174,7 @@ func TestInboxApproveKeepsEdits(t *testing.T) {
 	}
 	b.has(b.submit(shown, "Approve", url.Values{"content": {" "}}, http.StatusBadRequest), "The text is empty")
 
-	// Another writer was faster: the text is not lost, and what is there neither.
+	// If another writer was faster, neither the typed text nor the stored text is lost.
 	if err := b.memory.Apply(
 		t.Context(),
 		oxbow.Relabel{
@@ -194,8 +195,8 @@ func TestInboxApproveKeepsEdits(t *testing.T) {
 	}
 }
 
-// A browser with a token is an agent's: it approves nothing that is held back, and sees
-// why. One that only reads decides nothing.
+// TestInboxRights tests that a browser with a token, which belongs to an agent, cannot approve held
+// entries and shows the reason, and that a read-only browser cannot decide anything.
 func TestInboxRights(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.hold("one", "Ship on Fridays.")
@@ -230,7 +231,7 @@ func TestInboxRights(t *testing.T) {
 	_ = a
 }
 
-// What a browser that is bound to a project sees has no byte of another's.
+// TestInboxBound tests that a browser that is bound to a project shows nothing of other projects.
 func TestInboxBound(t *testing.T) {
 	b := bound(t)
 	b.hold("foreign", "MARKER in a held entry.")

@@ -1,4 +1,4 @@
-// Tests the log and what takes changes back.
+// This file tests the log, and undoing changes.
 
 package web
 
@@ -47,7 +47,7 @@ func TestLog(t *testing.T) {
 		b.get(page.Root+path, status)
 	}
 
-	// All of the session goes, but for what a person changed since.
+	// All changes of the session are undone, except entries that a person changed since.
 	b.submit(b.get(at("m", "/edit"), http.StatusOK), "Save", url.Values{"content": {"a person's"}}, http.StatusOK)
 	shown = b.get(page.Root+"log?session=0123456789abcdef", http.StatusOK)
 	b.has(shown, "Take back all of it…")
@@ -75,7 +75,8 @@ func TestLog(t *testing.T) {
 	b.post(page.Root+"log/revert", nil, http.StatusBadRequest)
 }
 
-// A browser that signed in with a program's token decides nothing that is a person's.
+// TestProgramsDecideNothing tests that a browser that signed in with a program's token cannot make a
+// person's decisions.
 func TestProgramsDecideNothing(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "text")

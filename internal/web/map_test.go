@@ -1,4 +1,4 @@
-// Tests the map and the numbers.
+// This file tests the map and the statistics.
 
 package web
 
@@ -55,7 +55,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// A map of a large memory keeps its bounds, and nodes stand inside the picture.
+// TestMapBounds tests that the map of a large memory is limited in size, and that all nodes are inside
+// the picture.
 func TestMapBounds(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	for i := range 100 {

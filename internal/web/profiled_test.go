@@ -1,4 +1,4 @@
-// Profiles for the tests of pages.
+// This file provides profiles for the tests of pages.
 
 package web
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// profiled gives the server profiles: the text of each file by its name.
+// profiled gives the server profiles: the files with their texts by name.
 func (b *browser) profiled(files map[string]string) {
 	b.t.Helper()
 	fs := vfs.NewMem()

@@ -1,4 +1,4 @@
-// Tests the pages of sessions.
+// This file tests the pages of sessions.
 
 package web
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// injected is an event that a hook put a text before the model.
+// injected returns the event of a hook that showed a text to the model.
 func injected(of session.Event, text string, names ...string) session.Event {
 	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir,
 		Time: of.Time.Add(time.Millisecond), Kind: session.Injected, ID: "i1", Text: text,
@@ -70,7 +70,7 @@ func TestSessions(t *testing.T) {
 	b.get(page.Root+"sessions/claude/none", http.StatusNotFound)
 }
 
-// A turn of a long session stands on the page that its link opens.
+// TestSessionTurns tests that a turn of a long session is on the page that its link opens.
 func TestSessionTurns(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	var events []session.Event

@@ -1,4 +1,4 @@
-// Tests the page of settings, on files.
+// This file tests the settings page with real files.
 
 package web
 
@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// placed makes the memory one of files, in the home that it returns.
+// placed replaces the memory by a memory in files, and returns its home.
 func (b *browser) placed() (home string) {
 	b.t.Helper()
 	home = b.t.TempDir()
@@ -85,7 +85,8 @@ func TestSettings(t *testing.T) {
 	)
 }
 
-// What is around a memory is for browsers that see all of it, and changed by persons.
+// TestSettingsRights tests that settings are shown only to browsers that see the whole memory, and
+// changed only by persons.
 func TestSettingsRights(t *testing.T) {
 	b := bound(t)
 	home := b.placed()
@@ -118,7 +119,7 @@ func TestSettingsRights(t *testing.T) {
 	}
 }
 
-// A layout that keeps no sessions has settings all the same.
+// TestSettingsWithoutSessions tests the settings of a layout without sessions.
 func TestSettingsWithoutSessions(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.views.Workspace.Sessions = func(context.Context) (*session.Archive, error) {

@@ -1,4 +1,4 @@
-// Tests the first page.
+// This file tests the first page.
 
 package web
 
@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// An empty memory invites to begin; a full one says who wrote what since yesterday.
+// TestToday tests that the first page of an empty memory helps to begin, and that the first page of
+// other memories shows who wrote what since yesterday.
 func TestToday(t *testing.T) {
 	now := clock
 	clock = clock.AddDate(0, 0, -2)

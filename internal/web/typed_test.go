@@ -1,4 +1,4 @@
-// Tests that no form loses what a person typed.
+// This file tests that no form loses the input of a person.
 
 package web
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// Whatever goes wrong with a form, the page that says so has the text that was typed.
+// TestTypedComesBack tests that the page for an error in a form contains the input.
 func TestTypedComesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("there", "What it says.")
@@ -51,7 +51,7 @@ func TestTypedComesBack(t *testing.T) {
 	}
 }
 
-// The form for a note of a turn comes back as it was filled in.
+// TestNoteOfTurnComesBack tests that the form for a note about a turn is shown again with its input.
 func TestNoteOfTurnComesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("taken", "What it says.")
@@ -70,8 +70,8 @@ func TestNoteOfTurnComesBack(t *testing.T) {
 	}
 }
 
-// A browser that signed in with a token, as programs do, decides nothing that waits for a
-// person, and erases nothing that a person wrote.
+// TestTokensDecideNothing tests that a browser that signed in with a token, like a program, cannot make
+// a person's decisions and cannot erase a person's text.
 func TestTokensDecideNothing(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("typed", "By a person.")
@@ -99,7 +99,8 @@ func TestTokensDecideNothing(t *testing.T) {
 	}
 }
 
-// The link of a session's page takes back what the session wrote, whatever its name is.
+// TestSessionTakesBack tests that the link on a session's page undoes the session's changes, whatever
+// the name of the session is.
 func TestSessionTakesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	const id = "a b&c=%2F+ü#1"

@@ -1,4 +1,4 @@
-// Tests pages as a browser without script asks for them.
+// This file tests pages like a browser without scripts.
 
 package web
 
@@ -31,17 +31,17 @@ var clock = time.Date(2026, 4, 18, 10, 0, 0, 0, time.UTC)
 
 const token = "a-token-of-enough-length"
 
-// browser is a browser without script, signed in by a link.
+// browser is a browser without scripts that signed in by a link.
 type browser struct {
 	t      *testing.T
 	client *http.Client
-	url    string // of the server
+	url    string // URL of the server
 	memory *oxbow.Memory
 	server *Server
 	views  *view.Options
 }
 
-// open serves a new memory, which is checked at the end, and signs in.
+// open serves a new memory, which is checked at the end of the test, and signs in.
 func open(t *testing.T, rights auth.Permissions) *browser {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
@@ -66,7 +66,7 @@ func open(t *testing.T, rights auth.Permissions) *browser {
 	return b
 }
 
-// fresh is a browser that is not signed in.
+// fresh returns a client that is not signed in.
 func (b *browser) fresh() *http.Client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -84,21 +84,21 @@ func (b *browser) remember(name, content string, labels ...oxbow.Label) {
 	}
 }
 
-// get returns a page, following redirects.
+// get returns a page. It follows redirects.
 func (b *browser) get(path string, status int) string {
 	b.t.Helper()
 	res, err := b.client.Get(b.url + path)
 	return b.read(res, err, path, status)
 }
 
-// post sends a form and returns the page that it leads to.
+// post submits a form and returns the page to which it leads.
 func (b *browser) post(path string, form url.Values, status int) string {
 	b.t.Helper()
 	res, err := b.client.PostForm(b.url+path, form)
 	return b.read(res, err, path, status)
 }
 
-// read returns the body of an answer of a status, 0 for any.
+// read returns the body of an answer. The status must match, unless status is 0.
 func (b *browser) read(res *http.Response, err error, path string, status int) string {
 	b.t.Helper()
 	if err != nil {
@@ -112,8 +112,8 @@ func (b *browser) read(res *http.Response, err error, path string, status int) s
 	return string(body)
 }
 
-// submit sends the form of a page whose button has that text, with what its fields
-// hold but for those given, and returns the page that it leads to.
+// submit submits the form whose button has this text, and returns the page to which it leads. Fields
+// that are not given keep their values.
 func (b *browser) submit(shown, button string, fields url.Values, status int) string {
 	b.t.Helper()
 	for _, form := range regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*>.*?</form>`).FindAllString(shown, -1) {
@@ -159,7 +159,8 @@ func (b *browser) has(shown string, wants ...string) {
 	}
 }
 
-// A wrong memory is forgotten from the first page on, and the bar brings it back.
+// TestForgetUndo tests that a wrong memory can be deleted from the first page, and restored from the
+// bar.
 func TestForgetUndo(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("a/b deploy", "Ship on Fridays.", oxbow.Label{Key: "project", Value: "harbor"})
@@ -178,7 +179,7 @@ func TestForgetUndo(t *testing.T) {
 	}
 }
 
-// A name that is a step of a path has a page.
+// TestDots tests that an entry whose name is a path element such as ".." has a page.
 func TestDots(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	for _, name := range []string{".", ".."} {
@@ -192,7 +193,8 @@ func TestDots(t *testing.T) {
 	}
 }
 
-// A link is good for one browser; another host, another site and no session get nothing.
+// TestSignIn tests that a link works for one browser only, and that requests with another host, from
+// another site, or without a session are refused.
 func TestSignIn(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("secret plan", "The marker text.")
