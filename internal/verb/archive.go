@@ -1,4 +1,4 @@
-// Forgetting old archives of conversations.
+// This file implements the verb that forgets old archives of conversations.
 
 package verb
 

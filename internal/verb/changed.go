@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// What agents did to a person's text, in [ChangedEntry.What].
+// Values of [ChangedEntry.What]: what agents did to a person's text.
 const (
 	EntryChanged    = "changed"
 	EntryForgotten  = "forgotten"
@@ -163,20 +163,20 @@ type DecideChangedIn struct {
 // DecideChangedOut is the result of KeepChanged and RestoreChanged.
 type DecideChangedOut struct {
 	DryRun  bool           `json:"dry_run,omitempty"`
-	Seqs    []uint64       `json:"seqs,omitempty"` // the changes that were made, oldest first
-	Entries []ChangedEntry `json:"entries"`        // as they were before
+	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the new changes, oldest first
+	Entries []ChangedEntry `json:"entries"`        // before these changes
 	Notes   []Note         `json:"notes,omitempty"`
 }
 
-// KeepChanged records that the person keeps what agents made of entries. They are listed
-// again after the next change of an agent. If the caller is not a person, the error matches
+// KeepChanged records that the person keeps the changes by agents. The entries are listed again
+// after the next change by an agent. If the caller is not a person, the error matches
 // [oxbow.ErrInvalid].
 func KeepChanged(ctx context.Context, w *Workspace, in DecideChangedIn) (DecideChangedOut, error) {
 	return decideChanged(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
 }
 
-// RestoreChanged brings back the person's text of entries that agents changed. If the
-// caller is not a person, the error matches [oxbow.ErrInvalid].
+// RestoreChanged restores the person's text of entries that agents changed. If the caller is not a
+// person, the error matches [oxbow.ErrInvalid].
 func RestoreChanged(ctx context.Context, w *Workspace, in DecideChangedIn) (DecideChangedOut, error) {
 	return decideChanged(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
 }
@@ -249,7 +249,7 @@ func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits
 	return edits, nil
 }
 
-// keepEdits makes the entries as they are now versions of the person, in one change. A
+// keepEdits writes the current entries again as versions by the person, in a single change. A
 // forgotten entry is added and forgotten again by the person.
 func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]uint64, error) {
 	var ops []oxbow.Op

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// Code returns the verbs about a working tree, which need [Workspace.Annotations].
-// They are not in [Table]: most memories are not of a repository.
+// Code returns the verbs for a working tree, which need [Workspace.Annotations]. They are not in
+// [Table], because most memories do not belong to a repository.
 func Code() []Tool {
 	return []Tool{define("annotate", "Annotate code", traits{idempotent: true}, Annotate),
 		define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, GetAnnotations)}

@@ -278,7 +278,7 @@ func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// mostNamed is how many words or terms of a long query an answer names.
+// mostNamed is the maximum number of words or terms of a query that an answer names.
 const mostNamed = 10
 
 // few joins the first of the words.

@@ -1,4 +1,4 @@
-// Conversion of the memory into a new home of another layout.
+// This file implements the verb convert, which copies the memory to a new home with another layout.
 
 package verb
 

@@ -1,4 +1,4 @@
-// The verb embed.
+// This file implements the verb embed, which makes the vectors of entries.
 
 package verb
 

@@ -190,7 +190,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 	return oxbow.SortLabels(out)
 }
 
-// withoutHashes returns the labels without what cited files were like.
+// withoutHashes returns the labels without the hashes of cited files.
 func withoutHashes(labels []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool { return l.Key == oxbow.LabelFileBlob })
 }

@@ -68,7 +68,7 @@ func (in HistoryIn) wants(s oxbow.Source) bool {
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SessionOf(s))
 }
 
-// only yields what keep accepts.
+// only yields the items for which keep returns true, and all errors.
 func only[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for it, err := range items {
@@ -252,9 +252,9 @@ func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change,
 }
 
 // last returns the last count changes that can be undone. If there are none, it returns an error
-// unless the call is a dry run. For an agent, the list ends before the first change by a person.
-// Such a change can only be undone by its number, so that an agent does not undo changes that it
-// has not seen.
+// unless the call is a dry run. For an agent, the list ends before the first change by a person or
+// an import, and it returns an error if that is the newest change. Such a change can only be undone
+// by its number, so that an agent does not undo changes that it has not seen.
 func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err == nil && len(cs) == 0 && !out.DryRun {

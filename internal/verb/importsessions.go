@@ -1,4 +1,4 @@
-// The verb that imports sessions from what clients keep themselves.
+// This file implements the verb that imports sessions from the files of clients.
 
 package verb
 
@@ -162,6 +162,6 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 	return slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) }), err
 }
 
-// isFileError reports whether a transcript could not be read, which keeps nothing
-// else from being imported.
+// isFileError reports whether the error is that a transcript could not be read. The other
+// transcripts are imported nevertheless.
 func isFileError(err error) bool { return errors.Is(err, transcript.ErrRead) }

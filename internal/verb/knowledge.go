@@ -123,8 +123,8 @@ func writtenText(e *oxbow.Entry) string {
 
 type printsKey struct{}
 
-// withPrints returns a context in which fingerprints are kept of entries that are shown and
-// that nobody vouches for, so that what repeats them is found.
+// withPrints returns a context for recording fingerprints of shown entries that nobody vouches for,
+// so that text which repeats them is found.
 func withPrints(ctx context.Context, k Knowledge) context.Context {
 	if k.Prints == nil {
 		return ctx

@@ -1,4 +1,4 @@
-// Searches of the tools of other layouts.
+// This file implements searches for the tools of other layouts.
 
 package verb
 

@@ -17,7 +17,7 @@ type Note struct {
 	args   []any
 }
 
-// Notef returns a note with that format. References among the arguments need the verb %s.
+// Notef returns a note with that format. References among the arguments are formatted with %s.
 func Notef(format string, args ...any) Note { return Note{format, args} }
 
 // Plain returns a note of a sentence without references.

@@ -20,9 +20,9 @@ import (
 
 // Output is a file that a verb writes for the user.
 //
-// With Force a regular file may be replaced. If it is not what oxbow wrote there last, a
-// person may have edited it, and a copy of it is kept beside; see [vfs.KeepCopy]. Links,
-// directories, devices and pipes are never replaced.
+// If Force is set, a regular file may be replaced. If its content is not the content that oxbow
+// last wrote there, a person may have edited it, so a copy is kept next to it; see [vfs.KeepCopy].
+// Links, directories, devices and pipes are never replaced.
 type Output struct {
 	Path  string // in the form of the operating system
 	Name  string // as the user wrote it
@@ -32,7 +32,7 @@ type Output struct {
 	Dir   string // advice if the path is a directory; may be ""
 	Other string // advice if the path is a pipe, a device or similar; may be ""
 
-	Record trust.List // record of what was written; see [Host.Trusted]
+	Record trust.List // records the digest of each written file; see [Host.Trusted]
 }
 
 // Place returns the path of the regular file to write, after following links. It returns an error

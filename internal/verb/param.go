@@ -61,7 +61,7 @@ func paramsOf(t reflect.Type) []Param {
 		readTag(tag, string(f.Tag))
 		name, opts, _ := strings.Cut(tag["json"], ",")
 		if name == "-" || f.Anonymous {
-			continue // of an embedded struct, the fields are parameters
+			continue // the fields of an embedded struct are parameters
 		}
 		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"],
 			Usage: cmp.Or(tag["usage"], tag["jsonschema"]),

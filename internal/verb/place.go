@@ -79,7 +79,7 @@ func (h *Host) NetworkAllowed() (bool, error) {
 	return b, nil
 }
 
-// MayWrite refuses to write to a store that other hosts may write to.
+// MayWrite returns an error if other hosts may write to the store.
 func (h *Host) MayWrite(store string) error {
 	allowed, err := h.NetworkAllowed()
 	if err != nil || allowed {

@@ -72,7 +72,7 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 	return out, err
 }
 
-// filter returns what dates, tags and the file select together.
+// filter returns the filter for the dates, tags and file of the argument.
 func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if in.Date != "" {

@@ -32,7 +32,7 @@ type RevertIn struct {
 	DryRun      bool   `json:"dry_run,omitempty" usage:"show what would be taken back and change nothing"`
 }
 
-// RevertOut is what revert did.
+// RevertOut is the result of Revert.
 type RevertOut struct {
 	DryRun    bool              `json:"dry_run,omitempty"`
 	Seq       uint64            `json:"seq,omitempty"`       // number of the change that took the others back
@@ -57,7 +57,8 @@ type ShownItem struct {
 	Used    bool      `json:"used,omitempty"`
 }
 
-// maxRevertTries is how often the plan is made again after another writer changed the memory.
+// maxRevertTries is the maximum number of times that the plan is made, if other writers change the
+// memory meanwhile.
 const maxRevertTries = 10
 
 // Revert takes back the effects of the selected changes, in a single change.

@@ -64,7 +64,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	if err != nil {
 		return SavedOut{}, err
 	}
-	secrets := w.redactHandoff(ctx, &in) // before the name is made, because a repeated call finds the entry by name
+	secrets := w.redactHandoff(ctx, &in) // before the handoff gets its name, by which it is found later
 	if err := w.refuseUnknown(in); err != nil {
 		return SavedOut{}, err
 	}
@@ -120,7 +120,7 @@ func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
 	return nil
 }
 
-// maxNames is how many names an error lists.
+// maxNames is the maximum number of names that an error lists.
 const maxNames = 20
 
 // namesThatExist returns advice with the names that a call may use.

@@ -35,7 +35,7 @@ func (in *RecallIn) cutIn() error {
 	said := strings.TrimPrefix(words[i], "in:")
 	switch {
 	case !slices.Contains([]string{inNotes, inSessions, inBoth}, said):
-		return nil // a word like any other
+		return nil // the word is not a term
 	case in.In != "" && in.In != said:
 		return InvalidValue("in", in.In, "is not what the query says, which is in:"+said)
 	}
@@ -102,7 +102,7 @@ type SessionsOut struct {
 
 const defaultSessions = 20
 
-// Sessions lists the sessions that are kept.
+// Sessions lists the sessions in the archive.
 func Sessions(ctx context.Context, w *Workspace, in SessionsIn) (SessionsOut, error) {
 	out := SessionsOut{Sessions: []session.Summary{}}
 	var f oxbow.Filter
@@ -152,7 +152,7 @@ func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter
 	return []Note{Notef("no session fits %s; without a filter there are some", given)}, nil
 }
 
-// since returns the time that a date or a span before now means.
+// since parses a date, or a span before now, as the beginning of a period.
 func (w *Workspace) since(s string) (time.Time, error) {
 	start, _, err := w.period("since", s)
 	return start, err
@@ -324,7 +324,7 @@ func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOu
 		return out, err
 	}
 	begin, ok := resumes[s.Client]
-	if !session.ValidID(s.Session) { // an earlier version has kept it
+	if !session.ValidID(s.Session) { // an earlier version of oxbow stored it
 		return out, Advise(InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
 			"oxbow session show "+text.ShellName(s.Client+"/"+s.Session)+" prints what was said")
 	}
@@ -335,7 +335,7 @@ func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOu
 		)
 	}
 	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: begin + text.ShellQuote(s.Session)}
-	if filepath.IsAbs(s.Dir) { // else it is nowhere, or means something else to a shell
+	if filepath.IsAbs(s.Dir) { // otherwise it is missing, or a shell would resolve it differently
 		out.Command = "cd -- " + text.ShellQuote(s.Dir) + " && " + out.Command
 	}
 	return out, nil
@@ -391,7 +391,7 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 		return out, nil
 	}
 	if in.Purge {
-		said := func(yield func(oxbow.Entry, error) bool) { // a session holds what its person said
+		said := func(yield func(oxbow.Entry, error) bool) { // a session contains text by its person
 			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
 		}
 		if err := MayErase(w.Stamped(ctx), "session forget --purge", said); err != nil {
@@ -408,8 +408,9 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 	return out, err
 }
 
-// forgottenSession returns the session of that name, or that begins so, which was forgotten
-// and is still in the archive's history: its purge was interrupted or comes later.
+// forgottenSession returns the forgotten session with that name, or whose name begins with it. The
+// session is still in the archive's history, because it was not purged yet or the purge was
+// interrupted.
 func forgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
 	name = strings.TrimSpace(name)
 	for c, err := range a.Memory.Log(ctx) {

@@ -14,8 +14,8 @@ type Set struct {
 	Verbs []string
 }
 
-// SetFull and SetAll are sets that include other sets. SetFull has all verbs of oxbow. SetAll adds
-// them to the tools of another layout.
+// SetCore is the default set. SetFull has all verbs of oxbow. SetAll has all verbs of oxbow in
+// addition to the tools of another layout.
 const (
 	SetCore = "core"
 	SetFull = "full"

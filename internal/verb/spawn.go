@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is
-// not in [Table]: not every door may start programs.
+// SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is not in
+// [Table], because some doors may not start programs.
 func SubAgents() []Tool {
 	return []Tool{define("spawn_sub_agent", "Start a sub-agent", traits{}, SpawnSubAgent)}
 }
@@ -52,7 +52,7 @@ type SpawnSubAgentOut struct {
 	Notes    []Note       `json:"notes,omitempty"`
 }
 
-// SubAgentRun is how a run went.
+// SubAgentRun is the outcome of a run.
 type SubAgentRun struct {
 	Ended   string  `json:"ended"`       // done, failed, stopped or timeout
 	Status  int     `json:"exit_status"` // -1 if there is none

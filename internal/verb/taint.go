@@ -277,9 +277,10 @@ func (s *stamper) labels(
 	return out, nil
 }
 
-// vouchedByPerson returns a person's changes. A new text by a person does not keep the
-// labels that say that nobody vouches for the old text. A person who changes only labels
-// or aliases, or restores a text, has not vouched for the text: the labels name its author.
+// vouchedByPerson returns a person's changes with the labels that record who vouches for the text.
+// If the person writes a new text, the labels that nobody vouches for the old text are removed. If
+// the person changes only labels or aliases, or restores a text, the person does not vouch for the
+// text, so a label names its author.
 func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {

@@ -1,4 +1,4 @@
-// Paths that output may be written to.
+// This file checks the paths that output is written to.
 
 package verb
 
@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// ownNames are the files and directories of a home that belong to oxbow, besides
-// the store and the files that are named after it.
+// ownNames are the files and directories of a home that belong to oxbow, in addition to the store
+// and the files whose names begin with the store's name.
 var ownNames = []string{"token", "settings.yaml", "profiles", "skills"}
 
-// CheckTarget refuses a path, absolute, where output would destroy the memory of
-// the place: the store, the files next to it that carry its name, tokens,
-// settings, profiles and skills; in a layout of several files, any
-// file of the home that is there already and is no export; and the home itself.
-// Files are compared by identity as well as by name, so that a link, another
-// spelling or a hard link is refused like the file that it leads to. A bound run
-// may write to no path inside the home.
+// CheckTarget returns an error if writing to an absolute path would destroy a part of the memory or
+// its home. These are the home itself, the store, the files whose names begin with the store's
+// name, tokens, settings, profiles and skills. In a layout of several files, every existing file of
+// the home except exports is refused. If bound is set, every path inside the home is refused.
+//
+// Files are compared by identity as well as by name. Therefore a link, another spelling or a hard
+// link is refused like the file that it leads to.
 func (p Place) CheckTarget(path string, bound bool) error {
 	other := "name another file"
 	home := p.Dir()

@@ -1,4 +1,4 @@
-// Vectors, by which recall ranks next to the words.
+// This file lets recall rank by vectors in addition to words.
 
 package verb
 

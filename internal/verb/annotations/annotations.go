@@ -190,7 +190,7 @@ type MergeDriver struct {
 	Settings [][2]string `json:"-"` // the same as Config, in order
 }
 
-// AttributeLine is a line of a file of attributes.
+// AttributeLine is a line in a file of git attributes.
 type AttributeLine struct {
 	File  string `json:"file"`
 	Line  string `json:"line"`
@@ -226,8 +226,8 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	return out, nil
 }
 
-// MergeSidecarsIn is what the merge driver takes: paths of the operating system,
-// Name within Dir.
+// MergeSidecarsIn is the argument of MergeSidecars. Base, Ours and Theirs are paths in the form of
+// the operating system. Name is a path relative to Dir.
 type MergeSidecarsIn struct {
 	Base   string `json:"base" flag:"-"`
 	Ours   string `json:"ours" flag:"-"`
@@ -236,17 +236,17 @@ type MergeSidecarsIn struct {
 	Dir    string `json:"dir,omitempty" flag:"-"`
 }
 
-// MergeSidecarsOut says where lines that cannot be read were kept.
+// MergeSidecarsOut reports the number of unreadable lines and the file that they were written to.
 type MergeSidecarsOut struct {
 	Unreadable int    `json:"unreadable"`
 	KeptIn     string `json:"kept_in,omitempty"`
 }
 
-// maxMerged bounds each of the versions, in bytes.
+// maxMerged is the maximum size of each version, in bytes.
 const maxMerged = 256 << 20
 
-// MergeSidecars joins two sidecars that both come from a base, into ours. Lines that
-// cannot be read are kept in NAME.damaged; without a name, at the end of ours.
+// MergeSidecars merges two sidecars with a common base, and writes the result to Ours. Unreadable
+// lines are written to NAME.damaged, or appended to Ours if there is no name.
 func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {
@@ -276,7 +276,7 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 	})
 }
 
-// inDir calls fn with a directory of the operating system.
+// inDir calls fn with the directory at that path of the operating system.
 func inDir(name string, fn func(vfs.FS) error) error {
 	dir, err := vfs.Dir(name)
 	if err != nil {
@@ -285,7 +285,7 @@ func inDir(name string, fn func(vfs.FS) error) error {
 	return errors.Join(fn(dir), dir.Close())
 }
 
-// keepUnreadable adds lines to the file NAME.damaged, each once.
+// keepUnreadable appends the lines to the file NAME.damaged, without repetitions.
 func keepUnreadable(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, error) {
 	name := filepath.ToSlash(in.Name)
 	if err := annotate.CheckFile(name); err != nil {

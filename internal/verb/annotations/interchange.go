@@ -1,4 +1,5 @@
-// Verbs that write annotations in the formats of other programs, and read them.
+// This file implements the verbs that export annotations to formats of other programs, and import
+// them.
 
 package annotations
 

@@ -190,7 +190,7 @@ func (out *AnnotateTranscriptsOut) read(
 	return nil
 }
 
-// newRecords returns the records that are not there yet, without the secrets in them.
+// newRecords returns the records that are not stored yet, with secrets replaced.
 func newRecords(
 	ctx context.Context,
 	w *verb.Workspace,

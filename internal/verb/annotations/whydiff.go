@@ -148,7 +148,7 @@ func byOf(a verb.Annotation) string {
 	return strings.Join(append(by, a.Time[:min(10, len(a.Time))]), ", ")
 }
 
-// inertly replaces what Markdown or GitHub would act on.
+// inertly replaces characters that have a meaning in Markdown or on GitHub.
 var inertly = func() *strings.Replacer {
 	var pairs []string
 	for _, c := range "\\`*_{}[]()<>|~!$" {

@@ -189,7 +189,7 @@ func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.
 	return m.take(ctx, []setup.MemoryFile{f}, taints)
 }
 
-// wait leaves a file for later, if something in it is new.
+// wait records that a file waits for a later call of Mirror, if importing it would change notes.
 func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 	read, err := m.reading(ctx, []setup.MemoryFile{f}, true)
 	if err != nil {
@@ -219,8 +219,8 @@ func (m *mirroring) archived(
 	return a.Wrote(ctx, m.in.Client, f.Path, m.seen, f.Time, own)
 }
 
-// own returns the client's files that are safe to read: no note made from them is held back, and
-// none of them, apart from but, has a change that was not judged yet.
+// own returns the client's files that are safe to read, because no note made from them is held
+// back. If but is not nil, it leaves out all other files whose changes were not judged yet.
 func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {

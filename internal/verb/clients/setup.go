@@ -179,7 +179,7 @@ func findings(ctx context.Context, look *setup.Inspection, chosen []*setup.Clien
 	})
 }
 
-// Inspection returns what finds out how clients are set up, for the home at a place.
+// Inspection returns an inspection of the clients' configuration for the home at p.
 func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	return &setup.Inspection{World: in.World, Options: in.options(), Home: p.Home, Rule: p.Rule, Compares: true,
 		Start: in.Start}

@@ -28,7 +28,7 @@ type BackupIn struct {
 	KeyFiles
 }
 
-// KeyFiles names what opens an encrypted copy.
+// KeyFiles names the files with the keys for an encrypted copy.
 type KeyFiles struct {
 	Identity   string `json:"identity,omitempty" value:"KEYFILE" jsonschema:"the file of secret keys, as age-keygen writes it, that opens the copy"`
 	Passphrase string `json:"passphrase_file,omitempty" value:"FILE" jsonschema:"a file whose only line is the passphrase of the copy"`
@@ -93,7 +93,7 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 	return out, err
 }
 
-// TenantsDir is the directory in the home of a server that holds the homes of its tenants.
+// TenantsDir is the directory with the tenants' homes, in the home of a server.
 const TenantsDir = "tenants"
 
 // tenantHomes returns the homes of tenants in the home of a store.

@@ -28,7 +28,7 @@ const mostIndexed = 32 << 20
 // CompactOut is the result of Compact.
 type CompactOut struct {
 	DryRun      bool   `json:"dry_run,omitempty"`
-	Before      string `json:"before"` // older versions were dropped, RFC 3339
+	Before      string `json:"before"` // versions before this time were dropped, RFC 3339
 	Changes     int    `json:"changes"`
 	Versions    int    `json:"versions"`
 	BytesBefore int64  `json:"bytes_before"`
@@ -147,7 +147,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if notes != "" {
 		out.Left = append(out.Left, notes)
 	}
-	// What lies next to the store is known by name.
+	// List the files next to the store, because they may contain the text, too.
 	left, err := staleFiles(store)
 	for _, l := range left {
 		out.Left = append(out.Left, l.path)

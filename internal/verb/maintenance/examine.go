@@ -36,17 +36,17 @@ type CheckOut struct {
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // annotations of the working tree; nil if it has none
 	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive of sessions; nil if there is none
 	Heads       *verb.HeadsCheck  `json:"signed_heads,omitempty"`
-	Since       *NotedHead        `json:"since,omitempty"` // the head that was asked for
+	Since       *NotedHead        `json:"since,omitempty"` // the head in the argument Since
 
-	durable  uint64 // last change that was once durable, as far as known
-	lost     uint64 // highest change that is known to be damaged
-	wentBack bool   // nothing is damaged, but changes that were once durable are missing
+	durable  uint64 // number of the last change that was durable, if known
+	lost     uint64 // highest number of a damaged change
+	wentBack bool   // nothing is damaged, but changes that were durable are missing
 }
 
 // Failed reports whether there is a problem.
 func (o CheckOut) Failed() bool { return !o.OK }
 
-// TornTail is the tail of an interrupted write that was kept when it was cut off.
+// TornTail is the end of an interrupted write, which was cut off and kept.
 type TornTail struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`

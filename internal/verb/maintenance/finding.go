@@ -1,4 +1,4 @@
-// Findings of doctor.
+// This file defines the findings of doctor.
 
 package maintenance
 

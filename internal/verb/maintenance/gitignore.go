@@ -1,4 +1,4 @@
-// The .gitignore of a home in a repository.
+// This file writes and checks the .gitignore of a home in a repository.
 
 package maintenance
 

@@ -28,7 +28,7 @@ type HookFailure struct {
 	Time   time.Time `json:"time"`
 }
 
-// failureKept is how long doctor speaks of a failure.
+// failureKept is the time for which doctor reports a failure.
 const failureKept = 7 * 24 * time.Hour
 
 func failureFile(home string) string {
@@ -66,7 +66,7 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 	return HookFailure{"a client", "why could not be written either, as on a full disk", fi.ModTime()}, true
 }
 
-// fingerprints reports that fingerprints of what agents have read were lost.
+// fingerprints reports whether fingerprints of texts that agents have read were lost.
 func (d *diagnosis) fingerprints(spool string) {
 	l, ok := fingerprint.File{Dir: spool, Now: d.w.Time}.Lost()
 	if !ok {

@@ -1,4 +1,4 @@
-// Making a home.
+// This file implements the verb init, which creates a home.
 
 package maintenance
 

@@ -47,7 +47,7 @@ type RecoverOut struct {
 	Base     bool        `json:"base_damaged"`      // entries of a compacted part of the log are missing
 	Damaged  string      `json:"damaged,omitempty"` // path of the damaged file after it was replaced
 
-	durable uint64 // last change that was once durable, as far as known
+	durable uint64 // number of the last change that was durable, if known
 }
 
 // Recover saves the readable part of a damaged memory to a new file. If Replace is set, the new

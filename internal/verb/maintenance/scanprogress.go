@@ -1,4 +1,4 @@
-// This file tells how far a scan is.
+// This file reports the progress of a scan.
 
 package maintenance
 

@@ -22,7 +22,7 @@ const (
 	staleTemp      staleKind = iota // unfinished rewrite
 	staleTorn                       // end of an interrupted write, which was cut off and kept
 	staleDamaged                    // the old store, from oxbow recover --replace
-	staleRecovered                  // what oxbow recover saved
+	staleRecovered                  // the output of oxbow recover
 	staleUnsaved                    // a text that oxbow edit could not save
 )
 
@@ -83,7 +83,7 @@ func staleFiles(store string) ([]staleFile, error) {
 	found = append(found, profiles...)
 	editing, _ := os.ReadDir(unsaved) // listFiles reports the error
 	for _, e := range editing {
-		if e.IsDir() { // of an open editor or of a killed process
+		if e.IsDir() { // left by an open editor or by a killed process
 			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsaved})
 		}
 	}

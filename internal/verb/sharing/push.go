@@ -75,8 +75,8 @@ func (o SyncOut) Conflicts() (n int) {
 	return n
 }
 
-// Push sends what changed in the home to a server. What both sides changed waits for
-// [Pull], and what [TeamShare] would block stays.
+// Push sends the changes in the home to a server. An entry that both sides changed is not sent
+// until [Pull] has merged it. An entry that [TeamShare] would refuse is not sent.
 func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err

@@ -57,8 +57,8 @@ func slow(ctx context.Context, err error) error {
 	return err
 }
 
-// pacedBody is the body of an answer. What its reader does between two reads does not
-// count.
+// pacedBody is the body of an answer. Only the time inside of Read counts, not the time that its
+// reader needs between two calls.
 type pacedBody struct {
 	io.ReadCloser
 	ctx    context.Context

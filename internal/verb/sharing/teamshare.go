@@ -333,7 +333,7 @@ type unsharing struct {
 	home   []TeamMoved    // entries that only the home has
 }
 
-// takenBack plans what TeamUnshare does. It changes nothing.
+// takenBack returns the plan for TeamUnshare. It changes nothing.
 func takenBack(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -34,9 +34,9 @@ type Door struct {
 }
 
 // Stamp returns the context for a call. The server determines the door, the actor and the session,
-// and the client claims its own name. The session consists of the name of the token, a colon, and a
-// digest of the session's id, which may be "". Only a digest is stored, because a client that knows
-// the id can act in the session.
+// and the client only claims its name. The session is a digest of the session's id, or d.Run if the
+// id is "", after the name of the token and a colon if there is a token. Only a digest is stored,
+// because a client that knows the id can act in the session.
 func (d *Door) Stamp(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.Name
