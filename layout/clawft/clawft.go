@@ -1,22 +1,20 @@
-// Opening and making a home.
+// This file opens and creates homes.
 
-// Package clawft is the layout of clawft, which follows nanobot's: long-term
-// facts in MEMORY.md, what sessions were about in HISTORY.md.
+// Package clawft is the layout of clawft, which follows the layout of nanobot: long-term facts in
+// MEMORY.md, and summaries of sessions in HISTORY.md.
 //
-//	~/.clawft/workspace/memory/MEMORY.md     facts, always before the model
-//	~/.clawft/workspace/memory/HISTORY.md    summaries of sessions, searched when wanted
-//	~/.clawft/workspace/memory/undo/*.json   what was replaced in whole, to take it back
+//	~/.clawft/workspace/memory/MEMORY.md     facts, always in the model's context
+//	~/.clawft/workspace/memory/HISTORY.md    summaries of sessions, searched on demand
+//	~/.clawft/workspace/memory/undo/*.json   replaced texts, to undo changes of whole files
 //
-// Where there is no such directory and ~/.nanobot/workspace/memory is there, that
-// one is used. Which it is, is decided when the home is opened, for all that is
-// done with it.
+// If this directory does not exist but ~/.nanobot/workspace/memory does, the latter is used. The
+// directory is chosen when the home is opened, and does not change afterwards.
 //
-// A paragraph of MEMORY.md is an entry of kind note, one of HISTORY.md of kind
-// history. What a paragraph has no place for stands in a comment above it.
+// A paragraph of MEMORY.md is an entry of kind note, and a paragraph of HISTORY.md is an entry of
+// kind history. A comment above the paragraph contains what the paragraph cannot express.
 //
-// The files of both are short of what a store can lose: [Home.Consolidate] takes
-// out of MEMORY.md what is said twice, [Home.Compress] makes it fit a budget, and
-// what they take out goes to HISTORY.md.
+// [Home.Consolidate] removes repeated facts from MEMORY.md, and [Home.Compress] makes the file fit
+// a budget. They append the removed texts to HISTORY.md.
 package clawft
 
 import (
@@ -29,9 +27,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the dialect. Its home is the user's home directory, or a
-// directory that stands for it; .clawft in it, the workspace and the directory
-// of the memory itself are understood, too. It knows no several agents.
+// Dialect returns the dialect. Its home is the user's home directory or a directory in its place.
+// It may also be .clawft in that directory, the workspace or the directory of the memory itself.
+// The layout does not support several agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:     "clawft",
@@ -43,7 +41,7 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// initHome makes the directory. The files are made by what is first written.
+// initHome creates the directory of the memory. The files are created by the first write.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	p, err := find(o.FS, o.Path)
 	if err != nil {
@@ -55,19 +53,19 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return layout.Make(ctx, o.FS, p.dir)
 }
 
-// Home is an opened home. It is a [layout.Home] and a [layout.Tidier], and safe
-// for concurrent use.
+// Home is an opened home. It implements [layout.Home] and [layout.Tidier], and is safe for
+// concurrent use.
 type Home struct {
 	layout.Base
-	fs     vfs.FS // of the memory's directory
-	shown  string // that directory, for people
+	fs     vfs.FS // file system of the memory's directory
+	shown  string // path of the memory's directory, for messages
 	layout treeLayout
 }
 
 var _ layout.Home = (*Home)(nil)
 
-// Open opens a home. Errors are those of reading its directories, and
-// [oxbow.ErrInvalid] for an agent, which this layout does not tell apart.
+// Open opens a home. It returns an error if the home's directories cannot be read. If the options
+// name an agent, the error matches [oxbow.ErrInvalid], because this layout has no agents.
 func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
@@ -100,7 +98,7 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	return h, nil
 }
 
-// stamp returns the date that an entry of HISTORY.md begins with.
+// stamp returns the date with which an entry of HISTORY.md begins.
 func (h *Home) stamp(t time.Time) string {
 	return "[" + t.In(h.layout.zone).Format("2006-01-02 15:04") + "]"
 }

@@ -1,4 +1,4 @@
-// Compression: making MEMORY.md fit a budget.
+// This file makes MEMORY.md fit a budget.
 
 package clawft
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// more stands where a fact was shortened.
+// more marks the place where a fact was shortened.
 const more = " […]"
 
-// compress returns the text so that it fits, and what of it is to be kept in the
-// history. Ok is false when it cannot; the text is then the smallest there is. When
-// ctx is done before, the result is of no use.
+// compress returns a text that fits the budget, and the texts to be appended to HISTORY.md. If the
+// text cannot be made to fit, ok is false and the returned text is the smallest possible. If ctx is
+// done, the result is not usable.
 func compress(ctx context.Context, text string, budget int) (is string, out []moved, steps []layout.Step, ok bool) {
 	fits := func(s string) bool { return prompt.Tokens(injected(s)) <= budget }
 	if fits(text) {
@@ -29,7 +29,7 @@ func compress(ctx context.Context, text string, budget int) (is string, out []mo
 	out, steps, err := consolidate(ctx, c.base)
 	c.plan()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.after(n); return fits(s) })
-	// A shorter text is not always of fewer tokens, if only by one.
+	// A shorter text may have more tokens, although rarely.
 	is, units := c.after(n)
 	for ; n < len(c.actions) && !fits(is); n++ {
 		is, units = c.after(n + 1)
@@ -41,21 +41,21 @@ func compress(ctx context.Context, text string, budget int) (is string, out []mo
 	return is, append(out, moves...), append(steps, moveSteps...), err == nil
 }
 
-// compressor shortens a text by actions, each on one of its units.
+// compressor shortens a text by actions, each on a single unit.
 type compressor struct {
 	text    string
-	base    []unit // after consolidation
+	base    []unit // units after consolidation
 	actions []action
-	shorts  map[int]string // of the units that can be shortened
+	shorts  map[int]string // shortened texts by index of the unit
 }
 
-// action shortens a unit, or moves it to the history.
+// action shortens a unit or moves it to HISTORY.md.
 type action struct {
 	unit int
 	move bool
 }
 
-// plan lists the actions in their order: all that shorten, then all that move.
+// plan lists the actions in order: first all that shorten, then all that move.
 func (c *compressor) plan() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
@@ -88,7 +88,7 @@ func (c *compressor) after(n int) (string, []unit) {
 	return join(c.text, units), units
 }
 
-// report returns what the actions move to the history, and the steps.
+// report returns the texts that the actions move to HISTORY.md, and the steps.
 func (c *compressor) report(units []unit) (out []moved, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
@@ -114,8 +114,8 @@ func (c *compressor) report(units []unit) (out []moved, steps []layout.Step) {
 	return out, steps
 }
 
-// shorten returns the first sentence of a paragraph, "" when there is none that is
-// shorter by a third. Code is left as it is.
+// shorten returns the first sentence of a paragraph, or "" if that would not save at least a third
+// of the tokens. Code blocks, tables and list items are not shortened.
 func shorten(u *unit) string {
 	if u.kind == anItem || strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ") ||
 		strings.HasPrefix(u.text, "|") {
@@ -137,15 +137,14 @@ func shorten(u *unit) string {
 	return short
 }
 
-// abbreviations end with a period that ends no sentence.
+// abbreviations are words whose period does not end a sentence.
 var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "cf", "approx",
 	"bzw", "usw", "ca"}
 
-// firstSentence returns the first sentence of a text that has more than one, else
-// "". A sentence ends with its mark and white space before something that does
-// not begin with a small letter, or with a mark of Chinese or Japanese; it has at
-// least three words, or ten characters of those. One that goes on beyond 1,000
-// bytes is none.
+// firstSentence returns the first sentence of a text, or "" if the text has only one sentence. A
+// sentence ends with a mark that is followed by white space and not by a lower-case letter, or with
+// a mark of Chinese or Japanese. It has at least three words, or ten characters in Chinese or
+// Japanese. Only the first 1,000 bytes are searched for its end.
 func firstSentence(s string) string {
 	for i, r := range s {
 		if i > 1000 {
@@ -174,7 +173,7 @@ func firstSentence(s string) string {
 	return ""
 }
 
-// injected returns what stands before the model for a text of MEMORY.md.
+// injected returns the text that is put into the model's context for the text of MEMORY.md.
 func injected(memory string) string {
 	memory = strings.TrimPrefix(memory, "\ufeff")
 	if strings.TrimSpace(memory) == "" {

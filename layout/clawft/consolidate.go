@@ -1,4 +1,4 @@
-// Consolidation: removing facts of MEMORY.md that another fact repeats.
+// This file removes facts of MEMORY.md that another fact repeats.
 
 package clawft
 
@@ -14,16 +14,15 @@ import (
 
 var _ layout.Tidier = (*Home)(nil)
 
-// moved is what goes to HISTORY.md.
+// moved is a text that is moved to HISTORY.md.
 type moved struct {
 	under string
 	text  string
-	named string // the whole of a named entry, with its comment; "" for what has no name
-	name  string // of that
+	named string // full text of a named entry, with its comment; "" if the entry has no name
+	name  string // name of a named entry
 }
 
-// consolidate marks the units that can go and returns those that are to be kept
-// in the history.
+// consolidate marks the units to remove, and returns those to be appended to HISTORY.md.
 func consolidate(ctx context.Context, units []unit) (out []moved, steps []layout.Step, err error) {
 	var texts []analysis.Passage
 	var at []int
@@ -62,14 +61,14 @@ func consolidate(ctx context.Context, units []unit) (out []moved, steps []layout
 	return out, steps, nil
 }
 
-// heir gives what the comment above one unit says to another, and reports whether
-// that one can hold it.
+// heir transfers the comment of the unit from to the unit to. It returns false if to cannot have
+// such a comment.
 func heir(from, to *unit) bool {
 	if from.mark == nil {
 		return true
 	}
 	if to.kind == anItem {
-		return false // a comment there would cut the list in two
+		return false // a comment there would split the list
 	}
 	m := mark{Name: from.mark.Name, Aliases: from.mark.Aliases, Labels: from.mark.Labels, Created: from.mark.Created}
 	if from.also != nil {
@@ -98,7 +97,7 @@ func heir(from, to *unit) bool {
 	return true
 }
 
-// markNow returns what the comment above a unit is to say by now, nil for none.
+// markNow returns the current comment of a unit, or nil if it has none.
 func markNow(u *unit) *mark {
 	if u.also != nil {
 		return u.also
@@ -106,7 +105,7 @@ func markNow(u *unit) *mark {
 	return u.mark
 }
 
-// union returns the words of both, each once, without one of them.
+// union returns the words of a and b without duplicates and without the given word.
 func union(a, b []string, without string) []string {
 	var all []string
 	for _, s := range slices.Concat(a, b) {

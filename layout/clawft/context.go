@@ -1,4 +1,4 @@
-// The context of a model, and sessions.
+// This file composes the context of a model, and implements sessions.
 
 package clawft
 
@@ -15,19 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Context implements [layout.Home]: MEMORY.md, as it is but for what is
-// [oxbow.Entry.Suspicious], after the system prompt under the heading "## Memory";
-// nothing when it is blank.
-// HISTORY.md is not part of it. A budget makes it shorter as [Home.Compress] would
-// make the file, which stays as it is.
+// Context implements [layout.Home]. It returns MEMORY.md, without entries that are
+// [oxbow.Entry.Suspicious], after the system prompt under the heading "## Memory". It returns
+// nothing if MEMORY.md is blank. HISTORY.md is not included. A budget shortens the text as
+// [Home.Compress] would, but does not change the file.
 func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
 	err := h.inject(ctx, &c, r.Budget)
 	return c, err
 }
 
-// inject adds MEMORY.md and more to a context, within a budget. The session of ctx
-// has seen what it was given of the file, where that is not cut.
+// inject adds MEMORY.md and more parts to a context within a budget. If the file was not cut, it is
+// recorded as seen by the session of ctx.
 func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
@@ -43,7 +42,7 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 				if ok && prompt.Tokens(s) >= tokens/4 {
 					return s
 				}
-				// Facts that are too long, such as one that is the whole file, are cut instead.
+				// Cut facts that are too long, such as a fact that is the whole file.
 				return prompt.Part{}.Framed("", injected(memory), "").Short(tokens)
 			}},
 	)
@@ -55,12 +54,12 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 	return ctx.Err()
 }
 
-// session is one conversation.
+// session is a conversation.
 type session struct {
 	layout.Summaries
 	h    *Home
 	r    layout.Request
-	last string // what of MEMORY.md the model was shown last
+	last string // system text that the model was last shown
 }
 
 // Session implements [layout.Home].
@@ -76,7 +75,7 @@ func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// context returns MEMORY.md as it is now, with more after it.
+// context returns the current MEMORY.md and more parts after it.
 func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.h.inject(ctx, &c, s.r.Budget, more...); err != nil {
@@ -94,9 +93,9 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.context(ctx)
 }
 
-// BeforeTurn implements [layout.Session]. The design reads MEMORY.md for each
-// call of the model: when it is no longer what the model was shown, it is
-// returned again, to stand in the place of the earlier one.
+// BeforeTurn implements [layout.Session]. The design reads MEMORY.md for each call of the model. If
+// the file differs from what the model was last shown, BeforeTurn returns it again in place of the
+// earlier text.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -112,26 +111,23 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 	return c, nil
 }
 
-// goOn returns what a conversation goes on from: MEMORY.md and a summary.
+// goOn returns the context with which a conversation continues: MEMORY.md and a summary.
 func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Context, error) {
 	return s.context(ctx, prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: summary, Pinned: true})
 }
 
-// Compact implements [layout.Session]: the summary is written to HISTORY.md, and
-// the conversation goes on from it and from MEMORY.md. The name is that of the
-// entry.
+// Compact implements [layout.Session]. It appends the summary to HISTORY.md, and returns the name
+// of the new entry and a context with MEMORY.md and the summary.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	return s.Summaries.Compact(ctx, strings.TrimSpace(clean(summary)))
 }
 
-// End closes the conversation. A summary is not empty when it has more than
-// control characters.
+// End closes the conversation. A summary that consists only of control characters counts as empty.
 func (s *session) End(ctx context.Context, summary string) error {
 	return s.Summaries.End(ctx, clean(summary))
 }
 
-// keep writes a summary after HISTORY.md, with its date, and returns the name of
-// the entry.
+// keep appends a summary with its date to HISTORY.md, and returns the name of the new entry.
 func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	text := strings.TrimSpace(clean(summary))
 	if text == "" {
@@ -149,6 +145,6 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	}
 }
 
-// notSuspicious selects what the design shows by itself: its agent writes the files, so
-// that only text with a mark of suspicion is left out.
+// notSuspicious selects the entries that are shown without being asked for. The design's agent
+// writes the files itself, so only entries marked as suspicious are left out.
 func notSuspicious(e *oxbow.Entry) bool { return !e.Suspicious() }

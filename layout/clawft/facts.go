@@ -1,5 +1,4 @@
-// MEMORY.md as facts: cutting it into those that can be removed, and joining those
-// that stay.
+// This file splits MEMORY.md into facts that can be removed, and joins the remaining facts.
 
 package clawft
 
@@ -8,42 +7,41 @@ import (
 	"strings"
 )
 
-// unitKind says what a unit is.
+// unitKind is the kind of a unit.
 type unitKind uint8
 
 const (
 	aParagraph unitKind = iota
-	anItem              // of a list, with what is indented below it
+	anItem              // an item of a list, with the indented lines below it
 	aNamed              // an entry with a comment above it
-	aHeading            // one or more lines
-	aLead               // the lines above a list, in the same paragraph
+	aHeading            // one or more heading lines
+	aLead               // the lines before a list in the same paragraph
 )
 
-// unit is a piece of the text. What is between two of them is blank lines.
+// unit is a piece of the text. Between units there are only blank lines.
 type unit struct {
 	kind       unitKind
-	start, end int // the last line end not included
+	start, end int // byte range, without the last line end
 	text       string
-	// the headings that it stands below, outermost first, and the lead of its list, with " / " between
+	// headings above the unit, outermost first, and the lead of its list, separated by " / "
 	under string
-	level int   // of a heading, 1 to 6
-	group int   // the paragraph that it is of, without headings above
-	mark  *mark // of a named one
+	level int   // level of a heading, 1 to 6
+	group int   // number of the paragraph, not counting headings above it
+	mark  *mark // comment of a named entry
 
-	gone  bool   // it is taken out
-	short string // what stands for it when it is shortened
-	also  *mark  // what the comment above it is to say, when that changed
+	gone  bool   // the unit is removed
+	short string // shortened text of the unit
+	also  *mark  // new comment for the unit, if it changed
 }
 
-// isFact reports whether the unit is one that can be taken out, and no part of the
-// frame that others stand in.
+// isFact reports whether the unit is a fact, which can be removed, and not a heading or a lead.
 func (u *unit) isFact() bool { return u.kind != aHeading && u.kind != aLead }
 
-// kept reports whether a person said that the unit must stay.
+// kept reports whether the unit must stay, because a person gave it the label tag:keep.
 func (u *unit) kept() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
 
-// bullet returns the bytes of a line before a list item's text: its indentation
-// and the whole of it with the sign. Sign is 0 when the line begins no item.
+// bullet returns the length of a line's indentation, and the length of the indentation with the
+// list marker. The second length is 0 if the line does not begin a list item.
 func bullet(line string) (indent, sign int) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)
@@ -82,20 +80,20 @@ func cutUnits(text string) []unit {
 	return c.units
 }
 
-// unitCutter cuts a text into units.
+// unitCutter splits a text into units.
 type unitCutter struct {
 	text   string
 	fences fencing
 	units  []unit
-	above  []unit // the headings that are open
-	group  int    // the current paragraph
+	above  []unit // headings above the current position
+	group  int    // number of the current paragraph
 
-	now   unit   // the unit that is being read; start is -1 between units
-	outer int    // indentation of the items of a list, -1 outside of one
-	lead  string // of the list
+	now   unit   // current unit; start is -1 between units
+	outer int    // indentation of the list's items; -1 outside of a list
+	lead  string // lead of the list
 }
 
-// under returns the open headings.
+// under returns the headings above the current position, separated by " / ".
 func (c *unitCutter) under() string {
 	names := make([]string, len(c.above))
 	for i, h := range c.above {
@@ -113,7 +111,7 @@ func (c *unitCutter) flush() {
 	c.now = unit{start: -1}
 }
 
-// cut cuts an entry without a comment, from start up to end.
+// cut splits the entry without a comment at text[start:end].
 func (c *unitCutter) cut(start, end int) {
 	c.now = unit{start: -1}
 	c.outer = -1
@@ -160,7 +158,7 @@ func (c *unitCutter) begin(kind unitKind, at int) {
 	}
 }
 
-// endLead makes the lines above the first item of a list its lead.
+// endLead turns the lines above the first item of a list into its lead.
 func (c *unitCutter) endLead() {
 	if c.now.start < 0 || c.outer >= 0 {
 		return
@@ -172,7 +170,7 @@ func (c *unitCutter) endLead() {
 	}
 }
 
-// heading adds a heading, which closes those of its level and below.
+// heading adds a heading, which ends headings of its level and of deeper levels.
 func (c *unitCutter) heading(start, end int, line string) {
 	c.flush()
 	level := headingLevel(line)
@@ -183,7 +181,7 @@ func (c *unitCutter) heading(start, end int, line string) {
 	c.units, c.above = append(c.units, u), append(c.above, u)
 }
 
-// fact returns what the unit says, without the sign of a list.
+// fact returns the text of the unit without a list marker.
 func (u *unit) fact() string {
 	if u.kind == anItem {
 		if _, sign := bullet(u.text); sign > 0 {
@@ -193,7 +191,7 @@ func (u *unit) fact() string {
 	return strings.TrimSpace(u.text)
 }
 
-// settle takes out headings and leads whose facts are all gone.
+// settle removes headings and leads of which all facts are removed.
 func settle(units []unit) {
 	for i := range units {
 		u := &units[i]
@@ -215,8 +213,8 @@ func settle(units []unit) {
 	}
 }
 
-// join returns the text without the units that are gone, and with those that are
-// shortened or have another comment as they are to be.
+// join returns the text without the removed units, and with the shortened texts and new comments of
+// the others.
 func join(text string, units []unit) string {
 	if len(units) == 0 {
 		return text
@@ -243,7 +241,7 @@ func join(text string, units []unit) string {
 	return b.String()
 }
 
-// between returns what stands between a unit and unit i, which follows it.
+// between returns the text between the unit last and unit i, which follows it.
 func between(text string, units []unit, last *unit, i int, eol string) string {
 	if last == &units[i-1] || last.group == units[i].group {
 		return text[units[i-1].end:units[i].start]
@@ -258,7 +256,7 @@ func between(text string, units []unit, last *unit, i int, eol string) string {
 	return space
 }
 
-// print returns the unit as it is to stand in the text.
+// print returns the unit with its shortened text and new comment.
 func (u *unit) print(text, eol string) string {
 	if u.short == "" && u.also == nil {
 		return text[u.start:u.end]
@@ -269,7 +267,7 @@ func (u *unit) print(text, eol string) string {
 	}
 	body := text[u.start:u.end]
 	if u.mark != nil {
-		// The first line is the comment that is to be replaced.
+		// Skip the first line, which is the comment to be replaced.
 		_, next := lineAt(text, u.start)
 		body = text[min(next, u.end):u.end]
 	}

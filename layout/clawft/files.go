@@ -1,5 +1,4 @@
-// Reading and writing the two files as their design does: as a whole, and by
-// paragraph.
+// This file reads and writes the two files as a whole and by paragraph, as their design does.
 
 package clawft
 
@@ -19,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// ReadMemory returns all of MEMORY.md, and false when there is none. The session
-// of the context has seen it then.
+// ReadMemory returns the text of MEMORY.md, and false if it does not exist. The text is recorded as
+// seen by the session of ctx.
 func (h *Home) ReadMemory(ctx context.Context) (text string, ok bool, err error) {
 	text, ok, err = h.Document(ctx, memoryFile)
 	if err != nil {
@@ -29,7 +28,7 @@ func (h *Home) ReadMemory(ctx context.Context) (text string, ok bool, err error)
 	return text, ok, nil
 }
 
-// ReadHistory returns all of HISTORY.md, and false when there is none.
+// ReadHistory returns the text of HISTORY.md, and false if it does not exist.
 func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error) {
 	text, ok, err = h.Document(ctx, historyFile)
 	if err != nil {
@@ -38,10 +37,10 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 	return text, ok, nil
 }
 
-// apart returns the text of a file without the entries that may not be shown, and these,
-// a blank line after each.
+// apart returns the text of a file without the entries for which may returns false, and the text of
+// those entries with a blank line after each.
 func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, rest string) {
-	items, _ := h.layout.Parse(file, text) // every text is one
+	items, _ := h.layout.Parse(file, text) // parsing never fails
 	for _, it := range slices.Backward(items) {
 		if !may(&it.Entry) {
 			eol := eolOf(text)
@@ -52,14 +51,14 @@ func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, res
 	return text, rest
 }
 
-// hide is apart for the caller of the context.
+// hide is like apart for the entries that are withheld from the caller of ctx.
 func (h *Home) hide(ctx context.Context, file, text string) (shown, rest string) {
 	return h.apart(file, text, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
 }
 
-// AppendMemory writes a paragraph, or several, after MEMORY.md, with a blank
-// line before and after, and returns how many bytes of content it wrote. Control
-// characters other than tabs and line ends are left out.
+// AppendMemory appends one or more paragraphs to MEMORY.md, with a blank line before and after
+// them, and returns the number of appended content bytes. Control characters except tabs and line
+// ends are removed.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	if err := check(content); err != nil {
 		return 0, err
@@ -76,7 +75,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		if err == nil {
 			s.RecordWrite(verb.Document(memoryFile, was), verb.Document(memoryFile, is))
 		}
-		// The session knows what it wrote, and still not what others did.
+		// Record as seen what the session wrote, but not what others wrote meanwhile.
 		if known, ok := s.Known(verb.Document(memoryFile, "")); ok || isBlank(was) {
 			now = verb.Document(memoryFile, withBlankLine(appended(known.Content, content)))
 		}
@@ -88,12 +87,11 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// WriteMemory replaces all of MEMORY.md by the content and a blank line after it, and
-// returns how many bytes of content it wrote. What
-// was replaced can be taken back (see [Home.Revert]). What another program
-// changed since the session of the context saw the file is merged by line or,
-// where that does not go or the session never saw it, the error matches
-// [oxbow.ErrConflict]. What is [oxbow.Entry.Withheld] stays.
+// WriteMemory replaces MEMORY.md by the content and a blank line after it, and returns the number
+// of content bytes. The replacement can be undone with [Home.Revert]. Changes that other programs
+// made since the session of ctx saw the file are merged by line. If they cannot be merged, or if
+// the session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that are
+// [oxbow.Entry.Withheld] are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	if err := check(content); err != nil {
 		return 0, err
@@ -116,7 +114,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// appended returns a text with more after it.
+// appended returns a text with more text after it.
 func appended(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
@@ -124,8 +122,8 @@ func appended(text, more string) string {
 	return text + gap(text) + more
 }
 
-// withBlankLine returns a text that ends in a blank line, unless it is blank: clawft
-// appends right after the last byte.
+// withBlankLine returns a text that ends with a blank line, because clawft appends directly after
+// the last byte. A text of only line ends is returned unchanged.
 func withBlankLine(text string) string {
 	body := strings.TrimRight(text, "\r\n")
 	if body == "" {
@@ -134,7 +132,7 @@ func withBlankLine(text string) string {
 	return body + eolOf(text) + eolOf(text)
 }
 
-// AppendHistory writes an entry after HISTORY.md and a blank line after it.
+// AppendHistory appends an entry and a blank line to HISTORY.md.
 func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	if err := check(content); err != nil {
 		return err
@@ -153,7 +151,7 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	return nil
 }
 
-// check reports why a text cannot be written, control characters aside.
+// check returns an error if a text cannot be stored even without its control characters.
 func check(content string) error {
 	if !utf8.ValidString(content) {
 		return oxbow.CheckContent(content)
@@ -161,8 +159,8 @@ func check(content string) error {
 	return oxbow.CheckContent(clean(content))
 }
 
-// clean leaves out the control characters that are no white space: a terminal
-// would obey them, and a file with a NUL is no text.
+// clean removes control characters except white space, because a terminal would interpret them and
+// a file with a NUL byte is not text.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if (r < ' ' || r == 0x7f) && r != '\n' && r != '\r' && r != '\t' {
@@ -172,11 +170,10 @@ func clean(s string) string {
 	}, s)
 }
 
-// Search returns the paragraphs that hold the query, those of MEMORY.md first and
-// in their order, at most limit of them when limit is above 0. Letter case and
-// diacritics do not count. An empty query finds nothing. A file that cannot be
-// read is left out; the error is then that of reading, next to what the other
-// holds.
+// Search returns the paragraphs that contain the query, first those of MEMORY.md, in their order,
+// and at most limit paragraphs if limit is above 0. Letter case and diacritics are ignored. An
+// empty query finds nothing. If a file cannot be read, Search returns the paragraphs of the other
+// file and an error.
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	history, _, herr := h.Tree.Document(ctx, historyFile)

@@ -1,4 +1,4 @@
-// The layout: planning a change of entries as edits of the two files.
+// This file plans changes of entries as edits of the two files.
 
 package clawft
 
@@ -55,8 +55,8 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	return []mdtree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
 }
 
-// gap returns what stands between the end of a text and a paragraph after it, so
-// that there is a blank line.
+// gap returns the line ends to add to a text before a new paragraph, so that a blank line separates
+// them.
 func gap(text string) string {
 	eol := eolOf(text)
 	body := strings.TrimRightFunc(text, unicode.IsSpace)
@@ -75,8 +75,8 @@ func gap(text string) string {
 	return more
 }
 
-// add returns the text with an entry after it. Its end is a blank line, so that
-// a program that appends text does not join a paragraph to it.
+// add returns the text with an entry appended. It ends with a blank line, so that text appended by
+// another program does not join the entry's paragraph.
 func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string {
 	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
 	given := !e.Created.IsZero()
@@ -97,7 +97,7 @@ func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string 
 	return result
 }
 
-// rewrite returns the text with another entry in the place of item i.
+// rewrite returns the text with item i replaced by another entry.
 func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entry) string {
 	it := &items[i]
 	bare := it.mark == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
@@ -115,8 +115,8 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 	return result
 }
 
-// forms yields the ways to write an entry, the simplest first: as a bare
-// paragraph, if it may be one, as a paragraph below a comment, and between two.
+// forms yields the ways to write an entry, the simplest first: as a paragraph without a comment, if
+// bare is true, as a paragraph below a comment, and between two comments.
 func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
@@ -130,8 +130,8 @@ func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, ba
 		if !yield(m.line() + eol + content) {
 			return
 		}
-		// No line of the content may close it, and it may not close another
-		// one, whose own line is missing.
+		// The closing line must not occur in the content, and must not close another entry whose
+		// own closing line is missing.
 		free := func(n int) bool {
 			return !strings.Contains(content, closeLine(n)) &&
 				!slices.ContainsFunc(among, func(it item) bool {
@@ -144,15 +144,15 @@ func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, ba
 	}
 }
 
-// says reports whether an item is read back as the entry.
+// says reports whether an item is parsed as the entry.
 func (l treeLayout) says(path string, it *item, e oxbow.Entry, created bool) bool {
 	got := it.entry(path)
 	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels)) && (!created || got.Created.Equal(e.Created))
 }
 
-// others reports whether the items but i of the one and j of the other are the
-// same entries.
+// others reports whether the items of before except i and those of after except j are the same
+// entries.
 func others(before, after []item, i, j int) bool {
 	rest := func(items []item, but int) []item {
 		if but < 0 || but >= len(items) {
@@ -165,8 +165,9 @@ func others(before, after []item, i, j int) bool {
 	})
 }
 
-// remove returns the text without item i. A paragraph whose number would change,
-// since the name without one becomes free, is given its name in a comment.
+// remove returns the text without item i. If the number in the name of another paragraph would
+// change, because the name without a number becomes free, that paragraph gets its name in a
+// comment.
 func (l treeLayout) remove(path, text string, items []item, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := eolOf(text)
@@ -183,7 +184,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 	for range 2 {
 		for _, between := range []string{"", eol, eol + eol} {
 			result = text
-			for j := len(items) - 1; j >= 0; j-- { // what is in front stays in its place
+			for j := len(items) - 1; j >= 0; j-- { // backwards, so that earlier positions stay valid
 				switch it := &items[j]; {
 				case j == i:
 					result = cut(result, it.start, it.end, between)
@@ -195,7 +196,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 				return result
 			}
 		}
-		// What follows would become the paragraph of the headings above.
+		// The next paragraph would become that of the headings above.
 		if i+1 == len(items) || items[i+1].mark != nil {
 			break
 		}
@@ -204,7 +205,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 	return result
 }
 
-// cut takes bytes out of a text, and the line ends and blank lines after them.
+// cut returns the text with text[start:end] and the blank lines after it replaced by between.
 func cut(text string, start, end int, between string) string {
 	for end < len(text) {
 		stop, next := lineAt(text, end)

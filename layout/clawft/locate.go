@@ -1,4 +1,4 @@
-// The directory of the memory: finding it in a home, and a file system of it.
+// This file finds the directory of the memory in a home.
 
 package clawft
 
@@ -15,25 +15,23 @@ import (
 )
 
 const (
-	ownDir    = ".clawft/workspace/memory"  // of a user's home directory
-	legacyDir = ".nanobot/workspace/memory" // the same, of clawft's forerunner
+	ownDir    = ".clawft/workspace/memory"  // in a user's home directory
+	legacyDir = ".nanobot/workspace/memory" // the same for nanobot, clawft's predecessor
 )
 
-// place is where the memory of a home is.
+// place describes where the memory of a home is.
 type place struct {
-	dir   string // in the home; it need not be there
+	dir   string // path in the home; need not exist
 	there bool
-	// other is a directory of the chain that holds a memory, too, and is not
-	// read.
+	// other is another directory with a memory, which is not read.
 	other   string
-	markers int // how sure it is that this is the layout, 0 when it only could be
+	markers int // confidence that this is the layout; 0 if it is only possible
 }
 
-// find decides which directory of a home holds the memory: by the directories
-// that are there, not by the files in them, and once. Home is a user's home
-// directory, as in the design; or .clawft in it, or the workspace, or the
-// directory of the memory itself. shown is the home as people know it, whose
-// name counts only when there is nothing in it.
+// find returns the directory of a home that contains the memory. It mostly decides by the existing
+// directories and not by their files. The home is a user's home directory, or .clawft in it, the
+// workspace, or the directory of the memory itself. Shown is the path of the home, whose name
+// counts only if the home contains no memory.
 func find(fsys vfs.FS, shown string) (place, error) {
 	at := prober{fs: fsys}
 	is, held := at.is, at.held
@@ -49,7 +47,7 @@ func find(fsys vfs.FS, shown string) (place, error) {
 	case is("workspace/memory", true):
 		p.dir, p.markers = "workspace/memory", 1+held("workspace/memory")
 	case is("memory/"+historyFile, false):
-		// MEMORY.md alone is no mark: other layouts have it there, too.
+		// MEMORY.md is not sufficient, because other layouts also have it there.
 		p.dir, p.markers = "memory", 1+held("memory")
 	case held(".") > 0:
 		p.dir = "."
@@ -67,13 +65,13 @@ func find(fsys vfs.FS, shown string) (place, error) {
 	return p, at.err
 }
 
-// prober looks for files and directories, and collects the errors.
+// prober checks for files and directories, and collects the errors.
 type prober struct {
 	fs  vfs.FS
 	err error
 }
 
-// is reports whether there is a directory of that name or, without dir, a file.
+// is reports whether a directory with the name exists or, if dir is false, a file.
 func (p *prober) is(name string, dir bool) bool {
 	info, err := p.fs.Stat(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !belowFile(p.fs, name) {
@@ -82,7 +80,7 @@ func (p *prober) is(name string, dir bool) bool {
 	return err == nil && info.IsDir() == dir
 }
 
-// held returns how many of the two files a directory has.
+// held returns how many of the two files a directory contains.
 func (p *prober) held(dir string) (n int) {
 	for _, f := range []string{memoryFile, historyFile} {
 		if p.is(path.Join(dir, f), false) {
@@ -92,8 +90,8 @@ func (p *prober) held(dir string) (n int) {
 	return n
 }
 
-// belowFile reports whether what should be a directory above a name is none. The
-// errors of systems for that differ.
+// belowFile reports whether a parent of the name is not a directory. Operating systems report this
+// with different errors.
 func belowFile(fsys vfs.FS, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := fsys.Stat(dir); err == nil {
@@ -103,9 +101,9 @@ func belowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// detect counts a directory of clawft's or nanobot's as two markers, and each of the
-// files in it as one. A directory that cannot be looked at is none of clawft's,
-// until it is named: then [Open] says what is wrong.
+// detect counts a directory of clawft or nanobot as two markers, and each of the memory files as
+// one. It returns 0 if the home cannot be read, because [Open] reports the error if the home is
+// opened.
 func detect(fsys vfs.FS) (int, error) {
 	p, err := find(fsys, "")
 	if err != nil {
@@ -114,7 +112,7 @@ func detect(fsys vfs.FS) (int, error) {
 	return p.markers, nil
 }
 
-// newDir returns where the memory of an empty home is made.
+// newDir returns the directory for the memory of an empty home.
 func newDir(shown string) string {
 	names := strings.Split(path.Clean(filepath.ToSlash(shown)), "/")
 	for _, top := range []string{".clawft", ".nanobot"} {
@@ -128,8 +126,8 @@ func newDir(shown string) string {
 	return ownDir
 }
 
-// below is a directory of a file system as one of its own. It need not be there:
-// opening the lock, before the first write, makes it.
+// below presents a directory of a file system as a file system. The directory need not exist.
+// OpenLock, which is called before the first write, creates it.
 type below struct {
 	vfs.FS
 	dir string
@@ -137,8 +135,8 @@ type below struct {
 
 var _ vfs.FS = (*below)(nil)
 
-// name returns the name in the file system above. What leaves the directory
-// stays a name that is refused there.
+// name returns the name in the underlying file system. An invalid name is returned unchanged, so
+// that the underlying file system rejects it.
 func (b *below) name(name string) string {
 	if !fs.ValidPath(name) {
 		return name
@@ -158,7 +156,7 @@ func (b *below) Rename(from, to string) error { return b.FS.Rename(b.name(from),
 func (b *below) Remove(name string) error     { return b.FS.Remove(b.name(name)) }
 func (b *below) SyncDir(name string) error    { return b.FS.SyncDir(b.name(name)) }
 
-// OpenLock makes the directory durable before the lock in it.
+// OpenLock durably creates the directory before the lock in it.
 func (b *below) OpenLock(name string) (vfs.Lock, error) {
 	if err := layout.MakeDir(b.FS, b.dir); err != nil {
 		return nil, err

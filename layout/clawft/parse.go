@@ -1,12 +1,11 @@
-// Parsing of MEMORY.md and HISTORY.md as entries.
+// This file parses MEMORY.md and HISTORY.md into entries.
 //
-// A paragraph is an entry: lines without a blank one between them. Headings belong
-// to the paragraph below them, and a block of code that is fenced and closed is of
-// one paragraph, whatever is in it. The name of an entry is made from its first
-// line, of several headings from the last; a second that would have the same gets a
-// number. What a paragraph cannot say (another name, labels, aliases, a time, a
-// content with blank lines in it) stands above it in a comment of HTML, which
-// Markdown does not show:
+// Each paragraph (lines without a blank line between them) is an entry. Headings belong to the
+// paragraph below them. A fenced and closed code block is always part of a single paragraph. The
+// name of an entry is made from its first line, or from the last of several headings. If the name
+// is already used, a number is appended. An HTML comment above a paragraph, which Markdown does not
+// show, contains what the paragraph cannot express: another name, labels, aliases, a time, or the
+// end of a content with blank lines:
 //
 //	<!-- oxbow {"name":"style","labels":["tag:go"],"created":"2026-04-14T10:23:45Z"} -->
 //	Tabs, not spaces.
@@ -17,12 +16,12 @@
 //	Dr. Chen, at nine.
 //	<!-- /oxbow 1 -->
 //
-// With "end", the content goes on to the line that closes it, whose number is
-// one that the content has no such line of. Where that line is missing, and where
-// a comment cannot be read, nothing is an error: the text counts as paragraphs.
+// With "end", the content extends to the closing line with the same number, which is chosen so that
+// the content does not contain this line. A missing closing line or an invalid comment is not an
+// error. The text is then parsed as paragraphs.
 //
-// In HISTORY.md a paragraph may begin with its date, as in "[2026-04-14 10:23]";
-// those after it without one are of the same time.
+// In HISTORY.md a paragraph may begin with its date, as in "[2026-04-14 10:23]". Paragraphs without
+// a date have the time of the paragraph before them.
 
 package clawft
 
@@ -38,7 +37,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// The files.
+// Names of the files.
 const (
 	memoryFile  = "MEMORY.md"
 	historyFile = "HISTORY.md"
@@ -50,7 +49,7 @@ const (
 	closeMark = "<!-- /oxbow "
 )
 
-// mark is what the comment above an entry says.
+// mark is the decoded comment above an entry.
 type mark struct {
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
@@ -60,20 +59,20 @@ type mark struct {
 
 	labels  []oxbow.Label
 	created time.Time
-	more    map[string]json.RawMessage // keys that are not known here
+	more    map[string]json.RawMessage // unknown keys
 }
 
 // item is an entry in a text.
 type item struct {
-	start, end int   // its bytes, the comments included, the last line end not
-	from, to   int   // of the content
-	mark       *mark // nil for a bare paragraph
+	start, end int   // byte range, with comments and without the last line end
+	from, to   int   // byte range of the content
+	mark       *mark // nil if there is no comment
 	content    string
 	name       string
-	created    time.Time // zero when the text does not say
+	created    time.Time // zero if the text contains no time
 }
 
-// eolOf returns how lines end in a text: as the first one does.
+// eolOf returns the line ending of a text's first line, or "\n" if there is none.
 func eolOf(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -81,8 +80,8 @@ func eolOf(text string) string {
 	return "\n"
 }
 
-// lineAt returns the end of the line that begins at i, without and with its line
-// end.
+// lineAt returns the end of the line that begins at i, without its line ending, and the beginning
+// of the next line.
 func lineAt(text string, i int) (end, next int) {
 	n := strings.IndexByte(text[i:], '\n')
 	if n < 0 {
@@ -97,7 +96,7 @@ func lineAt(text string, i int) (end, next int) {
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// cutItems returns the entries of a text, without names for bare paragraphs.
+// cutItems returns the entries of a text. Entries without a comment have no name yet.
 func cutItems(text string) []item {
 	eol := eolOf(text)
 	plain := func(s string) string {
@@ -107,8 +106,8 @@ func cutItems(text string) []item {
 		return strings.ReplaceAll(s, eol, "\n")
 	}
 	var items []item
-	open := false  // the last item takes further lines
-	frame := false // the last item is headings, and takes the paragraph below
+	open := false  // the last item continues
+	frame := false // the last item contains only headings, and continues below a blank line
 	unclosed := map[int]bool{}
 	fences := fencing{text: text}
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
@@ -130,7 +129,7 @@ func cutItems(text string) []item {
 			it := item{start: at, end: end, from: next, to: next, mark: m}
 			open, frame = true, false
 			if m.End <= 0 || unclosed[m.End] {
-				// Nothing closes it.
+				// No line closes it.
 			} else if from, to, after := closing(text, next, m.End); after == 0 {
 				unclosed[m.End] = true
 			} else {
@@ -159,14 +158,14 @@ func cutItems(text string) []item {
 	return items
 }
 
-// fencing finds blocks of code.
+// fencing finds fenced code blocks.
 type fencing struct {
 	text string
-	open map[string]bool // the fences that nothing closes any more
+	open map[string]bool // fences that no later line closes
 }
 
-// end returns the end of the block of code that begins with the line at i, the line
-// that closes it included, and 0 when none begins there or nothing closes it.
+// end returns the end of the code block that begins with the line at i, including its closing line.
+// It returns 0 if no block begins there or the block is not closed.
 func (f *fencing) end(i int) int {
 	end, next := lineAt(f.text, i)
 	line := strings.TrimLeft(f.text[i:end], " \t")
@@ -192,8 +191,8 @@ func (f *fencing) end(i int) int {
 	return 0
 }
 
-// closing finds the line that closes a content which begins at from. It returns
-// the content's bytes and the end of that line, 0 when there is none.
+// closing finds the line that closes the content beginning at from. It returns the byte range of
+// the content and the end of the closing line, which is 0 if there is no such line.
 func closing(text string, from, n int) (start, to, after int) {
 	line := closeLine(n)
 	for i := from; i > 0; i++ {
@@ -201,7 +200,7 @@ func closing(text string, from, n int) (start, to, after int) {
 		if k < 0 {
 			return 0, 0, 0
 		}
-		i += k // where the line begins
+		i += k // beginning of the line
 		end, _ := lineAt(text, i)
 		if !isBlank(text[i+len(line) : end]) {
 			continue
@@ -217,8 +216,7 @@ func closing(text string, from, n int) (start, to, after int) {
 
 func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closeMark, n) }
 
-// readMark returns what a line says of the entry below it, nil when it is not
-// such a comment.
+// readMark decodes a comment about the entry below it. It returns nil for any other line.
 func readMark(line string) *mark {
 	line = strings.TrimRight(line, " \t")
 	if !strings.HasPrefix(line, openMark) || !strings.HasSuffix(line, openEnd) {
@@ -252,25 +250,24 @@ func readMark(line string) *mark {
 	return m
 }
 
-// line returns the comment. JSON as it is written here has no < and no >, so
-// that nothing in it ends the comment.
+// line returns the encoded comment. The JSON encoder escapes < and >, so nothing in the values can
+// end the comment.
 func (m *mark) line() string {
 	b, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // strings and a number
+		panic(err) // strings and a number cannot fail
 	}
 	if len(m.more) > 0 {
 		more, err := json.Marshal(m.more)
 		if err != nil {
-			panic(err) // it was read from JSON
+			panic(err) // it was decoded from JSON
 		}
 		b = append(append(b[:len(b)-1], ','), more[1:]...)
 	}
 	return "<!-- oxbow " + string(b) + " -->"
 }
 
-// markOf returns the comment for an entry, with the keys that another one had
-// next to.
+// markOf returns the comment for an entry, with the unknown keys of an older comment.
 func markOf(e oxbow.Entry, old *mark) *mark {
 	m := &mark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
 	for _, l := range m.labels {
@@ -319,14 +316,14 @@ func (l treeLayout) parse(path, text string) []item {
 	return items
 }
 
-// baseName returns the name of a bare paragraph. Names tell the two files apart,
-// since a store has one entry of a name: in HISTORY.md they begin with a date or
-// with "history: ", in MEMORY.md with neither.
+// baseName returns the name of a paragraph without a comment. A store cannot contain a name twice,
+// so names differ between the two files: names in HISTORY.md begin with a date or with "history: ",
+// and names in MEMORY.md with neither.
 func (l treeLayout) baseName(path, content string) string {
 	title := content
 	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") &&
 		strings.HasSuffix(line, ")") {
-		title = rest // the line says what it stood under in MEMORY.md
+		title = rest // the line contains the headings in MEMORY.md
 	}
 	for {
 		line, rest, ok := strings.Cut(title, "\n")
@@ -347,8 +344,8 @@ func (l treeLayout) baseName(path, content string) string {
 	return name
 }
 
-// dateOf returns the time that a paragraph begins with: 2026-04-14 or
-// 2026-04-14 10:23, in brackets, as a heading, or bare.
+// dateOf returns the time at the beginning of a paragraph, 2026-04-14 or 2026-04-14 10:23, which
+// may be in brackets, in a heading, or bare.
 func (l treeLayout) dateOf(content string) (time.Time, bool) {
 	s := strings.TrimLeft(content, "#*[ \t")
 	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
@@ -369,7 +366,7 @@ func (l treeLayout) dateOf(content string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// kindOf returns the kind of the entries of a file.
+// kindOf returns the kind of the entries in a file.
 func kindOf(path string) oxbow.Kind {
 	if path == historyFile {
 		return oxbow.History
@@ -385,7 +382,7 @@ func (it *item) entry(path string) oxbow.Entry {
 	return e
 }
 
-// Parse implements [mdtree.Layout]. Every text can be read.
+// Parse implements [mdtree.Layout]. It never returns an error.
 func (l treeLayout) Parse(path, text string) ([]mdtree.Item, error) {
 	items := l.parse(path, text)
 	out := make([]mdtree.Item, len(items))
@@ -395,9 +392,9 @@ func (l treeLayout) Parse(path, text string) ([]mdtree.Item, error) {
 	return out, nil
 }
 
-// treeLayout reads and edits the two files.
+// treeLayout parses and edits the two files.
 type treeLayout struct {
-	zone *time.Location // of the dates in HISTORY.md
+	zone *time.Location // time zone of the dates in HISTORY.md
 }
 
 func firstLine(s string) string {
@@ -405,7 +402,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// headingLevel returns the level of a heading's line, 0 when it is none.
+// headingLevel returns the level of a heading line, or 0 if the line is not a heading.
 func headingLevel(line string) int {
 	rest := strings.TrimLeft(line, "#")
 	if n := len(line) - len(rest); n >= 1 && n <= 6 &&
@@ -415,7 +412,7 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// atLeastALine returns a text as the tree writes it: never without any bytes.
+// atLeastALine returns a text as the tree writes it: an empty text becomes a line end.
 func atLeastALine(text string) string {
 	if text == "" {
 		return "\n"

@@ -1,4 +1,4 @@
-// Search of the two files by paragraph.
+// This file searches the two files by paragraph.
 
 package clawft
 
@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// matches returns the paragraphs of a text that hold the query. What stands in the
-// comment above an entry counts as the paragraph's, and is not shown.
+// matches returns the paragraphs of a text that contain the query. The comment above an entry is
+// searched with its paragraphs, but is not returned.
 func matches(text, query string) []string {
 	if query == "" {
 		return nil
@@ -18,7 +18,7 @@ func matches(text, query string) []string {
 	lower, folded := lowered(query), analysis.Fold(query)
 	var found []string
 	for _, p := range paragraphs(text) {
-		// Both, since folding makes two letters of some that are one in
+		// Try both forms, because folding turns some letters into two that are a single letter in
 		// lower case.
 		s := p.name + "\n" + p.text
 		if strings.Contains(lowered(s), lower) || strings.Contains(analysis.Fold(s), folded) {
@@ -30,17 +30,17 @@ func matches(text, query string) []string {
 	return found
 }
 
-// lowered returns a text in lower case, with one form of sigma.
+// lowered returns a text in lower case with a single form of sigma.
 func lowered(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
 
-// paragraph is a stretch of lines without a blank one.
+// paragraph is a sequence of lines without a blank line.
 type paragraph struct {
-	text string // without comments of oxbow's
-	name string // what a comment above it says: name, aliases, labels
+	text string // without oxbow's comments
+	name string // name, aliases and labels in the comment above it
 }
 
-// paragraphs cuts a text at blank lines that are not in a block of code. What a
-// comment says counts for all paragraphs of its entry.
+// paragraphs splits a text at blank lines outside of code blocks. The name in a comment applies to
+// all paragraphs of its entry.
 func paragraphs(text string) []paragraph {
 	var ps []paragraph
 	for _, it := range cutItems(text) {

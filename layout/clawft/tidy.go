@@ -1,4 +1,4 @@
-// Changes of MEMORY.md that lose nothing: consolidation and compression.
+// This file changes MEMORY.md without loss: consolidation and compression.
 
 package clawft
 
@@ -15,11 +15,11 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Consolidate implements [layout.Tidier]. A fact is a paragraph or an item of a
-// list; which says what another one does is decided by [analysis.NearDuplicates]. Of two that
-// are the same the named one stays, else the first; of others the longer. One
-// that is not the same to the letter goes to HISTORY.md. The names, aliases and
-// labels of an entry that goes are given to the one that stays.
+// Consolidate implements [layout.Tidier]. A fact is a paragraph or a list item, and
+// [analysis.NearDuplicates] decides which facts repeat others. Of two equal facts the named fact
+// stays, or otherwise the first. Of other repetitions the longer fact stays. A removed fact whose
+// text differs is moved to HISTORY.md. The name, aliases and labels of a removed entry are added to
+// the fact that stays.
 func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
 	return h.tidy(ctx, dry, "consolidate", func(text string, now time.Time) (string, []moved, []layout.Step, error) {
 		units := cutUnits(text)
@@ -29,8 +29,8 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 	})
 }
 
-// tidy makes a change of MEMORY.md of which nothing is lost: what it takes out is
-// written after HISTORY.md, and it can be taken back.
+// tidy makes a change of MEMORY.md that can be undone. It appends the texts that the change removes
+// to HISTORY.md.
 func (h *Home) tidy(
 	ctx context.Context,
 	dry bool,
@@ -67,9 +67,8 @@ func (h *Home) tidy(
 	return did, nil
 }
 
-// archive returns what is written after HISTORY.md: a line that says when and
-// why, and each text as a paragraph of its own below the headings that it stood
-// under.
+// archive returns the text to be appended to HISTORY.md: a line with the date and the reason, and
+// each removed text as a paragraph below a line with the headings that it had.
 func (h *Home) archive(what string, out []moved, now time.Time, history string) string {
 	eol := eolOf(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"
@@ -96,12 +95,12 @@ func (h *Home) archive(what string, out []moved, now time.Time, history string) 
 	return b.String()
 }
 
-// Compress implements [layout.Tidier]. It does no more than is needed, in this
-// order: what is said twice goes, as in [Home.Consolidate]; then, from the top of
-// the file on, paragraphs are shortened to their first sentence; then, from the
-// top on, facts go. The file grows at its end, so its top is the oldest. Headings
-// go with the last fact below them. An entry with the label tag:keep stays as it
-// is. All that is taken out goes to HISTORY.md, the shortened as a whole.
+// Compress implements [layout.Tidier]. It applies the following steps until the text fits: it
+// removes repeated facts as [Home.Consolidate] does, then shortens paragraphs to their first
+// sentence, then removes facts. It begins at the top, because the file grows at its end and so its
+// oldest facts are at the top. Headings are removed with the last fact below them. Entries with the
+// label tag:keep do not change. All removed texts and the full texts of shortened paragraphs are
+// appended to HISTORY.md.
 func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
 	if budget < 1 {
 		return layout.Tidied{}, &oxbow.InvalidError{

@@ -1,4 +1,4 @@
-// The tools of an agent.
+// This file defines the tools of an agent.
 
 package clawft
 
@@ -23,8 +23,7 @@ type readIn struct {
 	File  string `json:"file,omitempty" also:"source" enum:"memory,history,all" jsonschema:"What to read: memory (default), history or all"`
 }
 
-// readOut is what memory_read gives: of a file, its content; of a search, the
-// paragraphs.
+// readOut is the result of memory_read: the content of a file, or the paragraphs found by a search.
 type readOut struct {
 	Content *string   `json:"content,omitempty" jsonschema:"all of the file"`
 	Message string    `json:"message,omitempty" jsonschema:"why there is none"`
@@ -99,8 +98,7 @@ func (o searchOut) Text() string {
 // Quoted implements [verb.Quoter].
 func (o searchOut) Quoted() bool { return o.Count > 0 }
 
-// Tools implements [layout.Home]: the two of the design, and the search of
-// sessions that it plans.
+// Tools implements [layout.Home]: the design's two tools, and the session search that it plans.
 func (h *Home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")
@@ -110,8 +108,8 @@ func (h *Home) Tools() []verb.Tool {
 	write.Destructive = true
 	search.ReadOnly, search.Idempotent = true, true
 	w := verb.Define(write, h.writeTool)
-	// The design names two modes; clawft appends for whatever else is said,
-	// and so the schema tells of the two and a call with another is taken.
+	// The design names two modes, but clawft appends in any other mode. So the schema lists the two
+	// modes, and a call with another mode is accepted.
 	w.Input.Properties["mode"].Enum = []any{"append", "overwrite"}
 	return []verb.Tool{verb.Define(read, h.readTool), w, verb.Define(search, h.searchTool)}
 }
@@ -128,7 +126,7 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}
 		text, _ = h.hide(ctx, f.file, text)
-		if ok && in.Query == "" { // a search shows a part
+		if ok && in.Query == "" { // a search shows only a part
 			h.Seen(ctx).Show(verb.Document(f.file, text))
 		}
 		texts, there = append(texts, text), there || ok

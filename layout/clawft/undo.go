@@ -1,8 +1,8 @@
-// Undo: keeping the text that a change replaces, and reverting such a change.
+// This file records the texts that a change of a whole file replaces, and reverts such a change.
 //
-// Each is a file undo/N.json next to the memory, N from 1 up: what was done, when,
-// MEMORY.md before and after, and what was written after HISTORY.md. It becomes
-// durable in one step with the change itself. The last 20 are kept.
+// A record is a file undo/N.json next to the memory, with N counted from 1. It contains the kind
+// and time of the change, MEMORY.md before and after it, and the text appended to HISTORY.md. The
+// record and the change become durable together. The last 20 records are kept.
 
 package clawft
 
@@ -33,19 +33,19 @@ const (
 	undoMost    = 20
 )
 
-// replaced is one record.
+// replaced is the content of a record.
 type replaced struct {
 	Version int       `json:"version"`
 	What    string    `json:"what"`
 	Time    time.Time `json:"time"`
 	Was     string    `json:"memory_was"`
 	Is      string    `json:"memory_is"`
-	History string    `json:"history,omitempty"` // what was written after HISTORY.md
+	History string    `json:"history,omitempty"` // text appended to HISTORY.md
 }
 
 func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
 
-// records returns the numbers of the records there are, ascending.
+// records returns the numbers of the existing records in ascending order.
 func (h *Home) records() ([]int, error) {
 	entries, err := h.fs.ReadDir(undoDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,8 @@ func (h *Home) records() ([]int, error) {
 	return ns, nil
 }
 
-// record returns the edits that keep a record, and its number.
+// record returns the number of a new record, and the edits that write it and remove the oldest
+// records.
 func (h *Home) record(r replaced) (int, []mdtree.Edit, error) {
 	ns, err := h.records()
 	if err != nil {
@@ -89,7 +90,7 @@ func (h *Home) record(r replaced) (int, []mdtree.Edit, error) {
 	return n, edits, nil
 }
 
-// readRecord reads the text of a record.
+// readRecord decodes a record.
 func readRecord(text string) (replaced, error) {
 	var r replaced
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
@@ -101,8 +102,8 @@ func readRecord(text string) (replaced, error) {
 	return r, nil
 }
 
-// Revert implements [layout.Tidier]. With a number, changes that were made
-// since stay: they are merged by line.
+// Revert implements [layout.Tidier]. If number is not 0, later changes of MEMORY.md are kept and
+// merged by line.
 func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied, error) {
 	var did layout.Tidied
 	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
@@ -172,7 +173,7 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 	return did, edits, nil
 }
 
-// missing returns the paragraphs of a text that another one lacks.
+// missing returns a step for each paragraph of text that other does not contain.
 func missing(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range paragraphs(other) {
@@ -187,9 +188,9 @@ func missing(text, other string) []layout.Step {
 	return steps
 }
 
-// edit makes the edits of a plan, all or none of them. With dry it only plans, on
-// the files as they are read, so that it needs no leave to write. The plan is
-// shown the text of files, "" for one that is not there, and may be called again.
+// edit applies the edits of a plan atomically. If dry is true, it only runs the plan on the files
+// and needs no permission to write. The plan gets a function that returns the text of a file, or ""
+// if the file does not exist. The plan may be called several times.
 func (h *Home) edit(
 	ctx context.Context,
 	dry bool,

@@ -1,19 +1,18 @@
-// Opening, finding and making a home.
+// This file finds, opens and creates homes.
 
-// Package coderhapsody is the layout of CodeRhapsody's memory: daily logs with
-// labels in YAML front matter, an identity, a curated MEMORY.md, and memory
-// profiles.
+// Package coderhapsody is the layout of CodeRhapsody's memory: daily logs with labels in YAML front
+// matter, an identity, a curated MEMORY.md, and memory profiles.
 //
-//	SOUL.md                        who the agent is
-//	MEMORY.md                      what it holds for lasting
-//	memory/2026-04-18.md           what it remembered that day
+//	SOUL.md                        the agent's identity
+//	MEMORY.md                      the agent's lasting knowledge
+//	memory/2026-04-18.md           entries of a day
 //	memory/week-2026-W16.md        a digest of days, made by compression
 //	memory/month-2026-04.md        a digest of weeks and days
-//	memory/covered/2026-04-18.md   what a digest tells again, as it was
+//	memory/covered/2026-04-18.md   a log that a digest covers, unchanged
 //	memory-profiles/NAME.yaml      memory profiles
 //
-// Logs that were written before there were labels are one entry each, bear no
-// front matter, and can be labelled. log.go has the format.
+// A log from before labels existed has no front matter. It is a single entry, and can be labelled.
+// The format is described in log.go.
 package coderhapsody
 
 import (
@@ -35,8 +34,8 @@ import (
 //go:embed soul.md
 var newSoul string
 
-// Dialect returns the dialect. Its home is the directory that holds SOUL.md and
-// memory/. It knows no several agents: profiles are for that.
+// Dialect returns the dialect. Its home is the directory that contains SOUL.md and memory/. It does
+// not support several agents, because profiles serve this purpose.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name: "coderhapsody",
@@ -51,9 +50,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// detect counts logs as two markers, and SOUL.md and MEMORY.md as one each.
-// Without logs there must be SOUL.md and a directory for them that holds none of
-// what other layouts keep there.
+// detect counts logs as two markers, and SOUL.md and MEMORY.md as one each. Without logs, there
+// must be SOUL.md and a log directory that contains no files of other layouts.
 func detect(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +84,7 @@ func detect(fsys vfs.FS) (int, error) {
 	return logs + soul + memory, nil
 }
 
-// initHome makes the directory of logs, and an identity.
+// initHome creates the directory of logs and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return layout.Make(
 		ctx,
@@ -97,10 +95,9 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	)
 }
 
-// home is an opened home, or one as a profile binds it. Its fields do not
-// change.
+// home is an opened home, which may be restricted by a profile. Its fields do not change.
 type home struct {
-	layout.Base // its memory is what the profile includes
+	layout.Base // its memory is restricted to the profile
 	all         *oxbow.Memory
 
 	profiles *profile.Set
@@ -130,8 +127,8 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	return h, nil
 }
 
-// WithProfile implements [layout.Profiler]: of the profiles that lie in the
-// home, in profiles/ or memory-profiles/.
+// WithProfile implements [layout.Profiler]. Profiles are in the home's directories profiles and
+// memory-profiles.
 func (h *home) WithProfile(name string) (layout.Home, error) {
 	if h.bound != nil {
 		return nil, &oxbow.InvalidError{
@@ -147,10 +144,10 @@ func (h *home) WithProfile(name string) (layout.Home, error) {
 	return h.within(&r), nil
 }
 
-// within returns the home as the profile binds it.
+// within returns the home restricted by the profile.
 func (h *home) within(r *profile.Resolved) *home {
 	v := *h
-	v.bound, v.Docs = r, nil // of documents, the profile's own are in its context
+	v.bound, v.Docs = r, nil // the context contains the profile's own documents
 	v.Mem = scope.Within(h.all, r.Scope())
 	return &v
 }

@@ -1,6 +1,6 @@
-// Compression of days into weeks, and of weeks and days into months. A digest is a
-// log of its own; the logs that it covers move, byte for byte, to memory/covered,
-// where they are still found, and back when it is undone.
+// This file compresses days into weeks, and weeks and days into months. A digest is a log of its
+// own. The logs that it covers are moved unchanged to memory/covered, where they can still be
+// found, and are moved back if the compression is undone.
 
 package coderhapsody
 
@@ -28,14 +28,15 @@ func (h *home) Spans() []string {
 	return names
 }
 
-// Compress implements [layout.Compressor]. Without a period, it leaves alone
-// what is not over, what one of the two newest logs belongs to, and what is
-// compressed already, and passes over what holds no entry to tell. A digest has
-// one entry for each group of entries whose labels are the same but for tags,
-// files and confidence: it has their labels, all of their tags and files, and
-// their least confidence when each has one. Tags and files that a memory profile of
-// the home excludes make groups of their own.
-// Handoffs are no part of it. Each period is one change, all or nothing.
+// Compress implements [layout.Compressor]. Without a period, it ignores periods that are not over,
+// that include one of the two newest logs, or that are already compressed, and skips periods
+// without entries for a digest.
+//
+// A digest has an entry for each group of entries whose labels are equal except for tags, files and
+// confidence. The entry has the common labels, all tags and files of the group, and its lowest
+// confidence if each entry has a confidence. Tags and files that a memory profile of the home
+// excludes form groups of their own. Handoffs are not included. Each period is compressed
+// atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
 	if err := h.whollyOpen(); err != nil {
 		return nil, err
@@ -94,7 +95,8 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	return done, nil
 }
 
-// whollyOpen refuses what works on all of the memory when a profile binds it.
+// whollyOpen returns an error if a profile restricts the home, because the caller needs all
+// entries.
 func (h *home) whollyOpen() error {
 	if h.bound != nil {
 		return fmt.Errorf(
@@ -106,8 +108,8 @@ func (h *home) whollyOpen() error {
 	return nil
 }
 
-// inputs returns the logs of a period that hold more than so many bytes, the oldest
-// first: those of days and of shorter spans that nothing covers.
+// inputs returns the logs of a period that are longer than over bytes and not covered, the oldest
+// first. These are logs of days and of shorter spans.
 func (h *home) inputs(v mdtree.View, s span, period string, over int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
@@ -119,8 +121,8 @@ func (h *home) inputs(v mdtree.View, s span, period string, over int) []liveFile
 	return in
 }
 
-// isLonger reports whether the entries of a log hold more than so many bytes. One that
-// cannot be read counts, so that it is named.
+// isLonger reports whether the entries of a log are longer than over bytes in total. It returns
+// true for a log that cannot be read, so that the log is reported.
 func isLonger(v mdtree.View, p string, over int) bool {
 	if _, ok := v.File(p); !ok {
 		return true
@@ -134,8 +136,8 @@ func isLonger(v mdtree.View, p string, over int) bool {
 	return size > over
 }
 
-// belongs returns the period of that span that a log belongs to, and false when
-// it is none of those that are compressed into it.
+// belongs returns the period of span s to which a log belongs. It returns false if logs of this
+// kind are not compressed into the span.
 func belongs(f file, s span) (string, bool) {
 	if f.covered || (f.span != "day" && !(f.span == "week" && s.name == "month")) {
 		return "", false
@@ -144,8 +146,8 @@ func belongs(f file, s span) (string, bool) {
 	return period, true
 }
 
-// periods returns the periods that can be compressed, the oldest first: only
-// that one, if one is named.
+// periods returns the periods that can be compressed, the oldest first. If only is not empty, it
+// returns at most that period.
 func (h *home) periods(v mdtree.View, s span, only string) []string {
 	found := map[string]bool{}
 	logs := 0
@@ -177,8 +179,8 @@ func digestPath(s span, period string) string { return logDir + "/" + s.name + "
 
 func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 
-// apart returns the labels of an entry that a digest keeps apart. Excluded are the tags
-// and files that profiles exclude.
+// apart returns the labels that entries of the same group have in common. Excluded are the tags and
+// files that profiles exclude.
 func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
@@ -186,8 +188,8 @@ func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	})
 }
 
-// excluded returns the tags and files that memory profiles of the home exclude. A
-// profile that cannot be read is named in a note.
+// excluded returns the tags and files that memory profiles of the home exclude. Notes name the
+// profiles that cannot be read.
 func (h *home) excluded() (labels map[oxbow.Label]bool, notes []string) {
 	labels = map[oxbow.Label]bool{}
 	names, err := h.profiles.Names()
@@ -212,7 +214,7 @@ func (h *home) excluded() (labels map[oxbow.Label]bool, notes []string) {
 	return labels, notes
 }
 
-// titleOf names a group by its labels.
+// titleOf returns the title of a group, which consists of its labels.
 func titleOf(labels []oxbow.Label) string {
 	words := make([]string, len(labels))
 	for i, l := range labels {
@@ -221,7 +223,7 @@ func titleOf(labels []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// digest returns what a period is compressed into, and the edits that do it.
+// digest returns the digest of a period, and the edits that create it.
 func (h *home) digest(
 	v mdtree.View,
 	s span,
@@ -278,15 +280,15 @@ func (h *home) digest(
 	return d.Digest, append(d.edits, mdtree.Edit{Path: p, Text: d.log.text}), nil
 }
 
-// digester makes the digest of one period.
+// digester builds the digest of a period.
 type digester struct {
 	layout.Digest
 	home    *home
 	view    mdtree.View
 	groups  map[string]*group // by title
-	entries []oxbow.Entry     // of the digest
-	log     *log              // its text
-	edits   []mdtree.Edit     // of the covered files
+	entries []oxbow.Entry     // entries of the digest
+	log     *log              // text of the digest
+	edits   []mdtree.Edit     // edits of the covered files
 
 	excluded map[oxbow.Label]bool // tags and files that profiles exclude
 }
@@ -328,7 +330,7 @@ func (d *digester) cover(logs []liveFile) error {
 	return nil
 }
 
-// add adds the entry of a group. Texts are those that the caller gives, by title.
+// add adds the entry of a group. Texts contains the caller's texts by title.
 func (d *digester) add(g *group, from time.Time, texts map[string]string) error {
 	e := oxbow.Entry{Name: freeName(d.view, d.Name, g.title, d.entries), Kind: oxbow.Archive, Created: from}
 	var notes []string
@@ -366,7 +368,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 	return nil
 }
 
-// readsBack reports whether a text says those entries.
+// readsBack returns an error if a text would not be parsed as the wanted entries.
 func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
 	items, err := treeLayout{h.Zone}.Parse(p, text)
 	if err != nil {
@@ -392,7 +394,7 @@ func quoted(words []string) string {
 	return strings.Join(qs, ", ")
 }
 
-// freeName returns a name for an entry of a digest that nothing bears.
+// freeName returns an unused name for an entry of a digest.
 func freeName(v mdtree.View, base, title string, others []oxbow.Entry) string {
 	name := strings.TrimSpace(base + " " + title)
 	if len(name) > oxbow.MaxName-len(" (1000)") {
@@ -408,15 +410,15 @@ func freeName(v mdtree.View, base, title string, others []oxbow.Entry) string {
 	}
 }
 
-// The most labels that a digest has, and bytes of them: front matter is short.
+// Limits for the labels of a digest, because front matter must stay short.
 const (
 	maxDigestLabels = 200
 	maxDigestBytes  = 32 << 10
 )
 
-// labels returns what a group's entry is labelled with: what all of its entries
-// share, all their tags and files, the commonest first where there are too many,
-// and the least confidence when each entry has one.
+// labels returns the labels of a group's entry: the common labels, the tags and files of all
+// entries (the most frequent first, up to the limits), and the lowest confidence if each entry has
+// a confidence. Notes report omitted labels.
 func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0
@@ -462,8 +464,8 @@ func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	return oxbow.SortLabels(labels), notes
 }
 
-// Decompress implements [layout.Compressor]. The digest itself is kept in
-// memory/undone, where nothing reads it. Each is one change, all or nothing.
+// Decompress implements [layout.Compressor]. It moves the digest to memory/undone, which is never
+// read. Each digest is undone atomically.
 func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]layout.Digest, error) {
 	if err := h.whollyOpen(); err != nil {
 		return nil, err
@@ -540,10 +542,11 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// uncover returns the edits that move the covered files back, or why they cannot.
+// uncover returns the edits that move the covered files back, or the reason why they cannot be
+// moved.
 func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
 	for _, c := range d.Covers {
-		// People edit the text of a digest: a name may not lead out of logDir.
+		// People may edit the text of a digest, so a name must not lead out of logDir.
 		if _, ok := fileOf(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
 		}
@@ -586,7 +589,7 @@ func (h *home) coverOf(v mdtree.View, base string) string {
 	return "a digest"
 }
 
-// freeUndone returns a path for a digest that was taken back.
+// freeUndone returns an unused path for a digest that was undone.
 func freeUndone(v mdtree.View, name string) (string, error) {
 	for n := 1; n <= maxFiles; n++ {
 		p := undoneDir + "/" + name + ".md"

@@ -1,4 +1,4 @@
-// The context of a model.
+// This file composes the context of a model.
 
 package coderhapsody
 
@@ -26,7 +26,7 @@ import (
 //go:embed prompt.md
 var instructions string
 
-// The names of the parts of a context.
+// Names of the parts of a context.
 const (
 	partIdentity     = "identity"
 	partMemory       = "memory"
@@ -36,22 +36,23 @@ const (
 	partRecall       = "recall"
 )
 
-// newest is how many logs are always before the model.
+// newest is the number of newest logs that are always in the context.
 const newest = 2
 
-// What is recalled for a message by itself, as CodeRhapsody has it.
+// Limits of the entries that are recalled for a message, as in CodeRhapsody.
 const (
-	minMessage  = 50   // characters of a message that is looked for
-	maxRecalled = 3    // memories
-	maxSnippet  = 800  // characters of each
-	maxBlock    = 6144 // bytes of all
+	minMessage  = 50   // minimum characters of a message that is searched for
+	maxRecalled = 3    // entries
+	maxSnippet  = 800  // characters of each entry
+	maxBlock    = 6144 // bytes of the whole part
 )
 
-// Context implements [layout.Home]. Without a profile: SOUL.md, MEMORY.md, how
-// to use the tools, the two newest logs, then older logs, digests of weeks and
-// of months, the newest first, as far as the budget goes, which is 30,000 tokens
-// unless the request has one; and for a message what is recalled for it. With a
-// profile, what that selects, and nothing else.
+// Context implements [layout.Home]. Without a profile, the context consists of SOUL.md, MEMORY.md,
+// instructions for the tools, the two newest logs, and then older logs and digests of weeks and
+// months, the newest first, as far as the budget allows. The default budget is
+// [profile.DefaultMaxTokens]. If the request has a message, the entries recalled for the message
+// are added. With a profile, the profile's selection replaces everything except the recalled
+// entries.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	c, err := h.system(ctx, r)
 	if err != nil {
@@ -69,8 +70,8 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// tokens returns the budget of a request: without one of its own, that of the
-// profile, or what a profile has that names none.
+// tokens returns the budget of a request. If it is 0, the result is the profile's budget or the
+// default of profiles.
 func (h *home) tokens(budget int) int {
 	switch {
 	case budget > 0:
@@ -81,10 +82,10 @@ func (h *home) tokens(budget int) int {
 	return profile.DefaultMaxTokens
 }
 
-// budget keeps a context within the budget of a request.
+// budget cuts a context to the budget of a request.
 func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokens(budget)) }
 
-// system returns what belongs to the system prompt.
+// system returns the parts of the system prompt.
 func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if h.bound != nil {
 		sel, err := h.profiles.Select(ctx, h.all, h.bound, profile.Request{Query: r.Message, Budget: r.Budget})
@@ -142,15 +143,15 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 	return c, err
 }
 
-// liveFile is a log that nothing tells again.
+// liveFile is a log that is not covered.
 type liveFile struct {
 	file
 	path string
 }
 
-// live returns the logs that no digest covers, days first, then the shorter
-// spans, each the newest first. What lies with the covered files and is covered
-// by none, because the digest was removed by hand, is live again.
+// live returns the logs that no digest covers: days, weeks, months and buckets, each the newest
+// first. Days that a bucket contains are left out. A log in the directory of covered files is live
+// if no digest covers it, because a person removed the digest.
 func (h *home) live(v mdtree.View) []liveFile {
 	var days, buckets, covered, all []liveFile
 	isCovered := map[string]bool{}
@@ -193,8 +194,8 @@ func (h *home) live(v mdtree.View) []liveFile {
 	return all
 }
 
-// markCovered adds the files that a digest covers. Of a digest with mistakes,
-// what can be read counts.
+// markCovered adds the files that a digest covers. If the digest contains mistakes, the valid
+// blocks count.
 func (h *home) markCovered(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
 	_, ps, _ := treeLayout{h.Zone}.parts(p, text)
@@ -205,10 +206,10 @@ func (h *home) markCovered(v mdtree.View, p string, isCovered map[string]bool) {
 	}
 }
 
-// spanRank is the order of spans in a context.
+// spanRank contains the order of spans in a context.
 var spanRank = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
-// compareLive orders logs by span, then the newest first.
+// compareLive orders logs by span, and the newest first within a span.
 func compareLive(a, b liveFile) int {
 	return cmp.Or(
 		spanRank[a.span]-spanRank[b.span],
@@ -218,7 +219,7 @@ func compareLive(a, b liveFile) int {
 	)
 }
 
-// number is that of a day's log among those of the day, 0 for the one without.
+// number returns the number of a day's log, or 0 for a log without a number.
 func (f file) number() int {
 	i := strings.LastIndexByte(f.base, '-')
 	n, err := strconv.Atoi(strings.TrimPrefix(f.base[i+1:], "session"))
@@ -228,8 +229,8 @@ func (f file) number() int {
 	return n
 }
 
-// entryPart shows an entry: what is known of it outside of the fence, what it
-// says inside.
+// entryPart returns the part of a context that shows an entry: its name, date and labels, and its
+// content in a fence.
 func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))
@@ -252,7 +253,7 @@ func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 		}}
 }
 
-// namesIn returns the names of the entries that are in a context.
+// namesIn returns the names of the entries in a context.
 func namesIn(c prompt.Context) map[string]bool {
 	in := map[string]bool{}
 	for _, p := range c.Parts {
@@ -264,8 +265,8 @@ func namesIn(c prompt.Context) map[string]bool {
 	return in
 }
 
-// recalled returns what a message finds, but for what is before the model
-// already. It goes before the message, and is not kept.
+// recalled returns the entries that match a message and are not in the context yet. They are put
+// before the message and are not stored.
 func (h *home) recalled(ctx context.Context, message string, present map[string]bool) (prompt.Context, error) {
 	var c prompt.Context
 	message = strings.TrimSpace(message)
@@ -294,7 +295,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 		}
 		from, err := h.Tree.Locate(ctx, e.Name)
 		if err != nil {
-			continue // it was forgotten meanwhile
+			continue // the entry was deleted meanwhile
 		}
 		said := fmt.Sprintf(
 			"\nFrom %s — %s:\n> %s\n",

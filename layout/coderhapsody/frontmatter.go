@@ -1,5 +1,5 @@
-// Front matter of a block: reading its values, and editing it line by line. What
-// is not changed stays byte for byte, unknown keys and comments too.
+// This file reads and edits the front matter of a block line by line. Unchanged lines are kept byte
+// for byte, including comments and unknown keys.
 
 package coderhapsody
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// matter is what front matter says.
+// matter is decoded front matter.
 type matter struct {
 	name          string
 	time, updated time.Time
@@ -25,14 +25,14 @@ type matter struct {
 	labels        []oxbow.Label
 	covers        []string
 
-	stands map[string][]string // under each key of labels, as labelValues would have it
+	stands map[string][]string // values by label key, in the form of labelValues
 }
 
-// matterReader reads the values of one front matter and collects what is wrong.
+// matterReader decodes front matter and collects its mistakes.
 type matterReader struct{ frontmatter.Reader }
 
-// readMatter reads the YAML of a block. The error is [profile.Diagnostics]. Day
-// is that of the file, for times of the day; unknown keys are ignored.
+// readMatter decodes the YAML of a block. The error is [profile.Diagnostics]. Day is the day of the
+// file, which is used for times without a date. Unknown keys are ignored.
 func readMatter(file, data string, first int, day time.Time) (matter, error) {
 	top, err := profile.FrontMatter(file, []byte(data), first)
 	if err != nil {
@@ -41,7 +41,7 @@ func readMatter(file, data string, first int, day time.Time) (matter, error) {
 	return matterOf(top, file, first, day)
 }
 
-// matterOf reads a mapping.
+// matterOf decodes a mapping.
 func matterOf(top *yaml.Node, file string, first int, day time.Time) (matter, error) {
 	r := &matterReader{frontmatter.Reader{File: file, First: first}}
 	m := matter{stands: map[string][]string{}}
@@ -152,7 +152,7 @@ func (r *matterReader) one(key string, v *yaml.Node) string {
 	return v.Value
 }
 
-// list returns the values of a list, or the one that stands there alone.
+// list returns the values of a list, or a single value as a list.
 func (r *matterReader) list(key string, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}
@@ -172,7 +172,7 @@ func (r *matterReader) list(key string, v *yaml.Node) []*yaml.Node {
 	return values
 }
 
-// when reads a time: with a zone, or of the day's zone, or of the day itself.
+// when decodes a time, which has a zone, is in the day's zone, or is a time of the day.
 func (r *matterReader) when(key string, v *yaml.Node, day time.Time) time.Time {
 	s := r.one(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
@@ -201,13 +201,13 @@ func (r *matterReader) when(key string, v *yaml.Node, day time.Time) time.Time {
 	return time.Time{}
 }
 
-// formatTime writes a time as it is read back.
+// formatTime formats a time for front matter.
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// labelKeys are the keys that labels stand under.
+// labelKeys are the keys whose values are labels.
 var labelKeys = []string{keyProject, keyTags, keyFiles, keyConfidence, keyProcess, keyPinned, keyLabels}
 
-// labelValues returns what is to stand under each of labelKeys, in order.
+// labelValues returns the values of labels by key, in order.
 func labelValues(labels []oxbow.Label) map[string][]string {
 	vs := map[string][]string{}
 	count := map[string]int{}
@@ -242,14 +242,14 @@ func word(s string) string {
 	return strconv.Quote(s)
 }
 
-// lineOf returns the line, or the lines, of a key, with their ends. Style is how
-// a list stood there before, nil when it did not.
+// lineOf returns the line or lines of a key with their line ends. Style is the existing node, whose
+// form a list keeps, or nil.
 func lineOf(key string, values []string, style *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = word(v)
 		if slices.Contains([]string{keyTime, keyUpdated, keyConfidence, keyProcess, keyPinned}, key) {
-			words[i] = v // of a form that needs no quotes
+			words[i] = v // its form needs no quotes
 		}
 	}
 	single := slices.Contains(
@@ -270,7 +270,7 @@ func lineOf(key string, values []string, style *yaml.Node) string {
 	return key + ": [" + strings.Join(words, ", ") + "]" + remark + "\n"
 }
 
-// newMatter writes front matter, without its markers.
+// newMatter returns front matter without its markers.
 func newMatter(vs map[string][]string) string {
 	var b strings.Builder
 	for _, k := range keys {
@@ -281,8 +281,8 @@ func newMatter(vs map[string][]string) string {
 	return b.String()
 }
 
-// editMatter returns the YAML with other values under some keys: all of want,
-// where no values take the key away. Lines of other keys stay.
+// editMatter returns the YAML with the values in want. A key without values is removed. Lines of
+// other keys are kept.
 func editMatter(data, eol string, want map[string][]string) (string, error) {
 	top, err := profile.FrontMatter("", []byte(data), 1)
 	if err != nil {

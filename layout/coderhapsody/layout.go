@@ -1,5 +1,4 @@
-// The layout of logs for the tree store: reading them, and planning
-// changes as edits of their text.
+// This file parses logs for the tree store, and plans changes as edits of their texts.
 
 package coderhapsody
 
@@ -17,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// maxLog is from how many bytes on a day's next entries go to another file.
+// maxLog is the size in bytes above which a log gets no more entries, so that the day gets another
+// file.
 const maxLog = 8 << 20
 
 // treeLayout is the [mdtree.Layout] of logs.
@@ -32,7 +32,7 @@ func (l treeLayout) Match(p string) bool {
 	return ok
 }
 
-// part is a block of a log with what its front matter says.
+// part is a block of a log with its decoded front matter.
 type part struct {
 	block   int
 	matter  matter
@@ -40,8 +40,8 @@ type part struct {
 	name    string
 }
 
-// parts returns the blocks of a text that are entries. Front matter that cannot
-// be read is content; the error says what is wrong with it.
+// parts returns the blocks of a text that are entries. Invalid front matter is treated as content,
+// and the error describes its mistakes.
 func (l treeLayout) parts(p, text string) (*log, []part, error) {
 	f, ok := fileOf(p, l.zone)
 	if !ok {
@@ -83,8 +83,8 @@ func (l treeLayout) parts(p, text string) (*log, []part, error) {
 	return lg, ps, nil
 }
 
-// nameAll gives names to the parts of a file that bear none, so that no two of
-// those are the same.
+// nameAll sets the names of the parts. It makes different names for the parts that have no name in
+// their front matter.
 func nameAll(base string, ps []part) {
 	seen := map[string]bool{}
 	for i := range ps {
@@ -135,11 +135,11 @@ func (l treeLayout) Parse(p, text string) ([]mdtree.Item, error) {
 	return items, err
 }
 
-// coveredLabel is what the entries of covered files bear: it stands nowhere in
-// their text, which stays as it was.
+// coveredLabel is the label of all entries in covered files. It is not part of their text, which
+// does not change when a file is covered.
 var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 
-// digestLabel is what the entries of a file bear that covers others. It does not stand in
+// digestLabel is the label of all entries in a file that covers other files. It is not part of
 // their text either.
 var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 
@@ -181,7 +181,8 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// frontOf returns what is to stand in the front matter of a new entry.
+// frontOf returns the front matter of a new entry, by key. FileKind is the kind of the file's
+// entries.
 func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]string {
 	vs := labelValues(e.Labels)
 	vs[keyTime] = []string{formatTime(e.Created)}
@@ -197,9 +198,8 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]str
 	return vs
 }
 
-// add appends an entry to the log of the day on which it was made. A file that
-// cannot take it, because it is long, or held, or would be read otherwise with
-// more after it, is left alone, and the day gets another.
+// add appends an entry to the log of the day on which it was created. If that file is too long,
+// cannot be read, or would be parsed differently with more text, add uses another file of the day.
 func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := mdtree.ApplyOp(op, oxbow.Entry{})
 	if e.Created.IsZero() {
@@ -232,9 +232,9 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 	}
 }
 
-// appended returns the text of a log with an entry added, and false when it would
-// be read otherwise. The front matter has the name only where the content does not
-// give it.
+// appended returns the text of a log with an entry appended. It returns false if the result would
+// be parsed differently. The front matter contains the name only if the name cannot be made from
+// the content.
 func (l treeLayout) appended(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := fileOf(p, l.zone)
 	lg := parseLog(text, nil)
@@ -250,9 +250,9 @@ func (l treeLayout) appended(p, text string, e oxbow.Entry) (string, bool) {
 	return lg.appended(newMatter(frontOf(e, f.kind, true)), e.Content)
 }
 
-// whole returns the file of an entry that is all of a log, as one from before
-// there were labels is when it comes back from another layout: its name is that
-// of a file that is not there yet, and its time is the day's.
+// whole returns the file of an entry that is a whole log without front matter. Old logs have this
+// form when they return from another layout. The entry's name must be that of a file that does not
+// exist yet, and its time must be that of the day. Otherwise whole returns false.
 func (l treeLayout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayName().MatchString(e.Name) {
@@ -273,22 +273,22 @@ func (l treeLayout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	return mdtree.Edit{Path: p, Text: text}, ok
 }
 
-// maxFiles is the most files of one day.
+// maxFiles is the maximum number of files per day.
 const maxFiles = 1000
 
-// made reports whether a name could be one that was made in a file of that base.
+// made reports whether a name may have been made from an entry in the file with this base name.
 func made(name, base string) bool {
 	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
 }
 
-// rewrite returns the text with part i as that entry.
+// rewrite returns the text of a log with part i replaced by the entry e.
 func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) (string, error) {
 	f, _ := fileOf(p, l.zone)
 	q := ps[i]
 	want := map[string][]string{}
 	labels := oxbow.SortLabels(e.Labels)
 	if f.covered {
-		// It is said by where the file is.
+		// The directory of the file implies this label.
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
 	}
 	if slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.covers) > 0 }) {
@@ -298,7 +298,7 @@ func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) 
 		values := labelValues(labels)
 		for _, k := range labelKeys {
 			if !slices.Equal(values[k], q.matter.stands[k]) {
-				want[k] = values[k] // nil takes the key away
+				want[k] = values[k] // nil removes the key
 			}
 		}
 	}
@@ -315,8 +315,8 @@ func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) 
 	return l.pinned(p, text, namesOf(ps))
 }
 
-// edited returns the text with other front matter and content of one block,
-// which is of that kind.
+// edited returns the text with new front matter values and a new content of a block. Kind is the
+// kind of the block's entry.
 func edited(lg *log, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
 	b := lg.blocks[block]
 	head, tail := lg.text[:b.start], lg.text[b.start:]
@@ -337,19 +337,18 @@ func edited(lg *log, block int, want map[string][]string, content string, kind o
 	}
 	switch {
 	case front == "" && block == 0 && strings.TrimSpace(content) != "":
-		// The file is as it was before there were labels.
+		// The file becomes what it was before labels existed.
 		return parseLog(head+lg.text[b.body:], nil).withContent(block, content), nil
 	case !opens(front, block == 0):
-		// A block stays one only if it begins with a key.
+		// Front matter is recognized only if it begins with a known key.
 		front = keyKind + ": " + kind.String() + lg.eol + front
 	}
 	text := lg.text[:b.head] + front + lg.text[b.close:]
 	return parseLog(text, nil).withContent(block, content), nil
 }
 
-// pinned returns the text with a name in the front matter of each part whose
-// name was made and would be another one now. Want are the names that the parts
-// are to have.
+// pinned returns the text with names in the front matter of the parts whose made names would
+// change. Want are the names that the parts must have.
 func (l treeLayout) pinned(p, text string, want []string) (string, error) {
 	f, _ := fileOf(p, l.zone)
 	for range want {
@@ -358,7 +357,7 @@ func (l treeLayout) pinned(p, text string, want []string) (string, error) {
 			return "", &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + err.Error()}
 		}
 		if len(now) != len(want) {
-			return text, nil // the store sees it and refuses
+			return text, nil // the store detects it and rejects the change
 		}
 		j := 0
 		for j < len(now) && now[j].name == want[j] {
@@ -375,7 +374,7 @@ func (l treeLayout) pinned(p, text string, want []string) (string, error) {
 	return text, nil
 }
 
-// namesOf returns the names of parts.
+// namesOf returns the names of the parts.
 func namesOf(ps []part) []string {
 	names := make([]string, len(ps))
 	for i, p := range ps {
@@ -384,8 +383,8 @@ func namesOf(ps []part) []string {
 	return names
 }
 
-// remove takes a block out, and the file with its last. What a digest covers
-// must stay covered by something: the next block of it takes that over.
+// remove removes a block, and the file with its last block. If the block contains the list of
+// covered files, the list moves to the next block of the digest, so that the files stay covered.
 func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].matter.covers
 	rest, left := lg.without(ps[i].block)

@@ -1,5 +1,4 @@
-// The blocks of a log: parsing and editing them in place. A log is a text of
-// blocks:
+// This file parses the blocks of a log and edits them in place. A log consists of blocks:
 //
 //	---
 //	time: 2026-04-18T14:02:03Z
@@ -14,16 +13,14 @@
 //	time: 2026-04-18T15:10:00Z
 //	…
 //
-// A block begins with a line --- whose next line begins with one of the keys
-// below and a colon, and its front matter ends with the next line ---; at the
-// beginning of a file any key will do. What stands before the first block is a
-// block without front matter: so is all of a log that was written before there
-// were labels.
+// A block begins with a line --- if the next line begins with one of the keys below and a colon. At
+// the beginning of a file, any key is sufficient. The front matter ends with the next line ---.
+// Text before the first such line is a block without front matter. Logs from before labels existed
+// consist of only this block.
 //
-// One empty line after the front matter is the file's, and so is one line end
-// after the content, and an empty line more where another block follows. All
-// else is the content's. A line --- of a content that would begin a block is
-// written \---, and one backslash goes when such a line is read.
+// The content does not include an empty line after the front matter, the last line end, and the
+// empty line before the next block. A line --- of a content that would begin a block is written as
+// \---, and parsing removes one backslash from such a line.
 
 package coderhapsody
 
@@ -32,50 +29,49 @@ import (
 	"strings"
 )
 
-// The keys of front matter, in the order in which they are written.
+// Keys of front matter in the order in which they are written.
 const (
-	keyName       = "name"    // of the entry, where it is not made from the content
-	keyTime       = "time"    // when it was first remembered
-	keyUpdated    = "updated" // when its content was changed last
-	keyKind       = "kind"    // where it is not what the file's name says
+	keyName       = "name"    // name of the entry, if it is not made from the content
+	keyTime       = "time"    // creation time
+	keyUpdated    = "updated" // time of the last change of the content
+	keyKind       = "kind"    // kind, if it differs from the kind of the file
 	keyAliases    = "aliases"
-	keyProject    = "project" // one, or a list
+	keyProject    = "project" // a project or a list
 	keyTags       = "tags"
 	keyFiles      = "related_files"
 	keyConfidence = "confidence" // a number from 0 to 1
 	keyProcess    = "process"    // true or false
 	keyPinned     = "pinned"     // true or false
-	keyLabels     = "labels"     // all others, as key:value
-	keyCovers     = "covers"     // of the first block of a digest: the files that it tells again
+	keyLabels     = "labels"     // all other labels, as key:value
+	keyCovers     = "covers"     // in the first block of a digest: the covered files
 )
 
 var keys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
 	keyConfidence, keyProcess, keyPinned, keyLabels, keyCovers}
 
-// block is a stretch of a log. All fields but line are bytes of the text.
+// block is a block of a log. All fields except front and line are byte offsets in the text.
 type block struct {
 	start     int
 	front     bool
-	head      int // with front matter: its YAML is text[head:close]
-	close     int // the closing marker
-	line      int // of text[head], from 1
-	body, end int // the content
-	next      int // where the next block begins
+	head      int // beginning of the YAML, which is text[head:close]
+	close     int // beginning of the closing marker
+	line      int // line number of text[head], from 1
+	body, end int // byte range of the content
+	next      int // beginning of the next block
 }
 
-// log is the text of a file and its blocks. There is always a first block,
-// which may be blank.
+// log is the text of a file with its blocks. The first block always exists, but may be blank.
 type log struct {
 	text   string
-	eol    string // "\n", or "\r\n" where the first line ends so
+	eol    string // "\n", or "\r\n" if the first line ends with it
 	blocks []block
 }
 
-// isMarker reports whether a line, with or without its end, is three dashes.
+// isMarker reports whether a line, with or without its line end, consists of three dashes.
 func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
 
-// opens reports whether a block begins with a line --- that is followed by that
-// line. With any, any key will do.
+// opens reports whether a marker followed by the line next begins a block. If any is true, the line
+// may begin with any key.
 func opens(next string, any bool) bool {
 	i := strings.IndexByte(next, ':')
 	if i <= 0 || (i+1 < len(next) && strings.IndexByte(" \t\r\n", next[i+1]) < 0) {
@@ -90,8 +86,8 @@ func opens(next string, any bool) bool {
 	})
 }
 
-// parseLog finds the blocks of a text. The front matter of a block for which
-// bad is true is taken for content; nil means of none.
+// parseLog splits a text into blocks. Front matter for whose start bad returns true is treated as
+// content. Bad may be nil.
 func parseLog(text string, bad func(start int) bool) *log {
 	l := &log{text: text, eol: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -128,11 +124,11 @@ func parseLog(text string, bad func(start int) bool) *log {
 	return l
 }
 
-// textRange is a range of bytes of a text.
+// textRange is a byte range of a text.
 type textRange struct{ from, to int }
 
-// cutLines returns the lines of a text from top on, and for each the index of the
-// next marker at or after it, -1 for none.
+// cutLines returns the lines of text[top:], and for each line the index of the next marker line at
+// or after it, or -1 if there is none.
 func cutLines(text string, top int) (lines []textRange, markers []int) {
 	for at := top; at < len(text); {
 		to := len(text)
@@ -153,7 +149,7 @@ func cutLines(text string, top int) (lines []textRange, markers []int) {
 	return lines, markers
 }
 
-// setEnds sets where the content of each block ends and the next block begins.
+// setEnds sets the end of each block's content and the beginning of the next block.
 func (l *log) setEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -174,13 +170,13 @@ func (l *log) setEnds() {
 	}
 }
 
-// blank reports whether a block is none: no front matter, and no words.
+// blank reports whether a block has neither front matter nor words.
 func (l *log) blank(i int) bool {
 	b := l.blocks[i]
 	return !b.front && strings.TrimSpace(l.text[b.body:b.next]) == ""
 }
 
-// content returns what block i says, with \n at its line ends.
+// content returns the content of block i with \n as line ending.
 func (l *log) content(i int) string {
 	b := l.blocks[i]
 	s := l.text[b.body:b.end]
@@ -190,7 +186,7 @@ func (l *log) content(i int) string {
 	return unescape(s, !b.front)
 }
 
-// raw returns a content as it stands in this log.
+// raw returns a content as it is written in this log.
 func (l *log) raw(content string, any bool) string {
 	content = escape(content, any)
 	if l.eol != "\n" {
@@ -211,8 +207,8 @@ func (l *log) withContent(i int, content string) string {
 		now.content(i) == content {
 		return text
 	}
-	// The spaces of this file would be taken for the content's, or its for
-	// theirs: lay the block out again.
+	// The empty lines of this file would be parsed as part of the content, or those of the content
+	// as part of the file. Write the block again with the usual empty lines.
 	head, tail := l.text[:b.body], l.eol
 	if b.front {
 		head = l.text[:b.close] + marker(l.eol) + l.eol
@@ -225,8 +221,8 @@ func (l *log) withContent(i int, content string) string {
 
 func marker(eol string) string { return "---" + eol }
 
-// appended returns the text with one block more, and says false when that would
-// change one that is there.
+// appended returns the text with a block appended. It returns false if that would change an
+// existing block.
 func (l *log) appended(front, content string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(l.text)
@@ -262,7 +258,7 @@ func (l *log) appended(front, content string) (string, bool) {
 	return text, true
 }
 
-// without returns the text without block i, and false when nothing is left.
+// without returns the text without block i, and false if nothing is left.
 func (l *log) without(i int) (string, bool) {
 	b := l.blocks[i]
 	rest := l.text[b.next:]
@@ -279,8 +275,7 @@ func (l *log) without(i int) (string, bool) {
 	return l.text[:prev.end] + l.eol, true
 }
 
-// escape and unescape are each other's reverse. With any, the first line is at
-// the beginning of a file.
+// escape is the inverse of unescape. If any is true, the first line is at the beginning of a file.
 func escape(s string, any bool) string {
 	return eachMarker(s, any, func(line string) string { return `\` + line })
 }
@@ -289,8 +284,8 @@ func unescape(s string, any bool) string {
 	return eachMarker(s, any, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// eachMarker puts fn in the place of the lines that are backslashes and three
-// dashes and that would, without the backslashes, begin a block.
+// eachMarker applies fn to the lines that consist of backslashes and three dashes and would begin a
+// block without the backslashes.
 func eachMarker(s string, any bool, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s

@@ -1,4 +1,4 @@
-// The names of logs, and of their entries.
+// This file defines the names of logs and of their entries.
 
 package coderhapsody
 
@@ -15,17 +15,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// The files of a home.
+// Files of a home.
 const (
-	soulFile   = "SOUL.md"   // who the agent is
-	memoryFile = "MEMORY.md" // what it holds for lasting, curated by people and by itself
+	soulFile   = "SOUL.md"   // the agent's identity
+	memoryFile = "MEMORY.md" // lasting knowledge, curated by people and the agent
 
 	logDir     = "memory"
-	coveredDir = "memory/covered" // what a digest tells again
-	undoneDir  = "memory/undone"  // digests that were taken back; nothing reads them
+	coveredDir = "memory/covered" // logs that a digest covers
+	undoneDir  = "memory/undone"  // digests that were undone, which are never read
 )
 
-// bucketDirs hold what CodeRhapsody itself compresses sessions into.
+// bucketDirs are directories into which CodeRhapsody itself compresses sessions.
 var bucketDirs = []string{"memory/bucket-0", "memory/bucket-1"}
 
 var (
@@ -39,16 +39,16 @@ var (
 	})
 )
 
-// file is what a log's path says of it.
+// file describes a log by its path.
 type file struct {
-	base     string     // of the names of its entries: the file's name without ending, of a bucket's with the bucket
-	kind     oxbow.Kind // of entries that do not say
-	from, to time.Time  // the days it is about, half-open
+	base     string     // prefix of entry names: the file name without extension, with the bucket for a bucket
+	kind     oxbow.Kind // kind of entries without a kind in their front matter
+	from, to time.Time  // the days that it covers; to is exclusive
 	span     string     // "day", "week", "month" or "bucket"
-	covered  bool       // a digest tells it again
+	covered  bool       // whether it is in the directory of covered files
 }
 
-// fileOf reads the path of a log, and says false when it is none.
+// fileOf decodes the path of a log, and returns false if the path is not that of a log.
 func fileOf(p string, zone *time.Location) (file, bool) {
 	name, ok := strings.CutSuffix(path.Base(p), ".md")
 	if !ok {
@@ -93,17 +93,17 @@ func fileOf(p string, zone *time.Location) (file, bool) {
 	return file{}, false
 }
 
-// span is a length of time that days are compressed into.
+// span is a period into which days are compressed.
 type span struct {
 	name string
-	// of returns the period that a day is in, and the first days of it and of
-	// the next.
+	// of returns the period that contains a day, the first day of the period and the first day of
+	// the next period.
 	of func(day time.Time) (period string, from, to time.Time)
-	// parse is its reverse.
+	// parse is the inverse of of.
 	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
-// spans are the spans there are, the shorter first.
+// spans lists all spans, the shorter first.
 var spans = []span{
 	{"week", weekOf, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := weekName().FindStringSubmatch("week-" + period)
@@ -127,21 +127,21 @@ var spans = []span{
 	}},
 }
 
-// weekOf returns the week of ISO 8601 that a day is in, such as 2026-W16.
+// weekOf returns the ISO 8601 week that contains a day, such as 2026-W16.
 func weekOf(day time.Time) (string, time.Time, time.Time) {
 	year, week := day.ISOWeek()
 	from := time.Date(day.Year(), day.Month(), day.Day()-(int(day.Weekday())+6)%7, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-W%02d", year, week), from, from.AddDate(0, 0, 7)
 }
 
-// monthOf returns the month that a day is in, such as 2026-04.
+// monthOf returns the month that contains a day, such as 2026-04.
 func monthOf(day time.Time) (string, time.Time, time.Time) {
 	from := time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// mid is the day that says which month a file belongs to: of a week, its
-// Thursday, as its number goes by the year that has the Thursday.
+// mid returns the day that determines the month of a file. For a week it is the Thursday, because
+// the number of an ISO week belongs to the year of its Thursday.
 func (f file) mid() time.Time {
 	if f.span == "week" {
 		return f.from.AddDate(0, 0, 3)
@@ -149,8 +149,8 @@ func (f file) mid() time.Time {
 	return f.from
 }
 
-// within reports whether a bucket was made of that session: by day and, where
-// the session has one, by number.
+// within reports whether a bucket contains this session: the day must be in the bucket's range, and
+// the number too if the session has a number.
 func (f file) within(bucket file) bool {
 	if f.span != "day" || f.from.Before(bucket.from) || !f.from.Before(bucket.to) {
 		return false
@@ -159,7 +159,7 @@ func (f file) within(bucket file) bool {
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return 0 // a day's one log has none
+			return 0 // the only log of a day has no number
 		}
 		return n
 	}
@@ -168,9 +168,8 @@ func (f file) within(bucket file) bool {
 	return !(day == g[1] && n != 0 && n < number(g[2])) && !(day == g[3] && n > number(g[4]))
 }
 
-// nameIn returns the name of an entry that bears none: the file's for what it
-// begins with, unless that is one moment of the day, and else the file's and
-// the first line of the content.
+// nameIn makes the name of an entry without a name. The first entry of a file gets the file's name
+// if it has no time. Other entries get the file's name and the first line of their content.
 func nameIn(base string, first bool, m *matter, content string) string {
 	if first && m.time.IsZero() {
 		return base

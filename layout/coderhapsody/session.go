@@ -1,5 +1,5 @@
-// Sessions: a handoff is taken at the start, a summary is kept when a session is
-// compacted or ends, and another session resumes from it.
+// This file implements sessions: a session takes a handoff at its start, stores a summary when it
+// is compacted or ends, and can be resumed from a summary.
 
 package coderhapsody
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// The names of the parts that a session adds.
+// Names of the parts that a session adds.
 const (
 	partHandoff = "handoff"
 	partSummary = "summary"
@@ -37,17 +37,17 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// session is one conversation.
+// session is a conversation.
 type session struct {
 	layout.Summaries
-	h       *home // as the profile binds it, once a handoff names one
+	h       *home // bound to a profile after a handoff named it
 	r       layout.Request
-	present map[string]bool // entries that the model has already
+	present map[string]bool // entries that are in the model's context
 }
 
-// Start returns the context of the home, and with it the newest handoff that
-// waits, which is taken: no other conversation gets it. A memory profile that
-// the handoff names binds this conversation, unless one does already.
+// Start returns the context of the home and the newest waiting handoff. The handoff is taken, so
+// that no other conversation gets it. If the handoff names a memory profile and no profile is bound
+// yet, the profile is bound for this conversation.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -79,8 +79,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return c, nil
 }
 
-// look says which of the files that a handoff names are not in the working
-// directory.
+// look reports which of the files in a handoff are missing in the working directory.
 func (h *home) look(names []string) []handoff.File {
 	files := make([]handoff.File, len(names))
 	for i, name := range names {
@@ -108,8 +107,7 @@ func (h *home) look(names []string) []handoff.File {
 	return files
 }
 
-// take takes the newest handoff that waits. A memory that may only be read keeps
-// it waiting.
+// take takes the newest waiting handoff. In a read-only memory, the handoff keeps waiting.
 func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
 	t, err := handoff.Take(ctx, s.h.Mem, "", s.r.Project)
 	switch {
@@ -122,15 +120,15 @@ func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
 	return t, err == nil, err
 }
 
-// system returns the context of the home, and notes what is in it.
+// system returns the context of the home, and records which entries it contains.
 func (s *session) system(ctx context.Context) (prompt.Context, error) {
 	c, err := s.h.system(ctx, s.r)
 	s.present = namesIn(c)
 	return c, err
 }
 
-// BeforeTurn returns what the message finds, but for what Start or Compact put
-// before the model.
+// BeforeTurn returns the entries that match the message, without those already in the model's
+// context.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -142,20 +140,19 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	return c, err
 }
 
-// keep keeps a summary in the log of today.
+// keep stores a summary in today's log.
 func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	e, _, err := s.h.keep(ctx, s.h.Mem, oxbow.History, summary, nil)
 	return e.Name, err
 }
 
-// missing warns of a summary that is not there: the conversation goes on without
-// it.
+// missing warns that a summary does not exist. The conversation continues without it.
 func (s *session) missing(name string) string {
 	s.h.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
 	return "(the summary of the earlier conversation is not there)"
 }
 
-// goOn is what a conversation goes on from. The summary is not shown twice.
+// goOn returns the context with which a conversation continues. The summary is included only once.
 func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Context, error) {
 	c, err := s.system(ctx)
 	if err != nil {

@@ -1,6 +1,6 @@
-// The summary that a digest has when the caller gives no text: day by day, of each
-// entry the beginnings of its sections, in an eighth of its bytes. In a second step
-// the sections are days, and all are cut to an eighth again.
+// This file composes the text of a digest if the caller provides none: by day, the beginnings of
+// the sections of each entry, in an eighth of the entries' bytes. If digests are compressed again,
+// their sections are days, and all texts are cut to an eighth again.
 
 package coderhapsody
 
@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	ratio     = 8  // how much shorter a group becomes, as CodeRhapsody's own steps are
-	leastKept = 60 // bytes of a section that are kept if the section is told at all
+	ratio     = 8  // factor by which a group becomes shorter, as in CodeRhapsody
+	leastKept = 60 // minimum bytes of a section that is included
 )
 
-// opening is what a digest by rule begins with.
+// opening is the beginning of a text that byRule composed.
 const opening = "The beginnings of "
 
-// told is a section of an entry that a digest tells.
+// told is a section of an entry in a digest.
 type told struct {
 	section
-	under string // the day, or the earlier digest
-	label string // the name of the entry, if it says more than the day
+	under string // the day or the earlier digest
+	label string // name of the entry, if it says more than the day
 
-	isFirst bool // of its entry
+	isFirst bool // whether it is the first section of its entry
 }
 
-// byRule returns the digest of a group: of each section its beginning, in an eighth of
-// the bytes of all. If that is too little for all sections, the weightiest are told.
+// byRule returns the text of a group's digest: the beginning of each section, in an eighth of the
+// bytes of all entries. If there is too little room for all sections, the weightiest are included.
 func byRule(name string, g *group, zone *time.Location) string {
 	all, size := g.sections(zone)
 	budget := size / ratio
@@ -44,16 +44,16 @@ func byRule(name string, g *group, zone *time.Location) string {
 	}
 }
 
-// sections returns the sections of all entries, and how many bytes the entries hold.
+// sections returns the sections of all entries, and the size of the entries in bytes.
 func (g *group) sections(zone *time.Location) (all []told, size int) {
 	for i := range g.entries {
 		e := &g.entries[i]
 		size += len(e.Content)
 		under, label := e.Created.In(zone).Format("2006-01-02"), ""
 		switch {
-		case e.Kind == oxbow.Archive: // of an earlier step: it tells of several days
+		case e.Kind == oxbow.Archive: // an earlier digest, which covers several days
 			under, _, _ = strings.Cut(e.Name, " ")
-		case !strings.HasPrefix(e.Name, under): // else the name says the day, or the beginning
+		case !strings.HasPrefix(e.Name, under): // otherwise the name only repeats the day
 			label = strings.Join(strings.Fields(e.Name), " ")
 		}
 		isFirst := true
@@ -70,8 +70,9 @@ func (g *group) sections(zone *time.Location) (all []told, size int) {
 	return all, size
 }
 
-// weightiest returns n sections, in their order: first those that begin an entry, the
-// shorter before the longer, because a short memory costs little; then the longest.
+// weightiest returns n sections in their order. First sections of entries take precedence, the
+// shorter before the longer, because a short entry costs little. The other sections follow, the
+// longest first.
 func weightiest(all []told, n int) []told {
 	if n >= len(all) {
 		return all
@@ -99,8 +100,7 @@ func weightiest(all []told, n int) []told {
 	return kept
 }
 
-// writeDigest returns the digest that tells those sections, each in a share of what the
-// budget leaves for them.
+// writeDigest returns the text that contains the kept sections, each with a share of the budget.
 func writeDigest(name string, g *group, kept []told, budget int) string {
 	title := name
 	if g.title != "" {
@@ -113,7 +113,7 @@ func writeDigest(name string, g *group, kept []told, budget int) string {
 		text.Count(len(g.entries), "entry", "entries"),
 	)
 	if len(head) > budget/4 {
-		head = "" // the name of the entry has to do
+		head = "" // the name of the entry is sufficient
 	}
 	left := budget - len(head)
 	size := 0
@@ -125,7 +125,7 @@ func writeDigest(name string, g *group, kept []told, budget int) string {
 			last = s.under
 		}
 		if len(s.text) <= leastKept {
-			left -= len(s.text) // told whole
+			left -= len(s.text) // included as a whole
 		} else {
 			size += len(s.text)
 		}
@@ -156,8 +156,7 @@ func writeDigest(name string, g *group, kept []told, budget int) string {
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorter returns the digest of a group by the rule or, where it would be longer,
-// the entries as they are.
+// shorter returns the text by byRule, or the unchanged entries if they are shorter.
 func shorter(name string, g *group, zone *time.Location) string {
 	digest := byRule(name, g, zone)
 	var texts []string
@@ -173,10 +172,10 @@ func shorter(name string, g *group, zone *time.Location) string {
 	return digest
 }
 
-// section is a heading and what stands below it. The first may have no heading.
+// section is a heading and the text below it. The first section may have no heading.
 type section struct{ head, text string }
 
-// sections cuts a Markdown text at its headings, but for those in fences.
+// sections splits a Markdown text at its headings outside of fenced code blocks.
 func sections(s string) []section {
 	all := []section{{}}
 	fence := ""
@@ -199,16 +198,15 @@ func sections(s string) []section {
 	return all
 }
 
-// isHeading reports whether a line is one to six # and a space.
+// isHeading reports whether a line begins with one to six # and a space.
 func isHeading(line string) bool {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// beginning returns the first paragraph of a text on one line, the items of a
-// list with semicolons between them, and no more than
-// n bytes of it: ending with a sentence if one ends in the second half, else
-// with a word and an ellipsis.
+// beginning returns the first paragraph of a text on a single line, with semicolons between list
+// items, cut to n bytes. The cut is at the end of a sentence if a sentence ends in the second half,
+// otherwise after a word, with an ellipsis.
 func beginning(s string, n int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i >= 0 {
@@ -246,9 +244,9 @@ func beginning(s string, n int) string {
 	return s + "…"
 }
 
-// group is the entries of a period that go into one entry of its digest.
+// group contains the entries of a period that are combined into an entry of its digest.
 type group struct {
-	title   string        // the labels that keep it apart
-	apart   []oxbow.Label // the same
+	title   string        // text of the common labels
+	apart   []oxbow.Label // the common labels
 	entries []oxbow.Entry
 }

@@ -1,4 +1,4 @@
-// The tools of an agent that the table of verbs does not have.
+// This file defines the tools that are not in the common table of verbs.
 
 package coderhapsody
 
@@ -19,8 +19,8 @@ import (
 //go:embed tool_save_memory.md
 var aboutSaveMemory string
 
-// Tools implements [layout.Home]: save_memory, which writes to the log of the
-// day, and recall_memory, which gives days without their digests.
+// Tools implements [layout.Home]. It adds save_memory, which writes to the log of the day, and
+// recall_memory, which returns days without their digests.
 func (h *home) Tools() []verb.Tool {
 	save := verb.Define(
 		verb.Tool{
@@ -35,7 +35,7 @@ func (h *home) Tools() []verb.Tool {
 	}
 }
 
-// maxNames bounds the search for a name that is free.
+// maxNames limits the search for an unused name.
 const maxNames = 10_000
 
 func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMemoryIn) (verb.SavedOut, error) {
@@ -75,9 +75,8 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 	return out, nil
 }
 
-// keep adds an entry to the log of today, under a name made from its first line.
-// The same content that is there already under such a name is returned, and not
-// kept twice.
+// keep adds an entry to today's log, under a name made from the first line of its content. If an
+// entry with such a name and the same content exists, keep returns that entry and true.
 func (h *home) keep(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -100,7 +99,7 @@ func (h *home) keep(
 		made, err := m.Commit(ctx, oxbow.Add{Name: name, Kind: kind, Content: content, Labels: labels})
 		if err == nil {
 			written, ok := made.Entry()
-			if !ok { // the store does not return what it wrote
+			if !ok { // the store does not return the written entry
 				written = oxbow.Entry{Name: name}
 			}
 			return written, false, nil

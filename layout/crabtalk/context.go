@@ -1,5 +1,4 @@
-// The context of a model: instructions and the text about
-// the tools.
+// This file composes the context of a model: instructions and the text about the tools.
 
 package crabtalk
 
@@ -22,21 +21,20 @@ import (
 //go:embed memory.md
 var aboutMemory string
 
-// fragment is what the memory adds to the system prompt.
+// fragment returns the part of the system prompt about the memory.
 func fragment() prompt.Part {
 	return prompt.Part{Name: "memory", Text: "\n\n" + aboutMemory, Pinned: true}
 }
 
-// layer is one Crab.md.
+// layer is the text of a Crab.md.
 type layer struct {
 	source, text string
 }
 
-// instructions returns the Crab.md of the home, then those from the top of the
-// working file system down to the working directory, so that what is nearest
-// stands last and has the last word. They are joined by an empty line and are
-// otherwise as they stand in the files. A file that is there and cannot be read
-// is passed to Warn.
+// instructions returns the Crab.md of the home, then the Crab.md files from the root of the working
+// file system down to the working directory, so that the nearest file comes last and takes
+// precedence. They are separated by an empty line and otherwise unchanged. Files that cannot be
+// read are reported with Warn.
 func (h *home) instructions() []prompt.Part {
 	var layers []layer
 	if text, ok := h.readCrab(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
@@ -57,8 +55,8 @@ func (h *home) instructions() []prompt.Part {
 	return parts
 }
 
-// projectLayers walks from the working directory upward. The home and what is
-// below it are no project: its Crab.md is read already.
+// projectLayers returns the Crab.md files of the working directory and its parents. It skips the
+// home, whose Crab.md is read separately, and directories below it.
 func (h *home) projectLayers() []layer {
 	if h.Work == nil {
 		return nil
@@ -80,7 +78,7 @@ func (h *home) projectLayers() []layer {
 	return layers
 }
 
-// readCrab reads one file of instructions.
+// readCrab reads a Crab.md.
 func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
 	b, err := vfs.ReadFile(fsys, name, maxCrab)
 	switch {
@@ -96,8 +94,8 @@ func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
 	return string(b), true
 }
 
-// Context implements [layout.Home]: the instructions and the text about the
-// tools. The message changes nothing of it: nothing is recalled unasked.
+// Context implements [layout.Home]. It returns the instructions and the text about the tools. It
+// ignores the message, because nothing is recalled unless the agent asks.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err

@@ -1,20 +1,19 @@
-// The tour of the package.
+// This file contains the package documentation.
 
-// Package crabtalk is the dialect of crabtalk's RFC 0150: a configuration
-// directory with a memory in one file and instructions that people write.
+// Package crabtalk is the dialect of crabtalk's RFC 0150: a configuration directory with a memory
+// in a single file and instructions that people write.
 //
 //	memory.db   notes and archives, in CRMEM v1 (package crmem)
 //	Crab.md     instructions for the agent; written by people only
 //
-// An agent has three tools, remember, forget and recall. What stands before the
-// model is the Crab.md of the home and of the directories from the top down to
-// the one that the agent works in, and a text that says when to use the tools.
-// Nothing is recalled unless the model asks. A conversation that is compacted
-// leaves an archive, which recall finds and by which it is resumed; oxbow archive prune
-// forgets old archives.
+// An agent has three tools: remember, forget and recall. The model's context contains the Crab.md
+// of the home and of the directories from the root down to the working directory, and a text about
+// the use of the tools. Nothing is recalled unless the model asks. When a conversation is
+// compacted, its summary is stored as an archive, which recall finds and from which the
+// conversation can be resumed. The command oxbow archive prune deletes old archives.
 //
-// Ranking is [oxbow.RankSeed]: content and aliases, not the name.
+// The ranking is [oxbow.RankSeed]: content and aliases, but not the name.
 //
-// A home that a later crabtalk has written (its files begin with the same bytes)
-// is opened for reading only, so that it can be looked at and converted.
+// A home that a later version of crabtalk has written (its files begin with the same bytes) is
+// opened read-only, so that it can be examined and converted.
 package crabtalk

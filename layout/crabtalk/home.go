@@ -1,4 +1,4 @@
-// Opening, finding and making a home.
+// This file finds, opens and creates homes.
 
 package crabtalk
 
@@ -20,20 +20,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The files of a home.
+// Files of a home.
 const (
 	storeFile = "memory.db"
 	lockFile  = storeFile + ".lock"
-	laterFile = "store.crmem" // of crabtalk after August 2026: a log of keys and values
+	laterFile = "store.crmem" // written by crabtalk after August 2026: a log of keys and values
 	crabFile  = "Crab.md"
 )
 
-// sqlite begins the files of a database that other programs keep under the name
-// memory.db.
+// sqlite is the beginning of SQLite databases, which other programs store as memory.db.
 const sqlite = "SQLite format 3"
 
-// Dialect returns the dialect. Its home is crabtalk's configuration directory,
-// which by its custom is ~/.crabtalk.
+// Dialect returns the dialect. Its home is crabtalk's configuration directory, usually ~/.crabtalk.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:   "crabtalk",
@@ -45,8 +43,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// detect counts memory.db twice, and Crab.md next to it once: alone, Crab.md
-// says nothing, since other layouts have it too.
+// detect counts memory.db as two markers, and a Crab.md next to it as one. Crab.md alone does not
+// count, because other layouts also have it.
 func detect(fsys vfs.FS) (int, error) {
 	name, err := findStore(fsys)
 	if err != nil || name == "" {
@@ -61,7 +59,7 @@ func detect(fsys vfs.FS) (int, error) {
 	return markers, nil
 }
 
-// findStore returns the file of the home that holds a store, or "".
+// findStore returns the file of the home that contains a store, or "" if there is none.
 func findStore(fsys vfs.FS) (string, error) {
 	for _, name := range []string{storeFile, laterFile} {
 		if is, err := isStore(fsys, name); err != nil || is {
@@ -71,9 +69,8 @@ func findStore(fsys vfs.FS) (string, error) {
 	return "", nil
 }
 
-// isStore reports whether a file of that name is there, whatever its bytes: a
-// damaged store is opened, which says what is wrong, and never taken for a home
-// without one. Only a database of SQLite is known to be of another program.
+// isStore reports whether name is a regular file other than a SQLite database. The content is not
+// checked further, so that a damaged store is opened and reported instead of being ignored.
 func isStore(fsys vfs.FS, name string) (bool, error) {
 	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || (err == nil && !info.Mode().IsRegular()) {
 		return false, nil
@@ -87,11 +84,11 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 	}
 	defer f.Close()
 	head := make([]byte, len(sqlite))
-	n, _ := f.ReadAt(head, 0) // opening says why it cannot be read
+	n, _ := f.ReadAt(head, 0) // opening reports why it cannot be read
 	return string(head[:n]) != sqlite, nil
 }
 
-// initHome makes an empty memory.db. Crab.md is a person's to write.
+// initHome creates an empty memory.db. It creates no Crab.md, because only people write this file.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if _, err := o.FS.Stat(storeFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -108,12 +105,12 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if err := errors.Join(s.Checkpoint(ctx), s.Close()); err != nil {
 		return nil, err
 	}
-	_ = o.FS.Remove(lockFile) // the first change makes it again
+	_ = o.FS.Remove(lockFile) // the first change creates it again
 	return []string{storeFile}, nil
 }
 
-// refuseLater refuses to begin a memory.db next to the store of a later
-// crabtalk: one of the two would never be read.
+// refuseLater returns an error if the home contains the store of a later crabtalk, because a new
+// memory.db next to it would hide one of the two stores.
 func refuseLater(o layout.Options) error {
 	is, err := isStore(o.FS, laterFile)
 	if err != nil || !is {
@@ -158,8 +155,8 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	return h, nil
 }
 
-// openStore opens memory.db. Read-only, it opens the
-// layouts of later crabtalks too.
+// openStore opens memory.db. If it is opened read-only, formats of later crabtalks are also
+// accepted.
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,10 +181,10 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	return s, nil
 }
 
-// maxLater bounds the file of a later crabtalk, in bytes.
+// maxLater is the maximum size of a later crabtalk's file in bytes.
 const maxLater = 1 << 30
 
-// openLater reads the file of a later crabtalk into working memory.
+// openLater reads the file of a later crabtalk into memory.
 func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
 	data, err := vfs.ReadFile(h.FS, name, maxLater)
 	if err != nil {
@@ -231,7 +228,7 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 	return later{m}, nil
 }
 
-// aliases returns those of the entry that can be aliases.
+// aliases returns the valid aliases of an entry, and warns of the others.
 func (h *home) aliases(file string, e oxbow.Entry) []string {
 	var as []string
 	for _, a := range e.Aliases {
@@ -244,7 +241,7 @@ func (h *home) aliases(file string, e oxbow.Entry) []string {
 	return as
 }
 
-// freeName makes a name of one that cannot be one, and takes it.
+// freeName makes a valid and unused name from s, and marks it as taken.
 func freeName(s string, taken map[string]bool) string {
 	base := text.NameOf(strings.ToValidUTF8(s, ""))
 	for n := 1; ; n++ {
@@ -262,7 +259,8 @@ func freeName(s string, taken map[string]bool) string {
 // later is a store that was read from the file of a later crabtalk.
 type later struct{ oxbow.Store }
 
-// Check reports how many entries were read; what could not be read was reported then.
+// Check reports the number of entries. Entries that could not be read were reported when the file
+// was opened.
 func (l later) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	c, ok := l.Store.(oxbow.Checker)
 	if !ok {
@@ -271,7 +269,7 @@ func (l later) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return c.Check(ctx)
 }
 
-// Apply refuses every change.
+// Apply always returns an error.
 func (later) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }
@@ -288,5 +286,5 @@ func (h *home) Document(_ context.Context, path string) (string, bool, error) {
 	return string(data), err == nil, err
 }
 
-// maxCrab bounds one file of instructions, in bytes.
+// maxCrab is the maximum size of a Crab.md in bytes.
 const maxCrab = 1 << 20

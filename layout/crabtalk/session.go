@@ -1,4 +1,4 @@
-// Sessions: archives when they are compacted, and resuming from those.
+// This file implements sessions, which are archived when they are compacted and can be resumed.
 
 package crabtalk
 
@@ -15,21 +15,21 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// session is one conversation.
+// session is a conversation.
 type session struct {
 	layout.Summaries
 	h       *home
 	request layout.Request
-	slug    string // of the names of its archives
+	slug    string // slug in the names of its archives
 }
 
 var _ layout.Session = (*session)(nil)
 
-// maxSlug bounds the slug of an archive's name, in bytes.
+// maxSlug is the maximum length of an archive's slug in bytes.
 const maxSlug = 48
 
-// Session implements [layout.Home]. Its archives are named for the first
-// message, or else for the agent.
+// Session implements [layout.Home]. Its archives are named after the first message, or after the
+// agent if there is no message.
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, nil
 }
 
-// name takes the slug from a message, unless there is one.
+// name sets the slug from a message, unless it is already set.
 func (s *session) name(message string) {
 	if s.slug == "" && strings.TrimSpace(message) != "" {
 		s.slug = slugOf(text.NameOf(strings.ToValidUTF8(message, "")))
@@ -62,7 +62,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.h.Context(ctx, s.request)
 }
 
-// BeforeTurn implements [layout.Session]: nothing is put before a message.
+// BeforeTurn implements [layout.Session]. It adds nothing before a message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -102,8 +102,8 @@ func (s *session) archive(ctx context.Context, summary string) (string, error) {
 	}
 }
 
-// number returns the number after the prefix, when it is written as strconv
-// writes it and another can follow.
+// number returns the number after the prefix of a name. It returns false if the number is not in
+// strconv's form or cannot be followed by another.
 func number(name, prefix string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	if !ok {
@@ -113,8 +113,8 @@ func number(name, prefix string) (uint64, bool) {
 	return n, err == nil && strconv.FormatUint(n, 10) == digits
 }
 
-// slugOf makes lower-case words of a text, with dashes between: letters and
-// digits of ASCII only. It may be empty.
+// slugOf returns the words of a text in lower case, separated by dashes. Only ASCII letters and
+// digits are kept. The result may be empty.
 func slugOf(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -132,7 +132,7 @@ func slugOf(s string) string {
 	return slug[:min(len(slug), maxSlug)]
 }
 
-// goOn is what a conversation goes on from: one message of the user.
+// goOn returns the context with which a conversation continues: a single message of the user.
 func (s *session) goOn(_ context.Context, name, text string) (prompt.Context, error) {
 	var c prompt.Context
 	c.Add(prompt.Part{Name: "archive", Source: name, Role: prompt.User, Text: text, Pinned: true})
@@ -140,8 +140,7 @@ func (s *session) goOn(_ context.Context, name, text string) (prompt.Context, er
 	return c, nil
 }
 
-// missing warns of an archive that is not there: the conversation goes on without
-// it.
+// missing warns that an archive does not exist. The conversation continues without it.
 func (s *session) missing(name string) string {
 	s.h.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
 	return "[archived context unavailable: " + name + "]"

@@ -1,4 +1,4 @@
-// The three tools of an agent.
+// This file defines the three tools of an agent.
 
 package crabtalk
 
@@ -17,25 +17,25 @@ import (
 //go:embed tool_*.md
 var descriptions embed.FS
 
-// recallIn is what recall takes.
+// recallIn contains the arguments of recall.
 type recallIn struct {
 	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Keyword or phrase to look for."`
 	Limit *int   `json:"limit,omitempty" jsonschema:"Most entries to return, 5 by default."`
 }
 
-// rememberIn is what remember takes.
+// rememberIn contains the arguments of remember.
 type rememberIn struct {
 	Name    string   `json:"name" cli:"positional" also:"key,title" jsonschema:"Name of the entry, by which it is updated and forgotten."`
 	Content string   `json:"content" cli:"positional" also:"text,body" jsonschema:"What to remember, in Markdown."`
 	Aliases []string `json:"aliases,omitempty" also:"alias" flag:"alias" jsonschema:"Other words that the entry is found by; they replace those it had."`
 }
 
-// forgetIn is what forget takes.
+// forgetIn contains the arguments of forget.
 type forgetIn struct {
 	Name string `json:"name" empty:"allowed" cli:"positional" also:"key,title" jsonschema:"Name of the entry to delete."`
 }
 
-// Tools implements [layout.Home], in crabtalk's order.
+// Tools implements [layout.Home]. The tools are in crabtalk's order.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool {
 		t := layout.Describe(descriptions, name, title)
@@ -51,7 +51,7 @@ func (h *home) Tools() []verb.Tool {
 	return []verb.Tool{verb.Define(r, h.recall), verb.Define(w, h.remember), verb.Define(f, h.forget)}
 }
 
-// nothing is what recall says when it finds nothing.
+// nothing is the answer of recall if it finds nothing.
 const nothing = "no memories found"
 
 func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
@@ -80,7 +80,7 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
 		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
-		known, _ := h.Seen(ctx).Known(hit.Entry) // for the aliases, which are not shown
+		known, _ := h.Seen(ctx).Known(hit.Entry) // needed for the aliases, which are not shown
 		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
 	return verb.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), Remembered: true}, nil
@@ -98,7 +98,7 @@ func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (
 	return verb.Reply{Message: "remembered: " + in.Name}, nil
 }
 
-// onlyNotes returns a check that an entry is a note: a tool changes no other.
+// onlyNotes returns a function that returns an error unless an entry is a note.
 func onlyNotes(what string) func(oxbow.Entry) error {
 	return func(old oxbow.Entry) error {
 		if old.Kind == oxbow.Note {
@@ -121,7 +121,7 @@ func (h *home) forget(ctx context.Context, d *verb.Workspace, in forgetIn) (verb
 	return verb.Reply{Message: "forgot: " + in.Name}, err
 }
 
-// saidError is an error in crabtalk's words.
+// saidError is an error with crabtalk's message.
 type saidError struct {
 	said string
 	err  error

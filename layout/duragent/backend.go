@@ -1,5 +1,5 @@
-// The backends: the files of an agent and the world, or one store that is made
-// from them.
+// This file opens the backends: the files of an agent and the world, or a store that was made from
+// the files.
 
 package duragent
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// openStore opens what the backend keeps. The backend oxbow reads the files as
-// long as it has kept nothing itself and may not begin to.
+// openStore opens the configured backend. The backend oxbow reads the files while its store does
+// not exist and may not be created.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile(h.place))
 	switch oxbows := h.config.backend == backendOxbow; {
@@ -46,11 +46,10 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 	)
 }
 
-// storeFile returns the file of the default store.
+// storeFile returns the path of the default store.
 func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
 
-// openScoped opens the store, and makes it from the files where there is none
-// yet.
+// openScoped opens the store, and creates it from the files if it does not exist.
 func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error) {
 	name := storeFile(h.place)
 	if !o.ReadOnly {
@@ -71,8 +70,8 @@ func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scoped, error)
 	return &scoped{m, agentMark(h.place.agent)}, nil
 }
 
-// adopt takes what the files of all agents and the world hold into a store in
-// which nothing was done yet, in one change. The files stay as they are.
+// adopt copies the entries in the files of all agents and the world into an unused store, as a
+// single change. The files are not changed.
 func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
 	fresh := func() (bool, error) {
 		for _, err := range m.Log(ctx) {
@@ -93,7 +92,7 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 	err = m.Apply(ctx, ops...)
 	if errors.Is(err, oxbow.ErrExists) {
 		if is, ferr := fresh(); ferr == nil && !is {
-			return nil // another process was first
+			return nil // another process did it first
 		}
 	}
 	if err == nil {
@@ -106,8 +105,8 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 	return err
 }
 
-// entriesOfFiles returns additions of what the files of all agents and the world
-// hold, under the names of the store.
+// entriesOfFiles returns operations that add the entries in the files of all agents and the world,
+// under their names in the store.
 func (h *home) entriesOfFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
 	agents, err := agentsOf(h.FS, h.place.agents)
 	if err != nil {

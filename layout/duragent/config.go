@@ -1,5 +1,5 @@
-// The configuration files, duragent.yaml and agent.yaml. Keys that memory does
-// not need are ignored.
+// This file reads the configuration files duragent.yaml and agent.yaml. Keys that do not concern
+// memory are ignored.
 
 package duragent
 
@@ -17,33 +17,33 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxConfig bounds a configuration file, in bytes.
+// maxConfig is the maximum size of a configuration file in bytes.
 const maxConfig = 1 << 20
 
-// The names of the configuration files.
+// Names of the configuration files.
 const (
 	globalFile = "duragent.yaml"
 	agentFile  = "agent.yaml"
 )
 
-// The backends that spec.memory.backend may name.
+// Backends that spec.memory.backend may name.
 const (
 	backendFiles = "filesystem"
 	backendOxbow = "oxbow"
 )
 
-// global is what duragent.yaml says, as directories of the home.
+// global contains the directories that duragent.yaml configures.
 type global struct {
 	workspace, agents, world string
 }
 
-// agentConfig is what agent.yaml says of memory.
+// agentConfig contains the part of agent.yaml about memory.
 type agentConfig struct {
-	memory  bool // it has spec.memory
+	memory  bool // whether spec.memory exists
 	backend string
 }
 
-// yamlFile is a parsed file, for finding keys and naming lines.
+// yamlFile is a parsed file.
 type yamlFile struct {
 	name string
 	root *yaml.Node
@@ -66,9 +66,8 @@ func (f yamlFile) bad(n *yaml.Node, key, value, reason string) error {
 	return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d: %s", f.name, n.Line, key), Value: value, Reason: reason}
 }
 
-// at returns the value under a path of keys, such as "spec.memory", and whether
-// the last key is there. A key that is there twice is an error, and so is a
-// value on the way that is no mapping.
+// at returns the value at a path of keys, such as "spec.memory", and whether the last key exists. A
+// duplicate key is an error, and so is a value on the path that is not a mapping.
 func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 	n, walked := f.root, ""
 	for key := range strings.SplitSeq(keys, ".") {
@@ -105,7 +104,7 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 	return n, true, nil
 }
 
-// text returns the text under a path of keys, or def where there is none.
+// text returns the text at a path of keys, or def if there is none.
 func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.at(keys)
 	if err != nil || !ok || (n.Kind == yaml.ScalarNode && n.Tag == "!!null") {
@@ -117,8 +116,8 @@ func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 	return n.Value, n, nil
 }
 
-// dir returns the directory under a path of keys, relative to the file's own.
-// One outside of the home cannot be reached and is refused.
+// dir returns the directory at a path of keys, relative to the directory of the file. A directory
+// outside of the home is an error, because it cannot be reached.
 func (f yamlFile) dir(keys, def string) (string, error) {
 	s, n, err := f.text(keys, def)
 	if err != nil {
@@ -137,7 +136,7 @@ func (f yamlFile) dir(keys, def string) (string, error) {
 	return clean, nil
 }
 
-// parseGlobal reads duragent.yaml.
+// parseGlobal parses duragent.yaml.
 func parseGlobal(data []byte) (global, error) {
 	f, err := parseYAML(globalFile, data)
 	if err != nil {
@@ -159,7 +158,7 @@ func parseGlobal(data []byte) (global, error) {
 	return g, nil
 }
 
-// parseAgent reads an agent.yaml.
+// parseAgent parses an agent.yaml.
 func parseAgent(name string, data []byte) (agentConfig, error) {
 	f, err := parseYAML(name, data)
 	if err != nil {
@@ -171,7 +170,7 @@ func parseAgent(name string, data []byte) (agentConfig, error) {
 	}
 	c := agentConfig{memory: true, backend: backendFiles}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return c, nil // the section is there and says nothing
+		return c, nil // the section exists but is empty
 	}
 	if n.Kind != yaml.MappingNode {
 		return agentConfig{}, f.bad(n, "spec.memory", n.Value, "must be a mapping, such as backend: filesystem")
@@ -187,8 +186,7 @@ func parseAgent(name string, data []byte) (agentConfig, error) {
 	return c, nil
 }
 
-// readConfig returns the bytes of a configuration file, and false when there is
-// none.
+// readConfig returns the bytes of a configuration file, and false if the file does not exist.
 func readConfig(fsys vfs.FS, name string) ([]byte, bool, error) {
 	data, err := vfs.ReadFile(fsys, name, maxConfig)
 	if isNotExist(err) {

@@ -1,6 +1,4 @@
-// The log of a day: parsing and writing it.
-//
-// The file of a day is
+// This file parses and writes the log of a day, which is a file such as
 //
 //	# 2026-02-18
 //
@@ -12,16 +10,14 @@
 //
 //	A second entry of the same minute.
 //
-// A line "## HH:MM" of its own begins an entry; other headings are part of the
-// entry that they stand in. The first line is written once. (Some versions of
-// duragent write it before each entry: where such a line has an entry's heading
-// after it, or nothing at all, it is content of no entry.) What stands before the
-// first entry, next to the first line, is the opening of the day.
+// A line "## HH:MM" begins an entry. Other headings are part of their entry. The first line is the
+// day's line and is written once. Some versions of duragent write it before each entry. If such a
+// line is followed by an entry's heading or by nothing, it is not part of an entry. Text between
+// the first line and the first entry is the opening of the day.
 //
-// A content may hold lines that look like these two. They are written with a
-// backslash in front, which Markdown shows as the plain line, and one backslash
-// more when they have some already; reading takes one away. So every content
-// comes back as it was, and none makes an entry of its own.
+// Content lines that look like these two lines are written with a backslash before them, which
+// Markdown shows as the plain line, or with one more backslash if they already have some. Parsing
+// removes one backslash. So each content is read back unchanged and cannot begin another entry.
 
 package duragent
 
@@ -36,18 +32,18 @@ const (
 	momentForm = "15:04"
 )
 
-// bom is the byte order mark that some editors begin a file with. It is the
-// file's, not a content's.
+// bom is the byte order mark with which some editors begin a file. It is not part of a content.
 const bom = "\ufeff"
 
-// part is one entry in the log of a day.
+// part is an entry in the log of a day.
 type part struct {
 	moment     string // such as "15:46"; "" for the opening
 	content    string
-	start, end int // bytes of the file
+	start, end int // byte range in the file
 }
 
-// line is a line of a text without its end, and where it and the next begin.
+// line is a line of a text without its line end, with the positions of the line and of the next
+// line.
 type line struct {
 	text        string
 	start, next int
@@ -63,7 +59,7 @@ func linesOf(text string) []line {
 	return ls
 }
 
-// momentOf returns the time in a line "## 15:46".
+// momentOf returns the time in a line such as "## 15:46".
 func momentOf(s string) (string, bool) {
 	m, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "## ")
 	if !ok || len(m) != len(momentForm) {
@@ -73,7 +69,7 @@ func momentOf(s string) (string, bool) {
 	return m, err == nil
 }
 
-// dateOf returns the date in a line "# 2026-02-18".
+// dateOf returns the date in a line such as "# 2026-02-18".
 func dateOf(s string) (string, bool) {
 	d, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "# ")
 	return d, ok && isDate(d)
@@ -87,17 +83,17 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// parseDay cuts the log of a day into its entries, in the order of the file.
+// parseDay returns the entries in the log of a day, in the order of the file.
 func parseDay(date, text string) []part {
 	ls := linesOf(text)
 	if len(ls) > 0 {
 		ls[0].text = strings.TrimPrefix(ls[0].text, bom)
 	}
 	var parts []part
-	open := part{}          // the entry that is being read
-	first := true           // it is the opening, which has no heading
-	body := 0               // where its content begins
-	flush := func(at int) { // at is where the next one, or its day's line, begins
+	open := part{}          // the current entry
+	first := true           // the current entry is the opening, which has no heading
+	body := 0               // beginning of its content
+	flush := func(at int) { // at is the end of the current entry
 		raw := text[body:at]
 		if first {
 			open.content = strings.TrimSpace(strings.TrimPrefix(raw, bom))
@@ -109,7 +105,7 @@ func parseDay(date, text string) []part {
 		}
 		open.end = at
 		if at < len(text) && !dayLineAt(date, text[at:]) {
-			raw = cutEnd(raw) // the empty line in front of the next heading
+			raw = cutEnd(raw) // the empty line before the next heading
 		}
 		open.content = unescape(cutEnd(cutStart(raw)))
 		parts = append(parts, open)
@@ -118,14 +114,14 @@ func parseDay(date, text string) []part {
 		at, j := ls[i].start, i
 		if d, ok := dateOf(ls[i].text); ok && d == date {
 			if first && strings.TrimSpace(strings.TrimPrefix(text[body:at], bom)) == "" {
-				body, open.start = ls[i].next, ls[i].next // the line that begins the file
+				body, open.start = ls[i].next, ls[i].next // skip the first line of the file
 				continue
 			}
 			for j++; j < len(ls) && strings.TrimSpace(ls[j].text) == ""; j++ {
 			}
 		}
 		if j == len(ls) {
-			flush(at) // nothing stands after the day's line
+			flush(at) // nothing follows the day's line
 			return parts
 		}
 		m, ok := momentOf(ls[j].text)
@@ -140,7 +136,7 @@ func parseDay(date, text string) []part {
 	return parts
 }
 
-// dayLineAt reports whether the text begins with the line of its day.
+// dayLineAt reports whether a text begins with its day's line.
 func dayLineAt(date, text string) bool {
 	s, _, _ := strings.Cut(text, "\n")
 	d, ok := dateOf(strings.TrimRight(s, "\r"))
@@ -161,11 +157,11 @@ func cutEnd(s string) string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// openDay returns the log of a day with an opening and no entry yet.
+// openDay returns the log of a day with an opening and no entries.
 func openDay(date, content string) string { return "# " + date + "\n\n" + escape(content) + "\n" }
 
-// appendDay returns the log with one more entry at its end. Nothing of what is
-// there is changed; line ends are those of the file.
+// appendDay returns the log with an entry appended. The existing text does not change, and its line
+// endings are used.
 func appendDay(date, text, moment, content string) string {
 	nl := "\n"
 	if strings.Contains(text, "\r\n") {
@@ -181,8 +177,8 @@ func appendDay(date, text, moment, content string) string {
 	return text + nl + "## " + moment + nl + nl + escape(content) + nl
 }
 
-// looksLikeOurs reports whether a line, backslashes in front set aside, is one
-// that the log itself uses, and how many backslashes there are.
+// looksLikeOurs reports whether a line without leading backslashes is a day's line or the heading
+// of an entry, and the number of backslashes.
 func looksLikeOurs(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := momentOf(rest)
@@ -223,7 +219,7 @@ func eachLine(text string, fn func(string) string) string {
 
 const openingMark = " (opening)"
 
-// partName returns the name of the n-th entry, from 1, of a day's minute.
+// partName returns the name of the n-th entry of a minute, with n counted from 1.
 func partName(date, moment string, n int) string {
 	switch {
 	case moment == "":
@@ -234,7 +230,7 @@ func partName(date, moment string, n int) string {
 	return date + " " + moment
 }
 
-// parsePartName reads a name that partName makes; the opening has the moment "".
+// parsePartName decodes a name that partName made. The moment of an opening is "".
 func parsePartName(name string) (date, moment string, n int, ok bool) {
 	if len(name) < len(dayForm) || !isDate(name[:len(dayForm)]) {
 		return "", "", 0, false

@@ -1,4 +1,4 @@
-// Directives: the Markdown files that a context has as they are.
+// This file reads directives, which are Markdown files that are put into a context unchanged.
 
 package duragent
 
@@ -15,25 +15,25 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// memoryDirective is what directives/memory.md is made with.
+// memoryDirective is the text of a new directives/memory.md.
 //
 //go:embed memory.md
 var memoryDirective string
 
-// memoryFile is its name.
+// memoryFile is the file name of memoryDirective.
 const memoryFile = "memory.md"
 
-// maxDirective bounds a directive, in bytes.
+// maxDirective is the maximum size of a directive in bytes.
 const maxDirective = 1 << 20
 
-// directive is one file's text.
+// directive is the text of a file.
 type directive struct {
 	file, text string
 }
 
-// readDirectives returns the directives of a directory by their file names.
-// One that is blank is left out, one that cannot be read is left out and reported;
-// a directory that is missing has none.
+// readDirectives returns the directives in a directory, sorted by file name. Blank files are
+// skipped. Files that cannot be read are skipped and reported. A missing directory has no
+// directives.
 func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, error) {
 	entries, err := fsys.ReadDir(dir)
 	if isNotExist(err) {
@@ -61,9 +61,8 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 	return ds, nil
 }
 
-// parts returns the block of directives as parts of a context: those of the
-// workspace, then those of the agent. With memory, the directive about it is
-// the first where no file of its name says something else.
+// parts returns the directives of the workspace and then of the agent as parts of a context. If the
+// agent has memory and no file is named memory.md, memoryDirective comes first.
 func (h *home) parts() ([]prompt.Part, error) {
 	var all []directive
 	for _, dir := range []string{h.place.workspaceDir("directives"), h.place.agentDir("directives")} {
@@ -91,8 +90,8 @@ func (h *home) parts() ([]prompt.Part, error) {
 	return parts, nil
 }
 
-// makeMemoryDirective makes directives/memory.md where it is missing, and
-// returns whether it did.
+// makeMemoryDirective creates directives/memory.md if it does not exist, and returns its path if it
+// was created.
 func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
 	dir := p.workspaceDir("directives")
 	file := path.Join(dir, memoryFile)
@@ -108,8 +107,8 @@ func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
 	return file, nil
 }
 
-// Context implements [layout.Home]: the directives. What is remembered is not
-// among it: the agent asks for it by its tools.
+// Context implements [layout.Home]. It returns the directives. It contains no entries, because the
+// agent asks for them with its tools.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err

@@ -1,5 +1,4 @@
-// The directories of a home: the workspace, that of the world, and those of the
-// agents.
+// This file finds the directories of a home: the workspace, the world and the agents.
 
 package duragent
 
@@ -12,10 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultAgent is the agent of a home in which there is none yet.
+// defaultAgent is the agent of a home without agents.
 const defaultAgent = "main"
 
-// places are the directories of a home, for one agent.
+// places contains the directories of a home for an agent.
 type places struct {
 	global
 	agent string
@@ -24,9 +23,9 @@ type places struct {
 func (p places) workspaceDir(name string) string { return path.Join(p.workspace, name) }
 func (p places) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
 
-// findGlobal finds the workspace: the one that duragent.yaml names, or the home
-// itself where it looks like one, or .duragent in it. label is the home's path
-// as people know it: a home that is called .duragent is the workspace itself.
+// findGlobal returns the workspace: the directory that duragent.yaml names, the home itself if it
+// looks like a workspace or its label ends with .duragent, or otherwise .duragent in it. Label is
+// the path of the home.
 func findGlobal(fsys vfs.FS, label string) (global, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
@@ -46,8 +45,7 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	return global{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// markers counts what a directory has of a workspace: facts of the world, and
-// agents.
+// markers counts the marks of a workspace in a directory: a directory of facts, and agents.
 func markers(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))
@@ -64,7 +62,7 @@ func markers(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// detect counts the markers of a home: its duragent.yaml, and a workspace.
+// detect counts duragent.yaml as three markers. Without it, detect counts the marks of a workspace.
 func detect(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil
@@ -78,8 +76,8 @@ func detect(fsys vfs.FS) (int, error) {
 	return markers(fsys, ".duragent")
 }
 
-// agentsOf returns the names of the agents in a directory: of those in it that
-// hold an agent.yaml or a memory.
+// agentsOf returns the names of the agents in a directory. An agent is a directory that contains an
+// agent.yaml or a memory.
 func agentsOf(fsys vfs.FS, dir string) ([]string, error) {
 	entries, err := fsys.ReadDir(dir)
 	if isNotExist(err) {
@@ -103,7 +101,8 @@ func agentsOf(fsys vfs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-// chooseAgent returns the agent that is meant: the one named, or the only one.
+// chooseAgent returns the named agent. If name is empty, it returns the only agent, or defaultAgent
+// if there is none. Several agents are an error.
 func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
 	if name != "" {
 		return name, checkAgent(name)
@@ -121,7 +120,7 @@ func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
 		strings.Join(names, ", ") + "; name one with --agent"}
 }
 
-// checkAgent refuses a name that is not that of one directory.
+// checkAgent returns an error if a name cannot be that of an agent's directory.
 func checkAgent(name string) error {
 	bad := name == "." || name == ".." || strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasPrefix(name, ".")
 	if err := oxbow.CheckName(name); err != nil || bad || len(name) > maxTopic {
@@ -134,8 +133,7 @@ func checkAgent(name string) error {
 	return nil
 }
 
-// readAgent returns what an agent's agent.yaml says, and false when there is
-// none.
+// readAgent decodes the agent.yaml of an agent. It returns false if the file does not exist.
 func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 	name := p.agentDir(agentFile)
 	data, ok, err := readConfig(fsys, name)
@@ -146,12 +144,11 @@ func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 	return c, true, err
 }
 
-// configure returns what holds for an agent, and whether any agent is configured
-// to have memory. An agent without an agent.yaml has its memory: a caller that opens
-// it here wants it. One whose agent.yaml says nothing of memory sees the world
-// where the others keep it. Agents that keep what they share in different places
-// are refused. An agent.yaml of another agent that cannot be read is reported, and
-// counts as none.
+// configure returns the configuration of an agent, and whether any agent is configured to have
+// memory. An agent without an agent.yaml has memory, because the caller that opens it wants it. If
+// an agent.yaml does not mention memory, the agent uses the backend of the other agents for the
+// world. Agents with different backends are an error. If the agent.yaml of another agent cannot be
+// read, it is reported and ignored.
 func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted bool, err error) {
 	c, configured, err := readAgent(fsys, p)
 	if err != nil {

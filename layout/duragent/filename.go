@@ -1,4 +1,4 @@
-// The codec between the name of a fact and the name of its file, without .md.
+// This file converts between the names of facts and the names of their files without .md.
 
 package duragent
 
@@ -11,17 +11,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// worldMark begins the name of a fact whose file is called as the curated note
-// or a moment of a day is.
+// worldMark is the prefix of a fact whose file is named like the curated note or like a moment of a
+// day.
 const worldMark = "world/"
 
-// reserved are the characters that the name of a file cannot hold on every
-// system, and the one that begins their codes.
+// reserved contains the characters that file names cannot contain on every system, and the percent
+// sign, which begins their codes.
 const reserved = `/\:*?"<>|%`
 
-// stemOf returns the name of a fact's file. Most names are their own; reserved
-// characters, and a dot that would hide the file or make it look like a conflict
-// copy, are written as in a URL: "why?" is in why%3F.md.
+// stemOf returns the name of a fact's file without .md. Most names do not change. Reserved
+// characters, and a dot that would hide the file or make it look like a conflict copy, are written
+// as in a URL: "why?" becomes why%3F.
 func stemOf(name string) string {
 	if own, ok := strings.CutPrefix(name, worldMark); ok && isOwn(own) {
 		name = own
@@ -44,8 +44,8 @@ func stemOf(name string) string {
 	return b.String()
 }
 
-// nameOf returns the name of the fact in a file. What stemOf would write
-// otherwise is taken as it stands: people name files as they like.
+// nameOf returns the name of the fact in a file. A stem that stemOf would not produce is used
+// unchanged, because people may name files freely.
 func nameOf(stem string) string {
 	name := stem
 	if n, ok := decode(stem); ok && stemOf(n) == stem {
@@ -54,7 +54,8 @@ func nameOf(stem string) string {
 	return factName(name)
 }
 
-// factName returns the name under which a fact of that name is kept.
+// factName returns the name of a fact, with worldMark if it would be the name of an agent's own
+// entry.
 func factName(name string) string {
 	if isOwn(name) {
 		return worldMark + name
@@ -62,7 +63,7 @@ func factName(name string) string {
 	return name
 }
 
-// decode replaces the codes in a stem, and reports whether all of them are ones.
+// decode replaces the codes in a stem. It returns false if a percent sign does not begin a code.
 func decode(stem string) (string, bool) {
 	parts := strings.Split(stem, "%")
 	for i, p := range parts[1:] {
@@ -78,7 +79,7 @@ func decode(stem string) (string, bool) {
 	return strings.Join(parts, ""), true
 }
 
-// checkFact refuses a name that no fact's file can have.
+// checkFact returns an error if a name cannot be that of a fact's file.
 func checkFact(name string) error {
 	if strings.HasPrefix(name, agentsMark) {
 		return &oxbow.InvalidError{
@@ -101,16 +102,15 @@ const agentsMark = "agents/"
 
 func agentMark(agent string) string { return agentsMark + agent + "/" }
 
-// curated is the name of the note that is the agent's MEMORY.md.
+// curated is the name of the note that is stored in the agent's MEMORY.md.
 const curated = "MEMORY"
 
-// isOwn reports whether an entry of that name is the agent's own; the others
-// are the world's.
+// isOwn reports whether the named entry belongs to the agent and not to the world.
 func isOwn(name string) bool {
 	_, _, _, day := parsePartName(name)
 	return day || name == curated
 }
 
-// maxTopic bounds a topic in bytes, so that its file name, and that of the
-// temporary file next to it, stay below the 255 that file systems take.
+// maxTopic is the maximum length of a topic in bytes. With it, the names of the file and of its
+// temporary file are shorter than the 255 bytes that file systems allow.
 const maxTopic = 200

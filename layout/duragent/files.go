@@ -1,5 +1,5 @@
-// The backend filesystem: a tree of files as a store that also takes what the
-// layout keeps under another kind.
+// This file implements the backend filesystem: a tree of files that also accepts entries which the
+// layout stores under another kind.
 
 package duragent
 
@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// files is the tree of one agent and the world. It is a store as the tree is.
+// files is the tree of an agent and the world.
 type files struct{ *mdtree.Store }
 
 // Apply implements [oxbow.Store].
@@ -40,9 +40,9 @@ func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// asKept returns the changes as the layout keeps them, whichever backend does,
-// and refuses what it has no place for. A note other than MEMORY is kept as a
-// fact of the world: nothing else of the layout bears a name of its own.
+// asKept returns the changes as the layout stores them in any backend, and an error for changes
+// that it cannot store. A note other than MEMORY becomes a fact of the world, because other parts
+// of the layout have no names of their own.
 func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

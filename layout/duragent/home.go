@@ -1,4 +1,4 @@
-// An opened home.
+// This file defines the opened home.
 
 package duragent
 

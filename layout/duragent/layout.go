@@ -1,4 +1,4 @@
-// The layout: the files of entries, and planning a change as edits of them.
+// This file defines the files of entries, and plans changes as edits of the files.
 
 package duragent
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// treeLayout is the files of one agent and the world.
+// treeLayout is the layout of the files of an agent and the world.
 type treeLayout struct {
 	world  string // directory of the world's facts
 	memory string // directory of the agent's memory
@@ -47,7 +47,7 @@ func (l treeLayout) Match(file string) bool {
 	return false
 }
 
-// file returns the file that holds, or would hold, the entry of that name.
+// file returns the path of the file that contains or would contain the named entry.
 func (l treeLayout) file(name string) string {
 	if date, _, _, ok := parsePartName(name); ok {
 		return l.daily() + "/" + date + ".md"
@@ -84,19 +84,19 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	return items
 }
 
-// timeOf returns the moment of a day; that of an opening is its first.
+// timeOf returns the time of a moment in a day. The time of an opening is the beginning of the day.
 func (l treeLayout) timeOf(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"
 	}
 	t, err := time.ParseInLocation(dayForm+" "+momentForm, date+" "+moment, l.zone)
 	if err != nil {
-		return time.Time{} // the form was checked; a zone can make no date wrong
+		return time.Time{} // the form was checked before, and a zone cannot make a date invalid
 	}
 	return t.UTC()
 }
 
-// Plan implements [mdtree.Layout]. The change is one that asKept returned.
+// Plan implements [mdtree.Layout]. The change must have been returned by asKept.
 func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	switch op := op.(type) {
 	case oxbow.Add:
@@ -149,8 +149,8 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 	return []mdtree.Edit{{Path: file, Text: appendDay(date, text, moment, op.Content)}}, nil
 }
 
-// checkChange refuses, in words, what the layout has no place for, whichever
-// backend keeps it. The change is one that asKept returned.
+// checkChange returns an error for changes that the layout cannot store in any backend. The change
+// must have been returned by asKept.
 func checkChange(op oxbow.Op) error {
 	name := op.Target()
 	unsupported := func(what string) error {
@@ -202,7 +202,7 @@ func checkChange(op oxbow.Op) error {
 	return nil
 }
 
-// checkAdd refuses names and kinds that a new entry cannot have.
+// checkAdd returns an error for names and kinds that a new entry cannot have.
 func checkAdd(op oxbow.Add, day bool) error {
 	refuse := func(field, value, reason string) error {
 		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}

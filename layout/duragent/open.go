@@ -1,4 +1,4 @@
-// Opening, finding and making a home.
+// This file finds, opens and creates homes.
 
 package duragent
 
@@ -16,9 +16,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Dialect returns the dialect. Its home is the directory that holds
-// duragent.yaml, or a workspace itself; [layout.Options.Agent] says whose
-// memory is opened, and may be left empty where there is one agent at most.
+// Dialect returns the dialect. Its home is the directory that contains duragent.yaml, or a
+// workspace. [layout.Options.Agent] selects the agent, and may be empty if there is at most one
+// agent.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:   "duragent",
@@ -29,7 +29,7 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// locate finds the places of a home.
+// locate returns the places of a home.
 func locate(o layout.Options) (places, error) {
 	g, err := findGlobal(o.FS, o.Path)
 	if err != nil {
@@ -67,8 +67,8 @@ spec:
     backend: %s
 `
 
-// initHome makes what a home needs: duragent.yaml, the world's directory, the
-// agent with memory, and the directive that tells it so.
+// initHome creates duragent.yaml, the directory of the world, an agent with memory, and the
+// directive about memory.
 func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	p, err := locate(o)
 	if err != nil {
@@ -105,7 +105,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 		}
 		made = append(made, p.world)
 	}
-	name, err := yaml.Marshal(p.agent) // in quotes where it needs them
+	name, err := yaml.Marshal(p.agent) // in quotes if necessary
 	if err != nil {
 		return made, err
 	}
@@ -143,7 +143,7 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 		}
 	}
 	if wanted && !o.Memory.ReadOnly {
-		// As duragent does at start. Context has its text in any case.
+		// Create it as duragent does at start. Context includes its text in any case.
 		if _, err := makeMemoryDirective(o.FS, h.place); err != nil {
 			h.Warn(fmt.Sprintf("the directive about memory was not made: %v", err))
 		}

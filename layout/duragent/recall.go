@@ -1,5 +1,5 @@
-// The output of recall: the world, the agent's MEMORY.md and its days, as duragent
-// prints them.
+// This file formats the output of recall in the form of duragent: the world, the agent's MEMORY.md
+// and its days.
 
 package duragent
 
@@ -14,22 +14,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// rule stands between sections, and between days.
+// rule separates sections and days.
 const rule = "\n\n---\n\n"
 
-// span is a range of days, both included, as dates; "" leaves a side open.
+// span is a range of dates, both included. An empty date leaves the range open on this side.
 type span struct{ from, to string }
 
 func (s span) has(date string) bool {
 	return (s.from == "" || date >= s.from) && (s.to == "" || date <= s.to)
 }
 
-// maxDays is the most days that are counted back: more than a date of four
-// digits has.
+// maxDays is the maximum number of days to count back. It exceeds the number of days that dates
+// with four-digit years have.
 const maxDays = 3_000_000
 
-// lastDays returns the span of the last n days, today being the first; of 0
-// days it holds none.
+// lastDays returns the span of the last n days including today. For n = 0 the span is empty.
 func lastDays(now time.Time, n int) span {
 	if n > maxDays {
 		return span{"", now.Format(dayForm)}
@@ -41,9 +40,8 @@ func lastDays(now time.Time, n int) span {
 	return span{from.Format(dayForm), now.Format(dayForm)}
 }
 
-// renderRecall prints entries: facts by the names of their files, the curated
-// note, then the days of the span, newest first. Sections without anything are
-// left out; with nothing at all it returns "".
+// renderRecall formats entries: facts by file name, the curated note, then the days of the span,
+// the newest first. Empty sections are left out. It returns "" if there are no entries.
 func renderRecall(entries []oxbow.Entry, days span) string {
 	var facts, journal []oxbow.Entry
 	var sections []string
@@ -76,8 +74,7 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 	return strings.Join(sections, rule)
 }
 
-// renderDays prints the days of a span, newest first, each as its file is
-// written.
+// renderDays formats the days of a span, the newest first, each in the form of its file.
 func renderDays(journal []oxbow.Entry, days span) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {
@@ -111,14 +108,14 @@ func renderDays(journal []oxbow.Entry, days span) []string {
 	return logs
 }
 
-// shownWhole reports whether renderHits shows all of an entry.
+// shownWhole reports whether renderHits shows the whole content of an entry.
 func shownWhole(e oxbow.Entry) bool { return len(strings.TrimSpace(e.Content)) <= wholeContent }
 
-// wholeContent is up to how many bytes a hit is shown whole.
+// wholeContent is the maximum size, in bytes, of a content that is shown as a whole.
 const wholeContent = 1200
 
-// renderHits prints what a search found, best first, with what each is and when
-// it was written. What was remembered is data: it is shown as a quote.
+// renderHits formats the hits of a search, the best first, with their place and time. The content
+// is shown as a quotation, because remembered text is data.
 func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	if len(hits) == 0 {
 		return "No memories found for: " + query
@@ -144,7 +141,7 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	return b.String()
 }
 
-// place says in which part of the memory an entry is.
+// place returns the part of the memory that contains an entry.
 func place(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:

@@ -1,5 +1,5 @@
-// The backend oxbow: the entries of all agents and the world in one default store,
-// and the view of it that one agent has.
+// This file implements the backend oxbow: a default store with the entries of all agents and the
+// world, and the view of an agent on it.
 
 package duragent
 
@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// scoped shows one agent's entries and the world's, under the names that the
-// files of the other backend give them. In the store below, an agent's own
-// entries have agents/NAME/ in front, where no topic can be.
+// scoped presents the entries of an agent and the world with the names that they have in the
+// backend filesystem. In the underlying store, the names of an agent's own entries begin with
+// agents/NAME/, which cannot be the prefix of a topic.
 type scoped struct {
-	m     *oxbow.Memory // the store below; its index is not used
+	m     *oxbow.Memory // the underlying store; its index is not used
 	agent string        // such as "agents/rei/"
 }
 
@@ -30,7 +30,7 @@ var (
 	_ oxbow.Counter   = (*scoped)(nil)
 )
 
-// below returns the name that an entry has in the store below.
+// below returns the name of an entry in the underlying store.
 func (s *scoped) below(name string) string {
 	if isOwn(name) {
 		return s.agent + name
@@ -38,7 +38,7 @@ func (s *scoped) below(name string) string {
 	return name
 }
 
-// above is the inverse, and false for what the agent does not see.
+// above is the inverse of below. It returns false if the agent must not see the entry.
 func (s *scoped) above(name string) (string, bool) {
 	if own, ok := strings.CutPrefix(name, s.agent); ok && isOwn(own) {
 		return own, true
@@ -78,7 +78,7 @@ func (s *scoped) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.En
 	}
 }
 
-// Apply takes what the files have a place for, so that a home can change its
+// Apply accepts only changes that the backend filesystem can store, so that a home can change its
 // backend.
 func (s *scoped) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
@@ -111,8 +111,8 @@ func (s *scoped) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, err
 	return s.showChange(c), nil
 }
 
-// showChange returns a change with the versions that the agent sees, under the names
-// that it sees.
+// showChange returns a change with only the versions that the agent may see, under the names that
+// it uses.
 func (s *scoped) showChange(c oxbow.Change) oxbow.Change {
 	all := c.Versions
 	c.Versions = nil
@@ -125,13 +125,14 @@ func (s *scoped) showChange(c oxbow.Change) oxbow.Change {
 	return c
 }
 
-// DryRun implements [oxbow.DryRunner]: the store takes what the files take.
+// DryRun implements [oxbow.DryRunner]. It only checks whether the backend filesystem could store
+// the changes.
 func (s *scoped) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	_, err := asKept(ops)
 	return err
 }
 
-// said returns an error that names an entry as it is named above.
+// said replaces the name in an error by the name that the agent uses.
 func (s *scoped) said(err error) error {
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agent) {
 		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agent), Err: e.Err}
@@ -181,7 +182,8 @@ func (s *scoped) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return oxbow.CheckReport{}, oxbow.ErrUnsupported
 }
 
-// Stats counts what the agent sees; the bytes are those of the whole file.
+// Stats counts only the entries that the agent may see. The number of bytes is that of the whole
+// file.
 func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
 	c, ok := s.m.Store().(oxbow.Counter)
 	if !ok {
@@ -208,7 +210,7 @@ func (s *scoped) Compact(ctx context.Context, before time.Time, dry bool) (oxbow
 	return oxbow.CompactReport{}, oxbow.ErrUnsupported
 }
 
-// Log yields the changes that touched what the agent sees.
+// Log yields the changes of entries that the agent may see.
 func (s *scoped) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
 		for c, err := range s.m.Log(ctx) {
@@ -258,7 +260,7 @@ func (s *scoped) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	return h.SeqAt(ctx, t)
 }
 
-// Revert refuses changes of other agents' entries.
+// Revert returns an error if a change includes entries of another agent.
 func (s *scoped) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	for c, err := range s.m.Log(ctx) {
 		if err != nil {

@@ -1,4 +1,4 @@
-// Sessions.
+// This file implements sessions.
 
 package duragent
 
@@ -16,8 +16,8 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return &session{h, r}, ctx.Err()
 }
 
-// session is a conversation. The layout keeps no summaries of its own: those
-// that a runtime hands over become entries of the day's log.
+// session is a conversation. The layout has no summaries of its own. The summaries that a runtime
+// provides become entries of the day's log.
 type session struct {
 	h *home
 	r layout.Request
@@ -25,13 +25,13 @@ type session struct {
 
 func (s *session) Start(ctx context.Context) (prompt.Context, error) { return s.h.Context(ctx, s.r) }
 
-// BeforeTurn returns nothing: memory comes by tools only.
+// BeforeTurn returns an empty context, because memory is only read with tools.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
 	return prompt.Context{}, ctx.Err()
 }
 
-// Compact keeps the summary in today's log, and returns the name of the entry.
-// Without a summary there is nothing to keep: the conversation begins again.
+// Compact stores the summary in today's log, and returns the name of the entry. Without a summary,
+// nothing is stored and the conversation starts again.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	if strings.TrimSpace(summary) == "" {
 		c, err := s.Start(ctx)
@@ -45,7 +45,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 	return name, c, err
 }
 
-// Resume returns the directives and the summary of that name.
+// Resume returns the directives and the named summary.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
 	e, err := s.h.Mem.GetNamed(ctx, name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *session) Resume(ctx context.Context, name string) (prompt.Context, erro
 	return c, nil
 }
 
-// End keeps the summary in today's log, if there is one.
+// End stores the summary in today's log, unless the summary is blank.
 func (s *session) End(ctx context.Context, summary string) error {
 	if strings.TrimSpace(summary) == "" {
 		return nil

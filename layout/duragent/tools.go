@@ -1,4 +1,4 @@
-// The tools of an agent.
+// This file defines the tools of an agent.
 
 package duragent
 
@@ -22,30 +22,30 @@ import (
 //go:embed tool_*.md
 var descriptions embed.FS
 
-// recallIn is what recall takes.
+// recallIn contains the arguments of recall.
 type recallIn struct {
 	Days *int   `json:"days,omitempty" jsonschema:"Days of the log to load, today being the first; 3 by default."`
 	From string `json:"from,omitempty" also:"since,after" jsonschema:"First day of a range, such as 2026-02-01; instead of days."`
 	To   string `json:"to,omitempty" also:"until" jsonschema:"Last day of a range, included; instead of days."`
 }
 
-// rememberIn is what remember takes.
+// rememberIn contains the arguments of remember.
 type rememberIn struct {
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"What to remember, in Markdown."`
 }
 
-// reflectIn is what reflect takes.
+// reflectIn contains the arguments of reflect.
 type reflectIn struct {
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All of the long-term notes, in Markdown."`
 }
 
-// updateWorldIn is what update_world takes.
+// updateWorldIn contains the arguments of update_world.
 type updateWorldIn struct {
 	Topic   string `json:"topic" cli:"positional" jsonschema:"What the facts are about, such as people."`
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All that is known about the topic, in Markdown."`
 }
 
-// searchIn is what search_memory takes.
+// searchIn contains the arguments of search_memory.
 type searchIn struct {
 	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Words to look for, with +must, -not, prefix* and quoted phrases."`
 	From  string `json:"from,omitempty" also:"since,after" jsonschema:"First day, such as 2026-02-01."`
@@ -53,11 +53,10 @@ type searchIn struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"Most hits, 5 by default."`
 }
 
-// defaultDays is how many days recall loads by default.
+// defaultDays is the number of days that recall returns by default.
 const defaultDays = 3
 
-// Tools implements [layout.Home]. An agent whose agent.yaml has no spec.memory
-// has none.
+// Tools implements [layout.Home]. It returns nil if the agent's agent.yaml has no spec.memory.
 func (h *home) Tools() []verb.Tool {
 	if !h.config.memory {
 		return nil
@@ -122,7 +121,7 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	return verb.Reply{Message: text, Remembered: true}, nil
 }
 
-// readSpan reads two dates, either of which may be left out.
+// readSpan parses two dates, which may be empty.
 func readSpan(from, to string) (span, error) {
 	for field, s := range map[string]string{"from": from, "to": to} {
 		if s != "" && !isDate(s) {
@@ -147,14 +146,14 @@ func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (
 	return verb.Reply{Message: "Remembered. Written to " + h.shown(name)}, nil
 }
 
-// log adds an entry to the log of today and returns its name.
+// log adds an entry to today's log and returns its name.
 func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string, error) {
 	if strings.TrimSpace(content) == "" {
 		return "", &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}
 	now := h.Now()
 	date, moment := now.Format(dayForm), now.Format(momentForm)
-	// Others may add to the same minute meanwhile: then the next name is tried.
+	// Others may add to the same minute meanwhile. Then try the next name.
 	for n := 1; ; n++ {
 		name := partName(date, moment, n)
 		if _, err := m.GetNamed(ctx, name); err == nil {
@@ -206,7 +205,7 @@ func (h *home) updateWorld(ctx context.Context, d *verb.Workspace, in updateWorl
 	return verb.Reply{Message: text}, nil
 }
 
-// set adds an entry, or gives it another content.
+// set adds an entry or replaces its content.
 func (h *home) set(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if strings.TrimSpace(e.Content) == "" {
 		return &oxbow.InvalidError{
@@ -251,7 +250,7 @@ func (h *home) search(ctx context.Context, d *verb.Workspace, in searchIn) (verb
 	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), Remembered: len(hits) > 0}, nil
 }
 
-// shown returns the file of an entry as people know it.
+// shown returns the file of an entry for messages.
 func (h *home) shown(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, storeFile(h.place)) + " as " + strconv.Quote(name)

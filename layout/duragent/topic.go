@@ -1,4 +1,4 @@
-// The name of the file of a topic.
+// This file makes the names of topics' files.
 
 package duragent
 
@@ -10,14 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isWord reports whether a character stays in a topic: a letter or a digit of
-// any script, and the signs that make a letter's sound in some.
+// isWord reports whether a character is kept in a topic: a letter or digit of any script, or a sign
+// that modifies a letter in some scripts.
 func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Other_Alphabetic, r)
 }
 
-// topicOf writes a topic as the design does: letters and digits in lower case,
-// and a dash for each other character.
+// topicOf writes a topic as the design does: letters and digits in lower case, and a dash for each
+// other character.
 func topicOf(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if isWord(r) {
@@ -27,8 +27,8 @@ func topicOf(topic string) string {
 	}, topic)
 }
 
-// oldTopicOf writes a topic as duragent's own code does: it keeps underscores,
-// and lowers only A to Z. Files that it made bear such names.
+// oldTopicOf writes a topic as duragent's own code does: it keeps underscores and only lowers A to
+// Z. Files made by duragent have such names.
 func oldTopicOf(topic string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -41,7 +41,7 @@ func oldTopicOf(topic string) string {
 	}, topic)
 }
 
-// checkTopic refuses a topic that tells nothing or is too long for a file.
+// checkTopic returns an error for a topic without letters and digits, or too long for a file.
 func checkTopic(topic string) error {
 	refuse := func(reason string) error {
 		return &oxbow.InvalidError{Field: "topic", Value: topic, Reason: reason}
@@ -55,8 +55,8 @@ func checkTopic(topic string) error {
 	return nil
 }
 
-// plain writes what does not tell topics apart in one way: letters in lower
-// case, white space as dashes.
+// plain returns a topic in a form for comparisons: letters in lower case, and white space as
+// dashes.
 func plain(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -66,10 +66,9 @@ func plain(topic string) string {
 	}, topic)
 }
 
-// chooseTopic returns the name of the entry that a topic is kept under: that of
-// the file that it has already, if it has one, else the one that the design
-// gives it. Where that is the name of another topic, it is refused: a fact
-// must not replace another that happens to be written alike.
+// chooseTopic returns the name of the entry for a topic: the name of its existing file if there is
+// one, otherwise the name that the design gives. If that name belongs to another topic, chooseTopic
+// returns an error, because a fact must not replace another fact with a similar name.
 func chooseTopic(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)
 	if err := checkTopic(topic); err != nil {

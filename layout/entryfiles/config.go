@@ -1,5 +1,4 @@
-// The configuration file, memory.toml: how much is recalled and whether the agent
-// may rewrite its identity.
+// This file reads the configuration file, memory.toml.
 
 package entryfiles
 
@@ -15,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// config is what memory.toml says.
+// config is the content of memory.toml.
 type config struct {
-	recallLimit     int  // hits of recall where the caller names no limit
-	autoRecallWords int  // words of the last user message that auto-recall looks for; 0 switches it off
-	soulEditable    bool // the agent may rewrite Crab.md
+	recallLimit     int  // hits of recall if the caller sets no limit
+	autoRecallWords int  // words of the last user message that auto-recall searches for; 0 disables auto-recall
+	soulEditable    bool // whether the agent may rewrite Crab.md
 }
 
 var defaultConfig = config{recallLimit: 5, autoRecallWords: 8, soulEditable: true}
 
-// maxConfig bounds the file, in bytes.
+// maxConfig is the maximum size of the file in bytes.
 const maxConfig = 64 << 10
 
 // newConfig is the file of a new home.
@@ -40,7 +39,7 @@ auto_recall_words = 8
 soul_editable = true
 `
 
-// readConfig reads the file, if there is one.
+// readConfig reads the file. If it does not exist, readConfig returns the defaults.
 func readConfig(fsys vfs.FS) (config, error) {
 	data, err := vfs.ReadFile(fsys, configFile, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,9 +51,8 @@ func readConfig(fsys vfs.FS) (config, error) {
 	return parseConfig(string(data))
 }
 
-// parseConfig reads lines of TOML: key = value, comments, and at most the table
-// [memory]. A key that is not known is an error, so that a misspelt one does
-// not leave open what was meant to be shut.
+// parseConfig parses lines of TOML: key = value, comments, and optionally the table header
+// [memory]. An unknown key is an error, so that a misspelt key does not leave a permission open.
 func parseConfig(toml string) (config, error) {
 	c := defaultConfig
 	seen := map[string]bool{}

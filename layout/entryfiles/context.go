@@ -1,4 +1,4 @@
-// The context of a model, and sessions.
+// This file composes the context of a model, and implements sessions.
 
 package entryfiles
 
@@ -16,8 +16,8 @@ import (
 //go:embed prompt.md
 var instructions string
 
-// Context implements [layout.Home]: the identity, MEMORY.md as a memory block,
-// how to use the tools, and for a message what auto-recall finds.
+// Context implements [layout.Home]. It returns the identity, MEMORY.md as a memory block,
+// instructions for the tools, and the entries that auto-recall finds for a message.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
 	if err := h.system(ctx, &c); err != nil {
@@ -30,7 +30,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// system adds what belongs to the system prompt. All of it is always there.
+// system adds the parts of the system prompt, which are always present.
 func (h *home) system(ctx context.Context, c *prompt.Context) error {
 	identity, _, err := h.Document(ctx, identityFile)
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *home) system(ctx context.Context, c *prompt.Context) error {
 	return nil
 }
 
-// recalled adds what the first words of the user's message find.
+// recalled adds the entries that match the first words of the user's message.
 func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) error {
 	words := strings.Fields(message)
 	words = words[:min(len(words), h.config.autoRecallWords)]
@@ -83,8 +83,8 @@ func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) 
 	return nil
 }
 
-// inside returns a text that cannot end the block of that name: what is
-// remembered is data, and stays in its block.
+// inside escapes end tags of the block in a text, so that the text cannot end the block. Remembered
+// text is data and must stay in its block.
 func inside(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }
@@ -94,18 +94,18 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return &session{h, r}, ctx.Err()
 }
 
-// session is a conversation. The layout keeps no summaries.
+// session is a conversation. The layout does not store summaries.
 type session struct {
 	h *home
 	r layout.Request
 }
 
-// Start returns what belongs to the system prompt.
+// Start returns the parts of the system prompt.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.h.Context(ctx, layout.Request{Budget: s.r.Budget})
 }
 
-// BeforeTurn returns what auto-recall finds, afresh for each turn.
+// BeforeTurn returns the entries that auto-recall finds for the message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.h.recalled(ctx, &c, message); err != nil {
@@ -115,10 +115,9 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	return c, nil
 }
 
-// Compact returns what the conversation goes on from: the system prompt as it
-// is now, and the summary. The summary is not kept, and there is no name to
-// resume by: this layout has no place for it but the entries that the agent
-// chooses to remember.
+// Compact returns the context with which the conversation continues: the current system prompt and
+// the summary. The summary is not stored and the returned name is empty, because this layout can
+// only store entries that the agent chooses to remember.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	var c prompt.Context
 	if err := s.h.system(ctx, &c); err != nil {
@@ -141,9 +140,9 @@ var errNoSummaries = fmt.Errorf(
 	oxbow.ErrUnsupported,
 )
 
-// End closes the conversation. Its summary is not kept.
+// End closes the conversation. The summary is not stored.
 func (s *session) End(ctx context.Context, _ string) error { return ctx.Err() }
 
-// notSuspicious selects what the design shows by itself: its agent writes the files, so
-// that only text with a mark of suspicion is left out.
+// notSuspicious selects the entries that are shown without being asked for. The design's agent
+// writes the files itself, so only entries marked as suspicious are left out.
 func notSuspicious(e *oxbow.Entry) bool { return !e.Suspicious() }

@@ -1,5 +1,4 @@
-// The codec of one entry's file. It is a file with
-// front matter:
+// This file encodes an entry as a file with front matter:
 //
 //	---
 //	name: Entry Name
@@ -9,19 +8,17 @@
 //
 //	Long-form content here.
 //
-// As crabtalk reads it: white space before the opening marker is skipped, the
-// front matter ends at the first line that begins with ---, each of its lines is
-// trimmed, of a key that comes twice the last line counts, and all other lines
-// mean nothing. Its values are bare: there is no quoting, and no value goes over
-// a line end.
+// The file is parsed as crabtalk does. White space before the opening marker is skipped. The front
+// matter ends at the first line that begins with ---. Its lines are trimmed. If a key occurs twice,
+// the last line counts, and lines without a known key are ignored. Values are not quoted and cannot
+// contain line ends.
 //
-// oxbow keeps what crabtalk has no place for under keys of its own, which
-// crabtalk skips: oxbow-kind, oxbow-aliases, oxbow-labels, oxbow-created. They
-// are written only where they are needed.
+// Data that crabtalk does not store is written under keys that crabtalk ignores: oxbow-kind,
+// oxbow-aliases, oxbow-labels and oxbow-created. A key is only written if it is needed.
 //
-// crabtalk trims the content. Here one empty line before it and the line end
-// after it are the file's, and all else is the content's, so that any content
-// comes back as it was.
+// Crabtalk trims the content. Here, an empty line before the content and the line end after it
+// belong to the file, and everything else to the content, so that any content can be stored
+// unchanged.
 
 package entryfiles
 
@@ -36,7 +33,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The keys.
+// Keys of the front matter.
 const (
 	keyName        = "name"
 	keyDescription = "description"
@@ -46,16 +43,16 @@ const (
 	keyCreated     = "oxbow-created"
 )
 
-// marker is what opens and closes the front matter.
+// marker opens and closes the front matter.
 const marker = "---"
 
-// document is a file's text and where its parts are.
+// document is the text of a file with the positions of its parts.
 type document struct {
 	text      string
-	eol       string // "\n", or "\r\n" where the first line ends so
-	front     int    // where the front matter begins, right after the opening marker
-	close     int    // the \n before the closing marker
-	body, end int    // the content's bytes
+	eol       string // "\n", or "\r\n" if the first line ends with it
+	front     int    // beginning of the front matter, after the opening marker
+	close     int    // position of the \n before the closing marker
+	body, end int    // byte range of the content
 }
 
 // parseDocument finds the parts of a text.
@@ -76,7 +73,7 @@ func parseDocument(text string) (*document, error) {
 	}
 	d.close = d.front + i
 	d.body, d.end = d.close+len("\n"+marker), len(text)
-	// The rest of the marker's line, when it is blank, and an empty line.
+	// Skip the rest of the marker's line if it is blank, and an empty line.
 	if line, _, ok := strings.Cut(text[d.body:], "\n"); ok && strings.TrimSpace(line) == "" {
 		d.body += len(line) + 1
 		if strings.HasPrefix(text[d.body:], d.eol) {
@@ -89,7 +86,7 @@ func parseDocument(text string) (*document, error) {
 	return d, nil
 }
 
-// content returns the content, with \n at its line ends.
+// content returns the content with \n as line ending.
 func (d *document) content() string {
 	s := d.text[d.body:d.end]
 	if d.eol != "\n" {
@@ -110,12 +107,12 @@ func (d *document) withContent(content string) string {
 	if now, err := parseDocument(text); err == nil && now.text[now.body:now.end] == content {
 		return text
 	}
-	// The spaces of this file would be taken for the content's, or its for
-	// theirs: lay it out again.
+	// The empty lines of this file would be parsed as part of the content, or those of the content
+	// as part of the file. Write the file again with the usual empty lines.
 	return d.text[:d.close+len("\n"+marker)] + d.eol + d.eol + content + d.eol
 }
 
-// get returns the value of a key, and whether it is there.
+// get returns the value of a key, and whether the key exists.
 func (d *document) get(key string) (value string, ok bool) {
 	for line := range strings.SplitSeq(d.text[d.front:d.close], "\n") {
 		if v, found := strings.CutPrefix(strings.TrimSpace(line), key+":"); found {
@@ -125,9 +122,8 @@ func (d *document) get(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// set returns the document with a value under a key: in the line that counts
-// now or, where there is none, in a new one, after that of the key after. No
-// value removes the lines of the key.
+// set returns the document with the value of a key. It changes the last line of the key, or inserts
+// a line after the line of the key after. An empty value removes all lines of the key.
 func (d *document) set(key, value, after string) (*document, error) {
 	now, there := d.get(key)
 	if now == value && there == (value != "") {
@@ -175,8 +171,8 @@ func (d *document) set(key, value, after string) (*document, error) {
 	return parseDocument(d.text[:d.front] + strings.Join(lines, "\n") + d.text[d.close:])
 }
 
-// join returns the content of the entry: the description, an empty line, and
-// the content of the file. Without a description it is the latter alone.
+// join returns the content of an entry: the description, an empty line, and the content of the
+// file. An empty description is omitted with its empty line.
 func join(description, content string) string {
 	if description == "" {
 		return content
@@ -184,8 +180,8 @@ func join(description, content string) string {
 	return description + "\n\n" + content
 }
 
-// split is the reverse of join. What has no first line followed by an empty one
-// has no description.
+// split is the inverse of join. The description is empty unless the text has a first line that is
+// followed by an empty line.
 func split(s string) (description, content string) {
 	d, c, ok := strings.Cut(s, "\n\n")
 	if !ok || d == "" || clean(d) != d {
@@ -194,8 +190,8 @@ func split(s string) (description, content string) {
 	return d, c
 }
 
-// clean makes one line of a text, without control characters, so that it can
-// stand as a value of the front matter and is no second one.
+// clean returns a text on a single line without control characters, so that it can be the value of
+// a key.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -206,7 +202,7 @@ func clean(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// entry returns what the document says.
+// entry returns the entry that the document contains.
 func (d *document) entry() (oxbow.Entry, error) {
 	var e oxbow.Entry
 	e.Name, _ = d.get(keyName)
@@ -251,7 +247,7 @@ func (d *document) entry() (oxbow.Entry, error) {
 	return e, nil
 }
 
-// parseWords reads quoted words with spaces between them.
+// parseWords parses quoted words that are separated by spaces.
 func parseWords(s string) ([]string, error) {
 	var words []string
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {
@@ -279,7 +275,7 @@ func formatWords(words []string) string {
 	return b.String()
 }
 
-// cutLabels cuts a line of labels at the spaces outside of quotes.
+// cutLabels splits a line of labels at the spaces outside of quotes.
 func cutLabels(s string) ([]string, error) {
 	var words []string
 	start := -1
@@ -320,8 +316,8 @@ func formatLabels(ls []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// newText returns the file of a new entry. Without labels, aliases, another
-// kind or a time it is, to the byte, what crabtalk writes.
+// newText returns the file of a new entry. An entry of kind note without labels, aliases and time
+// results in exactly the bytes that crabtalk writes.
 func newText(e oxbow.Entry) string {
 	description, content := split(e.Content)
 	var b strings.Builder
@@ -335,7 +331,7 @@ func newText(e oxbow.Entry) string {
 	return b.String()
 }
 
-// extras returns the keys of oxbow and their values.
+// extras returns oxbow's keys and their values.
 func extras(e oxbow.Entry) [][2]string {
 	kind, created := "", ""
 	if e.Kind != oxbow.Note {
@@ -352,7 +348,7 @@ func extras(e oxbow.Entry) [][2]string {
 	}
 }
 
-// rewrite returns the text of a file whose entry was old and is to be now.
+// rewrite returns the text of a file whose entry changes from old to now.
 func rewrite(text string, old, now oxbow.Entry) (string, error) {
 	d, err := parseDocument(text)
 	if err != nil {
@@ -366,7 +362,7 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 		case had != "" && strings.HasPrefix(now.Content, had+"\n\n"):
 			description, content = had, now.Content[len(had)+2:]
 		case had == "" && description == before:
-			// A person's file without a description stays one.
+			// A file without a description, written by a person, stays without one.
 			description, content = "", now.Content
 		}
 		if description == "" && there {
@@ -391,7 +387,7 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 	return d.text, nil
 }
 
-// blank takes the value of a key away and leaves its line.
+// blank removes the value of a key and keeps its line.
 func (d *document) blank(key string) (*document, error) {
 	now, _ := d.get(key)
 	if now == "" {

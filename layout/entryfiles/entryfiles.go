@@ -1,15 +1,15 @@
-// Opening, finding and making a home.
+// This file finds, opens and creates homes.
 
-// Package entryfiles is the layout of crabtalk's RFC 0038: one Markdown file an
-// entry, a curated MEMORY.md, and an identity in Crab.md.
+// Package entryfiles is the layout of crabtalk's RFC 0038: a Markdown file for each entry, a
+// curated MEMORY.md, and an identity in Crab.md.
 //
-//	Crab.md              who the agent is
+//	Crab.md              the agent's identity
 //	memory.toml          limits, and whether the agent may rewrite Crab.md
-//	memory/MEMORY.md     the overview, always before the model
+//	memory/MEMORY.md     the overview, always in the model's context
 //	memory/entries/*.md  the entries
 //
-// The content of an [oxbow.Entry] is the file's description, an empty line, and
-// the file's content, so that whatever searches the one searches both.
+// The content of an [oxbow.Entry] consists of the file's description, an empty line, and the file's
+// content, so that a search includes both.
 package entryfiles
 
 import (
@@ -24,8 +24,8 @@ import (
 //go:embed identity.md
 var newIdentity string
 
-// Dialect returns the dialect. Its home is crabtalk's configuration directory,
-// the one that holds Crab.md. It knows no several agents.
+// Dialect returns the dialect. Its home is crabtalk's configuration directory, which contains
+// Crab.md. It does not support several agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:     "entryfiles",
@@ -37,8 +37,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// detect counts a directory of entries as two markers, and Crab.md and MEMORY.md
-// as one each. Crab.md alone says nothing: crabtalk has it in other layouts, too.
+// detect counts a directory of entries as two markers, and Crab.md and MEMORY.md as one each.
+// Crab.md alone does not count, because crabtalk also has it in other layouts.
 func detect(fsys vfs.FS) (int, error) {
 	entries, err := layout.Has(fsys, entriesDir, true)
 	if err != nil {
@@ -58,7 +58,7 @@ func detect(fsys vfs.FS) (int, error) {
 	return 2*entries + identity + index, nil
 }
 
-// initHome makes the directory of entries, the configuration and an identity.
+// initHome creates the directory of entries, the configuration and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return layout.Make(
 		ctx,

@@ -1,4 +1,4 @@
-// The layout: one file an entry, in memory/entries.
+// This file defines the layout, in which each entry is a file in memory/entries.
 
 package entryfiles
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// The layout's paths.
+// Paths of the layout.
 const (
 	entriesDir   = "memory/entries"
 	indexFile    = "memory/MEMORY.md"
@@ -23,8 +23,8 @@ const (
 	configFile   = "memory.toml"
 )
 
-// maxSlug is the most bytes of a slug in a file's name. File systems allow 255
-// for the whole name, and a temporary file's is longer by 21.
+// maxSlug is the maximum length of a slug in a file name, in bytes. File systems allow 255 bytes
+// for a name, and the name of a temporary file is 21 bytes longer.
 const maxSlug = 200
 
 type treeLayout struct{}
@@ -69,8 +69,7 @@ func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, 
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// slug returns the name of the entry's file, without .md, if nothing else has
-// it.
+// slug returns the preferred name of an entry's file, without .md.
 func slug(name string) string {
 	if s := text.Slug(name); s != "" {
 		return s
@@ -78,10 +77,10 @@ func slug(name string) string {
 	return "entry"
 }
 
-// freePath returns the path of a file for a new entry: by its slug or, when that
-// is taken, as by an entry whose name differs only in what a slug leaves out,
-// with a number after it. A slug that is too long for a file's name is cut, and
-// tells names apart by a hash.
+// freePath returns the path of a new entry's file, which is named by the entry's slug. If the path
+// is taken, for example by an entry whose name differs only in characters that a slug omits, a
+// number is appended. A slug that is too long for a file name is cut, and a hash of the name is
+// appended.
 func freePath(name string, taken func(string) bool) string {
 	s := slug(name)
 	if len(s) > maxSlug {
@@ -96,8 +95,8 @@ func freePath(name string, taken func(string) bool) string {
 	return p
 }
 
-// isDevice reports whether Windows takes the name for that of a device. Such a
-// file could not be opened there.
+// isDevice reports whether Windows reserves the name for a device, so that the file could not be
+// opened.
 func isDevice(s string) bool {
 	if len(s) == 4 && s[3] >= '0' && s[3] <= '9' {
 		s = s[:3] + "N"

@@ -1,5 +1,4 @@
-// The ranking of this layout: BM25 over description and content,
-// as its design has it.
+// This file implements the design's ranking: BM25 over description and content.
 
 package entryfiles
 
@@ -14,19 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ranker is an index over the entries of a memory. Names are not looked for. It
-// cuts texts as crabtalk's RFC 0038 does: words of one byte and 49 stop words
-// are left out. An entry without any other word counts in the number of entries
-// and their mean length all the same.
+// ranker is an index of a memory's entries. Names are not indexed. Texts are split as in crabtalk's
+// RFC 0038, which ignores words of one byte and 49 stop words. Entries without other words still
+// count in the number of entries and in their mean length.
 type ranker struct {
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	memory  *oxbow.Memory
 	index   *index.Index
 	entries map[uint64]oxbow.Entry
 }
 
-// search returns the entries that hold words of the query, best first, at most
-// limit. Equal scores are ordered by newer version, then by lower ID.
+// search returns at most limit entries that contain words of the query and for which may returns
+// true, the best first. Entries with equal scores are ordered by newer version, then by lower ID.
 func (r *ranker) search(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -54,7 +52,7 @@ func (r *ranker) search(
 	return hits, nil
 }
 
-// entry returns the entry of that ID, as the last search knew it.
+// entry returns the entry with the ID as of the last search.
 func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,8 +60,7 @@ func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// follow brings the index up to the memory: only entries of another version are
-// cut into words again.
+// follow updates the index to the memory. It only indexes entries whose version changed.
 func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
@@ -99,14 +96,14 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// wordsOf returns what the index has of an entry.
+// wordsOf returns the indexed document of an entry.
 func wordsOf(e oxbow.Entry) *index.Document {
 	d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
 	d.SetWords(text.CrabtalkBytes(e.Content))
 	return d
 }
 
-// old returns the document that the index has of an entry, nil for none.
+// old returns the document that the index contains for an entry, or nil if there is none.
 func (r *ranker) old(id uint64) *index.Document {
 	if e, ok := r.entries[id]; ok {
 		return wordsOf(e)
@@ -114,10 +111,10 @@ func (r *ranker) old(id uint64) *index.Document {
 	return nil
 }
 
-// nothing is what recall says when it finds nothing.
+// nothing is the answer of recall if it finds nothing.
 const nothing = "no memories found"
 
-// show prints hits as recall returns them.
+// show returns the text with which recall presents hits.
 func show(hits []oxbow.Entry) string {
 	if len(hits) == 0 {
 		return nothing

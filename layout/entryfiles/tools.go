@@ -1,4 +1,4 @@
-// The tools of an agent.
+// This file defines the tools of an agent.
 
 package entryfiles
 
@@ -39,8 +39,8 @@ type textIn struct {
 	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
-// Tools implements [layout.Home]: the four of the design, and soul, which
-// writes the identity as far as soul_editable lets it.
+// Tools implements [layout.Home]: the four tools of the design, and soul, which writes the identity
+// if soul_editable allows it.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
@@ -114,8 +114,8 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	return verb.Reply{Message: d.AddNotes(show(hits), notes), Remembered: len(hits) > 0}, nil
 }
 
-// search returns the entries that the words of the query find and, if the workspace has
-// vectors, those that are near it.
+// search returns the entries that match words of the query. If the workspace has vectors, it also
+// returns entries with similar vectors.
 func (h *home) search(
 	ctx context.Context,
 	d *verb.Workspace,
@@ -158,7 +158,7 @@ func (h *home) soul(ctx context.Context, _ *verb.Workspace, in textIn) (verb.Rep
 	return h.rewrite(ctx, identityFile, in.Content)
 }
 
-// rewrite replaces a document, or shows it when there is no content.
+// rewrite replaces a document, or returns it if there is no content.
 func (h *home) rewrite(ctx context.Context, file, content string) (verb.Reply, error) {
 	name := path.Base(file)
 	if content != "" {

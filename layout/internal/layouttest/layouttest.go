@@ -1,6 +1,6 @@
-// Helpers of the dialects' tests: files of a home, and calls of its tools.
+// This file contains helpers that write and read the files of a home and call its tools.
 
-// Package layouttest is what the tests of the dialects share.
+// Package layouttest contains helpers for the tests of the dialects.
 package layouttest
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Args are the arguments of a tool.
+// Args contains the arguments of a tool.
 type Args = map[string]any
 
-// Put writes a file and makes the directories above it.
+// Put writes a file and creates its parent directories.
 func Put(t testing.TB, fsys vfs.FS, name, text string) {
 	t.Helper()
 	if err := fsys.MkdirAll(path.Dir(name), 0o755); err != nil {
