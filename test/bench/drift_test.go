@@ -1,5 +1,5 @@
-// Tests the builder of truth on a history whose truth is known, and
-// that the runner scores it.
+// This file tests the computation of true positions on a history whose positions are known, and the
+// scores of the runner.
 
 package main
 
@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// historyOf makes a repository with a commit of each of the states of its
-// files; a file that is in none of a state is deleted.
+// historyOf creates a repository with one commit for each state of its files. A file that is missing in
+// a state is deleted.
 func historyOf(t *testing.T, states ...map[string]string) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -77,8 +77,8 @@ func TestFollow(t *testing.T) {
 		return strings.Join(all, "\n") + "\n"
 	}
 	reworded := "line 3 of the file, with words good enough to tell it apart"
-	// Two lines come first; then 10 and 11 go, 3 is reworded; then the file is
-	// renamed and 20 to 24 move to its end.
+	// Two lines are inserted at the beginning; then lines 10 and 11 are deleted and line 3 is reworded;
+	// then the file is renamed and lines 20 to 24 move to its end.
 	b := text([]string{"new", "newer"}, a)
 	c := text([]string{"new", "newer"}, a[:3], []string{reworded}, a[4:10], a[12:])
 	d := text(
@@ -158,7 +158,7 @@ func TestFollow(t *testing.T) {
 		}
 	}
 
-	// Reworded lines as gone: of the lines none is changed then.
+	// If reworded lines count as gone, no line is changed.
 	out.Reset()
 	if err := run(t.Context(), append(args, "--strict", "--gaps", "4", "--lines", "30"), &out, io.Discard); err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("--strict does not count the reworded line as gone:\n%s", &out)
 	}
 
-	// The same lines as data of others.
+	// The same lines in the format of published data.
 	data := t.TempDir()
 	var rows bytes.Buffer
 	z := gzip.NewWriter(&rows)
@@ -229,8 +229,8 @@ func TestReworded(t *testing.T) {
 	}
 }
 
-// TestRespaced: lines that were indented are followed, also where git's diff keeps
-// the blank line after them as that before them.
+// TestRespaced tests that indented lines are followed, even if git's diff matches the blank line after
+// them with the blank line before them.
 func TestRespaced(t *testing.T) {
 	dir := historyOf(t, map[string]string{"f": "head\nfirst of the lines\nsecond of the lines\n\nend\n"},
 		map[string]string{"f": "head\nfunc of(new any) {\n\n\tfirst of the lines\n\tsecond of the lines\nend\n"})
@@ -280,8 +280,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestMergedHistory: a history that was given merges has the contents of before,
-// and the same fates of lines.
+// TestMergedHistory tests that a history to which merges were added has the same contents and the same
+// fates of lines.
 func TestMergedHistory(t *testing.T) {
 	a := strings.Join(numberedLines(30), "\n") + "\n"
 	dir := historyOf(t, map[string]string{"f": a}, map[string]string{"f": "new\n" + a}, map[string]string{"g": "new\n" +

@@ -88,7 +88,7 @@ const (
 // of a diff that ignores it. For an indented block, git's normal diff may match braces of a
 // different depth and split the block into two hunks.
 func respacedIn(hunks, bare []chunk, moved map[int]int) map[int]int {
-	put := map[int]string{} // without white space, what the hunks put in
+	put := map[int]string{} // lines that the hunks added, without white space
 	for _, c := range hunks {
 		for i, l := range c.put {
 			put[c.b+i] = spaceless(l)

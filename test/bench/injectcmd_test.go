@@ -1,4 +1,4 @@
-// Tests of the command inject.
+// This file tests the command inject.
 
 package main
 
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// talkSet makes a directory with two questions in the form of LongMemEval.
+// talkSet creates a directory with two questions in the format of LongMemEval.
 func talkSet(t *testing.T) string {
 	dir := t.TempDir()
 	haystack := func(id, said string) string {

@@ -1,4 +1,4 @@
-// Tests the command line, and lets the test binary play a server.
+// This file tests the command line. It also lets the test binary act as a server.
 
 package main
 
@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestMain runs the tests or, when told so by the environment, plays a memory
-// server, see fakeServer, or helps a measurement.
+// TestMain runs the tests. If the environment says so, it acts as a memory server (see fakeServer) or
+// as a process of a measurement.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("OXBOW_BENCH_FAKE"); mode != "" {
 		fakeServer(mode)
@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeServer answers the protocol. By mode, it keeps every second entry only
-// ("forgetful"), keeps all ("good"), refuses every tenth ("picky"), or ends at
-// the third call without an answer ("mortal").
+// fakeServer is a memory server. It stores only every second entry ("forgetful"), stores all entries
+// ("good"), refuses every tenth entry ("picky"), or ends at the third call without an answer
+// ("mortal").
 func fakeServer(mode string) {
 	in := bufio.NewScanner(os.Stdin)
 	for n := 0; in.Scan(); {

@@ -1,4 +1,4 @@
-// Tests that the memory of a process is measured after each step.
+// This file tests that the memory of a process is measured after each step.
 
 package main
 

@@ -1,4 +1,4 @@
-// Tests that Prometheus' own parser reads the metrics of a server.
+// This file tests that the parser of Prometheus reads the metrics of a server.
 
 package main
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/tenant"
 )
 
-// emptyHome is a home of which all that is asked is not there.
+// emptyHome is a home that has nothing that is requested.
 type emptyHome struct{ http.Handler }
 
 func (emptyHome) Close() error { return nil }

@@ -1,4 +1,4 @@
-// Tests that the page of measurements is made of the recorded results.
+// This file tests that the page of measurements is generated from the recorded results.
 
 package main
 
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The tables of docs/benchmarks.md are those of results.jsonl.
+// TestPageIsMadeOfResults tests that the tables of docs/benchmarks.md are those in results.jsonl.
 func TestPageIsMadeOfResults(t *testing.T) {
 	results, err := readResults(resultsFile)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestFillPage(t *testing.T) {
 	}
 }
 
-// The line that says where a table is from stands once for tables of one run.
+// TestOrigin tests that the line with the origin is printed once for the tables of one run.
 func TestOrigin(t *testing.T) {
 	first := result{Command: "go run . write", Date: "2026-11-22", Machine: "2 cores, load 1.00 before"}
 	later, other := first, first
@@ -77,7 +77,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// A command that is run again takes the place of its own results alone.
+// TestRecord tests that a command that is run again only replaces its own results.
 func TestRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results.jsonl")
 	record := func(name string, tables ...*table) {

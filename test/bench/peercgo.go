@@ -1,6 +1,6 @@
 //go:build cgo && sqlite_fts5 && !js && !wasip1
 
-// SQLite's FTS5 as C: go run -tags sqlite_fts5 . peers
+// This file adds SQLite's FTS5 in C: go run -tags sqlite_fts5 . peers
 
 package main
 

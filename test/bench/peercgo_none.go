@@ -1,6 +1,6 @@
 //go:build (!cgo || !sqlite_fts5) && !js && !wasip1
 
-// The fallback for SQLite as C where it was not asked for.
+// This file leaves out SQLite in C if the build tags do not ask for it.
 
 package main
 

@@ -1,6 +1,6 @@
 //go:build js || wasip1
 
-// The fallback for the peers where they do not run.
+// This file leaves out the peers on platforms without them.
 
 package main
 

@@ -1,5 +1,5 @@
-// Tests the comparison with peers: that each finds what it should, and
-// that a wrong answer of our own does not pass.
+// This file tests the comparison with peers: each peer finds the right texts, and a wrong answer of our
+// own peers is detected.
 
 package main
 
@@ -15,8 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Every peer keeps what it was given and finds the same text for words that
-// stand in no other.
+// TestPeersFind tests that every peer stores the texts, and that it finds the only text with a word.
 func TestPeersFind(t *testing.T) {
 	texts := make([]string, 1200) // more than one batch
 	for i := range texts {
@@ -61,7 +60,7 @@ func TestPeersFind(t *testing.T) {
 		if err := s.close(); err != nil {
 			t.Errorf("%s: close() = %v", p.name, err)
 		}
-		// What it costs a process of its own is told.
+		// The cost in a new process is reported.
 		c, err := ownProcess(t.Context(), peerJob{p.name, dir, []string{"otter", "heron"}})
 		if err != nil || c.First <= 0 {
 			t.Errorf("%s: ownProcess() = %+v, %v", p.name, c, err)
@@ -75,9 +74,9 @@ func TestPeersFind(t *testing.T) {
 	}
 }
 
-// By hand: two texts of two and one words, N 2, avgdl 1.5. "red" stands in both:
-// idf = ln(0.5/2.5 + 1) = 0.18232. In the second, dl 1: 2.2/(1 + 1.2·(0.25 +
-// 0.75/1.5)) = 2.2/1.9; in the first, dl 2: 2.2/(1 + 1.2·1.25) = 2.2/2.5.
+// TestExhaustive compares scores with values computed by hand: two texts with two words and one word, N
+// = 2, avgdl = 1.5. "red" is in both: idf = ln(0.5/2.5 + 1) = 0.18232. In the second text, dl = 1:
+// 2.2/(1 + 1.2·(0.25 + 0.75/1.5)) = 2.2/1.9. In the first, dl = 2: 2.2/(1 + 1.2·1.25) = 2.2/2.5.
 func TestExhaustive(t *testing.T) {
 	x := newExhaustive([]string{"red blue", "red"}, strings.Fields)
 	fs := x.search("red red green")
@@ -101,7 +100,7 @@ func TestSameTop(t *testing.T) {
 		{[]found{{4, 3}, {9, 2}, {2, 2 + 1e-12}}, true}, // equal scores
 		{[]found{{4, 3}, {2, 2}}, false},
 		{[]found{{4, 3}, {2, 2}, {1, 1}}, false},
-		{[]found{{4, 3}, {2, 2}, {1, 2}}, false}, // its score is not that
+		{[]found{{4, 3}, {2, 2}, {1, 2}}, false}, // text 1 has another score
 		{[]found{{4, 3}, {2, 2}, {2, 2}}, false},
 		{[]found{{4, 3.1}, {2, 2}, {9, 2}}, false},
 		{[]found{{4, 3}, {2, 2}, {7, 2}}, false},
@@ -112,7 +111,7 @@ func TestSameTop(t *testing.T) {
 	}
 }
 
-// liar gives what another finds, without the best.
+// liar returns the hits of another searcher without the best.
 type liar struct{ searcher }
 
 func (l liar) search(ctx context.Context, words string, limit int) ([]found, error) {
@@ -175,7 +174,7 @@ func TestPeersCommand(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	// Only some, and without stop words.
+	// Only some peers, and without stop words.
 	out = runBench(
 		t,
 		"peers",

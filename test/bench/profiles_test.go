@@ -1,4 +1,4 @@
-// Tests how selections and estimates are judged.
+// This file tests the judging of selections and estimates.
 
 package main
 
@@ -40,9 +40,9 @@ func TestProfiles(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// Entries in, foreign tokens, foreign entries, right ones, any right one.
-	// In 90 tokens there is room for one entry beside the head: the newest, or
-	// what the question finds.
+	// The values are: entries, foreign tokens, foreign entries, right entries, any right entry. In 90
+	// tokens there is room for only one entry besides the head: the newest, or the entry that the
+	// question finds.
 	for way, want := range map[string][]string{
 		"90 default":                       {"1.0", "1.000", "1.000", "0.000", "0.000"},
 		"90 profile":                       {"1.0", "0.000", "0.000", "0.250", "0.500"},

@@ -1,6 +1,5 @@
-// The command quality, on the set that is built in, on small sets in the form
-// that they are published in, and with an embedding endpoint on this machine.
-// How sets are read and measured is tested in package quality.
+// This file tests the command quality on the built-in set, on small sets in their published formats,
+// and with a local embedding endpoint. Package quality tests the reading and measuring of sets.
 
 package main
 
@@ -35,7 +34,7 @@ func TestQualityTiny(t *testing.T) {
 	)[2:4], []string{"1", "1.0000"}; !slices.Equal(got, want) {
 		t.Errorf("questions with two sessions: %v, want %v", got, want)
 	}
-	// All but the first line, which tells the load of the moment.
+	// Skip the first line, which contains the current load.
 	_, body, _ := strings.Cut(out, "\n")
 	if _, again, _ := strings.Cut(runBench(t, "quality", "--groups"), "\n"); again != body {
 		t.Errorf("two runs differ:\n%s\n%s", body, again)
@@ -57,7 +56,7 @@ func TestQualityData(t *testing.T) {
 	if got := cells(t, out, "LongMemEval sessions"); got[2] != "3" {
 		t.Errorf("row %v, want 3 questions", got)
 	}
-	// What each question got can be compared later.
+	// The scores of the questions can be compared later.
 	scores := filepath.Join(t.TempDir(), "scores.jsonl")
 	runBench(t, "quality", "--data", dir, "--scores", scores)
 	out = runBench(t, "quality", "--data", dir, "--against", scores)
@@ -72,12 +71,11 @@ func TestQualityData(t *testing.T) {
 	); err == nil || !strings.Contains(err.Error(), "is no line of --scores") {
 		t.Errorf("a file of something else is compared with: %v", err)
 	}
-	// The table of common words comes from them.
-	// of 14 turns: 8, 7, 5
+	// The table of common words is computed from the set.
 	if out := runBench(t, "words", "--data", dir); !strings.HasPrefix(out, "the 571\na 500\non 357\n") {
 		t.Errorf("words gives %q", out)
 	}
-	// Its sessions serve as texts of other measurements.
+	// The sessions are texts for other measurements.
 	var ids []string
 	if err := walkSessions(os.DirFS(dir), func(id, text string) error {
 		ids = append(ids, id)
@@ -92,7 +90,7 @@ func TestQualityData(t *testing.T) {
 
 const qualitySets = "testdata/quality/sets"
 
-// Sets in the form that they are published in are measured with both rankings.
+// TestQualitySets measures sets in their published formats with both rankings.
 func TestQualitySets(t *testing.T) {
 	out := runBench(t, "quality", "--data", qualitySets)
 	for _, want := range []string{
@@ -129,8 +127,8 @@ func TestQualitySets(t *testing.T) {
 	}
 }
 
-// What is wrong is said with what to do; each broken set is named, and the
-// others are measured all the same.
+// TestQualityErrors tests that errors include advice, that each broken set is named, and that the other
+// sets are measured nevertheless.
 func TestQualityErrors(t *testing.T) {
 	t.Setenv(embedKey, "secret")
 	local := []string{"--embed", "http://127.0.0.1:1"}
@@ -181,7 +179,7 @@ func TestQualityErrors(t *testing.T) {
 	}
 }
 
-// letters embeds a text as how often each letter stands in it.
+// letters returns a vector with the number of times that each letter occurs in the text.
 func letters(text string) []float64 {
 	v := make([]float64, 26)
 	for _, r := range strings.ToLower(text) {
@@ -193,7 +191,7 @@ func letters(text string) []float64 {
 }
 
 func TestQualityEmbedding(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir()) // to see what is left there
+	t.Setenv("TMPDIR", t.TempDir()) // to find remaining files
 	t.Setenv(embedKey, "secret")
 	asked := 0
 	var key string
@@ -212,7 +210,7 @@ func TestQualityEmbedding(t *testing.T) {
 	}))
 	defer server.Close()
 	sets := t.TempDir()
-	// No word of the question stands in what answers it, but all its letters do.
+	// The answer contains no word of the question, but all its letters.
 	set := `[{"question_id":"q1","question_type":"plain","question":"zebra crossing",
 		"haystack_session_ids":["a","b"],"haystack_dates":["2026/01/01 (Thu) 10:00","2026/01/02 (Fri) 10:00"],
 		"haystack_sessions":[[{"role":"user","content":"zebras, crossings, zebras, crossings"}],[{"role":"user","content":"mummy"}]],
@@ -235,12 +233,12 @@ func TestQualityEmbedding(t *testing.T) {
 	if asked != 3 || key != "Bearer secret" || strings.Contains(out, "secret") {
 		t.Errorf("asked for %d vectors with the key %q", asked, key)
 	}
-	// The second time nothing is asked for, also as JSON.
+	// The second run sends no requests, also with --json.
 	out = runBench(t, append(args, "--json")...)
 	if asked != 3 || !strings.Contains(out, `"ranking":"fused"`) || !strings.Contains(out, `"cached":3`) {
 		t.Errorf("asked for %d vectors in all; output\n%s", asked, out)
 	}
-	// What cannot be had is said with what to do.
+	// An error of the endpoint is reported with advice.
 	notFound := httptest.NewServer(http.NotFoundHandler())
 	defer notFound.Close()
 	var buf bytes.Buffer
@@ -254,7 +252,7 @@ func TestQualityEmbedding(t *testing.T) {
 		!strings.Contains(err.Error(), "does it have the model?") {
 		t.Errorf("an endpoint without the model: %v", err)
 	}
-	// Without --cache, what was made goes with the run.
+	// Without --cache, the vectors are deleted at the end.
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "oxbow-vectors-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

@@ -1,5 +1,5 @@
-// Runs the measurements of speed, small, and tests what guards
-// their figures. The figures themselves are not looked at.
+// This file runs the speed measurements with small sizes, and tests the checks of their figures. It
+// does not check the figures themselves.
 
 package main
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/ownindex"
 )
 
-// walks is one text of many words.
+// walks returns a text with many words.
 func walks() string {
 	var b strings.Builder
 	for _, w := range strings.Fields("river lake meadow bridge ferry otter heron willow") {
@@ -28,7 +28,7 @@ func walks() string {
 	return b.String()
 }
 
-// textDir makes a directory with the text.
+// textDir creates a directory with the text.
 func textDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,8 +55,8 @@ func TestRecallCommand(t *testing.T) {
 	}
 }
 
-// The index of this checkout stands in for an earlier one: it is built in, and
-// finds the same.
+// TestBareCommand uses the index of this checkout in the place of an earlier version. It is built in,
+// and finds the same texts.
 func TestBareCommand(t *testing.T) {
 	if _, ok := threadTime(); !ok {
 		t.Skip("the processor time of a thread is read on Linux only")
@@ -95,7 +95,7 @@ func TestWriteCommand(t *testing.T) {
 			t.Errorf("row %q = %v, want a figure", name, row)
 		}
 	}
-	// 20 warm-up writes, 4 rounds, and 2 by each of 1, 8 and 64 goroutines.
+	// There are 20 warm-up writes, 4 rounds, and 2 writes by each of 1, 8 and 64 goroutines.
 	for _, want := range []string{"beside 3 entries", "all 173 acknowledged", "all 190 acknowledged"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("output without %q:\n%s", want, out)
@@ -129,7 +129,7 @@ func TestShareCommand(t *testing.T) {
 	}
 }
 
-// The log of the measurement is compacted: it is larger at times than at the end.
+// TestChurnCommand tests that the log is compacted: its largest size is above its size at the end.
 func TestChurnCommand(t *testing.T) {
 	out := runBench(
 		t,
@@ -153,7 +153,7 @@ func TestChurnCommand(t *testing.T) {
 	}
 }
 
-// A store that lost an entry must not pass.
+// TestVerifySeesLoss tests that verify detects a lost entry.
 func TestVerifySeesLoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.oxbow")
 	m, err := oxbow.Open(path, nil)
@@ -178,7 +178,7 @@ func TestVerifySeesLoss(t *testing.T) {
 	}
 }
 
-// The peer must really sync and really keep what it is given.
+// TestSQLite tests that SQLite syncs and stores the entries.
 func TestSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b.sqlite")
 	s, err := openSQLite(t.Context(), path, []oxbow.Add{{Name: "a", Content: "A"}})

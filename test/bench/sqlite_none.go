@@ -1,6 +1,6 @@
 //go:build js || wasip1
 
-// The fallback for SQLite where it does not run.
+// This file leaves out SQLite on platforms without it.
 
 package main
 

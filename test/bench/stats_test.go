@@ -1,4 +1,4 @@
-// Tests quantiles, numbers and tables, and the line of the machine.
+// This file tests quantiles, numbers, tables, and the description of the machine.
 
 package main
 

@@ -1,4 +1,4 @@
-// Compares the stemmer of the default ranking with Snowball's own.
+// This file compares the stemmer of the default ranking with Snowball.
 
 package main
 
@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Every word of this project's prose and code, with endings that English puts
-// behind words, has the stem that Snowball gives it. The words that the newer
-// algorithm treats otherwise than the older code are left out.
+// TestStemAgreesWithSnowball compares the stems of all words in this project's texts and code, with
+// common English endings. It skips words that the newer algorithm of Snowball stems differently from
+// the older code.
 func TestStemAgreesWithSnowball(t *testing.T) {
 	words := map[string]bool{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

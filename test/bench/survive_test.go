@@ -1,5 +1,5 @@
-// Tests the count of survivors on servers whose losses are known,
-// and runs the commands that need the real program.
+// This file tests the count of stored writes with servers whose losses are known, and runs the commands
+// that need the real program.
 
 package main
 
@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// fake returns the test binary as a server of that mode.
+// fake returns the test binary as a server in this mode.
 func fake(t *testing.T, mode string) subject {
 	t.Helper()
 	self, err := os.Executable()
@@ -38,7 +38,7 @@ func TestSuffer(t *testing.T) {
 		{"mortal", load{processes: 1, calls: 5}, outcome{2, 2, 3, "server ended without an answer"}},
 	} {
 		got, err := fake(t, tt.mode).suffer(t.Context(), t.TempDir(), tt.l)
-		// A mortal server may end before or while a call is written to it.
+		// A mortal server may end before or during a call.
 		if tt.mode == "mortal" {
 			got.refusal = tt.want.refusal
 		}
@@ -48,7 +48,8 @@ func TestSuffer(t *testing.T) {
 	}
 }
 
-// After a kill, what was answered counts, and what was not is no refusal.
+// TestSufferKilled tests that acknowledged writes before a kill count, and that unanswered calls do not
+// count as refused.
 func TestSufferKilled(t *testing.T) {
 	got, err := fake(t, "good").suffer(t.Context(), t.TempDir(), load{processes: 2, calls: 50, killAfter: 10})
 	if err != nil {
@@ -81,7 +82,7 @@ func TestToolError(t *testing.T) {
 	refused := errors.New("refused")
 	for _, tt := range []struct {
 		r    reply
-		want string // of the error; "" for none
+		want string // part of the error, or ""
 	}{
 		{reply{result: []byte(`{"content":[]}`)}, ""},
 		{reply{result: []byte(`{"isError":true,"content":[{"type":"text","text":"no room"}]}`)}, "no room"},
@@ -113,7 +114,7 @@ func TestNPMProgram(t *testing.T) {
 	}
 }
 
-// A peer that cannot be had is left out with a reason, and is no failure.
+// TestPeerMissing tests that a missing peer is left out with a reason and without an error.
 func TestPeerMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, _, err := peerServer(t.Context(), t.TempDir(), peerPackage); err == nil ||
@@ -132,7 +133,7 @@ func TestBareEnv(t *testing.T) {
 	}
 }
 
-// The real program keeps all that it acknowledges, and starts.
+// TestRealProgram tests that the real program starts and stores all acknowledged writes.
 func TestRealProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")

@@ -1,4 +1,4 @@
-// Tests where texts and phrases come from.
+// This file tests the sources of texts and phrases.
 
 package main
 

@@ -1,4 +1,4 @@
-// The list of tools that every client sends with each request is short, as tokenizers count.
+// This file tests that the list of tools, which clients send with each request, has few tokens.
 
 package main
 
@@ -15,11 +15,11 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// mostToolTokens is the most that a model may read of the tools that clients get by default.
+// mostToolTokens is the maximum number of tokens in the list of the default tools.
 const mostToolTokens = 1100
 
-// TestToolList starts oxbow mcp and counts what a model reads of its tools: their names,
-// descriptions and the schemas of what they take, as JSON.
+// TestToolList starts oxbow mcp and counts the tokens of its tools as a model reads them: names,
+// descriptions and input schemas, as JSON.
 func TestToolList(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "oxbow")
@@ -54,7 +54,7 @@ func TestToolList(t *testing.T) {
 	}
 }
 
-// listedTools returns the tools of the answer with the ID 2, as JSON.
+// listedTools returns the tools in the answer with the ID 2, as JSON.
 func listedTools(t *testing.T, answers io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(answers)

@@ -1,4 +1,4 @@
-// Tests that whole commands are run and timed.
+// This file tests that whole commands are run and timed.
 
 package main
 

@@ -105,8 +105,9 @@ func (b *bench) own(ctx context.Context, a Arm, asks []Ask) error {
 	return nil
 }
 
-// again passes each question twice in a session, and then a paraphrase. For questions that
-// were shown a unit, it counts how often a unit was shown again.
+// again passes each question in two sessions. The first session then gets the same question again, and
+// the second a paraphrase. For the first answers that showed or named a unit, again counts how often
+// the second answer has the same unit.
 func (b *bench) again(ctx context.Context, asks []Ask) error {
 	for _, q := range asks {
 		for i, r := range b.rules {

@@ -1,4 +1,4 @@
-// The scorer, on cases whose counts are worked out by hand.
+// This file tests the scorer on cases whose counts were computed by hand.
 
 package inject
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// scripted is a conversation that gives the decisions of a list, one after another.
+// scripted is a conversation that returns the decisions of a list, one after another.
 type scripted struct{ left []Decision }
 
 func (s *scripted) ask(context.Context, string) (Decision, error) {
@@ -20,7 +20,7 @@ func (s *scripted) ask(context.Context, string) (Decision, error) {
 	return d, nil
 }
 
-// script returns a rule of which each session begins with the first decision.
+// script returns a rule whose sessions each begin with the first decision.
 func script(ds ...Decision) Rule {
 	return Rule{"script", func(*memory) conversation { return &scripted{ds} }}
 }
@@ -37,7 +37,7 @@ func TestScorer(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		d                 Decision
-		own, any          int // of one prompt each
+		own, any          int // counts for one prompt in each arm
 		ownPoint, anyPoin int
 	}{
 		{"silence", show(gate.Silence), 0, 0, 0, 0},
@@ -70,8 +70,8 @@ func TestScorer(t *testing.T) {
 	}
 }
 
-// TestScorerOfRepeats repeats a prompt: once in a session for the prompt again, and once for
-// the paraphrase.
+// TestScorerOfRepeats asks a question in two sessions: followed by the same question, and followed by
+// its paraphrase.
 func TestScorerOfRepeats(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -112,7 +112,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// TestWilson compares with values of a table.
+// TestWilson compares intervals with values from a table.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		count     Count

@@ -1,5 +1,5 @@
-// This file defines the rules that decide what a prompt gets: those of other systems, and
-// oxbow's.
+// This file defines the rules that decide which block is shown for a prompt: oxbow's rule and the rules
+// of other systems.
 
 package inject
 
@@ -27,7 +27,7 @@ type conversation interface {
 	ask(ctx context.Context, prompt string) (Decision, error)
 }
 
-// Rule decides what a prompt gets.
+// Rule decides which block is shown for a prompt.
 type Rule struct {
 	Name  string
 	begin func(m *memory) conversation
@@ -61,7 +61,7 @@ func Rules() []Rule {
 	return append(rules, Rule{Ours, func(m *memory) conversation { return &ours{m: m, state: newState()} }})
 }
 
-// strength is how well a unit matches according to BM25, for the rules of other systems.
+// strength describes how well a unit matches according to BM25, for the rules of other systems.
 type strength struct {
 	matched  int
 	bm25     float64
@@ -115,7 +115,7 @@ func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
 	return d, nil
 }
 
-// ours is a session in which oxbow decides, with the record of what was shown.
+// ours is a session in which oxbow decides. Its state records the shown text.
 type ours struct {
 	m     *memory
 	state inject.State

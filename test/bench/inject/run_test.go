@@ -1,4 +1,4 @@
-// The measurement as a whole, on the set that is made, and what it is made of.
+// This file tests the whole measurement on the generated set, and the set itself.
 
 package inject
 
@@ -53,8 +53,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestForms compares the other forms of a store: units are added, moved to what a
-// command printed, and nothing else is lost.
+// TestForms tests the other forms of a store: units are added or moved to the output of a command, and
+// no other unit is lost.
 func TestForms(t *testing.T) {
 	var ss []*Store
 	for s := range few(2) {
@@ -84,7 +84,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestGenerate holds that the set is whole, and the same each time.
+// TestGenerate tests that the generated set is complete, and the same in each run.
 func TestGenerate(t *testing.T) {
 	var a, b []*Store
 	for s := range Generate(7) {
@@ -115,8 +115,8 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// TestPrompts holds that the orders are many, each once, and none of them a decoy:
-// what calibrates a rule cannot measure it.
+// TestPrompts tests that there are many orders, that none is repeated, and that none is a decoy,
+// because the prompts that calibrate a rule cannot measure it.
 func TestPrompts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range gate.Decoys() {

@@ -40,7 +40,7 @@ func Read(src *quality.Source) iter.Seq2[*Store, error] {
 	}
 }
 
-// each yields the store that of builds from each value and its number, from 1.
+// each calls of for each value and its number, starting at 1, and yields the resulting store.
 func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		n := 0

@@ -1,4 +1,4 @@
-// Tests of reading the public sets as stores.
+// This file tests the conversion of public sets to stores.
 
 package inject
 
@@ -78,7 +78,7 @@ q2_abs of sessions holds [a]
 				}
 				fmt.Fprintf(&b, "  %s %s %v of %v\n", mark, a.Text, slices.Sorted(maps.Keys(a.Right)), a.From)
 			}
-			m, err := s.open(t.Context()) // a unit that is no turn is an error
+			m, err := s.open(t.Context()) // open fails if a unit is not a turn
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ q2_abs of sessions holds [a]
 	}
 }
 
-// TestForeign holds that a store gets no foreign question that it has the answer to.
+// TestForeign tests that a store gets no foreign question that it can answer.
 func TestForeign(t *testing.T) {
 	p := pool{
 		asks: []Ask{

@@ -1,4 +1,4 @@
-// Tests vectors and fusion against an endpoint that really embeds.
+// This file tests vectors and fusion with an endpoint that computes real embeddings.
 
 package quality
 
@@ -17,8 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// client returns a client of the endpoint that waits for nothing and writes down
-// how long it would have.
+// client returns a client of the endpoint that does not wait, but records the waiting times.
 func client(t *testing.T, s *vectorstest.Server) (*vectors.Client, *[]time.Duration) {
 	t.Helper()
 	e, err := vectors.NewClient(s.URL, vectorstest.Model)
@@ -58,7 +57,7 @@ func TestFusionChangesRanks(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	for _, tt := range []struct {
 		right                 string
-		words, vectors, fused float64 // 1 divided by the place
+		words, vectors, fused float64 // 1 divided by the rank
 	}{
 		{"x", 1, 1. / 3, 1. / 2},
 		{"y", 1. / 2, 1, 1},
@@ -93,7 +92,8 @@ func TestFusionChangesRanks(t *testing.T) {
 	}
 }
 
-// A vector that is damaged is made again, and one of another model is none.
+// TestCache tests that a damaged vector is computed again, and that the vector of another model is not
+// used.
 func TestCache(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	e, _ := client(t, s)
@@ -137,7 +137,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// A file of the cache is what was written, or nothing.
+// FuzzVector tests that a file of the cache is either read as it was written or ignored.
 func FuzzVector(f *testing.F) {
 	f.Add(encodeVector([]float32{1, -2.5, 0}))
 	f.Add([]byte(cacheMagic))

@@ -28,8 +28,7 @@ type DataError struct {
 func (e *DataError) Error() string { return fmt.Sprintf("reading %s: %v", e.File, e.Err) }
 func (e *DataError) Unwrap() error { return e.Err }
 
-// places are the directories, relative to that of a set, in which the authors keep its
-// files.
+// places contains the directories, relative to a set's directory, in which the authors store its files.
 var places = []string{".", "data", "data/ALL/jsonl", "scifact"}
 
 // dirs returns the directories that may contain files of sets: the places below the root and

@@ -1,4 +1,4 @@
-// Compares the measures with values worked out by hand.
+// This file compares the measures with values computed by hand.
 
 package quality
 
@@ -36,8 +36,8 @@ func TestMeasures(t *testing.T) {
 		{"none found", []string{"x", "y"}, ids("a"), 0, 0, 0, 0, 0, 0, 0, 0},
 		{"empty ranking", nil, ids("a"), 0, 0, 0, 0, 0, 0, 0, 0},
 		{"none right", []string{"x"}, ids(), 0, 0, 0, 0, 0, 0, 0, 0},
-		// Six right ones: five places cannot hold them, and the most that five
-		// places can gain is 2.9484592, here 2 of it missing its first.
+		// There are six right entries, more than the five places. Five places can gain at most
+		// 2.9484592. In this list, the first place has no right entry.
 		{"more right than places", []string{"x", "a", "b", "c", "d", "e", "f"}, ids("a", "b", "c", "d", "e", "f"),
 			0, 1, 0, 1.9484592 / 2.9484592, .5, 2. / 6, 1.9484592 / 2.5616063,
 			(1 + 0.6309298 + .5 + 0.4306766) / (1 + 1 + 0.6309298 + .5 + 0.4306766)},

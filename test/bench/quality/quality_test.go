@@ -1,4 +1,4 @@
-// Tests the measurement on sets that are small enough to check by eye.
+// This file tests the measurement on sets that are small enough to check by hand.
 
 package quality
 
@@ -32,7 +32,7 @@ func scoresOf(n int, any1, any5, any10, all5, ndcg, mrr float64) Scores {
 	return Scores{N: n, Any1: any1, Any5: any5, Any10: any10, All5: all5, NDCG: ndcg, MRR: mrr}
 }
 
-// near compares two scores to four places.
+// near reports whether two scores are equal to four decimal places.
 func near(a, b Scores) bool {
 	x, y := []float64{a.Any1, a.Any5, a.Any10, a.All5, a.NDCG,
 		a.MRR}, []float64{b.Any1, b.Any5, b.Any10, b.All5, b.NDCG, b.MRR}
@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked != 9 { // of LoCoMo: three questions, of sessions, with captions too, and of turns
+	if asked != 9 { // LoCoMo: three questions each for sessions, sessions with captions, and turns
 		t.Errorf("progress came to %d questions, want 9", asked)
 	}
 	const second = 0.63093 // 1/log2(3)
@@ -93,8 +93,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s %s by %s = %+v, want %+v", tt.set, tt.unit, tt.ranking, got, tt.want)
 		}
 	}
-	// The kayak's turn is found, and the right one is the next; the adversarial
-	// question counts in its groups alone.
+	// The turn with the kayak is found, and the right turn is the next. The adversarial question only
+	// counts in its groups.
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
 			if res.Set != "locomo" || res.Unit != "turns" || row.Ranking != "oxbow" {
@@ -112,7 +112,7 @@ func TestRun(t *testing.T) {
 	if len(r.Results) != 9 || len(r.Missing) != 0 {
 		t.Errorf("%d results, %v missing, want 9 and none", len(r.Results), r.Missing)
 	}
-	// Each ranking is told for each group.
+	// Each ranking is reported for each group.
 	groups := map[string]int{}
 	for _, row := range r.Results[0].Rows {
 		groups[row.Group] += row.N
@@ -120,7 +120,7 @@ func TestRun(t *testing.T) {
 	if want := map[string]int{"": 4, "answerable": 2, "plain": 4}; !maps.Equal(groups, want) {
 		t.Errorf("groups = %v, want %v", groups, want)
 	}
-	// The proof is tried, and is none on three abstracts.
+	// The proof is tried. It fails because there are only three abstracts.
 	if p := r.Proof; p.Proved || p.Whole() || p.Why == "" || math.Abs(p.NDCG-(1+second)/2) > 1e-4 {
 		t.Errorf("proof = %+v", p)
 	}
@@ -152,8 +152,8 @@ func TestRunWithoutSets(t *testing.T) {
 	}
 }
 
-// What is odd in published data is told, and what cannot be read does not take
-// the other sets with it.
+// TestOddAndBroken tests that anomalies in published data are reported, and that an unreadable set does
+// not prevent the measurement of the other sets.
 func TestOddAndBroken(t *testing.T) {
 	odd := strings.NewReplacer(`["1","2"],[3,3]`, `["1","2"],["3","9"],["2","1"],["7","8"]`).Replace(meetings)
 	r, err := Run(t.Context(), Options{Root: "/sets", Data: fstest.MapFS{
@@ -175,7 +175,7 @@ func TestOddAndBroken(t *testing.T) {
 	if !maps.EqualFunc(notes, want, slices.Equal) {
 		t.Errorf("notes = %q, want %q", notes, want)
 	}
-	// Turns 1 to 3 are right as before.
+	// Turns 1 to 3 are still right.
 	if got := rows(r, "qmsum", "turns")["seed"]; got.N != 1 || got.Any1 != 1 {
 		t.Errorf("QMSum by seed = %+v", got)
 	}
@@ -201,7 +201,7 @@ func TestLuceneTerms(t *testing.T) {
 	}
 }
 
-// A term that stands twice in the query counts twice.
+// TestRepeated tests that a term that is in the query twice counts twice.
 func TestRepeated(t *testing.T) {
 	x := index.New(index.Params{K1: .9, B: .4})
 	x.Put(index.Words(1, []string{"red", "x", "y"}))

@@ -1,5 +1,4 @@
-// Says which sets there are, which files they are in, and where to
-// get them.
+// This file lists the sets, their files, and where to get the files.
 
 package quality
 
@@ -16,9 +15,9 @@ import (
 type Set struct {
 	Name     string // for a command line
 	Title    string
-	Expect   string // the files, in words
-	From     string // where they are published
-	Protocol string // how it is measured
+	Expect   string // description of the files
+	From     string // address of the files
+	Protocol string // description of the measurement
 
 	find  func(fsys fs.FS, root, dir string) [][]string // the files of each source in the directory
 	cases func(*Source) iter.Seq2[Case, error]
@@ -54,7 +53,7 @@ func Sets() []*Set {
 				"of the evidence, or their sessions.",
 			find: func(fsys fs.FS, _, dir string) [][]string {
 				var names []string
-				in, _ := fs.ReadDir(fsys, dir) // what cannot be read holds nothing
+				in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
 				for _, d := range in {
 					if n := strings.TrimSuffix(d.Name(), ".gz"); strings.HasPrefix(n, "locomo") &&
 						strings.HasSuffix(n, ".json") && !slices.Contains(names, n) {
@@ -124,7 +123,7 @@ func Sets() []*Set {
 	}
 }
 
-// each returns a source for each of the files that is there.
+// each returns a source for each of the files that exists.
 func each(fsys fs.FS, dir string, names ...string) [][]string {
 	var found [][]string
 	for _, n := range names {
@@ -135,8 +134,8 @@ func each(fsys fs.FS, dir string, names ...string) [][]string {
 	return found
 }
 
-// named reports whether the path of the directory has the word in it. Files that
-// many sets have are taken for a set's only where its name says so.
+// named reports whether the path of the directory contains the word. Files whose names many sets use
+// only belong to a set if their path contains the set's name.
 func named(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }
@@ -150,16 +149,16 @@ func SetNames() []string {
 	return names
 }
 
-// Source is a set as it was found.
+// Source is a set that was found in a directory.
 type Source struct {
 	Set   *Set
 	Files []string // below the directory of the data
 
 	fsys  fs.FS
-	notes map[string]int // what is odd in the data, with a %d for how often
+	notes map[string]int // anomalies of the data, with %d for the number
 }
 
-// note counts what is odd in the data.
+// note adds n to the number of an anomaly.
 func (s *Source) note(format string, n int) {
 	if n > 0 {
 		if s.notes == nil {
@@ -169,8 +168,8 @@ func (s *Source) note(format string, n int) {
 	}
 }
 
-// Find returns what is there of a set in the directory root that fsys holds, and
-// in the directories in it.
+// Find returns the sources of the set in fsys, which contains the directory root, and in its
+// subdirectories.
 func (s *Set) Find(fsys fs.FS, root string) ([]*Source, error) {
 	ds, err := dirs(fsys)
 	if err != nil {
@@ -185,8 +184,8 @@ func (s *Set) Find(fsys fs.FS, root string) ([]*Source, error) {
 	return found, nil
 }
 
-// FindOne returns the first source of the set of that name, or an error that
-// says what is missing.
+// FindOne returns the first source of the set with this name, or an error that describes the missing
+// files.
 func FindOne(fsys fs.FS, root, name string) (*Source, error) {
 	for _, s := range Sets() {
 		if s.Name != name {

@@ -1,5 +1,4 @@
-// Tests the reading of the sets, in every form that they are published
-// in, on made-up ones.
+// This file tests the reading of the sets in every published format, on invented sets.
 
 package quality
 
@@ -29,7 +28,7 @@ func packed(t testing.TB, s string) *fstest.MapFile {
 	return &fstest.MapFile{Data: b.Bytes()}
 }
 
-// The chats of one made-up person, as LongMemEval is published.
+// The chats of an invented person, in the published format of LongMemEval.
 const published = `[
 {"question_id":"q1","question_type":"plain","question":"Which whale sings?","answer":"the blue one","question_date":"2026/01/09 (Fri) 10:00",
  "haystack_session_ids":["a","b","answer_c","a"],
@@ -47,7 +46,7 @@ const published = `[
  "answer_session_ids":["answer_c"]}
 ]`
 
-// The same with the sessions in a file of their own.
+// The same set with the sessions in a separate file.
 const (
 	splitSessions = `{"id":"a","turns":[["user","blue whale whale"],["assistant","Noted."]]}
 {"id":"b","turns":[["user","Good morning."],["assistant","A whale song."]]}
@@ -112,8 +111,8 @@ func zipped(t testing.TB) *fstest.MapFile {
 	return &fstest.MapFile{Data: z.Bytes()}
 }
 
-// forms are the sets as they are published, and in the form of one that was cut
-// down: the same must be read from both.
+// forms returns the sets in the published format and in a reduced format. Both must be read in the same
+// way.
 func forms(t testing.TB) map[string][]fstest.MapFS {
 	return map[string][]fstest.MapFS{
 		"longmemeval": {
@@ -155,7 +154,7 @@ func forms(t testing.TB) map[string][]fstest.MapFS {
 	}
 }
 
-// told writes cases down, so that they can be compared and read.
+// told describes cases in a text, so that they can be compared.
 func told(t testing.TB, s *Source) string {
 	t.Helper()
 	var b strings.Builder
@@ -263,7 +262,7 @@ turns
 	}
 }
 
-// The names of files that many sets have are believed only beside the set's own.
+// TestFind tests that files with names that many sets use are only read beside other signs of the set.
 func TestFind(t *testing.T) {
 	other := fstest.MapFS{"nfcorpus/corpus.jsonl": file(beirCorpus), "nfcorpus/queries.jsonl": file(beirQueries),
 		"nfcorpus/qrels/test.tsv": file(beirQrels),
@@ -307,7 +306,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What is damaged is named: the file, the place in it, and where to get it anew.
+// TestDamagedSets tests that an error about damaged data names the file, the position, and where to get
+// the file again.
 func TestDamagedSets(t *testing.T) {
 	cut := func(f *fstest.MapFile) *fstest.MapFile { return &fstest.MapFile{Data: f.Data[:len(f.Data)/2]} }
 	swap := func(s, from, to string) *fstest.MapFile {
@@ -491,8 +491,7 @@ func TestPythonStrings(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, a set is read or refused, and what is asked has an
-// answer.
+// FuzzCases tests that any file is read or refused, and that every question has an answer.
 func FuzzCases(f *testing.F) {
 	for _, s := range []string{published, talks, meetings, beirCorpus, beirQueries, beirQrels, splitAsked,
 		splitSessions, "1 0 12 1\n", "['a' 'b']", "[", ""} {

@@ -1,5 +1,5 @@
-// An analyzer like the one of the published figures that the
-// scorer is compared with.
+// This file implements the analyzer with which the published figures were measured, to compare the
+// scorer with them.
 
 package quality
 
@@ -12,13 +12,12 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// lucene cuts English text as Anserini's default does with Lucene: words by
-// the Unicode rules (UAX #29), without a possessive 's, in lower case, without
-// 33 stop words, stemmed by Porter's original algorithm. It is not safe for
-// concurrent use.
+// lucene splits English text like Anserini does by default with Lucene: into words by the Unicode rules
+// (UAX #29), without a possessive 's, in lower case, without 33 stop words, stemmed by Porter's
+// original algorithm. It is not safe for concurrent use.
 type lucene struct {
 	stop  map[string]bool
-	stems map[string]string // stemming is slow, and words come again
+	stems map[string]string // cache of stems, because stemming is slow
 }
 
 func newLucene() *lucene {
@@ -57,7 +56,7 @@ func (l *lucene) stem(w string) string {
 	if s, ok := l.stems[w]; ok {
 		return s
 	}
-	// Lucene's stemmer leaves words of one and two letters alone.
+	// Lucene does not stem words of one or two letters.
 	s := w
 	if len(w) > 2 {
 		env := snowballstem.NewEnv(w)

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Starts Chromium, and runs actions in its tabs.
+// This file starts Chromium and runs actions in its tabs.
 
 // Package chromiumtest runs tests in headless Chromium.
 package chromiumtest
@@ -16,12 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// Patience bounds every wait: some ten times what the longest takes on a quiet
-// machine.
+// Patience is the maximum duration of every wait, about ten times the longest wait on a quiet machine.
 const Patience = 3 * time.Minute
 
-// Profile returns a directory for a browser's data. What the processes of a
-// browser that was killed still write there does not make the test fail.
+// Profile returns a directory for a browser's data. The test does not fail if processes of a killed
+// browser still write to the directory.
 func Profile(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "oxbow-chromium-")
@@ -36,7 +35,7 @@ func Profile(t *testing.T) string {
 	return dir
 }
 
-// Kill ends a browser at once, as kill -9 does, and waits until it is gone.
+// Kill kills a browser, like kill -9, and waits until it has ended.
 func Kill(t *testing.T, browser context.Context) {
 	t.Helper()
 	gone := chromedp.FromContext(browser).Browser.LostConnection
@@ -50,15 +49,15 @@ func Kill(t *testing.T, browser context.Context) {
 	}
 }
 
-// Start starts a browser that keeps its data in profile, and returns its
-// first tab. It ends with the test.
+// Start starts a browser that stores its data in profile, and returns its first tab. The browser ends
+// with the test.
 func Start(t *testing.T, profile string) context.Context {
 	t.Helper()
 	path := testenv.Program(t, "chromium", "apt install chromium")
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Flag("headless", "new"),
-		chromedp.Flag("no-sandbox", true)) // which a container does not allow
+		chromedp.Flag("no-sandbox", true)) // containers do not allow the sandbox
 	ctx, cancel := context.WithTimeout(context.Background(), 2*Patience)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, flags...)
@@ -82,7 +81,7 @@ func Tab(t *testing.T, browser context.Context) context.Context {
 	return ctx
 }
 
-// Do runs actions in a tab and fails the test when they fail, or take too long.
+// Do runs actions in a tab. It fails the test if they fail or take too long.
 func Do(t *testing.T, tab context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, Patience)
@@ -92,8 +91,8 @@ func Do(t *testing.T, tab context.Context, what string, actions ...chromedp.Acti
 	}
 }
 
-// Eval evaluates a JavaScript expression, waiting for the promise that it may
-// be, and returns its value as a T.
+// Eval evaluates a JavaScript expression and returns its value as a T. If the value is a promise, Eval
+// waits for it.
 func Eval[T any](t *testing.T, tab context.Context, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, Patience)

@@ -1,6 +1,5 @@
-// The program that runs in the page: it opens a memory over the
-// browser's files and gives the page the functions of the object "memory", each
-// of which returns a promise.
+// This file is the program that runs in the page. It opens a memory on the browser's files and gives
+// the page the object "memory", whose functions return promises.
 
 package main
 
@@ -34,7 +33,7 @@ func run(ctx context.Context) error {
 
 	kept, err := fsys.Persist()
 	if err != nil {
-		kept = false // an old browser; the memory works all the same
+		kept = false // an old browser; the memory works nevertheless
 	}
 	js.Global().Call("opened", js.ValueOf(map[string]any{
 		"kept": kept,
@@ -85,7 +84,7 @@ func run(ctx context.Context) error {
 	select {} // the page ends the program
 }
 
-// undo reverts the last change and says which it was.
+// undo reverts the last change and describes it.
 func undo(ctx context.Context, m *oxbow.Memory) (any, error) {
 	for c, err := range m.Log(ctx) {
 		if err != nil {
@@ -97,14 +96,13 @@ func undo(ctx context.Context, m *oxbow.Memory) (any, error) {
 	return nil, errors.New("there is nothing to undo")
 }
 
-// entry is what the page sees of an entry.
+// entry returns the fields of an entry that the page needs.
 func entry(e oxbow.Entry) map[string]any {
 	return map[string]any{"name": e.Name, "content": e.Content}
 }
 
-// async makes a function for JavaScript that returns a promise at once. The
-// work is done by a goroutine: the browser answers the memory only after
-// JavaScript had its turn.
+// async returns a JavaScript function that returns a promise at once. A goroutine does the work,
+// because the browser answers the memory only after control has returned to JavaScript.
 func async(work func(args []string) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var texts []string

@@ -1,14 +1,13 @@
 //go:build !js
 
-// Command page is a memory in a web page. Run it in a clone of the repository,
-// open the address that it prints, and remember something; reload the page, open
-// it in a second tab, close the browser: it is still there.
+// Command page runs a memory in a web page. Run it in a clone of the repository, open the address that
+// it prints, and remember something. The memory is kept if you reload the page, open it in a second
+// tab, or close the browser.
 //
 //	cd test/browser && go run ./page
 //
-// The server: it builds the very same package for the browser and
-// hands it out, with the page around it. No entry ever reaches it. The program
-// that runs in the page is in page_js.go.
+// This file is the server. It builds this package for the browser and serves it with the page around
+// it. The server never gets an entry. The program that runs in the page is in page_js.go.
 package main
 
 import (
@@ -58,7 +57,7 @@ func run(addr string) error {
 	return http.Serve(l, pages(program, script))
 }
 
-// build returns this package, built for the browser.
+// build returns this package, compiled for the browser.
 func build() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "oxbow-page-")
 	if err != nil {
@@ -75,7 +74,7 @@ func build() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// pages serves the page, its program, and the script that carries it.
+// pages serves the page, its program, and the script that runs the program.
 func pages(program, script []byte) http.Handler {
 	mux := http.NewServeMux()
 	for _, f := range []struct {

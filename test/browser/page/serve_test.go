@@ -1,5 +1,4 @@
-// What the server hands out. What the page does is tested in Chromium, in the
-// directory above.
+// This file tests the files that the server provides. The parent directory tests the page in Chromium.
 
 //go:build !js
 

@@ -1,6 +1,6 @@
 //go:build !js
 
-// How soon pages of a large memory are painted.
+// This file measures how soon pages of a large memory are painted.
 
 package ui_test
 
@@ -18,8 +18,8 @@ import (
 
 var paint = flag.Int("paint", 0, "measure the pages of a memory with so many entries more, such as 100000")
 
-// TestPaint says the first contentful paint of pages, the median of nine visits. A
-// figure is no bound here: it is of the machine.
+// TestPaint logs the time to the first contentful paint of pages, as the median of nine visits. It has
+// no limit, because the time depends on the machine.
 func TestPaint(t *testing.T) {
 	if *paint == 0 {
 		t.Skip("measures only: go test ./ui -run TestPaint -paint 100000 -v")

@@ -1,6 +1,6 @@
 //go:build !js
 
-// The pictures of docs/ui.md.
+// This file tests the pictures in docs/ui.md.
 
 package ui_test
 
@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures of docs/ui.md again")
 
-// pictures are the screens: the name of the picture, and the path of the page.
+// pictures contains the name of each picture and the path of its page.
 var pictures = []struct{ name, path string }{
 	{"today", ""}, {"find", "find?q=charged+twice"}, {"entry", "entries/Double%20charge%20on%20slow%20card%20networks"},
 	{"edit", "entries/Double%20charge%20on%20slow%20card%20networks/edit"}, {"inbox", "inbox"}, {"log", "log"},
@@ -27,7 +27,8 @@ var pictures = []struct{ name, path string }{
 	{"annotations", "annotations"}, {"map", "map"}, {"settings", "settings"},
 }
 
-// Each screen has its picture in docs/ui.md.
+// TestPictures tests that each screen has a picture and that docs/ui.md shows the picture. With
+// -update, it creates the pictures.
 func TestPictures(t *testing.T) {
 	docs := filepath.Join("..", "..", "..", "docs")
 	manual, err := os.ReadFile(filepath.Join(docs, "ui.md"))

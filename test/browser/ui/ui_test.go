@@ -1,7 +1,7 @@
 //go:build !js
 
-// Opens every page of oxbow ui in Chromium, in both colour schemes, at three widths, with
-// script and without, and looks for what a person would stumble over.
+// This file opens every page of oxbow ui in Chromium, in both colour schemes, in three widths, with and
+// without scripts, and checks for problems that a person would notice.
 
 package ui_test
 
@@ -35,7 +35,7 @@ import (
 // site is a running oxbow demo --ui.
 type site struct {
 	t    *testing.T
-	root string // of all pages, such as http://127.0.0.1:1234/ui/
+	root string // root of all pages, such as http://127.0.0.1:1234/ui/
 	home string
 	link string // signs one browser in
 	cli  func(args ...string) string
@@ -79,7 +79,7 @@ func serve(t *testing.T) *site {
 			t.Errorf("oxbow demo --ui ended with %v", err)
 		}
 	})
-	t.Cleanup(func() { s.cli("--home", s.home, "check") }) // before it is removed
+	t.Cleanup(func() { s.cli("--home", s.home, "check") }) // check the home before it is removed
 	line := make([]byte, 200)
 	n, err := out.Read(line)
 	if err != nil {
@@ -98,15 +98,15 @@ func serve(t *testing.T) *site {
 	return s
 }
 
-// visit is a tab that is signed in, and what it met.
+// visit is a tab that is signed in, with the problems that occurred in it.
 type visit struct {
 	*site
 	tab    context.Context
 	script bool // whether scripts run in the tab
 
-	mu     sync.Mutex         // guards the following
+	mu     sync.Mutex         // guards the fields below
 	wrong  []string           // requests to other sites, reports of the policy, errors of scripts
-	weight map[string]float64 // of each address, the most bytes that came
+	weight map[string]float64 // largest number of received bytes, by address
 }
 
 // enter starts a browser and signs it in.
@@ -118,7 +118,7 @@ func (s *site) enter(t *testing.T) *visit {
 	return v
 }
 
-// listen notes what a page does that it must not.
+// listen records the forbidden actions of a page.
 func (v *visit) listen(t *testing.T) {
 	t.Helper()
 	requested := map[network.RequestID]string{}
@@ -155,7 +155,7 @@ func (v *visit) listen(t *testing.T) {
 	}
 }
 
-// clean fails the test when the tab met something that it must not.
+// clean fails the test if there were problems in the tab.
 func (v *visit) clean(t *testing.T, where string) {
 	t.Helper()
 	v.mu.Lock()
@@ -166,7 +166,7 @@ func (v *visit) clean(t *testing.T, where string) {
 	v.wrong = nil
 }
 
-// look is how a page is looked at.
+// look sets the width, the colour scheme, and whether scripts run.
 func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 	t.Helper()
 	_, err := chromedp.Call(
@@ -189,8 +189,8 @@ func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 	chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
 }
 
-// open opens a page. It waits until the page's script has run, or keys that the test
-// presses next would be lost on a slow machine.
+// open opens a page. It waits until the page's script has run, because otherwise the next keys of the
+// test would be lost on a slow machine.
 func (v *visit) open(t *testing.T, path string) {
 	t.Helper()
 	chromiumtest.Do(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
@@ -203,7 +203,7 @@ func (v *visit) open(t *testing.T, path string) {
 	}
 }
 
-// links returns the pages that a page leads to, below the root.
+// links returns the pages below the root to which a page has links.
 func (v *visit) links(t *testing.T) []string {
 	t.Helper()
 	var paths []string
@@ -222,8 +222,8 @@ func (v *visit) links(t *testing.T) []string {
 	return paths
 }
 
-// kinds are the pages that differ in what is shown alone, by the first that is met: of
-// each are looked at so many.
+// kindOf returns the kind of a page. Pages of one kind differ only in their data, so only some pages of
+// each kind are tested.
 func kindOf(path string) string {
 	u, err := url.Parse(path)
 	if err != nil {
@@ -241,7 +241,7 @@ func kindOf(path string) string {
 	return strings.Join(parts, "/") + "?" + strings.Join(keys, "&")
 }
 
-// pages walks the site and returns a page or two of each kind.
+// pages follows the links of the site and returns one or two pages of each kind.
 func (v *visit) pages(t *testing.T) []string {
 	t.Helper()
 	seen := map[string]bool{"": true}
@@ -267,8 +267,8 @@ func (v *visit) pages(t *testing.T) []string {
 	return found
 }
 
-// axe is axe-core 4.14.1 (https://github.com/dequelabs/axe-core, MPL-2.0), as its
-// authors publish it, compressed.
+// axe is axe-core 4.14.1 (https://github.com/dequelabs/axe-core, MPL-2.0) as published by its authors,
+// compressed.
 //
 //go:embed testdata/axe.min.js.gz
 var axe string
@@ -286,7 +286,7 @@ func axeSource(t *testing.T) string {
 	return string(b)
 }
 
-// barriers returns what axe-core finds serious or critical on the page.
+// barriers returns the problems on the page that axe-core rates as serious or critical.
 func (v *visit) barriers(t *testing.T, source string) []string {
 	t.Helper()
 	chromiumtest.Eval[bool](t, v.tab, "(() => {"+source+"; window.axe = axe ?? window.axe; return true })()")
@@ -294,7 +294,7 @@ func (v *visit) barriers(t *testing.T, source string) []string {
 		r.violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(v => v.nodes.map(n => v.id + ': ' + n.html + ' ' + n.failureSummary)))`)
 }
 
-// maxWeight is the most bytes of a page with all that it loads.
+// maxWeight is the maximum size in bytes of a page with everything that it loads.
 const maxWeight = 60_000
 
 func TestEveryPage(t *testing.T) {
@@ -307,7 +307,7 @@ func TestEveryPage(t *testing.T) {
 	if len(pages) < 20 {
 		t.Errorf("only %d pages are found: %q", len(pages), pages)
 	}
-	shots := os.Getenv("OXBOW_SHOTS") // a directory for pictures, to look at
+	shots := os.Getenv("OXBOW_SHOTS") // directory for screenshots
 	for _, scheme := range []string{"light", "dark"} {
 		for i, width := range []int64{320, 1280, 2560} {
 			v.look(t, width, scheme, true)
@@ -365,8 +365,8 @@ func TestEveryPage(t *testing.T) {
 	t.Logf("assets %.1f kB, the heaviest page %.1f kB", assets/1000, heaviest/1000)
 }
 
-// From Today a wrong memory is corrected in three clicks, and that is undone in one: with
-// script, without, and by keys alone.
+// TestCorrect tests that a wrong memory can be corrected from Today in three clicks, and that one click
+// undoes this, with and without scripts.
 func TestCorrect(t *testing.T) {
 	s := serve(t)
 	v := s.enter(t)
@@ -391,7 +391,7 @@ func TestCorrect(t *testing.T) {
 		}
 		click(`form.done button`, `form.done`)
 		got := ""
-		for range 100 { // the page before the click has the same form
+		for range 100 { // the page before the click has the same form, so try again
 			got = s.cli("--home", s.home, "get", name, "--json")
 			if strings.Contains(got, "80 t") {
 				break
@@ -404,7 +404,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// A memory is corrected by keys alone: Tab to what is wanted, and Enter.
+// TestKeys corrects a memory with the keyboard only: Tab to an element, then Enter.
 func TestKeys(t *testing.T) {
 	s := serve(t)
 	s.cli("--home", s.home, "remember", "quay light", "--content", "The quay light is red.")
@@ -415,7 +415,7 @@ func TestKeys(t *testing.T) {
 		t.Helper()
 		chromiumtest.Do(t, v.tab, fmt.Sprintf("pressing %q", keys), chromedp.KeyEvent(keys))
 	}
-	// reach presses Tab until the focus, which must be seen, is on an element.
+	// reach presses Tab until an element has the focus, which must be visible.
 	reach := func(sel string) {
 		t.Helper()
 		for range 150 {
@@ -448,7 +448,7 @@ func TestKeys(t *testing.T) {
 	if got := s.cli("--home", s.home, "get", "quay light", "--raw"); !strings.Contains(got, "Not in fog.") {
 		t.Errorf("after typing the entry is %q", got)
 	}
-	// The inbox has keys of its own: next, and reject.
+	// The inbox has its own keys for the next row and for rejecting.
 	v.open(t, "inbox")
 	press("j")
 	press("j")
@@ -458,19 +458,19 @@ func TestKeys(t *testing.T) {
 	v.clean(t, "by keys")
 }
 
-// liveWithin is how soon a write of another process stands on an open page.
+// liveWithin is the maximum time until an open page shows a write of another process.
 const liveWithin = 300 * time.Millisecond
 
-// A write of another process appears on an open page by itself.
+// TestLive tests that an open page shows a write of another process by itself.
 func TestLive(t *testing.T) {
 	s := serve(t)
 	v := s.enter(t)
 	v.look(t, 1280, "light", true)
 	v.open(t, "")
 	best := time.Hour
-	for i := range 5 { // the least of some: the machine may be busy
+	for i := range 5 { // the shortest of several times, because the machine may be busy
 		name := fmt.Sprintf("new buoy %d", i)
-		// The page notes the moment itself: the command's end is the write's at the latest.
+		// The page records the time. The command's end is the latest possible time of the write.
 		chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf(`(() => { window.seen = new Promise(done => { const look = () => {
 			if (document.body.textContent.includes(%q)) done(Date.now()); else setTimeout(look, 5) }; look() }); return true })()`, name))
 		s.cli("--home", s.home, "remember", name, "--content", "It is red.")

@@ -1,5 +1,5 @@
-// Package utils stands in the place of the package of gitleaks' generators that tests
-// a rule: its functions write each rule and its samples as a line of JSON.
+// Package utils replaces the package with which gitleaks' generators test a rule. Its functions write
+// each rule and its samples as a line of JSON.
 package utils
 
 import (
