@@ -53,7 +53,7 @@ func decoysHash() string {
 
 // Calibrate returns the floor of a source, and the number of decoys that it searched for. A note does
 // not raise the floor if the other conditions of the gate keep it silent for the decoy. A turn of a
-// session always raises the floor, because past sessions contain the words of everyday talk. (If turns
+// session can raise it in any case, because past sessions contain the words of everyday talk. (If turns
 // were treated like notes, 53 instead of 40 of 1,000 foreign questions of BEAM would get a payload.) If
 // ctx ends, Calibrate returns its error together with the floor for the decoys so far, which is usable
 // after some hundred decoys.
