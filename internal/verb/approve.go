@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/care/label"
 )
 
-// HeldIn is the input of Held.
+// HeldIn is the argument of Held.
 type HeldIn struct{}
 
 // HeldOut lists the entries that are not shown to a model unless it asks for them.
@@ -29,7 +29,7 @@ type HeldOut struct {
 	Groups  []HeldGroup `json:"groups"`  // newest first
 }
 
-// HeldEntry is an entry that is held back, and why.
+// HeldEntry is an entry that is held back, with the reasons.
 type HeldEntry struct {
 	Name    string   `json:"name"`
 	Version uint64   `json:"version"`
@@ -103,7 +103,8 @@ func groupOf(e *oxbow.Entry) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Held lists the entries that no model is shown unasked until a person approves them.
+// Held lists the entries that are not shown to a model unless it asks for them, until a person
+// approves them.
 func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 	out := HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
 	ctx, m, err := w.Memory(ctx, Own)
@@ -160,7 +161,7 @@ func (g *HeldGroup) add(e *oxbow.Entry) {
 	g.Time = max(g.Time, Timestamp(e.Source.Time))
 }
 
-// originOf returns the file, directory or server that an imported text is from.
+// originOf returns the file, directory or server of an imported text.
 func originOf(e *oxbow.Entry) string {
 	_, origin := e.Source.SplitRef()
 	return origin
@@ -249,7 +250,7 @@ func Withhold(ctx context.Context, e *oxbow.Entry) {
 	}
 }
 
-// pastTexts withholds texts of versions of a memory.
+// pastTexts withholds the texts of old versions.
 type pastTexts struct {
 	m    *oxbow.Memory
 	held map[string]bool // by entry name: whether the entry is in quarantine now

@@ -43,7 +43,7 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 	if err != nil {
 		return err
 	}
-	given := map[string]string{} // key by name
+	given := map[string]string{} // key in the object, by parameter name
 	filled := map[string]bool{}
 	for _, m := range members {
 		p, ok := findParam(params, m.key)
@@ -125,7 +125,7 @@ func jsonTrouble(err error) string {
 	return err.Error()
 }
 
-// findParam returns the parameter that a key means.
+// findParam returns the parameter for a key.
 func findParam(params []Param, key string) (Param, bool) {
 	for _, k := range []string{key, snake(key)} {
 		for _, p := range params {
@@ -137,7 +137,7 @@ func findParam(params []Param, key string) (Param, bool) {
 	return Param{}, false
 }
 
-// snake writes maxTokens and max-tokens as max_tokens.
+// snake converts a name such as maxTokens or max-tokens to max_tokens.
 func snake(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -221,8 +221,8 @@ func items(raw json.RawMessage) (list []json.RawMessage, err error) {
 
 // scalar is a single JSON value.
 type scalar struct {
-	raw  string // as JSON
-	text string // without the quotes
+	raw  string // value as JSON
+	text string // value without quotes
 	form form
 }
 

@@ -21,13 +21,13 @@ const (
 	EntryRelabelled = "relabelled"
 )
 
-// ChangedIn is the input of Changed.
+// ChangedIn is the argument of Changed.
 type ChangedIn struct {
 	Limit  *int `json:"limit,omitempty" usage:"how many entries are listed; 20 by default"`
 	Offset *int `json:"offset,omitempty" usage:"how many are skipped first"`
 }
 
-// ChangedOut lists the entries of a person that agents changed.
+// ChangedOut lists the entries with a text by a person that agents changed.
 type ChangedOut struct {
 	Total   int            `json:"total"`
 	Entries []ChangedEntry `json:"entries"` // the last changed first
@@ -57,8 +57,8 @@ type ChangedEntry struct {
 	Changes int    `json:"changes"`           // number of changes by agents since
 }
 
-// Changed lists the entries whose text a person wrote and an agent changed, forgot or took
-// the protection from, until the person keeps or restores them.
+// Changed lists the entries whose text a person wrote and that an agent changed, forgot or made
+// unprotected, until the person keeps or restores them.
 func Changed(ctx context.Context, w *Workspace, in ChangedIn) (ChangedOut, error) {
 	out := ChangedOut{Entries: []ChangedEntry{}}
 	limit, notes, err := limitOf(in.Limit, defaultListLimit)
@@ -153,7 +153,7 @@ func missingFrom[T comparable](have, all []T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(have, t) })
 }
 
-// DecideChangedIn is the input of KeepChanged and RestoreChanged.
+// DecideChangedIn is the argument of KeepChanged and RestoreChanged.
 type DecideChangedIn struct {
 	Names  []string `json:"names,omitempty" flag:"-" usage:"names of entries that agents changed"`
 	All    bool     `json:"all,omitempty" usage:"all entries that agents changed"`
@@ -222,7 +222,7 @@ func decideChanged(
 	return out, nil
 }
 
-// namedEdits returns the edits that are decided about, each once.
+// namedEdits returns the edits of the named entries, without repetitions.
 func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.Edit, err error) {
 	if in.All {
 		return editsOf(ctx, m)
@@ -279,7 +279,7 @@ func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]
 	return []uint64{seq}, err
 }
 
-// restoreEdits brings back the persons' texts, each in a change of its own.
+// restoreEdits restores the persons' texts, with a change for each entry.
 func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) (seqs []uint64, err error) {
 	ctx = oxbow.WithNote(ctx, "brought back from what agents made of it")
 	for i := range edits {
@@ -292,8 +292,7 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) 
 	return seqs, nil
 }
 
-// restoreEdit brings back the person's text. Labels that the person changed after the
-// agents stay.
+// restoreEdit restores the person's text. Labels that the person changed after the agents are kept.
 func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint64, error) {
 	switch {
 	case e.Now == nil:

@@ -80,7 +80,7 @@ type Annotation struct {
 // Edited reports whether the lines of the annotation have changed since.
 func (a Annotation) Edited() bool { return a.Placed == string(annotate.Edited) }
 
-// AnnotationList returns the annotations as answers show them, and an empty list for none.
+// AnnotationList returns the annotations in the form for answers. The slice is never nil.
 func AnnotationList(found []annotate.Found) []Annotation {
 	all := make([]Annotation, len(found))
 	for i, f := range found {
@@ -89,7 +89,7 @@ func AnnotationList(found []annotate.Found) []Annotation {
 	return all
 }
 
-// AnnotationOf returns the annotation as answers show it.
+// AnnotationOf returns the annotation in the form for answers.
 func AnnotationOf(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed),
 		Confidence: f.Confidence,
@@ -169,7 +169,7 @@ func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (Get
 	return out, err
 }
 
-// annotationsOf is GetAnnotations without pages.
+// annotationsOf is like GetAnnotations, but does not cut the result to a page.
 func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out GetAnnotationsOut, err error) {
 	ctx, b, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -332,7 +332,7 @@ func (o GetAnnotationsOut) Text() string {
 	return b.String()
 }
 
-// Lines writes a span, such as "7" or "42-60", as words.
+// Lines returns a span such as "7" or "42-60" in words.
 func Lines(span string) string {
 	if strings.Contains(span, "-") {
 		return "lines " + span
@@ -367,7 +367,7 @@ func writeAnnotation(b *strings.Builder, a Annotation) {
 	b.WriteString("\n" + prompt.Fence("annotation", said) + "\n")
 }
 
-// fit cuts the annotations to a page that begins at offset and a budget.
+// fit cuts the annotations to a page that begins at offset and fits the budget.
 func (o *GetAnnotationsOut) fit(offset, most int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)

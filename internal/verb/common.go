@@ -129,7 +129,7 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]s
 			names = append(append(names, e.Name), e.Aliases...)
 		}
 	}
-	slices.Sort(names) // the same answer whatever the order of IDs
+	slices.Sort(names) // so that the answer does not depend on the order of IDs
 	return text.Near(name, slices.Values(slices.Compact(names)), most), nil
 }
 
@@ -217,7 +217,7 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
 		part := typed(r.Filter, q.Filter)
 		switch {
-		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0: // the words did, whatever the filter
+		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0: // the words found nothing, even without the filter
 		case r.Left == 0:
 			why = append(why, Notef("filter %s alone removes all that was found", part))
 		default:
@@ -281,7 +281,7 @@ func hasWords(s string) bool {
 // mostNamed is the maximum number of words or terms of a query that an answer names.
 const mostNamed = 10
 
-// few joins the first of the words.
+// few joins the words, of which it omits those after the first mostNamed.
 func few(words []string) string {
 	if more := len(words) - mostNamed; more > 0 {
 		return strings.Join(words[:mostNamed], ", ") + " and " + strconv.Itoa(more) + " more"
@@ -296,7 +296,7 @@ func pluralIs(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s are"
 }
 
-// defaultListLimit is the length of a page of list and history.
+// defaultListLimit is the default number of items of list and history.
 const defaultListLimit = 20
 
 func InvalidValue(field, value, reason string) error {

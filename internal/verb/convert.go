@@ -19,8 +19,8 @@ type ConvertIn struct {
 	Adapt  bool   `json:"adapt,omitempty" flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
 	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Write nothing; say what would be written."`
 
-	// Make creates a new home in a directory, or in working memory if dir is "". It returns
-	// the store and the function that closes it.
+	// Make creates a new home in a directory, or in working memory if dir is "". It returns the
+	// store and a function that closes it.
 	Make func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
 }
 

@@ -36,11 +36,11 @@ type DumpOut struct {
 	Removed   int    `json:"removed"`
 	Recovered bool   `json:"-"` // an interrupted earlier dump was completed first
 
-	// Kept are the copies of files that were edited, not loaded, and replaced.
+	// Kept are the copies of replaced files that were edited and not loaded.
 	Kept []string `json:"kept,omitempty"`
 
-	// Directives are the names of entries whose text mdbook would replace by local files,
-	// because a person's book.toml does not forbid it.
+	// Directives are the names of entries with text that mdbook would replace by local files,
+	// because a person's book.toml does not forbid this.
 	Directives []string `json:"directives,omitempty"`
 }
 
@@ -91,7 +91,7 @@ func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin,
 		name := "home:" + hex.EncodeToString(sum[:16])
 		empty := true
 		for range m.Entries(ctx, oxbow.Filter{}) {
-			empty = false // or an error, which is the plan's to report
+			empty = false // an error is ignored, because the plan reports it
 			break
 		}
 		return mdtree.Origin{Name: name, Same: func(was string) bool { return was == name && !empty }}, nil

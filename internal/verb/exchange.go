@@ -139,8 +139,8 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	return out, err
 }
 
-// countHeld returns how many of the entries that an import changed are held back, and
-// their group.
+// countHeld returns how many of the entries that an import changed are held back, and the group of
+// these entries.
 func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
 	if r.Added+r.Updated == 0 {
 		return 0, ""

@@ -171,7 +171,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 	}
 	b, err := w.tree(ctx)
 	if err != nil || (b != nil && elsewhere(labels, w.here())) {
-		b = nil // to remember matters more
+		b = nil // remember the entry without hashes
 	}
 	old := hashesOf(labels)
 	out := withoutHashes(labels)
@@ -183,7 +183,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 			}
 		}
 		l := oxbow.Label{Key: oxbow.LabelFileBlob, Value: blob + " " + f}
-		if blob != "" && l.Check() == nil { // with a long path it is too long
+		if blob != "" && l.Check() == nil { // the label of a long path would be too long
 			out = append(out, l)
 		}
 	}

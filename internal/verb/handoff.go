@@ -94,7 +94,7 @@ type HandoffsOut struct {
 	Handoffs []HandoffOut `json:"handoffs"`
 }
 
-// Handoffs lists the handoffs that wait.
+// Handoffs lists the open handoffs.
 func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, error) {
 	out := HandoffsOut{Handoffs: []HandoffOut{}}
 	ctx, m, err := w.Memory(ctx, Read)
@@ -145,7 +145,7 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 	return w.open(ctx, l, m, h, in.Opening), nil
 }
 
-// newestHandoff returns the handoff that a taker would get.
+// newestHandoff returns the handoff that TakeHandoff would take.
 func newestHandoff(ctx context.Context, m *oxbow.Memory) (handoff.Handoff, error) {
 	open, err := handoff.List(ctx, m, "", false)
 	if err == nil && len(open) == 0 {
@@ -271,7 +271,7 @@ func OpenSession(ctx context.Context, w *Workspace, in OpenSessionIn) (OpenSessi
 	if err != nil {
 		return OpenSessionOut{}, err
 	}
-	req, err := w.selection(ctx, m, in.SelectIn) // before the handoff is taken
+	req, err := w.selection(ctx, m, in.SelectIn) // must be valid before the handoff is taken
 	if err != nil {
 		return OpenSessionOut{}, err
 	}

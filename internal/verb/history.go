@@ -62,7 +62,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	return out, nil
 }
 
-// wants reports whether changes of a source are asked for.
+// wants reports whether the caller asked for changes of that source.
 func (in HistoryIn) wants(s oxbow.Source) bool {
 	return (in.By == "" || in.By == string(s.Actor)) &&
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SessionOf(s))
@@ -194,7 +194,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undo, err := changes(ctx, m, []uint64{out.Seq})
 	if err != nil {
-		return // the undo itself is done
+		return // the undo itself has succeeded
 	}
 	var before map[string]oxbow.Entry
 	if len(undone) == 1 {
@@ -234,7 +234,7 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 		return nil
 	}
 	before := map[string]oxbow.Entry{}
-	for _, c := range slices.Backward(earlier) { // the oldest first
+	for _, c := range slices.Backward(earlier) { // oldest first
 		for _, v := range c.Versions {
 			before[v.Entry.Name] = v.Entry
 		}
@@ -242,7 +242,7 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 	return before
 }
 
-// undoneBy returns the changes that an undo took back.
+// undoneBy returns the changes that an undo reverted.
 func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change, error) {
 	undo, err := changes(ctx, m, []uint64{seq})
 	if err != nil {
@@ -325,7 +325,7 @@ func (e *laterChangeError) Error() string {
 
 func (*laterChangeError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// noChangeError is a change that there is not. Callers branch on it as on a name.
+// noChangeError reports that a change does not exist. Callers treat it like an unknown name.
 type noChangeError uint64
 
 func (e noChangeError) Error() string {

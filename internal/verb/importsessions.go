@@ -122,7 +122,7 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 	}
 }
 
-// find returns the transcripts that are to be read.
+// find returns the transcripts to read.
 func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {

@@ -93,7 +93,7 @@ type FixesIn struct {
 	Limit   int    `json:"limit,omitempty" default:"20" usage:"at most this many"`
 }
 
-// FixesOut are fixes, the newest first.
+// FixesOut is a list of fixes, newest first.
 type FixesOut struct {
 	Fixes []inbox.Fix `json:"fixes"`
 	Of    int         `json:"of"` // how many match
@@ -139,7 +139,7 @@ func Fixes(ctx context.Context, w *Workspace, in FixesIn) (FixesOut, error) {
 	return out, nil
 }
 
-// ProposalIn names a proposal.
+// ProposalIn identifies a proposal.
 type ProposalIn struct {
 	ID string `json:"id" flag:"-" usage:"id of the proposal, or how it begins"`
 }
@@ -163,7 +163,7 @@ func Proposal(ctx context.Context, w *Workspace, in ProposalIn) (out ProposalOut
 	for _, name := range out.From {
 		e, err := a.Memory.Get(ctx, name)
 		if err != nil {
-			continue // a session that was forgotten
+			continue // the session was forgotten
 		}
 		if t, err := session.Parse(e.Content); err == nil {
 			out.Prompt = t.Prompt()
@@ -183,7 +183,7 @@ func (w *Workspace) proposal(ctx context.Context, a *session.Archive, id string)
 	return one[0], err
 }
 
-// AcceptProposalsIn names proposals that become notes.
+// AcceptProposalsIn identifies the proposals that become notes.
 type AcceptProposalsIn struct {
 	IDs  []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
 	Name string   `json:"name,omitempty" usage:"name of the note; by default its first line"`
@@ -192,7 +192,7 @@ type AcceptProposalsIn struct {
 	Content string `json:"-"`
 }
 
-// AcceptProposalsOut are the notes, in the order of the ids.
+// AcceptProposalsOut is the new notes, in the order of the IDs.
 type AcceptProposalsOut struct {
 	Notes []RememberOut `json:"notes"`
 }
@@ -235,7 +235,7 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 	return out, nil
 }
 
-// proposals finds all before anything is done.
+// proposals returns the proposals with these IDs. It fails if any of them does not exist.
 func (w *Workspace) proposals(
 	ctx context.Context,
 	ids []string,
@@ -305,7 +305,7 @@ func (w *Workspace) markUndone(ctx context.Context, items []inbox.Item) error {
 	if err != nil {
 		return err
 	}
-	removed := map[uint64][]int{} // by the change that took the note away
+	removed := map[uint64][]int{} // indexes of items by the change that removed their notes
 	for i, it := range items {
 		if accepted(it) {
 			if seq := removal(ctx, m, it.Note); seq > 0 {
@@ -348,7 +348,7 @@ func removal(ctx context.Context, m *oxbow.Memory, name string) uint64 {
 	return 0
 }
 
-// DropProposalsIn names proposals that are not wanted.
+// DropProposalsIn identifies the proposals to drop.
 type DropProposalsIn struct {
 	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
 }
@@ -385,7 +385,7 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 	return out, nil
 }
 
-// ReopenProposals has proposals wait again that were dropped. Only a person may.
+// ReopenProposals reopens proposals that were dropped. Only a person may.
 func ReopenProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
 	if err := PersonOnly(w.Stamped(ctx), "brings a proposal back", "oxbow inbox"); err != nil {

@@ -124,7 +124,7 @@ var Volunteered = oxbow.Filter{Terms: []oxbow.Term{
 	{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}, Not: true},
 }}
 
-// injectSources returns notes and archive, as far as there are any.
+// injectSources returns the notes and the archive of sessions, if they exist.
 func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err error) {
 	place, perr := w.Located()
 	_, m, err := w.Memory(ctx, Read)

@@ -28,7 +28,7 @@ type InjectedIn struct {
 	Off bool `json:"-"`
 }
 
-// InjectedOut are injections, the last first.
+// InjectedOut is a list of injections, newest first.
 type InjectedOut struct {
 	Injections []InjectedItem  `json:"injections"`
 	More       bool            `json:"more,omitempty"` // there are more injections
@@ -50,7 +50,7 @@ type InjectedItem struct {
 	Text string          `json:"text,omitempty"` // set if it is requested or if there is a single injection
 }
 
-// InjectedTotal sums injections up.
+// InjectedTotal is the sums over all selected injections.
 type InjectedTotal struct {
 	Injections int            `json:"injections"`
 	Used       int            `json:"used"` // injections of which an entry was used
@@ -107,7 +107,7 @@ func Injected(ctx context.Context, w *Workspace, in InjectedIn) (InjectedOut, er
 	return out, err
 }
 
-// filter returns the filter of the turns that may have such injections.
+// filter returns the filter for turns that may have selected injections.
 func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.Time) (f oxbow.Filter, err error) {
 	add := func(key, value string) {
 		if value != "" {
@@ -131,7 +131,7 @@ func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.
 	return f, nil
 }
 
-// itemsOf returns the injections of a turn that are asked for.
+// itemsOf returns the selected injections of a turn.
 func (in InjectedIn) itemsOf(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.Parse(e.Content)
 	if err != nil {
@@ -158,7 +158,7 @@ func (in InjectedIn) itemsOf(e oxbow.Entry, since time.Time) (items []InjectedIt
 	return items
 }
 
-// add adds the last of the injections, and sums up all.
+// add appends the newest injections up to the limit, and adds all injections to the total.
 func (out *InjectedOut) add(all []InjectedItem, limit int, texts bool) {
 	for i := range all {
 		out.Total.Injections++

@@ -56,7 +56,7 @@ func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store) error) error
 	return err
 }
 
-// open returns the memory with mu held shared, or nil without it.
+// open returns the memory with r.mu locked for reading. If it returns nil, r.mu is not locked.
 func (r *SecondReader) open() *oxbow.Memory {
 	r.mu.RLock()
 	if r.memory != nil {
@@ -65,7 +65,7 @@ func (r *SecondReader) open() *oxbow.Memory {
 	r.mu.RUnlock()
 	r.mu.Lock()
 	if r.memory == nil {
-		r.memory, _ = r.Open() // the store is read instead
+		r.memory, _ = r.Open() // after an error, the store is read instead
 	}
 	r.mu.Unlock()
 	r.mu.RLock()
@@ -81,7 +81,7 @@ func (r *SecondReader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.memory != nil {
-		_ = r.memory.Close() // nothing was written
+		_ = r.memory.Close() // cannot lose data, because nothing was written
 		r.memory = nil
 	}
 }
@@ -107,7 +107,7 @@ func keepPrints(ops []oxbow.Op, k Knowledge) {
 	}
 }
 
-// keepPrintsOf keeps fingerprints of an entry if nobody vouches for it.
+// keepPrintsOf records fingerprints of an entry if nobody vouches for it.
 func keepPrintsOf(p fingerprint.File, e *oxbow.Entry) {
 	if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
 		_, _ = p.Add(fingerprint.Foreign, writtenText(e), taints...)

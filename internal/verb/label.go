@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// LabelCount is a label and the number of entries that carry it.
+// LabelCount is a label with its number of entries.
 type LabelCount struct {
 	Label   string `json:"label"`
 	Key     string `json:"key"`
@@ -103,7 +103,7 @@ func Labels(ctx context.Context, w *Workspace, in LabelsIn) (LabelsOut, error) {
 	}
 	kept := cs[:0]
 	for _, c := range cs {
-		// Labels that programs set for themselves are listed by their key only.
+		// Labels that programs set for their own use are listed only by their key.
 		if c.Label.Key == in.Key || (in.Key == "" && c.Label.Key != oxbow.LabelFileBlob) {
 			kept = append(kept, c)
 		}
@@ -128,7 +128,7 @@ type RelabelOut struct {
 	Entries []Relabelled `json:"entries"`
 }
 
-// Relabelled is an entry with other labels.
+// Relabelled is an entry whose labels changed.
 type Relabelled struct {
 	Name    string   `json:"name"`
 	Added   []string `json:"added,omitempty"`
@@ -250,8 +250,7 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 	return out, nil
 }
 
-// isProgramLabel reports whether oxbow itself sets the label and only a person may change it
-// by hand.
+// isProgramLabel reports whether oxbow itself sets the label, so that only a person may change it.
 func isProgramLabel(l oxbow.Label) bool {
 	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved ||
 		l.Key == oxbow.LabelTextBy || l.IsPersonal()
@@ -285,7 +284,7 @@ func (w *Workspace) relabelled(ctx context.Context, m *oxbow.Memory, c label.Cha
 		switch now, err := m.Get(ctx, c.Name); {
 		case err == nil:
 			c.After = now.Labels
-		case !errors.Is(err, oxbow.ErrNotFound): // another process may have forgotten it since
+		case !errors.Is(err, oxbow.ErrNotFound): // another process may have forgotten the entry
 			return Relabelled{}, err
 		}
 	}

@@ -23,7 +23,7 @@ func Notef(format string, args ...any) Note { return Note{format, args} }
 // Plain returns a note of a sentence without references.
 func Plain(sentence string) Note { return Note{"%s", []any{sentence}} }
 
-// plains is Plain for several sentences.
+// plains is like Plain, for several sentences.
 func plains(sentences []string) []Note {
 	var ns []Note
 	for _, s := range sentences {
@@ -32,7 +32,7 @@ func plains(sentences []string) []Note {
 	return ns
 }
 
-// In returns the sentence with the references as a door writes them.
+// In returns the sentence with the references in the words of a door.
 func (n Note) In(write func(Reference) string) string {
 	args := slices.Clone(n.args)
 	for i, a := range args {
@@ -43,7 +43,7 @@ func (n Note) In(write func(Reference) string) string {
 	return fmt.Sprintf(n.format, args...)
 }
 
-// String returns the sentence as models read it.
+// String returns the sentence in the words for models.
 func (n Note) String() string { return n.In(Reference.model) }
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -55,7 +55,7 @@ func (n *Note) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// withParam returns the note with another name of a parameter.
+// withParam returns the note with a parameter renamed.
 func (n Note) withParam(old, name ParamRef) Note {
 	args := slices.Clone(n.args)
 	for i, a := range args {
@@ -66,7 +66,7 @@ func (n Note) withParam(old, name ParamRef) Note {
 	return Note{n.format, args}
 }
 
-// About reports whether the note speaks of a parameter.
+// About reports whether the note refers to a parameter.
 func (n Note) About(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
 
 // JoinNotes joins several notes to a single note.
@@ -91,7 +91,7 @@ type ParamRef string
 // VerbRef is the name of a verb, such as list.
 type VerbRef string
 
-// PageRef is the offset of a page that follows.
+// PageRef is the offset of the next page.
 type PageRef int
 
 // PersonRef is a command of oxbow that people run, such as "oxbow check".

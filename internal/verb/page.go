@@ -82,7 +82,7 @@ func cutNote(all, n, offset, most int, one, many string) Note {
 		many), ParamRef("max_tokens"), most, PageRef(offset+n))
 }
 
-// headText is a hit or a listed entry as its text.
+// headText returns a hit or a listed entry as text.
 func headText(e Entry) string {
 	var b strings.Builder
 	writeHead(&b, e)
@@ -127,7 +127,7 @@ func (out *RecallOut) fill(contents []string, most int, keep bool) {
 	all, spent := len(out.Hits), prompt.Tokens(frame.Text())+noteTokens
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
-		n := prompt.Tokens(headText(h)) + 2 // and its number
+		n := prompt.Tokens(headText(h)) + 2 // two tokens for the number of the hit
 		if !keep && spent+n > most && (i < all-1 || spent-noteTokens+n > most) {
 			break
 		}
@@ -135,7 +135,7 @@ func (out *RecallOut) fill(contents []string, most int, keep bool) {
 	}
 	out.Hits = out.Hits[:len(heads)]
 	for i := range out.Hits {
-		// No text has fewer tokens than a hundredth of its bytes.
+		// A text has at least as many tokens as a hundredth of its bytes.
 		if len(contents[i]) > snippetWidth && len(contents[i])/100 > most-spent {
 			continue
 		}
@@ -172,8 +172,7 @@ func (out *RecallOut) addTurns(room int) {
 	}
 }
 
-// lastWithTurns returns the index of the last hit that turns are shown around,
-// or -1.
+// lastWithTurns returns the index of the last hit that is shown with turns around it, or -1.
 func lastWithTurns(hits []Entry) int {
 	for i, h := range slices.Backward(hits) {
 		if len(h.Before)+len(h.After) > 0 {
@@ -217,8 +216,7 @@ func (out *RecallOut) tell(notes []Note, all, most int) {
 	out.TokensUsed = prompt.Tokens(out.Text())
 }
 
-// fit cuts the content to a page that begins at offset and keeps the answer
-// within a budget.
+// fit cuts the content to a page that begins at offset, so that the answer fits the budget.
 func (out *GetOut) fit(offset, most int) error {
 	content := *out.Content
 	if offset == 0 && most == math.MaxInt {
@@ -272,7 +270,7 @@ func (out *GetOut) note(notes []Note) {
 	out.Notes = append(notes[:len(notes):len(notes)], out.Page.note())
 }
 
-// clipTokens returns the beginning of s that has at most so many tokens.
+// clipTokens returns the longest beginning of s that has at most the given number of tokens.
 func clipTokens(s string, most int) string {
 	s = s[:min(len(s), most*100)]
 	low, high := 0, len(s)
@@ -300,7 +298,8 @@ func (p Page) end() string {
 	return "note: " + p.note().String() + ", all else as in this call\n"
 }
 
-// room returns the bytes of a page for a text around which an answer has so many.
+// room returns the number of bytes on a page for the text, if the rest of the answer has around
+// bytes.
 func (w *Workspace) room(around int) int {
 	if w.Page == 0 {
 		return math.MaxInt
@@ -370,13 +369,13 @@ func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 	return page, nil
 }
 
-// ticks returns how many backticks a line begins with.
+// ticks returns the number of backticks at the beginning of a line.
 func ticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
-// openFence returns the line that opened the fence in which the first n bytes of
-// a text end, or "".
+// openFence returns the line that opened the fence at byte n of a text, or "" if there is no open
+// fence.
 func openFence(s string, n int) (open string) {
-	if n > 0 && s[n-1] != '\n' { // in a line
+	if n > 0 && s[n-1] != '\n' { // n is inside a line
 		n += strings.IndexByte(s[n:]+"\n", '\n') + 1
 	}
 	for line := range strings.Lines(s[:min(n, len(s))]) {
@@ -391,8 +390,8 @@ func openFence(s string, n int) (open string) {
 	return open
 }
 
-// fit cuts the list, which begins at offset, to a budget. Each entry has its place on the
-// page in at, whose last is the end.
+// fit cuts the list, which begins at offset, to a budget. The elements of at are the offsets of the
+// entries on the page, followed by the end of the last entry.
 func (out *ListOut) fit(offset, most int, at []int) {
 	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), most, writeHead)
 	next := offset + at[n]
@@ -409,7 +408,7 @@ func (out *ListOut) fit(offset, most int, at []int) {
 	}
 }
 
-// fit cuts the changes, of which the first offset are left out, to a budget.
+// fit cuts the changes to a budget. The first offset changes were left out before.
 func (out *HistoryOut) fit(offset, most int) {
 	all := len(out.Changes)
 	if all == 0 {

@@ -114,7 +114,7 @@ func enumOf(tag string) []string {
 	return strings.Split(tag, ",")
 }
 
-// typeOf returns the type of a parameter that has a field of that type.
+// typeOf returns the type of the parameter for a field of type t.
 func typeOf(t reflect.Type) (name string, repeatable bool) {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -149,8 +149,8 @@ func (p Param) put(in reflect.Value, value any) {
 	}
 }
 
-// Check refuses text that JSON cannot carry, and a required text that is empty,
-// in the struct that in points to. The error calls the parameter so.
+// Check returns an error if the struct that in points to has text that JSON cannot represent, or if
+// the parameter is required and empty. The error names the parameter.
 func (p Param) Check(in any, called string) error {
 	f := reflect.ValueOf(in).Elem().FieldByIndex(p.index)
 	switch {

@@ -43,7 +43,7 @@ func (p Place) Dir() string {
 	return p.Home
 }
 
-// Host is the machine and the process around a workspace.
+// Host is the machine and the process of a workspace.
 type Host struct {
 	Getenv     func(string) string
 	GOOS       string
@@ -51,7 +51,7 @@ type Host struct {
 	Executable string // path of this program
 	Version    Version
 	Rand       io.Reader
-	NetworkFS  bool // writing to a network file system is wanted
+	NetworkFS  bool // a person allowed writing to a network file system
 	Trusted    trust.List
 }
 
@@ -124,7 +124,7 @@ func NoMemory(home string) error {
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
 }
 
-// advisedError is an error that has its own remedy, a sentence.
+// advisedError is an error with advice, which is a sentence.
 type advisedError struct {
 	Err    error
 	Remedy string
@@ -133,7 +133,7 @@ type advisedError struct {
 func (e *advisedError) Error() string { return e.Err.Error() }
 func (e *advisedError) Unwrap() error { return e.Err }
 
-// Advise returns the error with its own remedy.
+// Advise returns the error with advice.
 func Advise(err error, remedy string) error { return &advisedError{err, remedy} }
 
 // Invalidf returns an error about an argument. It matches [oxbow.ErrInvalid].
@@ -166,7 +166,7 @@ func NotStore(path string, err error) error {
 	head := make([]byte, 32)
 	n, _ := f.Read(head)
 	switch file, dir := text.ShellQuote(path), text.ShellQuote(filepath.Dir(path)); {
-	case n == 0 && filepath.Ext(path) != ".oxbow": // not the store of a home, which was truncated
+	case n == 0 && filepath.Ext(path) != ".oxbow": // an empty file is not a truncated store of a home
 		return Advise(fmt.Errorf("opening %s: it is empty, and no memory: %w", path, oxbow.ErrNotStore),
 			"name another file, or a directory for a new memory: oxbow --home DIR init")
 	case n == 0:

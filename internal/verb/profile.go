@@ -240,7 +240,7 @@ func loadNotes(sel *profile.Selection, most, budget int) []Note {
 	return append(notes, plains(sel.Notes)...)
 }
 
-// unloadProfile is the verb unload_memory_profile.
+// unloadProfile implements unload_memory_profile.
 func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (unloadMemoryProfileOut, error) {
 	if w.Profiles == nil {
 		return unloadMemoryProfileOut{}, errNoProfiles
@@ -268,7 +268,7 @@ func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (u
 		)}, nil
 }
 
-// list returns the profiles there are.
+// list returns all profiles.
 func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	all, err := p.Set.List()
@@ -332,7 +332,7 @@ func WithProfiles(tools []Tool, sets Sets) []Tool {
 	return append(out, verbs...)
 }
 
-// handleParam is the parameter that names the profile to work within.
+// handleParam is the name of the parameter for the handle of a profile.
 const handleParam = "handle"
 
 // withHandle returns the schema with the parameter for handles.
@@ -421,7 +421,7 @@ func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err 
 	given := false
 	for _, m := range members {
 		if m.key != handleParam {
-			key, _ := json.Marshal(m.key) // a string can always be written
+			key, _ := json.Marshal(m.key) // a string always encodes
 			left = append(left, string(key)+":"+string(m.value))
 			continue
 		}

@@ -24,13 +24,13 @@ type ProfilesOut struct {
 	Profiles []ProfileRow `json:"profiles"`
 }
 
-// ProfileDirs returns the names of the directories of a home that hold profiles.
+// ProfileDirs returns the names of the directories in a home that contain profiles.
 func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
 
-// SkillDirs returns the names of the directories of a home that hold skills.
+// SkillDirs returns the names of the directories in a home that contain skills.
 func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
 
-// Documents returns the names of the files of a home that a profile includes if it names none.
+// Documents returns the names of the home's files that a profile includes by default.
 func Documents() []string { return profile.Identity() }
 
 // ProfileRow is one profile in a list.
@@ -51,7 +51,7 @@ func origin(project bool) string {
 	return "home"
 }
 
-// ListProfiles lists the profiles there are.
+// ListProfiles lists all profiles.
 func ListProfiles(_ context.Context, w *Workspace, _ ProfilesIn) (ProfilesOut, error) {
 	out := ProfilesOut{Profiles: []ProfileRow{}}
 	l, err := w.Loader()

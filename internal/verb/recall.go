@@ -94,7 +94,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	}
 	out.Notes = append(out.Notes, readingNotes(read, hits)...)
 	var cited map[uint64][]FileRef
-	if q.AsOf == 0 { // the working tree is of now
+	if q.AsOf == 0 { // the working tree does not match past states
 		cited, notes = w.CheckFileRefs(ctx, entriesOf(hits))
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
@@ -264,7 +264,7 @@ func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	return notes
 }
 
-// spanned writes the first and last day of a span.
+// spanned returns the first and last day of a span as text.
 func spanned(d oxbow.Span) string {
 	first := d.From.Format(time.DateOnly)
 	switch last := d.To.Add(-time.Second).Format(time.DateOnly); {
@@ -290,8 +290,7 @@ func writtenAs(term string, hits []oxbow.Hit) string {
 	return term
 }
 
-// shownWords returns the words of a content, in lower case, that have a term of
-// the query.
+// shownWords returns the words of a content, in lower case, that match a term of the query.
 func shownWords(content string, read oxbow.ParsedQuery) []string {
 	wanted := map[string]bool{}
 	for _, t := range read.Terms {
@@ -462,8 +461,8 @@ func (out *GetOut) count(ctx context.Context, w *Workspace) {
 	)
 }
 
-// entryOrVersion returns the entry of that name or alias or, past, the version
-// that NAME@SEQ names.
+// entryOrVersion returns the entry with that name or alias, or the version for NAME@SEQ. The result
+// past is true for a version.
 func (w *Workspace) entryOrVersion(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -504,7 +503,7 @@ func noSuchName(name string, err error) error {
 	return err
 }
 
-// cutSeq cuts NAME@SEQ.
+// cutSeq splits NAME@SEQ into the name and the number.
 func cutSeq(s string) (name string, seq uint64, ok bool) {
 	i := strings.LastIndexByte(s, '@')
 	if i < 1 {

@@ -110,7 +110,7 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// dayOf returns the filter of the day, month or year that a date names.
+// dayOf returns the filter for a day, a month or a year.
 func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
 	if err != nil {

@@ -106,7 +106,7 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 		switch e, err := m.Get(ctx, word); {
 		case err != nil:
 		case e.Content == word:
-			in.Content = word // the same call again
+			in.Content = word // the call is a repeat
 			return nil
 		case in.keepsContent():
 			in.Name = word
@@ -201,7 +201,7 @@ type edit struct {
 // errTaken reports that a name made from the content belongs to another entry.
 var errTaken = errors.New("the name is taken")
 
-// The outcomes of remember.
+// Outcomes of remember.
 const (
 	added     = "added"
 	updated   = "updated"

@@ -99,7 +99,7 @@ func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowled
 	return c.found
 }
 
-// comparer compares texts that are written.
+// comparer compares texts that are being written.
 type comparer struct {
 	names         []string // names of the entries with the texts, or ""
 	texts, before []string
@@ -161,8 +161,9 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *Secon
 	}
 }
 
-// suspects calls fn once with each entry that nobody vouches for, until fn returns an error.
-// With isUnvouched, a change is unvouched in any case, and fn gets only tainted entries.
+// suspects calls fn once for each entry that nobody vouches for, until fn returns an error. If
+// isUnvouched is set, the change is unvouched in any case, so fn is called only for tainted
+// entries.
 func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(*oxbow.Entry) error) error {
 	terms := []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelTaint}}}
 	if !isUnvouched {
@@ -171,7 +172,7 @@ func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(
 			oxbow.Term{Key: "has", Values: []string{oxbow.LabelOrigin}},
 			oxbow.Term{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}})
 	}
-	var seen []oxbow.Term // the terms before, negated
+	var seen []oxbow.Term // negations of the terms of earlier queries
 	for _, term := range terms {
 		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
 		isKnown := true
@@ -206,7 +207,7 @@ func vouchFor(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledg
 	for _, op := range ops {
 		s, _ := textOf(op, oxbow.Entry{})
 		if o, ok := op.(oxbow.Relabel); ok && !isHeld(&oxbow.Entry{Labels: o.Labels}) {
-			if old, err := store.Get(ctx, o.Name); err == nil && isHeld(&old) { // it is approved
+			if old, err := store.Get(ctx, o.Name); err == nil && isHeld(&old) { // a person approves the entry
 				s += "\n" + old.Content
 			}
 		}

@@ -58,7 +58,7 @@ func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, e
 	return SavedOut{out.Name, out.Version, out.Notes}, nil
 }
 
-// HandOff keeps a handoff for the next session.
+// HandOff stores a handoff for the next session.
 func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, error) {
 	ctx, m, err := w.Memory(ctx, Create)
 	if err != nil {

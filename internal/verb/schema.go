@@ -68,7 +68,7 @@ func outputSchema(out reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-// open allows members that a schema does not name.
+// open allows properties that a schema does not list.
 func open(s *jsonschema.Schema) {
 	if s == nil {
 		return

@@ -30,7 +30,7 @@ func (e *SecretError) Error() string {
 	return fmt.Sprintf("line %d of the %s looks like a secret (%s)", e.Line, e.Part, e.Rule)
 }
 
-// Is matches [oxbow.ErrInvalid].
+// Is reports that a SecretError matches [oxbow.ErrInvalid].
 func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 // Secrets decides how secrets in changes are handled. The zero value replaces secrets of agents by
@@ -48,7 +48,8 @@ func (s *Secrets) keeps(ctx context.Context) (person, keep bool) {
 	return person, person && s.Allow != nil && s.Allow()
 }
 
-// text returns a text of a change without secrets, or the error that a person gets.
+// text returns a text of a change without secrets. If the text is a person's and has secrets, it
+// returns an error.
 func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.Finding) (string, error) {
 	person, keep := s.keeps(ctx)
 	if keep {

@@ -58,7 +58,7 @@ func SeenFrom(ctx context.Context, other *Seen) *Seen {
 	return other
 }
 
-// Show records entries as the session knows them now. A nil Seen records nothing.
+// Show records that the session knows the current version of entries. A nil Seen records nothing.
 func (s *Seen) Show(entries ...oxbow.Entry) {
 	if s == nil {
 		return
@@ -119,7 +119,7 @@ func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
 	return err
 }
 
-// RecordWrite is [Written.Record] for the list of the home.
+// RecordWrite calls [Written.Record] of the home's list.
 func (s *Seen) RecordWrite(was, is oxbow.Entry) {
 	if s != nil {
 		s.written.Record(was, is)
@@ -143,7 +143,7 @@ func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
 	return now
 }
 
-// drop forgets a name.
+// drop removes a name.
 func (s *Seen) drop(name string) {
 	if old, ok := s.known[name]; ok {
 		delete(s.known, name)
@@ -152,7 +152,7 @@ func (s *Seen) drop(name string) {
 	}
 }
 
-// Known returns the entry of that name as the session knows it.
+// Known returns the version of the entry that the session knows.
 func (s *Seen) Known(e oxbow.Entry) (oxbow.Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *Seen) Gone(now oxbow.Entry) error {
 	return nil
 }
 
-// maxStands bounds the text that a refusal shows, in bytes.
+// maxStands is the maximum length of a text that a refusal shows, in bytes.
 const maxStands = 32 << 10
 
 // guard returns the Seen of the context's session, or nil if the memory has a history, which keeps
@@ -284,10 +284,10 @@ func mergeText(base, want, now string) (string, bool) {
 	return strings.ReplaceAll(merged, "\n", eol), ok
 }
 
-// same reports whether two texts differ in line ends at most.
+// same reports whether two texts are equal apart from line ends.
 func same(a, b string) bool { return lines(a) == lines(b) }
 
-// mergeSets merges three sets, in the order of want.
+// mergeSets merges three sets. The result has the order of want.
 func mergeSets[T comparable](base, want, now []T) []T {
 	var out []T
 	for _, x := range want {

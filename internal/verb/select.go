@@ -60,7 +60,7 @@ func (w *Workspace) selected(
 	return selectionOut(&got), nil
 }
 
-// selection is the request of a selection, its date resolved.
+// selection returns the request for a selection, with its date as the number of a change.
 func (w *Workspace) selection(ctx context.Context, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
 	req := profile.Request{Query: in.Query, Budget: in.Budget}
 	if in.AsOf == "" {
@@ -74,8 +74,7 @@ func (w *Workspace) selection(ctx context.Context, m *oxbow.Memory, in SelectIn)
 	return req, err
 }
 
-// BeforeFirstError is a date before the first change. It matches
-// [oxbow.ErrInvalid].
+// BeforeFirstError reports a date before the first change. It matches [oxbow.ErrInvalid].
 type BeforeFirstError struct{ Date string }
 
 func (e *BeforeFirstError) Error() string { return "the memory held nothing yet at " + e.Date }

@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// The memories that recall may ask.
+// Memories that recall can search.
 const (
 	inNotes    = "notes"
 	inSessions = "sessions"
@@ -44,7 +44,7 @@ func (in *RecallIn) cutIn() error {
 	return nil
 }
 
-// Recall finds entries by words, best first, in the memories that are wanted.
+// Recall finds entries by words, best first, in the memories that the caller selects.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	if err := in.cutIn(); err != nil {
 		return RecallOut{}, err
@@ -93,7 +93,7 @@ type SessionsIn struct {
 	Limit   *int   `json:"limit,omitempty" usage:"Most sessions, 20 by default."`
 }
 
-// SessionsOut are sessions, the last active first.
+// SessionsOut is a list of sessions, the most recently active first.
 type SessionsOut struct {
 	Sessions []session.Summary `json:"sessions"`
 	More     bool              `json:"more,omitempty"` // there are more sessions
@@ -164,8 +164,8 @@ func (w *Workspace) until(s string) (time.Time, error) {
 	return end, err
 }
 
-// period returns the start and the end of a date, or the time of a span before now as
-// both.
+// period returns the start and the end of a date. For a span before now, both are the time of its
+// beginning.
 func (w *Workspace) period(field, s string) (start, end time.Time, err error) {
 	if s == "" {
 		return start, end, nil
@@ -183,13 +183,13 @@ func (w *Workspace) period(field, s string) (start, end time.Time, err error) {
 
 func quoteValue(s string) string { return fmt.Sprintf("%q", s) }
 
-// SessionIn names a session.
+// SessionIn identifies a session.
 type SessionIn struct {
 	Session string `json:"session" flag:"-" usage:"Identifier of the session, or how it begins; CLIENT/SESSION is one, too."`
 	Last    int    `json:"last,omitempty" usage:"Only the last N turns."`
 }
 
-// SessionOut is a session and its turns.
+// SessionOut is a session with its turns.
 type SessionOut struct {
 	session.Summary
 	List []session.Turn `json:"list"`
@@ -255,7 +255,7 @@ func oneSession(ctx context.Context, a *session.Archive, name string) (session.S
 	return found[0], nil
 }
 
-// noSessionError matches [oxbow.ErrNotFound].
+// noSessionError reports an unknown session. It matches [oxbow.ErrNotFound].
 type noSessionError struct{}
 
 func (noSessionError) Error() string        { return "session not found" }
@@ -341,7 +341,7 @@ func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOu
 	return out, nil
 }
 
-// ForgetSessionIn names a session that is to be forgotten.
+// ForgetSessionIn identifies a session to forget.
 type ForgetSessionIn struct {
 	Session string `json:"session,omitempty" flag:"-" usage:"Identifier of the session, or how it begins."`
 	DryRun  bool   `json:"dry_run,omitempty" usage:"Say what would be forgotten, and change nothing."`
@@ -359,7 +359,7 @@ type ForgetSessionOut struct {
 	Turns   int    `json:"turns"`
 }
 
-// forgetNote begins the note of a change that forgets a session.
+// forgetNote is the prefix of the note of a change that forgets a session.
 const forgetNote = "forget session "
 
 // ForgetSession removes a session from the archive, or restores the session that was removed last.
@@ -426,7 +426,7 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 		s := session.Summary{Client: client, Session: id}
 		for _, v := range c.Versions {
 			turn, ok := strings.CutPrefix(v.Entry.Name, of+"/")
-			if ok && strings.Trim(turn, "0123456789") == "" { // not the session itself, nor its pages
+			if ok && strings.Trim(turn, "0123456789") == "" { // count turns only, not the session itself or its pages
 				s.Turns++
 			}
 		}

@@ -78,7 +78,7 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 	}
 	how := Read
 	if r != nil {
-		how = Create // to record the run
+		how = Create // the run is recorded
 	}
 	ctx, m, err := w.Memory(ctx, how)
 	if err != nil {
@@ -198,5 +198,5 @@ func (o SpawnSubAgentOut) Text() string {
 	return b.String()
 }
 
-// Failed reports whether a run was started and did not end well.
+// Failed reports whether a run was started and failed.
 func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Ended != subagent.Done }

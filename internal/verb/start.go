@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// StartIn is the input of Start.
+// StartIn is the argument of Start.
 type StartIn struct {
 	Project string `json:"project,omitempty" usage:"Project in which the session begins."` // "" if unknown
 	Budget  int    `json:"max_tokens,omitempty" usage:"Most tokens, those of hooks by default."`
@@ -124,8 +124,8 @@ func shownOf(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (show
 	return shown
 }
 
-// addNotes returns the lines with notes and the line about the rest, and records in
-// the block which notes they show.
+// addNotes returns the lines for notes and the line about the other notes. It records in the block
+// which notes the lines show.
 func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) (string, error) {
 	vouched, err := vouchedNotes(ctx, m, in.Project)
 	if err != nil {
@@ -250,7 +250,7 @@ func placesOf(project string) []oxbow.Filter {
 	}
 }
 
-// The groups of notes in the block, in their order.
+// Groups of notes in the block, in their order.
 const (
 	groupPinned = iota
 	groupProcess
@@ -273,7 +273,7 @@ func groupAtStart(e *oxbow.Entry) int {
 
 const labelDecision = "tag:decision"
 
-// whyAtStart returns the reason for which a note is in the block.
+// whyAtStart returns the reason why a note is in the block.
 func whyAtStart(e *oxbow.Entry) string {
 	labels := LabelTexts(e.Labels)
 	for _, why := range []string{profile.LabelPinned + ":true", profile.LabelProcess + ":true", labelDecision} {
@@ -331,7 +331,7 @@ func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project stri
 	return line + ".\n", nil
 }
 
-// maxNamed is the most bytes of a name in the line about the rest.
+// maxNamed is the maximum length of a name in the line about the other notes, in bytes.
 const maxNamed = 40
 
 // openHandoff returns a line about the newest open handoff of the project or of no project. It

@@ -63,7 +63,7 @@ func (p Place) CheckTarget(path string, bound bool) error {
 
 // ownsName reports whether a file of that name in the home is the memory's own.
 func (p Place) ownsName(name string) bool {
-	name = strings.ToLower(name) // as some file systems compare them
+	name = strings.ToLower(name) // some file systems ignore case
 	if store := strings.ToLower(filepath.Base(p.Store)); p.Store != p.Dir() &&
 		(name == store || strings.HasPrefix(name, store+".")) {
 		return true
@@ -71,7 +71,7 @@ func (p Place) ownsName(name string) bool {
 	return p.Own() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)
 }
 
-// checkLinks refuses a hard link to a file of the memory.
+// checkLinks returns an error if a path is a hard link to a file of the memory.
 func (p Place) checkLinks(path, remedy string) error {
 	fi, err := os.Stat(path)
 	if err != nil || fi.IsDir() {

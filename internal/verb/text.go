@@ -53,7 +53,7 @@ func writeEntry(b *strings.Builder, e Entry) {
 	writeBody(b, e)
 }
 
-// forPrograms are the keys of labels that no text for a model has.
+// forPrograms are the keys of labels that are never shown to models.
 var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label, oxbow.LabelOrigin, oxbow.LabelVerified}
 
 // labelWords returns the labels for models. It leaves out labels for programs, labels that the
@@ -109,7 +109,7 @@ func writeBody(b *strings.Builder, e Entry) {
 	writeTurns(b, "after", e.After)
 }
 
-// writeTurns writes turns next to a hit.
+// writeTurns writes the turns around a hit.
 func writeTurns(b *strings.Builder, where string, turns []Turn) {
 	var lines []string
 	for _, t := range turns {
@@ -120,7 +120,7 @@ func writeTurns(b *strings.Builder, where string, turns []Turn) {
 	}
 }
 
-// trim writes a number with no more digits than it needs.
+// trim returns a number with as few digits as possible.
 func trim(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // fieldsText returns the contribution of each field to a term's score.

@@ -45,7 +45,7 @@ type Quoter interface{ Quoted() bool }
 //go:embed *.md
 var descriptions embed.FS
 
-// traits are the hints that clients get about a verb.
+// traits are hints about a verb for clients.
 type traits struct{ readOnly, destructive, idempotent bool }
 
 // define makes a tool from a function of this package. The description is in the file NAME.md.
@@ -88,7 +88,7 @@ func (r Reply) Quoted() bool { return r.Remembered }
 // Text returns the message.
 func (r Reply) Text() string { return r.Message }
 
-// screened is an answer to a call whose arguments had secrets.
+// screened is the answer to a call whose arguments contained secrets.
 type screened struct {
 	Answer
 	note string

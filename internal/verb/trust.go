@@ -91,8 +91,7 @@ func (h *Host) Judge(p Place) trust.Verdict {
 	return h.Trusted.Judge(p.Home, p.Store)
 }
 
-// Untrusted is the error of a change to a foreign home. It matches
-// [oxbow.ErrReadOnly].
+// Untrusted returns the error of a change to a foreign home. It matches [oxbow.ErrReadOnly].
 func Untrusted(home string) error {
 	return Advise(
 		fmt.Errorf(

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// VectorSuffix ends the name of the file of vectors next to the store.
+// VectorSuffix is the suffix of the file of vectors next to the store.
 const VectorSuffix = ".vec"
 
 // Vectors are the vectors of a workspace's memory.

@@ -15,7 +15,7 @@ import (
 // way to call it with JSON.
 type Verb struct {
 	Name  string // such as "remember"; lower-case letters and underscores only
-	Title string // for people, such as "Save to memory"
+	Title string // title for people, such as "Save to memory"
 
 	ReadOnly    bool // the verb changes nothing
 	Destructive bool // the verb removes something
@@ -49,7 +49,7 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 	return v
 }
 
-// verbOf is MakeVerb without the schema of the arguments.
+// verbOf is like MakeVerb, but does not make the schema of the arguments.
 func verbOf[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v.Params = paramsOf(reflect.TypeFor[In]())
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(reflect.TypeFor[Out]()) })

@@ -41,11 +41,11 @@ const (
 	writtenBytes = maxWritten * writtenLine
 )
 
-// NewWritten returns the list in the file of that path.
+// NewWritten returns the list in the file at path.
 func NewWritten(fsys vfs.FS, path string) *Written { return &Written{fs: fsys, path: path} }
 
-// Has reports whether the name, the content and the aliases of an entry are listed.
-// White space around the content does not count.
+// Has reports whether the entry, with its name, content and aliases, is in the list. White space
+// around the content is ignored.
 func (w *Written) Has(e oxbow.Entry) bool {
 	if w == nil {
 		return false
@@ -97,7 +97,7 @@ func (w *Written) Record(was, is oxbow.Entry) {
 	}
 }
 
-// add appends hashes to the file, which has these.
+// add appends hashes to the file, whose current hashes are given.
 func (w *Written) add(hashes, added []string) {
 	if len(hashes)+len(added) > maxWritten {
 		all := append(hashes, added...)
@@ -131,7 +131,7 @@ func textLines(e oxbow.Entry) (out []string) {
 	return out
 }
 
-// read returns the hashes of the file, the oldest first.
+// read returns the hashes in the file, oldest first.
 func (w *Written) read() []string {
 	data, err := vfs.ReadFile(w.fs, w.path, 2*writtenBytes)
 	if err != nil {
@@ -168,7 +168,7 @@ func hashWritten(e oxbow.Entry) string {
 	return hex.EncodeToString(sum[:writtenHash])
 }
 
-// lines returns a text whose lines all end in \n.
+// lines returns the text with \n at the end of each line.
 func lines(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {

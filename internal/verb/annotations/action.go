@@ -45,7 +45,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 		a.out.Prints = append(a.out.Prints, print)
 		return true
 	}
-	var past *oxbow.Memory // sessions, when there are any
+	var past *oxbow.Memory // archive of sessions; nil if there is none
 	if w.Sessions != nil {
 		if archive, err := w.Sessions(ctx); err == nil {
 			past = archive.Memory
@@ -100,7 +100,7 @@ func sayReverted(file string) func(e *oxbow.Entry) string {
 	}
 }
 
-// sayCorrected quotes a person on a file that was edited just before.
+// sayCorrected quotes the words with which a person corrected an edit of the file.
 func sayCorrected(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.Parse(e.Content)
@@ -117,7 +117,7 @@ func sayCorrected(file string) func(e *oxbow.Entry) string {
 
 func quoted(s string) string { return `"` + onOneLine(s) + `"` }
 
-// firstParagraph returns the content up to the first gap.
+// firstParagraph returns the content up to the first blank line.
 func firstParagraph(content string) string {
 	said, _, _ := strings.Cut(strings.TrimSpace(content), "\n\n\n")
 	return said

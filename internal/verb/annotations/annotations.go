@@ -93,10 +93,10 @@ type AnnotationStatsOut struct {
 	Skipped     []Skipped      `json:"skipped,omitempty"`
 }
 
-// Placings are the ways to be placed, the surest first.
+// Placings are the ways in which an annotation can be placed, the most certain first.
 var Placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Moved, annotate.Edited, annotate.Lost}
 
-// AnnotationStats counts the annotations of the working tree.
+// AnnotationStats returns the statistics of the working tree's annotations.
 func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ type RecoveredSidecar struct {
 	KeptIn string `json:"beside"`
 }
 
-// RecoverAnnotations mends the sidecars that have lines that cannot be read.
+// RecoverAnnotations repairs the sidecars that have unreadable lines.
 func RecoverAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -75,7 +75,7 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 // Limits of the annotations that are shown before an edit.
 const (
 	beforeWait = 300 * time.Millisecond
-	beforeEach = 300 // bytes of an annotation
+	beforeEach = 300 // maximum length of an annotation, in bytes
 
 	// beforeFile is the maximum size of a file's annotations, in bytes. Reading 1 MiB, about 4,000
 	// annotations, takes less than half of beforeWait.

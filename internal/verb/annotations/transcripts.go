@@ -65,7 +65,7 @@ type TranscriptsSkipped struct {
 	Others    int `json:"others"`    // files in a directory that are not transcripts
 }
 
-// maxOutside is the most files outside of the tree that are named.
+// maxOutside is the maximum number of files outside of the tree that are listed.
 const maxOutside = 20
 
 // AnnotateTranscripts makes annotations from the edits in transcripts.

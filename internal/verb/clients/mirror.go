@@ -43,7 +43,7 @@ func readMirrors(home string) (m mirrors, err error) {
 	return m, err
 }
 
-// write keeps them in a home.
+// write stores m in a home.
 func (m mirrors) write(home string) error {
 	if len(m) == 0 {
 		return os.Remove(filepath.Join(home, mirrorFile))
@@ -68,7 +68,7 @@ func HasMirrors(home string) bool {
 	return err == nil
 }
 
-// racyTime is the age of a file whose next change may have the same time.
+// racyTime is the age up to which a file may be changed again without a new modification time.
 const racyTime = 2 * time.Second
 
 // MirrorIn is the argument of Mirror.
@@ -159,7 +159,7 @@ func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 		}
 		taints := m.in.Taints(own)
 		if at, ok := m.known[f.Path]; ok && !at.Equal(f.Time) {
-			taints = append(taints, edited(f.Path)) // before the call
+			taints = append(taints, edited(f.Path)) // the file was edited before the reported call
 		}
 		if err := m.take(ctx, []setup.MemoryFile{f}, taints); err != nil {
 			return err
@@ -238,7 +238,7 @@ func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, e
 	var own []string
 	for _, f := range m.all {
 		open := but != nil && f != *but && slices.Contains(m.changed, f)
-		if !open && !held[f.Path] && len(f.Path) <= oxbow.MaxName { // a longer name is cut in a label
+		if !open && !held[f.Path] && len(f.Path) <= oxbow.MaxName { // the label of a longer path is cut
 			own = append(own, f.Path)
 		}
 	}

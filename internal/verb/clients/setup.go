@@ -86,7 +86,7 @@ type SetupClient struct {
 	Mend      verb.Note    `json:"mend,omitzero"`
 }
 
-// SetupFile is one file of a client.
+// SetupFile is a file of a client.
 type SetupFile struct {
 	Path string `json:"path"`
 	Did  string `json:"did"` // "created", "changed", "removed" or "unchanged"
@@ -138,7 +138,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	return out, nil
 }
 
-// left returns the files that are still set up though no client has a problem with them.
+// left returns the files that are still set up, without the files of clients that have a problem.
 func (in *SetupIn) left(all []SetupClient) []string {
 	o := in.options()
 	return slices.DeleteFunc(in.World.Recorded(), func(path string) bool {
@@ -162,7 +162,7 @@ func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection,
 		return nil, nil, err
 	}
 	place, err := w.Located()
-	if err != nil && !in.Remove { // oxbow can be removed although its home cannot be read
+	if err != nil && !in.Remove { // oxbow can be removed even if its home cannot be read
 		return nil, nil, err
 	}
 	look := in.Inspection(place)
@@ -236,7 +236,7 @@ func (in *SetupIn) client(
 	return nil
 }
 
-// switchAnnotations switches on, or off, that hooks keep why the client's agent edited lines.
+// switchAnnotations switches on or off that hooks record why the client's agent edited lines.
 func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.Check {
 		s.Annotates = in.World.AnnotatesBelow(c.Name, in.World.Dir)
@@ -293,8 +293,8 @@ func (in *SetupIn) keptMemory(c *setup.Client, was bool) (memory string, mirrore
 	return c.Memory, in.OwnMemory == "mirror"
 }
 
-// mirrorable refuses to mirror into the home of a project, which would get the
-// memory of all projects.
+// mirrorable returns an error if the home belongs to a project, because the memory of all projects
+// would be mirrored into it.
 func (in *SetupIn) mirrorable(w *verb.Workspace) error {
 	if in.OwnMemory != "mirror" {
 		return nil

@@ -156,7 +156,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	return out, nil
 }
 
-// encrypt writes a copy that only a key opens.
+// encrypt writes an encrypted copy.
 func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
 	if errors.Is(err, backup.ErrKey) {
@@ -181,7 +181,8 @@ func (in BackupIn) output(w *verb.Workspace) verb.Output {
 		Dir: ": oxbow backup " + text.ShellQuote(name)}
 }
 
-// target returns the path of the file for a copy. A memory in use is refused.
+// target returns the path of the file for a copy. It returns an error if the path is a memory in
+// use.
 func (in BackupIn) target(to verb.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")

@@ -36,7 +36,7 @@ type CompactOut struct {
 	Seq         uint64 `json:"seq,omitempty"`
 }
 
-// Compact drops old history for good.
+// Compact permanently drops old history.
 func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, error) {
 	span, ok := verb.ParseSpan(in.Keep)
 	if !ok {

@@ -62,7 +62,7 @@ func (o *CheckOut) nothing(in CheckIn) error {
 	return nil
 }
 
-// noteAliases notes the words that mean two entries.
+// noteAliases adds a note for each word that identifies two entries.
 func (o *CheckOut) noteAliases(ctx context.Context, w *verb.Workspace) error {
 	if o.Missing {
 		return nil
@@ -154,7 +154,7 @@ func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, erro
 	}
 	out.Entries, out.Bytes = r.Entries, r.Bytes
 	for _, p := range verb.ProblemsOf(r) {
-		if strings.Contains(p.Mend, "oxbow recover") { // which would recover the memory
+		if strings.Contains(p.Mend, "oxbow recover") { // this advice would recover the memory instead of the archive
 			p.Mend = MendSessions(file)
 		}
 		out.Problems = append(out.Problems, p)
@@ -169,7 +169,7 @@ const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives on
 // wordOwners maps each name and alias to the entry that it identifies.
 type wordOwners map[string]string
 
-// add adds an entry, and returns which of its words another entry has.
+// add adds the words of an entry, and returns the words that another entry has already.
 func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	for _, w := range append([]string{e.Name}, e.Aliases...) {
 		other, ok := o[oxbow.NormalName(w)]
@@ -193,5 +193,5 @@ func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	return clashes
 }
 
-// maxFindings is the most lines that doctor names.
+// maxFindings is the maximum number of lines that doctor lists.
 const maxFindings = 5

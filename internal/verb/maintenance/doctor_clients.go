@@ -1,4 +1,4 @@
-// This file shows in doctor's answer how agents' clients are set up.
+// This file adds the configuration of agents' clients to doctor's findings.
 
 package maintenance
 

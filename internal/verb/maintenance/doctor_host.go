@@ -76,7 +76,7 @@ func (d *diagnosis) trust() bool {
 	return v.State == trust.Own || v.State == trust.Trusted
 }
 
-// withheld names the documents of the home that are not used.
+// withheld reports the documents of the home that are not used.
 func (d *diagnosis) withheld() {
 	entries, err := os.ReadDir(d.place.Home)
 	if err != nil || !d.place.Found || !d.place.Own() {
@@ -159,7 +159,7 @@ func (d *diagnosis) fileSystem() {
 	case sysinfo.Unknown:
 		d.add(unknown, about, "", "its kind is not known here%s; a memory wants a local disk", inBrackets(f.Name))
 	case sysinfo.Network:
-		// A wrong OXBOW_NETWORK_FS is a finding of its own.
+		// A wrong value of OXBOW_NETWORK_FS is reported separately.
 		if allowed, err := d.w.Host.NetworkAllowed(); allowed && err == nil {
 			d.add(warning, about, away, "%s is on the network, and writing to it is allowed: one host at a time", name)
 		} else {

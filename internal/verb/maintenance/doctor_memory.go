@@ -259,7 +259,7 @@ func (d *diagnosis) merging(ctx context.Context) error {
 	}
 	s, err := b.Setup(ctx, "", false, true)
 	switch {
-	case errors.Is(err, oxbow.ErrUnsupported): // no repository
+	case errors.Is(err, oxbow.ErrUnsupported): // the tree is not a repository
 		return nil
 	case err != nil:
 		d.add(unknown, "annotations", "", "whether git can merge them: %v", err)

@@ -62,7 +62,7 @@ type AnnotationsCheck struct {
 	Problems    []LineProblem `json:"problems"`
 }
 
-// LineProblem is a line of a sidecar that is not sound.
+// LineProblem is a damaged line of a sidecar.
 type LineProblem struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
@@ -107,7 +107,7 @@ func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	if out.Missing {
 		return out, nil
 	}
-	// A file too damaged to open is the very thing a check is for.
+	// Continue if the file is too damaged to be opened, because the check has to report this.
 	var damage *oxbow.CorruptError
 	if err := out.read(ctx, w, p); errors.As(err, &damage) {
 		out.damaged(damage)
@@ -152,7 +152,7 @@ func (o *CheckOut) lookForFile(p verb.Place) {
 	}
 }
 
-// read opens the store and reads it.
+// read opens the store and reads all of it.
 func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
@@ -193,7 +193,7 @@ func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) er
 	return nil
 }
 
-// damaged adds the damage that keeps the store from opening.
+// damaged adds the damage that prevents opening the store.
 func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 	what := c.Reason
 	switch n := len(c.Lost); {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// The levels of a finding.
+// Levels of a finding.
 const (
 	fine    = "ok"
 	unknown = "unknown" // could not be checked here

@@ -52,8 +52,7 @@ func (f HookFailure) Record(home string) {
 	}
 }
 
-// lastFailure returns the last failure of a hook. On a full disk there is a file
-// without content.
+// lastFailure returns the last failure of a hook. If the disk was full, the file has no content.
 func lastFailure(home string) (f HookFailure, ok bool) {
 	b, err := os.ReadFile(failureFile(home))
 	if err != nil || json.Unmarshal(b, &f) == nil {

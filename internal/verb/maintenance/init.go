@@ -109,7 +109,7 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	}
 	if err != nil {
 		if serr != nil {
-			_ = os.Remove(p.Home) // unless something is in it
+			_ = os.Remove(p.Home) // fails if the directory is not empty
 		}
 		return out, err
 	}
@@ -121,7 +121,7 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	if err != nil {
 		return out, err
 	}
-	// Another store of that name may have been here.
+	// Another store of that name may have been here before.
 	if err := goOn(ctx, w, m, p.Store); err != nil {
 		return out, verb.Wrapped("accepting what was restored", err)
 	}

@@ -36,7 +36,7 @@ type ScanOut struct {
 	progress scanProgress
 }
 
-// Failed reports whether secrets are left.
+// Failed reports whether secrets remain.
 func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
 
 // Scan finds secrets in the entries, in the archive of sessions, in the history of both with the
@@ -130,8 +130,8 @@ func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory
 	return nil
 }
 
-// eraseVersions writes the dirty entries again without their secrets, and erases all versions
-// that have some.
+// eraseVersions writes the entries in l.dirty again without their secrets, and erases all versions
+// that have secrets.
 func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	if err := clean(ctx, &w.Secrets, m, dirty); err != nil {
 		return verb.Wrapped("replacing secrets", err)

@@ -39,7 +39,7 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 	return s
 }
 
-// begin begins with a memory.
+// begin starts counting for a memory.
 func (s *scanProgress) begin(ctx context.Context, m *oxbow.Memory, isArchive bool) {
 	s.first = 0
 	s.width = s.ownPart

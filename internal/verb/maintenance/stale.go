@@ -34,7 +34,7 @@ type staleFile struct {
 	time time.Time
 }
 
-// The ends of names next to the store, after its own.
+// Suffixes of files next to the store.
 const (
 	tempEnd      = ".tmp"
 	lostEnd      = ".lost"

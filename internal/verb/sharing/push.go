@@ -65,7 +65,8 @@ type SyncProblem struct {
 // Failed reports whether entries wait.
 func (o SyncOut) Failed() bool { return len(o.Waiting) > 0 }
 
-// Conflicts returns how many of the changes keep both texts of something.
+// Conflicts returns the number of changes with a part that both sides changed, so that both texts
+// are kept.
 func (o SyncOut) Conflicts() (n int) {
 	for _, c := range o.Changes {
 		if c.Conflict {
@@ -206,7 +207,7 @@ func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	return out
 }
 
-// openServer returns the store of the server that is named, or remembered.
+// openServer returns the store of the named server, or of the recorded server.
 func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*syncing, error) {
 	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {
@@ -236,7 +237,7 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	return s, err
 }
 
-// ofServer words an error of a server.
+// ofServer adds the server to an error.
 func ofServer(url, verbName string, done int, err error) error {
 	if err == nil {
 		return nil

@@ -30,7 +30,7 @@ type ServersOut struct {
 	Servers []trust.Server `json:"servers"`
 }
 
-// Servers returns the servers that push and pull of the home remember.
+// Servers returns the servers that are recorded for push and pull of the home.
 func Servers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, error) {
 	p, err := w.Located()
 	if err != nil {
@@ -47,7 +47,7 @@ type ForgetServerIn struct {
 	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be forgotten and change nothing"`
 }
 
-// ForgetServerOut is the server that is not remembered any more.
+// ForgetServerOut is the server whose record was removed.
 type ForgetServerOut struct {
 	DryRun bool         `json:"dry_run,omitempty"`
 	Server trust.Server `json:"server"`
@@ -78,7 +78,7 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 	return out, err
 }
 
-// findServer returns the server that is named, or remembered for the home.
+// findServer returns the named server, or the server that is recorded for the home.
 func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named string) (trust.Server, error) {
 	known := w.Host.Trusted.Servers(p.Home)
 	if s := (trust.Server{URL: strings.TrimRight(named, "/")}); s.URL != "" {
@@ -116,7 +116,7 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 	return trust.Server{}, verb.Advise(verb.Invalidf("no server is remembered for this home"), hint)
 }
 
-// checkServer refuses to send a token in plain text.
+// checkServer returns an error if the token would be sent unencrypted.
 func checkServer(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -134,7 +134,7 @@ func checkServer(address string) error {
 	return nil
 }
 
-// maxToken bounds the file of a token, in bytes.
+// maxToken is the maximum size of a token file, in bytes.
 const maxToken = 4 << 10
 
 // serverToken returns the token for a server. If file is not empty, it becomes the server's token

@@ -132,7 +132,7 @@ func toShare(
 	return entries, nil
 }
 
-// mayReplaceFile refuses an entry whose team file has an edit that would be lost.
+// mayReplaceFile returns an error if the entry's team file has an edit that would be lost.
 func mayReplaceFile(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.Entry, wrote map[string]bool) error {
 	p, err := s.Locate(ctx, e.Name)
 	if err != nil || p.Entry.Name != e.Name || mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
@@ -190,7 +190,7 @@ func shareOne(
 	return moved, err
 }
 
-// mayShare refuses entries that are not for team files.
+// mayShare returns an error if the entry may not be in team files.
 func mayShare(e *oxbow.Entry) error {
 	if err := mayLeave(e); err != nil {
 		return err

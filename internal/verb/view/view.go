@@ -100,7 +100,7 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 // including the scope of o.Bound.
 func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
 	switch o := v.options; {
-	case o.Bound != nil: // the memory is bound already
+	case o.Bound != nil: // the memory has this scope already
 		v.Bound = o.Bound
 		below = append(below, v.Bound.Scope())
 	case v.Rights.Profile != "":
@@ -149,7 +149,8 @@ func (v *View) narrow(w *verb.Workspace) {
 	}
 }
 
-// opener returns an Open that binds the memory to the scopes once.
+// opener returns a function Open that restricts the memory to the scopes. The restricted memory is
+// created only once.
 func (v *View) opener() func(context.Context, verb.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
 	var mu sync.Mutex // guards bound
