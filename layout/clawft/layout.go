@@ -196,7 +196,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 				return result
 			}
 		}
-		// The next paragraph would become that of the headings above.
+		// The next paragraph would be joined to the headings above.
 		if i+1 == len(items) || items[i+1].mark != nil {
 			break
 		}

@@ -19,7 +19,7 @@ const (
 	legacyDir = ".nanobot/workspace/memory" // the same for nanobot, clawft's predecessor
 )
 
-// place describes where the memory of a home is.
+// place is the location of a home's memory.
 type place struct {
 	dir   string // path in the home; need not exist
 	there bool

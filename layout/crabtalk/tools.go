@@ -62,7 +62,8 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	if limit < 0 {
 		return verb.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "is less than 0"}
 	}
-	// To the library, no limit and no words mean other things than nothing.
+	// Answer here, because the library would replace a limit of 0 by the default, and would return
+	// the latest entries for a query without words.
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
 		return verb.Reply{Message: nothing}, nil
 	}

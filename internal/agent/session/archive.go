@@ -44,7 +44,7 @@ type Archive struct {
 	// that hooks insert. Redact may be nil.
 	Redact func(string) string
 
-	// Prints finds texts that repeat what was read of others. It may be nil.
+	// Prints finds texts that repeat text by others. It may be nil.
 	Prints *fingerprint.File
 
 	// Label returns labels of a turn in addition to the labels made from its events. Its result

@@ -18,7 +18,7 @@ import (
 
 // Limits of stored events.
 const (
-	maxText    = 256 << 10 // bytes of one text
+	maxText    = 256 << 10 // bytes of a text
 	maxTurn    = 1 << 20   // bytes of all texts of a turn
 	maxEvents  = 2000      // reports of a turn
 	maxWord    = 200       // bytes of identifiers and other words

@@ -26,8 +26,8 @@ const (
 	pageTurns = 64
 	hashSigns = 8 // characters of a 40-bit hash
 
-	// joinReach exceeds the time over which promptNear can join the prompts of a turn in two steps,
-	// plus promptNear to the next prompt.
+	// joinReach exceeds the maximum distance between prompts that are joined in two steps of
+	// promptNear, plus another promptNear to the next prompt.
 	joinReach = 3*promptNear + 2*doubleNear
 )
 

@@ -282,7 +282,7 @@ func withoutInjections(b []byte) (rest []byte) {
 	return rest
 }
 
-// tailOfFailure is how much of a spool is searched for the last failure.
+// tailOfFailure is the maximum number of bytes that are searched for the last failure.
 const tailOfFailure = 64 << 10 // bytes
 
 // Failure returns the signature of the error with which a command of the session last failed. It
@@ -322,15 +322,15 @@ func tailOf(name string, most int64) []byte {
 	return b[:n]
 }
 
-// isInside reports whether a directory is another, or lies in it.
+// isInside reports whether dir is other or a directory below it.
 func isInside(dir, other string) bool {
 	dir, other = unixPath(dir), strings.TrimSuffix(unixPath(other), "/")
 	rest, ok := cutFold(dir, other, strings.Contains(other, ":"))
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// CallerOf reads what a client says of itself in a call of the Model Context
-// Protocol: its name, and the meta of the request.
+// CallerOf returns the caller of a request in the Model Context Protocol, according to the name of
+// the client and the metadata of the request.
 func CallerOf(clientName string, meta map[string]any) Caller {
 	var c Caller
 	for _, k := range []struct{ prefix, client string }{

@@ -1,4 +1,4 @@
-// This file decides which texts of a turn repeat what the agent had read of others.
+// This file decides which texts of a turn repeat text by others that the agent had read.
 //
 // A hook judges each call when it reports the call ([Reading]), and stores fingerprints of the
 // returned text. The fingerprints find later texts that repeat passages word for word. The rules

@@ -38,18 +38,18 @@ func Read(t testing.TB, fsys vfs.FS, name string) string {
 	return string(data)
 }
 
-// Workspace returns the workspace of a door that serves the home.
+// Workspace returns a workspace that serves the home, as an interface such as MCP has it.
 func Workspace(h layout.Home) *verb.Workspace {
 	return layout.NewWorkspace(h)
 }
 
-// Ask calls one of the tools as a door does.
+// Ask calls the named tool as an interface such as MCP does. It fails the test if there is no such tool.
 func Ask(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
 	return askIn(t.Context(), t, w, tools, name, args)
 }
 
-// askIn is [Ask] in a context, such as that of a session.
+// askIn is like [Ask], but uses the given context, such as the context of a session.
 func askIn(
 	ctx context.Context,
 	t testing.TB,
@@ -82,7 +82,7 @@ func Call(t testing.TB, h layout.Home, name string, args any) (string, error) {
 	return a.Text(), nil
 }
 
-// MustCall is [Call] for a call that succeeds.
+// MustCall is like [Call], but fails the test if the call returns an error.
 func MustCall(t testing.TB, h layout.Home, name string, args any) string {
 	t.Helper()
 	s, err := Call(t, h, name, args)

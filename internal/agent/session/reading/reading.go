@@ -4,10 +4,11 @@
 // agent itself, somebody else, or an unknown program.
 //
 // The origin depends on the source of the bytes: the tool ([tables]), the program that a command
-// runs ([programs]), and the files that either reads. A file is the agent's own if the agent wrote
-// it or if git tracks it in the project. All other files are foreign, as are files outside of the
-// project, files in directories of foreign code such as node_modules, and files reached through a
-// link to such a place. Files of a project without git that the agent did not write are unvouched.
+// runs ([programs]), and the files that either reads. Links are resolved first. A file in a
+// directory of foreign code in the project, such as node_modules, is foreign. Any other file is the
+// agent's own if the agent wrote it last, if it is tracked by git in the project and not written by
+// somebody else, or if a client stores its notes in it ([memories]). The remaining files are
+// foreign. If the project has no git repository, they are unvouched inside of the project.
 package reading
 
 import (

@@ -94,8 +94,9 @@ func (t *tree) levelOfPlace(real string, m Machine) Level {
 }
 
 // levelOfFiles returns the highest level of files, given as resolved paths. A file is the agent's
-// own if the agent wrote it last or if git tracks it in the project. In a project without git,
-// other files are unvouched.
+// own if the agent wrote it last, or if nobody else wrote it and git tracks it in the project.
+// Other files are foreign. Files of a project are unvouched if the project has no git repository or
+// git fails.
 func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	writers := make([]fingerprint.Writer, len(files))
 	if m.Writers != nil {
