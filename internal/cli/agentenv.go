@@ -1,5 +1,5 @@
-// Whether the program was started by an agent, by the variables that clients give to
-// the commands of theirs.
+// This file detects whether an agent started the program, by the environment variables that
+// clients set for their commands.
 
 package cli
 
@@ -10,27 +10,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// agentVars are the variables of clients, and those that name the session. Read off
-// Claude Code 2.1.330, Codex 0.146, Gemini CLI, Qwen Code 0.24, opencode 1.18 and
-// Copilot CLI 1.0.102; Cursor's is of its documentation.
+// agentVars lists the variables by which a client is recognized and, if the client sets one, the
+// variable with its session ID. They were observed in Claude Code 2.1.330, Codex 0.146, Gemini
+// CLI, Qwen Code 0.24, opencode 1.18 and Copilot CLI 1.0.102. The variable of Cursor is from its
+// documentation.
 var agentVars = []struct{ client, name, session string }{
 	{"claude", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID"},
 	{"codex", "CODEX_THREAD_ID", "CODEX_THREAD_ID"},
 	{"codex", "CODEX_SANDBOX_NETWORK_DISABLED", ""},
 	{"codex", "CODEX_CI", ""},
-	{"qwen", "QWEN_CODE", ""}, // before Gemini CLI, of which it is a fork
+	{"qwen", "QWEN_CODE", ""}, // before gemini, because Qwen Code is a fork of Gemini CLI
 	{"gemini", "GEMINI_CLI", ""},
 	{"opencode", "OPENCODE", ""},
 	{"copilot", "COPILOT_CLI_BINARY_VERSION", ""},
 	{"cursor", "CURSOR_AGENT", ""},
 }
 
-// sessionVar names the session in the shell of a client that does not do so itself, and
-// with $OXBOW_AGENT the client, too, as CLIENT/SESSION.
+// sessionVar is the variable with the session ID for clients that do not set one. Together with
+// $OXBOW_AGENT it has the form CLIENT/SESSION and also names the client.
 const sessionVar = "OXBOW_SESSION"
 
-// startedBy returns the variable that shows that an agent started the program, and what is
-// known about that agent's session. The variable is "" if a person started it.
+// startedBy returns the variable that shows that an agent started the program, and the known
+// facts about the agent's session. The variable is "" if a person started the program.
 func (e *Env) startedBy() (variable string, c session.Caller) {
 	for _, v := range agentVars {
 		if e.Getenv(v.name) == "" {
@@ -41,7 +42,7 @@ func (e *Env) startedBy() (variable string, c session.Caller) {
 			c.Session = e.Getenv(v.session)
 		}
 		c.Session = cmp.Or(c.Session, strings.TrimPrefix(e.Getenv(sessionVar), v.client+"/"))
-		c.Dir, _ = e.Getwd() // of a directory that is gone, nothing is known
+		c.Dir, _ = e.Getwd() // "" if the working directory has been deleted
 		return v.name, c
 	}
 	if e.Getenv("OXBOW_AGENT") != "" {

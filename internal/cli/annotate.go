@@ -1,5 +1,5 @@
-// oxbow annotate, and how annotations are looked after: setup, merge-driver, gc,
-// stats, recover.
+// This file implements the command "oxbow annotate" and its maintenance commands: setup,
+// merge-driver, gc, stats and recover.
 
 package cli
 
@@ -110,7 +110,7 @@ part of the repository: look at it with --dry-run first.`,
 	return c
 }
 
-// annotateTranscripts makes annotations of what transcripts tell.
+// annotateTranscripts creates annotations from transcripts.
 func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
 	in.Stdin = a.env.Stdin
 	for i, name := range in.From {
@@ -193,11 +193,12 @@ of this clone, which takes out what stands twice and sets damaged lines aside;
 	}, a.showSetup)
 }
 
-// driverCommand is how a shell that git starts runs the merge driver.
+// driverCommand returns the command line with which git runs the merge driver.
 func (a *app) driverCommand() string { return a.programForGit() + " annotate merge-driver" }
 
-// programForGit is how a shell that git starts runs oxbow: by its name where that is
-// found, so that a new version in another place takes over. A percent sign is git's own.
+// programForGit returns the shell command with which git runs oxbow. If oxbow is in PATH, it is
+// the name alone, so that a later version in another directory is used. A percent sign is doubled
+// because git interprets it.
 func (a *app) programForGit() string {
 	program := "oxbow"
 	if _, err := exec.LookPath(program); err != nil && a.env.Executable != "" {
@@ -260,7 +261,7 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 			return err
 		}
 		in.Dir, err = a.env.Getwd()
-		if err != nil { // git makes it the root of the tree
+		if err != nil { // git runs the driver in the root of the tree
 			return err
 		}
 		if len(args) == 4 {
@@ -276,8 +277,8 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 	return c
 }
 
-// mergePaths makes the paths whole that git gives a merge driver. To that of ours the
-// driver writes.
+// mergePaths makes the paths that git passes to a merge driver absolute. It checks that the
+// driver may write to ours.
 func (a *app) mergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error

@@ -1,4 +1,4 @@
-// The annotations of the working tree, as commands open them.
+// This file opens the annotations of a working tree for commands.
 
 package cli
 
@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// bookOf opens the annotations that FILE[:A[-B]] belongs to: the annotations of the
-// repository that holds the file, which may be another than that of the working
-// directory, such as a submodule.
+// bookOf opens the annotations of the repository that contains the file in FILE[:A[-B]]. The
+// repository may differ from that of the working directory, for example if the file is in a
+// submodule.
 func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
 	wd, err := a.abs(".")
 	if err != nil {
@@ -46,15 +46,15 @@ func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {
 	return a.book(ctx)
 }
 
-// target is FILE[:A[-B]]: the file as annotations name it, and the lines, which are
-// zero when there are none.
+// target is a parsed FILE[:A[-B]]: the file name as annotations store it, and the lines, which
+// are zero if none are given.
 type target struct {
 	file string
 	span annotate.Span
 }
 
-// onFile calls a verb about code with the annotations that FILE[:A[-B]] belongs to.
-// The call may refuse the target before.
+// onFile calls a verb about code with the annotations of the file in FILE[:A[-B]]. The function
+// make returns the input of the verb, or an error if the verb does not accept the target.
 func onFile[In, Out any](
 	ctx context.Context,
 	a *app,
@@ -98,7 +98,7 @@ func onFile[In, Out any](
 	return out, adviseOnFile(badArgument(err))
 }
 
-// adviseOnFile says what to do about a FILE that cannot be looked at.
+// adviseOnFile adds a hint to an error about a FILE that cannot be read.
 func adviseOnFile(err error) error {
 	switch {
 	case err == nil:
@@ -112,7 +112,7 @@ func adviseOnFile(err error) error {
 		}
 	case strings.Contains(err.Error(), "not a regular file"):
 		return &hinted{err, "name one file of it; oxbow why --search WORDS looks through all annotations"}
-	case strings.Contains(err.Error(), "path escapes from parent"): // package os has no name for it
+	case strings.Contains(err.Error(), "path escapes from parent"): // package os exports no error value for this
 		return &hinted{err, "a link on the way leads out of the working tree; name the file itself"}
 	}
 	return err
@@ -120,7 +120,7 @@ func adviseOnFile(err error) error {
 
 var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) })
 
-// target reads FILE[:A[-B]].
+// target parses FILE[:A[-B]].
 func (a *app) target(b *annotate.Store, arg string) (target, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
 		return target{}, badArgument(err)
@@ -129,7 +129,7 @@ func (a *app) target(b *annotate.Store, arg string) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	// The name of a file may end as lines do.
+	// A file name may end like a line range, so look for the whole name first.
 	if file, err := b.File(wd, arg); err == nil && b.HasFile(file) {
 		return target{file: file}, nil
 	}

@@ -1,4 +1,5 @@
-// This file holds the command approve: what is held back, and a person's approval.
+// This file implements the command "oxbow approve", which lists entries that are held back and
+// lets a person approve them.
 
 package cli
 
@@ -42,8 +43,9 @@ shell that an agent started approves nothing.`,
 	return c
 }
 
-// warning is [verb.Warning] for who reads the answer: a person is not told of each note
-// of their own import that nobody has approved it.
+// warning is like [verb.Warning], but returns "" if a person reads the output and the entry is
+// only imported or unvouched. Otherwise people would see a warning for each note of their own
+// import.
 func (a *app) warning(t oxbow.Trust) string {
 	isByAgent, _ := a.env.startedBy()
 	if isByAgent == "" && (t == oxbow.TrustImported || t == oxbow.TrustUnvouched) {

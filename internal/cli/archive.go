@@ -1,4 +1,5 @@
-// oxbow archive: what is kept of past conversations.
+// This file implements the command "oxbow archive", which manages the archives of past
+// conversations.
 
 package cli
 

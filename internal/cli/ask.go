@@ -1,4 +1,4 @@
-// Questions at the terminal.
+// This file asks questions at the terminal.
 
 package cli
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// confirm asks a question at the terminal. Anything but yes is an error.
+// confirm asks a question at the terminal. It returns an error unless the answer is yes.
 func (a *app) confirm(question string) error {
 	fmt.Fprintf(a.env.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
@@ -26,8 +26,9 @@ func (a *app) confirm(question string) error {
 	return &hinted{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
 }
 
-// mayKeep asks a person whether what looks like a secret is kept, and reports
-// whether it is. Without a terminal, the error says how.
+// mayKeep asks a person whether to store text that looks like a secret, and returns the answer.
+// Without a terminal it returns an error that names the flag for this. An err of another kind is
+// returned unchanged.
 func (a *app) mayKeep(err error) (bool, error) {
 	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {

@@ -1,4 +1,4 @@
-// oxbow backup.
+// This file implements the command "oxbow backup".
 
 package cli
 
@@ -84,7 +84,7 @@ age -d decrypts it.`,
 	})
 }
 
-// keyFiles makes the paths of keys absolute.
+// keyFiles makes the paths of key files absolute.
 func (a *app) keyFiles(o *maintenance.KeyFiles) (err error) {
 	for _, file := range []*string{&o.Identity, &o.Passphrase} {
 		if *file != "" && err == nil {

@@ -1,4 +1,4 @@
-// oxbow blame.
+// This file implements the command "oxbow blame".
 
 package cli
 
@@ -58,12 +58,12 @@ a line that is not committed has zeros for its commit.`,
 	return c
 }
 
-// spanOf returns the lines of an annotation, as "7" or "42-60".
+// spanOf returns the line range of an annotation, such as "7" or "42-60".
 func spanOf(n verb.Annotation) string {
 	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
 }
 
-// annotationsByID returns the annotations of an answer by ID.
+// annotationsByID returns the annotations of a result by ID.
 func annotationsByID(out annotations.BlameOut) map[string]verb.Annotation {
 	byID := map[string]verb.Annotation{}
 	for _, n := range out.Annotations {
@@ -89,7 +89,7 @@ func (a *app) blamePorcelain(out annotations.BlameOut) {
 		a.printf("%s %d %d 1\n", commit, from, l.Line)
 		if !seen[commit] {
 			seen[commit] = true
-			if l.Commit == "" { // as git says it
+			if l.Commit == "" { // for a line without a commit, as git prints it
 				for _, by := range []string{"author", "committer"} {
 					l.Head = append(l.Head, by+" Not Committed Yet", by+
 						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, a.env.Now().Unix()), by+"-tz +0000")
@@ -116,7 +116,7 @@ func (a *app) blameText(out annotations.BlameOut) {
 		for _, id := range l.Why {
 			n, ok := why[id]
 			if !ok {
-				continue // shown above
+				continue // printed before
 			}
 			delete(why, id)
 			mark := ""

@@ -1,4 +1,4 @@
-// What this program was built from.
+// This file reads the version and the build information of this program.
 
 package cli
 

@@ -1,5 +1,5 @@
-// This file implements oxbow changed, and the notice of other commands that agents changed
-// a person's text.
+// This file implements the command "oxbow changed", and the notice of other commands that agents
+// changed a person's text.
 
 package cli
 
@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	noticedEntries = 3  // entries that a notice shows
-	noticedLines   = 8  // lines of a difference that it shows
-	listedLines    = 60 // lines of a difference that oxbow changed shows
+	noticedEntries = 3  // entries in a notice
+	noticedLines   = 8  // lines of a difference in a notice
+	listedLines    = 60 // lines of a difference in oxbow changed
 )
 
 func (a *app) changedCommand() *cobra.Command {
@@ -95,8 +95,8 @@ func (a *app) showDecided(did, would string) func(verb.DecideChangedOut) {
 	}
 }
 
-// changedLines describes an entry that agents changed: who did it, the difference in at
-// most so many lines, and the commands that decide.
+// changedLines describes an entry that agents changed: who changed it, at most most lines of the
+// difference, and the commands with which the person decides.
 func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
 	by := cmp.Or(e.Source.Agent, e.Source.Client, "an agent")
 	if e.Session != "" {
@@ -133,7 +133,8 @@ func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
 	return append(lines, "  keep it: oxbow changed keep "+name+"; bring yours back: oxbow changed restore "+name)
 }
 
-// differenceLines returns the changed lines of two texts, at most so many.
+// differenceLines returns at most most changed lines of two texts, followed by the number of the
+// others.
 func differenceLines(before, after string, most, width int) (lines []string) {
 	left := 0
 	for mark, line := range diff.Changes(before, after) {
@@ -152,7 +153,7 @@ func differenceLines(before, after string, most, width int) (lines []string) {
 	return lines
 }
 
-// tellsChanged makes a command end with the notice of tellChanged.
+// tellsChanged makes c print the notice of tellChanged after it succeeded.
 func (a *app) tellsChanged(c *cobra.Command) {
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -164,9 +165,9 @@ func (a *app) tellsChanged(c *cobra.Command) {
 	}
 }
 
-// tellChanged writes a notice to standard error if agents changed texts of the person. An
-// agent's run, and one that prints JSON or nothing but its result, gets none. A failure is
-// left to the commands that are about the memory.
+// tellChanged prints a notice on standard error if agents changed texts of the person. It prints
+// nothing in a run that an agent started, or if --json or --quiet is set. It ignores errors,
+// because commands that use the memory report them.
 func (a *app) tellChanged(ctx context.Context) {
 	if variable, _ := a.env.startedBy(); variable != "" || a.json || a.quiet {
 		return

@@ -1,4 +1,4 @@
-// oxbow check.
+// This file implements the command "oxbow check".
 
 package cli
 
@@ -36,7 +36,7 @@ the archive of sessions as the memory is.`,
 }
 
 func (a *app) showChecked(out maintenance.CheckOut) {
-	// The store's own problems decide what is said of it.
+	// Only the problems of the store itself decide whether the store is called sound.
 	a.showCheck(out, len(out.Problems) == 0)
 	if out.Annotations != nil {
 		a.showCheckedAnnotations(out.Annotations)
@@ -89,12 +89,13 @@ func (a *app) showCheck(out maintenance.CheckOut, sound bool) {
 // maintains matches a command that works on the file of a memory.
 var maintains = regexp.MustCompile(beforeName + `oxbow (check|recover|doctor|setup)\b`)
 
-// beforeName matches what may stand before the name of this program in a text: nothing that makes
-// it a part of a path, such as sessions.oxbow.
+// beforeName matches the text that may precede the name of this program. It prevents a match
+// inside a path, such as sessions.oxbow.
 const beforeName = `(?:^|[\s;,:("'])`
 
-// here makes the commands in a text work as typed: those about a home that a flag chose get the
-// flag, and all get the path of this program if its name leads elsewhere.
+// here rewrites the commands in a text so that they work as typed. Commands about a home get the
+// flag --home if this run has it. All commands get the path of this program if the name oxbow
+// does not lead to it.
 func (a *app) here(text string) string {
 	if a.homeFlag != "" {
 		text = maintains.ReplaceAllStringFunc(text, func(command string) string {
@@ -109,8 +110,8 @@ func (a *app) here(text string) string {
 	})
 }
 
-// command is what begins a command of this program in a text: its name, and the name of a command
-// or a flag.
+// command matches the beginning of a command of this program in a text: the program's name,
+// followed by the name of a command or a flag.
 var command = regexp.MustCompile(beforeName +
 	`oxbow (--home|annotate|check|convert|doctor|inject|profile|recover|remember|restore|session|setup|trust|why)\b`)
 

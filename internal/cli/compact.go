@@ -1,4 +1,4 @@
-// oxbow compact.
+// This file implements the command "oxbow compact".
 
 package cli
 
@@ -41,7 +41,7 @@ without it none does, and all history is kept.`,
 	}, func(in maintenance.CompactIn) (bool, error) { return !in.DryRun, nil }, positional, a.showCompacted)
 }
 
-// droppedText counts the changes, and the versions of entries, that a compaction drops.
+// droppedText returns the numbers of changes and of entry versions that a compaction drops.
 func droppedText(out maintenance.CompactOut) string {
 	return count(out.Changes, "change", "changes") + " and " + count(out.Versions, "version", "versions")
 }

@@ -1,5 +1,6 @@
-// This file makes the scripts of cobra safe: they evaluate the words of the line at each
-// Tab, so that a pasted $(command) would run before the person presses Enter.
+// This file makes the completion scripts of cobra safe. The original scripts evaluate the words
+// of the command line at each Tab, so that a pasted $(command) would run before the person
+// presses Enter.
 
 package cli
 
@@ -12,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A scriptEdit replaces a text that a script has once.
+// A scriptEdit replaces a text that occurs exactly once in a script.
 type scriptEdit struct{ old, new string }
 
-// scriptEdits are the changes of the scripts, by shell. A line with a character that could
-// run a command, expand a variable or redirect gets no completions. Without such
-// characters only quotes, backslashes and patterns for file names are evaluated. Fish has
-// already split the line into words, so that nothing is evaluated there.
+// scriptEdits contains the changes to the scripts by shell. A line with a character that could
+// run a command, expand a variable or redirect output gets no completions. Without such
+// characters, only quotes, backslashes and file name patterns are evaluated. The script of fish
+// needs no change because fish has already split the line into words.
 var scriptEdits = map[string][]scriptEdit{
 	"bash": {{`    # Use eval to handle any environment variables and such
     out=$(eval "${requestComp}" 2>/dev/null)
@@ -55,7 +56,7 @@ var scriptEdits = map[string][]scriptEdit{
 `}},
 }
 
-// completionScript writes the script of a shell.
+// completionScript writes the completion script for a shell to w.
 func completionScript(root *cobra.Command, shell string, w io.Writer) error {
 	var script bytes.Buffer
 	var err error

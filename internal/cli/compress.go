@@ -1,5 +1,5 @@
-// oxbow compress: days written again as weeks and months in homes that keep days, and
-// what is whole before the model made shorter.
+// This file implements the command "oxbow compress". It summarizes days into weeks and months in
+// homes that keep days, and shortens files that a model always receives whole.
 
 package cli
 
@@ -92,7 +92,7 @@ back.`,
 	return c
 }
 
-// compressIn is what the flags of oxbow compress say.
+// compressIn contains the flags of oxbow compress.
 type compressIn struct {
 	Texts  []string `json:"text,omitempty" empty:"allowed" value:"FILE" usage:"the digest, from a FILE or - for standard input; of a part of it, as GROUP=FILE"`
 	Budget *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens before the model"`
@@ -100,7 +100,7 @@ type compressIn struct {
 	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be done and change nothing"`
 }
 
-// compressTo makes what stands whole before the model fit a budget of tokens.
+// compressTo shortens the files that a model receives whole so that they fit a token budget.
 func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
 	t, ok, err := a.tidier(change.Unless(dry))
 	if err != nil {
@@ -125,13 +125,14 @@ func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
 	return a.showTidied(did, dry, "it fits already")
 }
 
-// compressOut is what compress did, or would do, as JSON.
+// compressOut is the result of oxbow compress as JSON.
 type compressOut struct {
 	DryRun  bool            `json:"dry_run,omitempty"`
 	Digests []layout.Digest `json:"digests"`
 }
 
-// compressor opens the home as one that can compress.
+// compressor opens the home as a layout.Compressor. It returns an error if the home's layout
+// cannot compress.
 func (a *app) compressor(how access) (layout.Compressor, error) {
 	d, other, err := a.layout()
 	if err != nil {
@@ -184,8 +185,8 @@ func (a *app) compressSpans(ctx context.Context, r layout.Compression, texts []s
 	return a.showDigests("compressed", "would compress", done, r.Dry, err)
 }
 
-// digestTexts reads the texts of a digest, by group. One that names no group is
-// the whole digest's, which then must have no parts.
+// digestTexts reads the texts of a digest and returns them by group. A text without a group is
+// the text of the whole digest, which is allowed only if the digest has no parts.
 func (a *app) digestTexts(
 	ctx context.Context,
 	c layout.Compressor,
@@ -257,7 +258,7 @@ kept in memory/undone, where nothing reads it.`,
 	return c
 }
 
-// showDigests says what was done, also when it ended with an error.
+// showDigests prints the finished digests, even if err is not nil.
 func (a *app) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
 	if err != nil && len(done) == 0 {
 		return badArgument(err)
@@ -291,7 +292,7 @@ func (a *app) showDigests(did, would string, done []layout.Digest, dry bool, err
 	return err
 }
 
-// showDigest says what was done with one digest.
+// showDigest prints the result for one digest.
 func (a *app) showDigest(did string, d layout.Digest, dry bool) {
 	if a.quiet {
 		a.printf("%s\n", clean(d.Name))
@@ -299,7 +300,7 @@ func (a *app) showDigest(did string, d layout.Digest, dry bool) {
 	}
 	a.printf("%s %s, %s\n", did, a.bold(clean(d.Name)), a.dim(count(len(d.Covers), "file", "files")))
 	for _, p := range d.Parts {
-		if p.Entries == 0 { // taken back: what it covers is not read
+		if p.Entries == 0 { // undone: the covered files are not read
 			continue
 		}
 		a.printf(

@@ -1,4 +1,4 @@
-// oxbow consolidate.
+// This file implements the command "oxbow consolidate".
 
 package cli
 
@@ -46,7 +46,7 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 	})
 }
 
-// consolidate consolidates the memory, or the home if its layout does that.
+// consolidate consolidates the memory, or the home if its layout can do so itself.
 func (a *app) consolidate(ctx context.Context, in verb.ConsolidateIn) (layout.Tidied, error) {
 	t, ok, err := a.tidier(change.Unless(in.DryRun))
 	switch {
@@ -76,7 +76,8 @@ func (a *app) consolidate(ctx context.Context, in verb.ConsolidateIn) (layout.Ti
 	return did, err
 }
 
-// tidier returns the home as one that can tidy itself up, if its layout can.
+// tidier opens the home as a layout.Tidier. The bool is false if the home's layout cannot tidy
+// itself up.
 func (a *app) tidier(how access) (layout.Tidier, bool, error) {
 	d, other, err := a.layout()
 	if err != nil || !other {
@@ -90,19 +91,20 @@ func (a *app) tidier(how access) (layout.Tidier, bool, error) {
 	return t, ok, nil
 }
 
-// tidiedOut is what was tidied, as JSON.
+// tidiedOut is the result of tidying as JSON.
 type tidiedOut struct {
 	layout.Tidied
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// printTidied prints what was tidied as JSON, with a list of steps where there are none.
+// printTidied prints the result of tidying as JSON. If there are no steps, it prints an empty
+// list.
 func (a *app) printTidied(did layout.Tidied, dry bool) error {
 	did.Steps = append([]layout.Step{}, did.Steps...)
 	return a.printJSON(tidiedOut{did, dry})
 }
 
-// showTidied shows what was done, or would be.
+// showTidied prints the steps that were done, or would be done in a dry run.
 func (a *app) showTidied(did layout.Tidied, dry bool, nothing string) error {
 	if a.json {
 		return a.printTidied(did, dry)
@@ -130,7 +132,7 @@ func (a *app) showTidied(did layout.Tidied, dry bool, nothing string) error {
 	return nil
 }
 
-// clipped returns a text as one line that fits the screen.
+// clipped returns a text as one line that fits the width of the screen.
 func (a *app) clipped(s string) string {
 	return a.cut(oneLine(s), a.width()-10)
 }

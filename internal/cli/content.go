@@ -1,4 +1,4 @@
-// The content of an entry: from an argument, a flag, a file or standard input.
+// This file reads the content of an entry from an argument, a flag, a file or standard input.
 
 package cli
 
@@ -12,12 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxInput bounds what is read before it is judged: one byte more than an
-// entry may hold is enough to refuse it.
+// maxInput is the maximum number of bytes that are read. It is one more than an entry may
+// contain, so that longer input can be refused.
 const maxInput = oxbow.MaxContent + 1
 
-// readFile reads a file of content, byte for byte: CRLF stays. "-" is standard
-// input.
+// readFile reads a file of content without changing line ends. The name "-" means standard input.
 func (l *locator) readFile(name string) (string, error) {
 	if name == "-" {
 		return l.readStdin()
@@ -43,7 +42,7 @@ func (l *locator) readFile(name string) (string, error) {
 	return readAll(f, name)
 }
 
-// readStdin reads content from standard input to its end.
+// readStdin reads content from standard input up to its end.
 func (l *locator) readStdin() (string, error) {
 	if l.env.StdinTerm {
 		l.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
@@ -51,7 +50,7 @@ func (l *locator) readStdin() (string, error) {
 	return readAll(l.env.Stdin, stdinName)
 }
 
-// byteOrderMark is what some Windows editors put before UTF-8 text.
+// byteOrderMark is the byte order mark that some Windows editors write before UTF-8 text.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func readAll(r io.Reader, from string) (string, error) {

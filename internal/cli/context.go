@@ -1,4 +1,5 @@
-// oxbow context: what stands before a model at the beginning of a conversation.
+// This file implements the command "oxbow context", which prints what a model receives at the
+// beginning of a conversation.
 
 package cli
 
@@ -13,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// contextIn is what the flags of oxbow context say.
+// contextIn contains the flags of oxbow context.
 type contextIn struct {
 	Message  string `json:"message,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
 	Budget   int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens, instead of the profile's own"`
@@ -46,8 +47,7 @@ that is bound to a profile takes one that names this profile.`,
 	}, func(ctx context.Context, in contextIn, _ []string) error { return a.context(ctx, in) })
 }
 
-// context prints what another layout's system, a handoff or a profile puts
-// before the model.
+// context prints the context of a handoff, of a profile, or of another layout's system.
 func (a *app) context(ctx context.Context, in contextIn) error {
 	bound, err := a.boundName()
 	if err != nil {
@@ -74,8 +74,8 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	return perform(ctx, a, verb.Select, s, func(out verb.SelectionOut) { a.showSelection(out, in.Manifest) })
 }
 
-// openSession prints the context of a session that goes on with what another
-// left; the usual one when nothing waits.
+// openSession prints the context of a session that continues the work of a handoff. If no handoff
+// is open, it prints the usual context.
 func (a *app) openSession(ctx context.Context, in verb.OpenSessionIn) (err error) {
 	in.Project, err = a.projectNamed(in.Project)
 	if err != nil {
@@ -95,8 +95,7 @@ func (a *app) openSession(ctx context.Context, in verb.OpenSessionIn) (err error
 	return answer[any](a, whole, func(any) { a.showContext(whole.Text, "", false) })
 }
 
-// contextOf prints what the system of another layout would put before the
-// model.
+// contextOf prints the context that the system of another layout would put before the model.
 func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.AsOf != "" {
 		return misusef(
@@ -172,8 +171,8 @@ func (a *app) showSelection(out verb.SelectionOut, manifest bool) {
 	}
 }
 
-// showContext prints the text of a context or, when that is wanted, the manifest
-// of what it is made of.
+// showContext prints the text of a context or, if wanted is set, its manifest, which lists the
+// parts of the context.
 func (a *app) showContext(text, manifest string, wanted bool) {
 	if !wanted {
 		a.text(text)

@@ -1,4 +1,4 @@
-// oxbow convert.
+// This file implements the command "oxbow convert".
 
 package cli
 
@@ -100,8 +100,7 @@ func (a *app) showConverted(out verb.ConvertOut) {
 	}
 }
 
-// makeHome makes a new home; with no directory, one that is in working memory
-// only.
+// makeHome creates a new home in dir. If dir is "", the home exists only in memory.
 func (a *app) makeHome(ctx context.Context, target layout.Dialect, dir string) (oxbow.Store, func() error, error) {
 	if target.Open == nil {
 		path, o := filepath.Join(dir, storeFile), &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand}
@@ -136,7 +135,7 @@ func (a *app) makeHome(ctx context.Context, target layout.Dialect, dir string) (
 		if cerr := h.Close(); cerr != nil && !errors.Is(cerr, oxbow.ErrClosed) {
 			err = errors.Join(err, cerr)
 		}
-		if c, ok := o.FS.(io.Closer); ok { // Windows cannot rename a directory that is open
+		if c, ok := o.FS.(io.Closer); ok { // Windows cannot rename an open directory
 			err = errors.Join(err, c.Close())
 		}
 		return err

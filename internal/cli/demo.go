@@ -1,5 +1,5 @@
-// "oxbow demo": a short story told by real commands on a
-// sample.
+// This file implements the command "oxbow demo", which tells a short story with real commands on
+// a sample.
 
 package cli
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/demo"
 )
 
-// demoCommand shows commands, each of which run runs.
+// demoCommand returns the command "oxbow demo", which runs the commands of its story with run.
 func (a *app) demoCommand(run runner) *cobra.Command {
 	var keep, pages bool
 	c := &cobra.Command{
@@ -42,12 +42,12 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 		return fmt.Errorf("making a throw-away home: %w", err)
 	}
 	if !keep {
-		// A pipe that nobody reads any more, as in "oxbow demo | head", may not end the process
-		// before the directory is removed. A closed terminal ends ctx.
+		// Prevent a closed pipe, as in "oxbow demo | head", from ending the process before the
+		// directory is removed. A closed terminal ends ctx.
 		defer a.env.finish()()
 		defer func(made string) { err = errors.Join(err, os.RemoveAll(made)) }(dir)
 	}
-	if pages { // the directory names the project of the session
+	if pages { // the session's project is named after the directory
 		dir = filepath.Join(dir, "harbor")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("making a throw-away home: %w", err)

@@ -1,4 +1,5 @@
-// "oxbow demo --ui": the sample in a browser, after a session of an agent with it.
+// This file implements "oxbow demo --ui", which shows the sample in a browser after an agent's
+// session.
 
 package cli
 
@@ -12,17 +13,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/demo"
 )
 
-// demoSession is the session of the agent in the sample.
+// demoSession is the session ID of the agent in the sample.
 const demoSession = "5d0c71aa"
 
-// played is a step of that session: what a hook of the client reports, or a command
-// that the agent runs.
+// played is a step of that session: the report of a client's hook, or a command that the agent
+// runs.
 type played struct {
 	Hook  map[string]any `json:"hook"`
 	Agent []string       `json:"agent"`
 }
 
-// demoPages brings the sample in, plays the session, and shows the pages until ctx ends.
+// demoPages imports the sample, plays the session, and serves the pages until ctx ends.
 func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error {
 	step := func(env Env) error {
 		out := env.Stdout.(*bytes.Buffer)
@@ -36,7 +37,7 @@ func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error
 		}
 		return nil
 	}
-	for _, s := range story(demo.Corpus())[:2] { // what fills the memory
+	for _, s := range story(demo.Corpus())[:2] { // the steps that fill the memory
 		if err := step(a.stage(dir, new(bytes.Buffer), s.Args)); err != nil {
 			return err
 		}

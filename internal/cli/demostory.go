@@ -1,4 +1,5 @@
-// The story of oxbow demo: its commands, and the surroundings that they run in.
+// This file contains the story of oxbow demo: its commands, and the environment in which they
+// run.
 
 package cli
 
@@ -8,7 +9,7 @@ import (
 	"strings"
 )
 
-// step is one command of the story.
+// step is one command of the story, with its output and exit status.
 type step struct {
 	Say    string   `json:"-"`
 	Args   []string `json:"args"`
@@ -16,7 +17,7 @@ type step struct {
 	Status int      `json:"status"`
 }
 
-// story returns the steps, for a corpus that lies in these files.
+// story returns the steps of the story. paths are the files of the sample to import.
 func story(paths []string) []step {
 	return []step{
 		{Say: "Bring in what is there: notes in Markdown, and chats with an agent.",
@@ -41,8 +42,8 @@ func story(paths []string) []step {
 // runner runs one command line and returns its exit status.
 type runner func(context.Context, Env) int
 
-// stage returns the surroundings of one command of the story: the sample's
-// directory, a terminal without colour, and a user who has set nothing else.
+// stage returns the environment for one command of the story: the directory of the sample, a
+// terminal without colour, and no other variables.
 func (a *app) stage(dir string, out *bytes.Buffer, args []string) Env {
 	env := a.env
 	env.Args = args

@@ -1,4 +1,4 @@
-// Opens homes of other layouts.
+// This file opens homes of other layouts.
 
 package cli
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// options returns what a dialect needs to open the home, which is made when
-// something is to be built in it.
+// options returns the options with which a dialect opens the home. If how is build, it creates
+// the home's directory.
 func (a *app) options(home string, how access) (layout.Options, error) {
 	src, err := a.source()
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *app) options(home string, how access) (layout.Options, error) {
 	}
 	top := filepath.VolumeName(wd) + string(filepath.Separator)
 	work, err := vfs.Dir(top)
-	if err != nil { // as in WASI, where the home alone may be opened
+	if err != nil { // as in WASI, where only the home may be opened
 		return o, nil
 	}
 	a.closers = append(a.closers, work.Close)
@@ -59,12 +59,13 @@ func (a *app) options(home string, how access) (layout.Options, error) {
 	return o, nil
 }
 
-// openHome opens the home as that layout. It is closed when the run ends.
+// openHome opens the home with the given dialect, unless it is open already. The home is closed
+// at the end of the run.
 func (a *app) openHome(d layout.Dialect, how access) (layout.Home, error) {
 	if a.opened != nil {
 		return a.opened, nil
 	}
-	home, err := a.trustedHome() // its tools and its context reach around what is said of entries
+	home, err := a.trustedHome() // tools and context of a layout ignore the trust of entries
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// oxbow doctor.
+// This file implements the command "oxbow doctor".
 
 package cli
 
@@ -29,8 +29,8 @@ status is 1 when there is a problem; warnings alone are none.`,
 	}, a.showFindings)
 }
 
-// inspection returns what finds out how clients are set up, as setup does; nil if the machine is
-// not known well enough.
+// inspection returns an inspection that examines how clients are set up. It returns nil if too
+// little is known about the machine.
 func (a *app) inspection() *setup.Inspection {
 	var in clients.SetupIn
 	place, err := a.memoryPlace()
@@ -40,7 +40,7 @@ func (a *app) inspection() *setup.Inspection {
 	return in.Inspection(place)
 }
 
-// showFindings prints the findings, each on one line unless it is wrapped.
+// showFindings prints the findings, each on one line unless it must be wrapped.
 func (a *app) showFindings(out maintenance.DoctorOut) {
 	counts := map[string]int{}
 	for _, f := range out.Findings {

@@ -1,4 +1,4 @@
-// Doors of one home over HTTP: pages, API and agents.
+// This file builds the interfaces of one home over HTTP: pages, API and agents.
 
 package cli
 
@@ -17,16 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// doors are all ways into one home. They implement tenant.Home.
+// doors contains the HTTP interfaces of one home. It implements tenant.Home.
 type doors struct {
 	http.Handler
 	close func() error
 }
 
-// Close closes the home.
 func (d *doors) Close() error { return d.close() }
 
-// doors opens the doors of the run's home, for what the guard admits.
+// doors opens the interfaces of the run's home for the requests that the guard admits.
 func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *web.Sessions) (*doors, error) {
 	s, done, err := a.served(ctx, flags)
 	if err != nil {
@@ -35,7 +34,7 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 	if err := admitted(s.mcp, g.Tokens, flags.TokensFile); err != nil {
 		return nil, errors.Join(err, done())
 	}
-	// A person at a page sees what the command line shows: the files, too.
+	// A person at a page may also see the files that the command line shows.
 	views := s.views
 	here := *views.Workspace
 	here.Place = a.memoryPlace
@@ -48,7 +47,8 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 	return &doors{a.doorsOf(&views, s, g, sessions), done}, nil
 }
 
-// doorsOf returns the doors to what the views show, and to that server of the protocol.
+// doorsOf returns a handler for the pages and the API of the given views, and for the MCP server
+// of s.
 func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
 	feed := verb.NewFeed(views.Workspace.Open, nil)
 	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other, Logger: a.serverLog()})
@@ -67,8 +67,8 @@ func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *we
 	return mux
 }
 
-// noDoors are doors to no memory: they describe themselves, and refuse the rest: what the guard
-// verifies is of tenants.
+// noDoors returns a handler that describes the API but contains no memory. It is used if all
+// tokens that the guard verifies belong to tenants.
 func (a *app) noDoors(g auth.Guard) http.Handler {
 	none := &verb.Workspace{Now: a.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return nil, oxbow.ErrNotFound

@@ -1,4 +1,4 @@
-// oxbow dump.
+// This file implements the command "oxbow dump".
 
 package cli
 
@@ -69,7 +69,8 @@ func (a *app) showDumped(out verb.DumpOut) {
 	}
 }
 
-// treePath returns the absolute path of a tree of files.
+// treePath returns the absolute path of the directory for a tree of files. It returns an error
+// for an empty path, for a root directory and for a file.
 func (a *app) treePath(dir string) (string, error) {
 	if dir == "" {
 		return "", misusef(

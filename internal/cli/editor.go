@@ -1,4 +1,4 @@
-// Starts a person's editor, and reads command lines such as $EDITOR.
+// This file starts the person's editor, and parses command lines such as the value of $EDITOR.
 
 package cli
 
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// editor returns the command line of the person's editor: $VISUAL, else
-// $EDITOR, else what every system of that kind has.
+// editor returns the command line of the person's editor: the value of $VISUAL or $EDITOR, or
+// otherwise an editor that the operating system always has.
 func (t *terminal) editor() ([]string, error) {
 	for _, key := range []string{"VISUAL", "EDITOR"} {
 		line := strings.TrimSpace(t.env.Getenv(key))
@@ -30,7 +30,7 @@ func (t *terminal) editor() ([]string, error) {
 	return []string{"vi"}, nil
 }
 
-// runEditor opens the file in the person's editor and waits for its end.
+// runEditor opens the file in the person's editor and waits until the editor ends.
 func (t *terminal) runEditor(file string) error {
 	argv, err := t.editor()
 	if err != nil {
@@ -46,16 +46,15 @@ func (t *terminal) runEditor(file string) error {
 	return nil
 }
 
-// splitCommand cuts a command line into words: at white space outside quotes;
-// a backslash takes the next character as it is, except inside single quotes.
-// With literalBackslash, as paths on Windows need, it is a character like any
-// other.
+// splitCommand splits a command line into words at white space outside quotes. A backslash quotes
+// the next character, except inside single quotes. If literalBackslash is set, as paths on
+// Windows require, a backslash is an ordinary character.
 func splitCommand(s string, literalBackslash bool) ([]string, error) {
 	var words []string
 	var word []byte
-	var open byte // the quote we are in
+	var open byte // the current quote character, or 0
 	inWord, escaped := false, false
-	for i := range len(s) { // by bytes: a path may be no UTF-8
+	for i := range len(s) { // by bytes, because a path may not be valid UTF-8
 		r := s[i]
 		switch {
 		case escaped:

@@ -1,4 +1,4 @@
-// Starting what holds the memories of a daemon.
+// This file starts the storage that contains the memories of a daemon.
 
 package cli
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// checkElsewhere refuses a home or settings that a daemon cannot have. The home must be
-// named: there may be several on one machine.
+// checkElsewhere returns an error for a home or a setting that a daemon cannot use. The home must
+// be named, because one machine may have several.
 func (a *app) checkElsewhere() error {
 	if a.elsewhere == nil {
 		return nil
@@ -40,8 +40,8 @@ func (a *app) checkElsewhere() error {
 	return os.MkdirAll(home, 0o700)
 }
 
-// placeElsewhere is the place of a memory that is no file of its home: verbs that work on
-// the file refuse it.
+// placeElsewhere returns the place of a memory that is not a file of its home. Verbs that work on
+// the file refuse such a place.
 func (a *app) placeElsewhere() (verb.Place, error) {
 	p, err := a.memoryPlace()
 	p.Store = p.Home
@@ -50,8 +50,8 @@ func (a *app) placeElsewhere() (verb.Place, error) {
 	return p, err
 }
 
-// startElsewhere takes the port and starts what holds the memories, where those are no
-// files. The function that it returns stops it.
+// startElsewhere opens the port and starts the storage of the memories, if the memories are not
+// files. The returned function stops the storage.
 func (a *app) startElsewhere(ctx context.Context, at *listening) (stop func() error, err error) {
 	none := func() error { return nil }
 	if a.elsewhere == nil {

@@ -1,4 +1,5 @@
-// oxbow embed, and the endpoint that makes vectors.
+// This file implements the command "oxbow embed", and configures the endpoint that computes
+// vectors.
 
 package cli
 
@@ -15,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// vectors returns the vectors of the home's memory, of the endpoint that flags or
-// variables name; nil for none. Where nothing may be written they are kept for this
-// run alone.
+// vectors returns the vectors of the home's memory, computed by the endpoint that flags or
+// variables name. It returns nil if no endpoint is named. If the home cannot be written to, the
+// vectors are kept only for this run.
 func (a *app) vectors() (*verb.Vectors, error) {
 	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(
 		a.modelFlag,

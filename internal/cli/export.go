@@ -1,4 +1,4 @@
-// oxbow export.
+// This file implements the command "oxbow export".
 
 package cli
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// filterTerm is an argument that is a filter term, not a file.
+// filterTerm matches an argument that is a filter term and not a file.
 var filterTerm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`) })
 
 func (a *app) exportCommand() *cobra.Command {
@@ -56,12 +56,12 @@ Import reads it back, on this machine or another.`,
 	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there; a copy is kept of what somebody edited")
 	for _, name := range []string{"limit", "offset"} {
 		c.Flags().Int(name, 0, "")
-		_ = c.Flags().MarkHidden(name) // pages are for looking; an export is whole
+		_ = c.Flags().MarkHidden(name) // an export is always complete
 	}
 	return c
 }
 
-// showKept names the copy that was kept of a file that was edited and is replaced now.
+// showKept tells the person where a copy of an edited file is that was replaced.
 func (a *app) showKept(kept string) {
 	if kept != "" {
 		a.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))

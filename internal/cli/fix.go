@@ -1,4 +1,5 @@
-// oxbow fix: what mended errors in past sessions.
+// This file implements the command "oxbow fix", which shows how errors were fixed in past
+// sessions.
 
 package cli
 

@@ -1,4 +1,4 @@
-// oxbow forget.
+// This file implements the command "oxbow forget".
 
 package cli
 

@@ -1,4 +1,4 @@
-// oxbow get.
+// This file implements the command "oxbow get".
 
 package cli
 
@@ -40,7 +40,7 @@ pipe or with --raw its content alone, byte for byte.`,
 		if raw || !a.env.StdoutTerm {
 			to := a.env.Stdout
 			if s, ok := to.(*screen.Writer); ok {
-				to = s.W // asked for as it is
+				to = s.W // write the unchanged bytes
 			}
 			_, _ = io.WriteString(to, content)
 			return

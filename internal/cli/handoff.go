@@ -1,4 +1,5 @@
-// oxbow handoff: tasks passed from one session to the next.
+// This file implements the command "oxbow handoff", which passes tasks from one session to the
+// next.
 
 package cli
 

@@ -1,4 +1,4 @@
-// This file is for systems on which a closed terminal sends SIGTERM, or nothing.
+// This file is for systems on which a closed terminal sends SIGTERM or no signal.
 
 //go:build !unix
 
@@ -9,5 +9,5 @@ import (
 	"syscall"
 )
 
-// endSignals returns the signals after which a run ends in order.
+// endSignals returns the signals after which a run ends in an orderly way.
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }

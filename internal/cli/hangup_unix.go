@@ -1,4 +1,4 @@
-// This file ends a run in order when its terminal is closed, on Unix.
+// This file lets a run end in an orderly way if its terminal is closed, on Unix.
 
 //go:build unix
 
@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// endSignals returns the signals after which a run ends in order, such as with the text of an
-// edit kept. A closed terminal sends SIGHUP. Under nohup it is ignored, and stays so.
+// endSignals returns the signals after which a run ends in an orderly way, for example by saving
+// the text of an edit. A closed terminal sends SIGHUP. If SIGHUP is ignored, as under nohup, it
+// stays ignored.
 func endSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -1,4 +1,4 @@
-// Annotations by hooks: what a report makes of the lines that an agent edits.
+// This file writes and shows annotations for the edits that hooks report.
 
 package cli
 
@@ -16,19 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// whysIn is what hookWhys needs of a report.
+// whysIn is the input of hookWhys.
 type whysIn struct {
 	home   string
 	report transcript.Report
 
-	// In a home of another layout: the directory of the state of sessions, and whether
-	// the running turn of a session read what others wrote.
+	// state and tainted are set in a home of another layout. state is the directory with the
+	// session state. tainted reports whether the current turn of a session has read text of
+	// others.
 	state   string
 	tainted func(client, session string) bool
 }
 
-// hookWhys annotates what a report says was edited, and returns what the client receives
-// of what is about to be edited.
+// hookWhys annotates the edits in a report. For a report of an edit that is about to happen, it
+// returns the answer for the client.
 func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 	home, r := from.home, from.report
 	about := r.About()
@@ -54,7 +55,7 @@ func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 	return nil
 }
 
-// isTainted reports whether the agent read what others wrote since the last prompt.
+// isTainted reports whether the agent has read text of others since the last prompt.
 func (a *app) isTainted(ctx context.Context, from whysIn, about transcript.About) bool {
 	if from.tainted != nil {
 		return from.tainted(from.report.Client, about.Session)
@@ -63,7 +64,8 @@ func (a *app) isTainted(ctx context.Context, from whysIn, about transcript.About
 	return len(a.exposureOf(ctx, caller).Taints) > 0
 }
 
-// annotateHook annotates what was edited in a directory, if that is in a working tree.
+// annotateHook annotates edits in a directory. It does nothing if the directory has no
+// annotations.
 func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookReportIn) error {
 	b, err := a.bookAt(ctx, dir)
 	if err != nil {
@@ -82,8 +84,9 @@ func (a *app) bookWorkspace(b *annotate.Store) *verb.Workspace {
 	}}
 }
 
-// before returns what the client receives before an edit: annotations of the lines that
-// it changes, or else a line on the files. An error is no answer: the edit goes on.
+// before returns the answer for the client before an edit: the annotations of the lines that
+// change or, if there are none, a line about the files. Errors are ignored, so that the edit
+// continues.
 func (t injector) before(ctx context.Context, about transcript.About, in annotations.HookReportIn) []byte {
 	state := t.state.State()
 	in.Shown = state.Prints

@@ -1,4 +1,4 @@
-// oxbow import.
+// This file implements the command "oxbow import".
 
 package cli
 
@@ -90,7 +90,7 @@ its file.`,
 		if err != nil && out.Added+out.Updated == 0 {
 			return err
 		}
-		// What was done before an error stays done, and is shown.
+		// Print the result even after an error, because the entries imported before it remain.
 		if failed := answer(a, out, func(out verb.ImportOut) {
 			a.showImported(out, verbose)
 		}); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
@@ -102,12 +102,13 @@ its file.`,
 	return c
 }
 
-// stdinName is what messages call standard input.
+// stdinName is the name of standard input in messages.
 const stdinName = "standard input"
 
-// pipeOf reads a file that is no regular one, such as /dev/stdin or what a shell
-// makes of <(COMMAND): it has no name in a directory, and opening it may wait.
-// For a file, a directory or nothing it returns nil.
+// pipeOf returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a
+// shell creates for <(COMMAND). Such a file has no name in a directory, and opening it may block,
+// so it is opened in the background. For a regular file, a directory or a missing file, pipeOf
+// returns nil.
 func pipeOf(path string) io.Reader {
 	if fi, err := os.Stat(path); err != nil || fi.IsDir() || fi.Mode().IsRegular() {
 		return nil
@@ -123,7 +124,8 @@ func pipeOf(path string) io.Reader {
 	return r
 }
 
-// projectRoot returns the directory that the home .oxbow belongs to, or "".
+// projectRoot returns the project directory to which a home .oxbow belongs, or "" for another
+// home.
 func (a *app) projectRoot() string {
 	home, err := a.home()
 	if err != nil || filepath.Base(home) != homeDir {
@@ -132,13 +134,13 @@ func (a *app) projectRoot() string {
 	return filepath.Dir(home)
 }
 
-// variable matches what differs in messages of one cause: numbers, and what is
-// quoted after anything but the word key or field.
+// variable matches the parts in which messages with the same cause differ: numbers, and quoted
+// texts. It also matches quoted texts after the word key or field, which alike keeps.
 var variable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// alike returns the first message of each cause, with how many are like it.
+// alike returns the first message for each cause, with the number of similar messages.
 func alike(messages []string) []string {
 	at, more := map[string]int{}, []int{}
 	var first []string

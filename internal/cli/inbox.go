@@ -1,4 +1,5 @@
-// oxbow inbox: what persons said in sessions, and may be worth a note.
+// This file implements the command "oxbow inbox", which proposes notes from what people said in
+// sessions.
 
 package cli
 
@@ -145,7 +146,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 	return c
 }
 
-// acceptEdited makes a note of what a person makes of a proposal in their editor.
+// acceptEdited opens a proposal in the person's editor and stores the edited text as a note.
 func (a *app) acceptEdited(
 	ctx context.Context,
 	accept call[verb.AcceptProposalsIn, sharing.ShareProposalsOut],

@@ -1,4 +1,4 @@
-// "oxbow init": making a home.
+// This file implements the command "oxbow init", which creates a home.
 
 package cli
 
@@ -28,7 +28,7 @@ history included; --identity names the key of an encrypted one.`,
 		Args: args(0, 0, "no arguments; say --home DIR for another place"),
 	}, maintenance.Init, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
 		if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
-			a.homeFlag = homeDir // here, not one further up
+			a.homeFlag = homeDir // in the working directory, not in a directory above
 			in.Outer, err = a.outerHome()
 			if err != nil {
 				return err
@@ -50,8 +50,7 @@ history included; --identity names the key of an encrypted one.`,
 	}, a.showMade)
 }
 
-// outerHome returns the home that is found from the directory above the working directory, or
-// "".
+// outerHome returns the home that would be found from the parent of the working directory, or "".
 func (a *app) outerHome() (string, error) {
 	wd, err := a.abs(".")
 	if err != nil || filepath.Dir(wd) == wd {
@@ -60,7 +59,7 @@ func (a *app) outerHome() (string, error) {
 	return a.nearest(filepath.Dir(wd))
 }
 
-// layOut lays the home out as its dialect does.
+// layOut creates the files of the home's dialect and returns their names.
 func (a *app) layOut(ctx context.Context) ([]string, error) {
 	home, err := a.home()
 	if err != nil {
@@ -107,7 +106,7 @@ func (a *app) showMade(out maintenance.InitOut) {
 		a.printf("Made an empty memory in %s\n", out.Home)
 	default:
 		at, server := "", ""
-		if a.homeFlag != homeDir { // else it is found from here
+		if a.homeFlag != homeDir { // otherwise it is found from here
 			server = a.homeArgs()
 		}
 		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" {

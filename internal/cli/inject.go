@@ -1,4 +1,5 @@
-// oxbow inject: what a prompt would get from memory, and why.
+// This file implements the command "oxbow inject", which shows what a prompt would get from
+// memory, and why.
 
 package cli
 
@@ -71,7 +72,8 @@ func (a *app) showInject(out verb.InjectOut) {
 	}
 }
 
-// tellInjectOff says that hooks do not put before a model what oxbow inject shows.
+// tellInjectOff tells the person if hooks do not inject, because a variable or the file switches
+// them off. file may be "".
 func (a *app) tellInjectOff(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if a.env.Getenv(name) == "off" {
@@ -88,13 +90,13 @@ func (a *app) tellInjectOff(file string) {
 	}
 }
 
-// injection chooses what a hook puts before a model with a prompt.
+// injection chooses the block that a hook puts before a model with a prompt.
 func (a *app) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
 	out, err := run(ctx, a, verb.Inject, verb.InjectIn{Prompt: p.Text, Of: &p, Wait: waits.calibrate})
 	return out.Block, err
 }
 
-// calibrate calibrates the floors of the memories after what a session added.
+// calibrate recalibrates the thresholds of the memories after a session has added entries.
 func (a *app) calibrate(ctx context.Context) error {
 	_, err := run(ctx, a, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
 		return struct{}{}, verb.Calibrate(ctx, w)

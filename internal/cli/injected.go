@@ -1,4 +1,4 @@
-// oxbow injected: what hooks put before models.
+// This file implements the command "oxbow injected", which lists what hooks put before models.
 
 package cli
 
@@ -38,8 +38,7 @@ words: an agent may follow a note without one of them.`,
 	}, a.showInjected)
 }
 
-// isSilent reports whether a person has switched off what hooks put before models, in
-// the working directory.
+// isSilent reports whether a person has switched off hooks or injection in the working directory.
 func (a *app) isSilent() bool {
 	if a.env.Getenv("OXBOW_INJECT") == "off" || a.env.Getenv("OXBOW_HOOKS") == "off" {
 		return true
@@ -91,7 +90,7 @@ func (a *app) showInjected(out verb.InjectedOut) {
 	}
 }
 
-// injectionText returns at which place something was shown, why, and how much.
+// injectionText describes an injection: its place, its reason, and its size.
 func injectionText(in *session.Injection) string {
 	words := []string{in.Place}
 	if in.Answer != "" {
@@ -104,7 +103,7 @@ func injectionText(in *session.Injection) string {
 	return strings.Join(words, ", ")
 }
 
-// shownText names an entry that was shown.
+// shownText names an entry that was shown, and says whether it was used.
 func shownText(s session.Shown, used bool) string {
 	w := fmt.Sprintf("%s@%d", s.Name, s.Version)
 	if used {

@@ -1,4 +1,5 @@
-// oxbow inject off, and on: whether hooks put memory before a model.
+// This file implements the commands "oxbow inject off" and "oxbow inject on", which decide
+// whether hooks put memory before a model.
 
 package cli
 
@@ -8,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// injectSwitches are the commands that switch off, and on again.
+// injectSwitches returns the two commands.
 func (a *app) injectSwitches() []*cobra.Command {
 	one := func(off bool, c *cobra.Command) *cobra.Command {
 		c.Args = args(0, 0, "")

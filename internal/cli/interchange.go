@@ -1,4 +1,4 @@
-// oxbow annotate export, oxbow annotate import.
+// This file implements the commands "oxbow annotate export" and "oxbow annotate import".
 
 package cli
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// showLeft tells a person what does not fit.
+// showLeft reports the data that does not fit the format, with counts.
 func (a *app) showLeft(left map[string]int) {
 	for _, what := range slices.Sorted(maps.Keys(left)) {
 		a.note("%s (%d)", what, left[what])
@@ -60,7 +60,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 	)
 }
 
-// wholeFiles returns the files that are named, as annotations name them.
+// wholeFiles returns the names of files as annotations store them.
 func (a *app) wholeFiles(ctx context.Context, names []string) (files []string, err error) {
 	if len(names) == 0 {
 		return nil, nil

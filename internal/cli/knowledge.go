@@ -1,4 +1,4 @@
-// This file is what a run knows of the texts that agents have read.
+// This file provides the facts about texts that agents have read.
 
 package cli
 
@@ -7,7 +7,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// knowledge returns what decides in this run whether a text repeats others.
+// knowledge returns the facts from which this run decides whether a text repeats text of others.
 func (a *app) knowledge() verb.Knowledge {
 	k := verb.Knowledge{Exposure: a.exposure, AtTerminal: a.env.StdinTerm, Prints: a.readPrints()}
 	if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
@@ -16,8 +16,8 @@ func (a *app) knowledge() verb.Knowledge {
 	return k
 }
 
-// readPrints returns the fingerprints of what the sessions of the home have read, or nil if
-// the home has none.
+// readPrints returns the fingerprints of texts that the home's sessions have read, or nil if the
+// home has none.
 func (a *app) readPrints() *fingerprint.File {
 	if home, err := a.archiveHome(); err == nil {
 		return prints(home, a.env.Now)
@@ -28,7 +28,7 @@ func (a *app) readPrints() *fingerprint.File {
 	return nil
 }
 
-// repeatsOthers reports whether a text repeats what was read of others.
+// repeatsOthers reports whether a text repeats text of others that agents have read.
 func (a *app) repeatsOthers(text string) bool {
 	p := a.readPrints()
 	return p != nil && p.Find([]string{text}, nil)[0].Any()

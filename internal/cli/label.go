@@ -1,4 +1,5 @@
-// oxbow label: list, add, remove, rename, merge, lint, suggest, project.
+// This file implements the command "oxbow label", with the subcommands list, add, remove, rename,
+// merge, lint, suggest and project.
 
 package cli
 
@@ -141,7 +142,7 @@ entry. The last may be one of them, or new.`,
 	}, a.showRelabelled)
 }
 
-// labelVerb makes the verb say how a label is written.
+// labelVerb wraps a verb so that an error about a label explains the format of labels.
 func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
 	return func(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
 		out, err := verbCall(ctx, w, in)
@@ -262,7 +263,7 @@ applied, one oxbow undo takes back.`,
 	return c
 }
 
-// showSuggestions shows what the command again proposes.
+// showSuggestions prints suggested labels. again is the command that applies them.
 func (a *app) showSuggestions(out verb.SuggestLabelsOut, again string) {
 	for _, s := range out.Suggestions {
 		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))

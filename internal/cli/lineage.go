@@ -1,4 +1,4 @@
-// oxbow lineage.
+// This file implements the command "oxbow lineage".
 
 package cli
 
@@ -37,7 +37,8 @@ one, or a text has six words in a row that stood first in another.`,
 	})
 }
 
-// lineageTree draws what leads from a name, each name with its own once.
+// lineageTree prints the edges that lead from a name as a tree. The edges of each name are
+// printed only once.
 func (a *app) lineageTree(edges []lineage.Edge, name string, down bool, depth int, drawn map[string]bool) {
 	drawn[name] = true
 	for _, e := range edges {

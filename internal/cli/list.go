@@ -1,4 +1,4 @@
-// oxbow list.
+// This file implements the command "oxbow list".
 
 package cli
 
@@ -56,9 +56,8 @@ func (a *app) showList(out verb.ListOut) {
 	a.showNotes(out.Notes)
 }
 
-// showTable prints rows of a name, two short columns, labels and a text. A
-// terminal gives each a share of its width; in a pipe, nothing is cut and the
-// text is left out.
+// showTable prints rows with a name, two short columns, labels and a text. On a terminal, each
+// column gets a share of the width. In a pipe, cells are not shortened and the text is left out.
 func (a *app) showTable(rows [][]string) {
 	var wide [5]int
 	for _, row := range rows {

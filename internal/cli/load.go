@@ -1,4 +1,4 @@
-// oxbow load.
+// This file implements the command "oxbow load".
 
 package cli
 

@@ -1,4 +1,4 @@
-// oxbow log, and the proof of log --verify.
+// This file implements the command "oxbow log", including log --verify.
 
 package cli
 

@@ -1,4 +1,4 @@
-// The command "oxbow mcp": the server for agents.
+// This file implements the command "oxbow mcp", which is the server for agents.
 
 package cli
 
@@ -59,7 +59,7 @@ where the home has some. --tools core,code names the sets that are in it:
 	})
 }
 
-// setsHelp lists the sets of tools.
+// setsHelp returns a list of the tool sets for the help.
 func setsHelp() string {
 	var b strings.Builder
 	for _, s := range verb.KnownSets() {
@@ -119,12 +119,13 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		})
 	}
 	if ctx.Err() != nil {
-		return nil // it was to end, and ended
+		return nil // the server was told to end
 	}
 	return err
 }
 
-// agentsDoor is the protocol over HTTP, at one path and at one for each profile.
+// agentsDoor returns the handler for MCP over HTTP, at one path for the memory and one for each
+// profile.
 func agentsDoor(s *served, g auth.Guard) http.Handler {
 	mux, door := http.NewServeMux(), s.mcp.Handler(g)
 	mux.Handle("/mcp", door)

@@ -1,4 +1,4 @@
-// Memories that are no files of their homes, as a daemon has them.
+// This file opens the memories of a daemon, which are not files of their homes.
 
 package cli
 
@@ -8,26 +8,26 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Memories hold the memories of a [Daemon].
+// Memories gives access to the memories of a [Daemon].
 type Memories interface {
-	// Open opens the memory of a tenant; "" is for the server's own. Closing it leaves
-	// the others open.
+	// Open opens the memory of a tenant, or the server's own memory if tenant is "". Closing the
+	// store does not close the other memories.
 	Open(ctx context.Context, tenant string) (oxbow.Store, error)
 
-	// Ready returns why memories cannot be read now, in a few words for all to see.
+	// Ready returns nil if memories can be read, or a short reason that everyone may see.
 	Ready(ctx context.Context) error
 
-	// Close is called when all of them are closed.
+	// Close is called after all stores have been closed.
 	Close() error
 }
 
-// elsewhere is where the memories of a run are that are no files.
+// elsewhere contains the memories of a run if they are not files.
 type elsewhere struct {
 	start    func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
-	memories Memories // nil until they were started
+	memories Memories // nil until start has succeeded
 }
 
-// opener returns what opens the memory of a tenant.
+// opener returns a function that opens the memory of a tenant.
 func (e *elsewhere) opener(tenant string) func(context.Context) (oxbow.Store, error) {
 	return func(ctx context.Context) (oxbow.Store, error) { return e.memories.Open(ctx, tenant) }
 }

@@ -1,4 +1,4 @@
-// The pager of long output on a terminal.
+// This file shows long output on a terminal in a pager.
 
 package cli
 
@@ -12,14 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
-// paged gives a command a pager, and the flag that switches it off.
+// paged makes a command use a pager, and adds the flag that switches the pager off.
 func (a *app) paged(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&a.noPager, "no-pager", false, "show long output without a pager")
 	return c
 }
 
-// pager returns the command line of the person's pager: $OXBOW_PAGER, else $PAGER,
-// else less where there may be one; nil where none is wanted.
+// pager returns the command line of the person's pager: the value of $OXBOW_PAGER or $PAGER, or
+// otherwise less, except on Windows. It returns nil if no pager is to be used.
 func (t *terminal) pager() []string {
 	if !t.mayPage || t.noPager || !t.env.StdoutTerm || t.env.Height < 1 || t.env.Page == nil ||
 		t.env.Getenv("TERM") == "dumb" {
@@ -39,8 +39,8 @@ func (t *terminal) pager() []string {
 	return argv
 }
 
-// page calls show, which prints. What is longer than the screen is given to the
-// pager, before what show writes to standard error.
+// page calls show, which prints. If the text does not fit the screen, it is shown in the pager.
+// The lines that show writes to standard error are printed after the pager has ended.
 func (t *terminal) page(show func()) {
 	argv := t.pager()
 	if argv == nil {
@@ -57,7 +57,7 @@ func (t *terminal) page(show func()) {
 		rows += 1 + max(0, columns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/t.screen()
 	}
 	if rows < t.env.Height || t.env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
-		_, _ = io.Copy(out, &text) // it fits, or there is no such program
+		_, _ = io.Copy(out, &text) // the text fits, or the pager cannot be started
 	}
 	_, _ = io.Copy(errs, &notes)
 }

@@ -1,4 +1,4 @@
-// This file is for systems without the signal for a broken pipe, where writes just fail.
+// This file is for systems without a signal for broken pipes, on which writes return an error.
 
 //go:build !unix
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// catchBrokenPipes makes writes to a client that has stopped reading fail, so that no
-// signal ends the process. Programs that the process starts get the signal as usual,
-// which they would not if it were ignored.
+// catchBrokenPipes makes writes to a client that has stopped reading return an error instead of
+// ending the process by a signal. The signal is caught and not ignored, so that programs that the
+// process starts still receive it.
 func catchBrokenPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -1,5 +1,5 @@
-// This file opens a link that signs a browser in, without anybody else seeing it: every user
-// of the machine can read the arguments of a program, and the link works once.
+// This file opens a sign-in link in a browser without revealing it to others. Every user of the
+// machine can read the arguments of a program, and the link works only once.
 
 package cli
 
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// leadOn is the page that leads a browser to a link.
+// leadOn is a page that redirects the browser to a link.
 const leadOn = `<!doctype html>
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
@@ -21,10 +21,10 @@ const leadOn = `<!doctype html>
 <p><a href="%[1]s">Open the memory</a></p>
 `
 
-// browsePrivately opens a link in the person's browser by a file that only the person can
-// read. The caller removes the file when the link is no longer needed.
+// browsePrivately opens a link in the person's browser through a file that only this person can
+// read. The caller must call remove when the link is no longer needed.
 func (a *app) browsePrivately(link string) (remove func(), err error) {
-	dir, err := os.MkdirTemp("", "oxbow-ui-") // its mode is 0700
+	dir, err := os.MkdirTemp("", "oxbow-ui-") // created with mode 0700
 	if err != nil {
 		return func() {}, err
 	}
@@ -35,7 +35,7 @@ func (a *app) browsePrivately(link string) (remove func(), err error) {
 		return func() {}, err
 	}
 	at := filepath.ToSlash(file)
-	if !strings.HasPrefix(at, "/") { // a drive of Windows
+	if !strings.HasPrefix(at, "/") { // a path with a Windows drive letter
 		at = "/" + at
 	}
 	if err := a.env.Browse((&url.URL{Scheme: "file", Path: at}).String()); err != nil {

@@ -1,4 +1,4 @@
-// oxbow profile: what profiles there are, what each comes to, and how they are made.
+// This file implements the command "oxbow profile", which lists, shows and creates profiles.
 
 package cli
 
@@ -37,8 +37,8 @@ oxbow mcp too: nothing else is seen then.`,
 	return c
 }
 
-// asked returns the profile that a command names, "" for the one that the run is
-// bound to. A bound run cannot look through another.
+// asked returns the name of the profile that a command names, or "" for the profile that the run
+// is bound to. In a bound run, another name is an error.
 func (a *app) asked(cmd *cobra.Command, args []string) (string, error) {
 	name, err := a.boundName()
 	switch {
@@ -233,7 +233,7 @@ the tags.`,
 		if err != nil {
 			return err
 		}
-		// Before the profiles are looked for: the home may not be there yet.
+		// Create the directory before profiles are searched, because the home may not exist yet.
 		if err := os.MkdirAll(filepath.Join(home, profile.HomeDirs[0]), 0o700); err != nil {
 			return fmt.Errorf("making the directory of profiles: %w", err)
 		}

@@ -1,4 +1,4 @@
-// oxbow push, oxbow pull.
+// This file implements the commands "oxbow push" and "oxbow pull".
 
 package cli
 
@@ -43,7 +43,7 @@ it is one change, which oxbow undo takes back; the next pull brings it again.`,
 	}, sharing.Pull, a.showPulled)
 }
 
-// syncs makes c reconcile the home and a server.
+// syncs makes c synchronize the home with a server.
 func (a *app) syncs(
 	c *cobra.Command,
 	verb call[sharing.SyncIn, sharing.SyncOut],
@@ -64,7 +64,8 @@ func (a *app) syncs(
 		if err != nil && len(out.Changes) == 0 {
 			return err
 		}
-		// What was done before an error stays done, and is shown.
+		// Print the result even after an error, because changes that were made before the error
+		// remain.
 		if failed := answer(a, out, show); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 			return failed
 		}
@@ -126,7 +127,7 @@ func areMissing(n int) string {
 	return count(n, "entry is", "entries are")
 }
 
-// showSynced shows the changes: each where they are few, or in a dry run.
+// showSynced prints the changes. It lists each change if there are few, or in a dry run.
 func (a *app) showSynced(out sharing.SyncOut, did, would string) {
 	n := map[string]int{}
 	for _, c := range out.Changes {

@@ -1,4 +1,4 @@
-// oxbow recall.
+// This file implements the command "oxbow recall".
 
 package cli
 
@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) recallCommand() *cobra.Command {
-	var whole, sessions, interactive bool // a budget was asked for; the archive is; a screen is
+	var whole, sessions, interactive bool // with a token budget; in the archive; on a screen
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
 		Short: "Find entries by words, best first",
@@ -71,14 +71,14 @@ first line, with tabs between.`,
 	return c
 }
 
-// hasScreen reports whether -i shows a screen.
+// hasScreen reports whether -i can show a screen.
 func (a *app) hasScreen() bool { return a.env.StdoutTerm && !a.json }
 
-// withoutWords are the parameters of recall that do without words.
+// withoutWords lists the parameters with which recall needs no words.
 var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "collapse", "rank"}
 
-// showRecalled shows the hits: their snippets or, when a budget was asked for,
-// the contents that it had room for.
+// showRecalled prints the hits: their snippets or, if whole is set because a token budget was
+// given, the contents that fit the budget.
 func (a *app) showRecalled(out verb.RecallOut, whole bool) {
 	if len(out.Hits) == 0 {
 		a.showNothing(out.Why, out.Near)
@@ -101,7 +101,7 @@ func (a *app) showRecalled(out verb.RecallOut, whole bool) {
 	}
 }
 
-// excerptRows is the most rows that a hit is shown by.
+// excerptRows is the maximum number of rows of a hit's excerpt.
 const excerptRows = 4
 
 func (a *app) showHit(n int, h verb.Entry) {

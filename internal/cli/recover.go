@@ -1,4 +1,4 @@
-// oxbow recover.
+// This file implements the command "oxbow recover".
 
 package cli
 
@@ -62,7 +62,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 	return c
 }
 
-// backupNamed takes the backup, and the keys that open it.
+// backupNamed reads the path of the backup and of its key files from the arguments.
 func (a *app) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		if in.Sessions || in.Identity != "" || in.Passphrase != "" {
@@ -80,7 +80,7 @@ func (a *app) backupNamed(in *maintenance.RecoverIn, args []string) (err error) 
 	return a.keyFiles(&in.KeyFiles)
 }
 
-// lostShown is how many stretches of lost changes are listed.
+// lostShown is the maximum number of ranges of lost changes that are listed.
 const lostShown = 20
 
 func (a *app) showRecovered(r maintenance.RecoverOut) {
@@ -140,7 +140,7 @@ func (a *app) showRecovered(r maintenance.RecoverOut) {
 	if r.From != "" {
 		was = "file that was there"
 	}
-	if r.Damaged != "" { // else there was no archive
+	if r.Damaged != "" { // otherwise there was no archive
 		a.printf("the %s is kept as %s\n", was, r.Damaged)
 		a.note("to undo this, before anything new is remembered: mv %s %s", quote(r.Damaged), quote(r.Store))
 	}

@@ -1,4 +1,4 @@
-// oxbow redact.
+// This file implements the command "oxbow redact".
 
 package cli
 

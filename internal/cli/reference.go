@@ -1,4 +1,4 @@
-// What notes of the verbs refer to, in the words of the command line.
+// This file words the references in notes of verbs for the command line.
 
 package cli
 
@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// sentence returns a note with the commands that a person types.
+// sentence formats a note, with commands and flags for its references.
 func sentence(n verb.Note) string { return strings.TrimSuffix(n.In(referenceText), ".") }
 
 func referenceText(r verb.Reference) string {
@@ -57,7 +57,7 @@ func hintText(h *verb.Hint) string {
 	return strings.TrimSpace(text + " " + h.Does)
 }
 
-// versionText writes a version of an entry as restore takes it.
+// versionText formats a version of an entry as an argument of restore.
 func versionText(name string, seq any) string {
 	return quoteName(fmt.Sprintf("%s@%v", name, seq))
 }

@@ -1,4 +1,4 @@
-// oxbow remember.
+// This file implements the command "oxbow remember".
 
 package cli
 
@@ -63,7 +63,8 @@ of the working directory, which oxbow label project prints.`,
 	return c
 }
 
-// content returns the text to remember, from the one place that was given.
+// content returns the text to remember from an argument, a flag, a file or standard input. It
+// returns an error if more than one is given.
 func (a *app) content(flag string, flagged bool, file string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) == 2, flagged, file != ""} {
@@ -81,7 +82,7 @@ func (a *app) content(flag string, flagged bool, file string, args []string) (st
 	case file != "":
 		return a.readFile(file)
 	case given == 0 && a.env.StdinTerm && len(args) == 1:
-		return "", nil // the argument is all there is
+		return "", nil // the only argument is the text itself
 	case given == 0 && a.env.StdinTerm:
 		return "", misusef(
 			"for example: oxbow remember style \"Tabs, not spaces.\"",

@@ -1,4 +1,4 @@
-// oxbow remote.
+// This file implements the command "oxbow remote".
 
 package cli
 

@@ -1,4 +1,4 @@
-// oxbow revert.
+// This file implements the command "oxbow revert".
 
 package cli
 
@@ -83,7 +83,7 @@ func (a *app) showReverted(out verb.RevertOut) {
 	a.showNotes(out.Notes)
 }
 
-// conflictText returns what was kept of later changes.
+// conflictText describes the parts of later changes that were kept.
 func conflictText(c revert.Conflict) string {
 	switch {
 	case c.Reason != "":
@@ -94,7 +94,7 @@ func conflictText(c revert.Conflict) string {
 	return fmt.Sprintf("kept %s of %s, the last by %s", strings.Join(c.Kept, ", "), changesText(c.Later), c.By)
 }
 
-// changesText names changes by their numbers.
+// changesText lists changes by number, at most ten.
 func changesText(seqs []uint64) string {
 	var words []string
 	for _, s := range seqs[:min(len(seqs), 10)] {

@@ -1,7 +1,7 @@
-// The root command: global flags, and the list of subcommands.
+// This file defines the root command, with its global flags and subcommands.
 
-// Package cli is oxbow's command line: a file for each subcommand, the
-// terminal, and the exit status.
+// Package cli implements oxbow's command line. It has a file for each subcommand, and files for
+// the terminal and for exit statuses.
 package cli
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// root returns the tree of commands. The demo runs others by run.
+// root returns the command tree of oxbow. The demo uses the function run for the commands that it
+// shows.
 func (a *app) root(run runner) *cobra.Command {
 	var version bool
 	root := a.asRoot(&cobra.Command{
@@ -42,7 +43,7 @@ directory for all your work.`,
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if words := c.Flags().Args(); len(words) > 0 &&
 			slices.Contains([]string{"oxbow", "label", "profile", "handoff", "session", "inbox", "team"}, c.Name()) {
-			a.unknown = c.RunE(c, words) // "oxbow nosuch --help"
+			a.unknown = c.RunE(c, words) // for "oxbow nosuch --help"
 			return
 		}
 		a.printHelp(c)
@@ -92,7 +93,7 @@ directory for all your work.`,
 	return root
 }
 
-// asRoot makes c the root of a tree of commands.
+// asRoot makes c the root of a command tree.
 func (a *app) asRoot(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ArbitraryArgs
 	c.SilenceErrors = true
@@ -117,7 +118,7 @@ func (a *app) asRoot(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// commonFlags adds flags that servers have, too.
+// commonFlags adds the flags that servers also have.
 func (a *app) commonFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
 	fs.StringVar(

@@ -1,4 +1,4 @@
-// One run of a command line, and how its failure is reported.
+// This file runs one command line and reports its failure.
 
 package cli
 
@@ -17,13 +17,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Run runs one command line and returns the exit status: 0 done, 1 failed,
-// 2 misused, 3 annotations were touched (why --diff --fail).
+// Run runs one command line and returns its exit status: 0 if it succeeded, 1 if it failed, 2 if
+// the command line was wrong, 3 if why --diff --fail found touched annotations.
 func Run(ctx context.Context, env Env) int {
 	return runRoot(ctx, env, func(a *app) *cobra.Command { return a.root(Run) })
 }
 
-// runRoot runs one command line of a tree of commands.
+// runRoot runs one command line with the command tree that tree returns.
 func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
@@ -72,8 +72,8 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	return status(err)
 }
 
-// asksJSON reports whether --json stands among the flags: where parsing ended at a
-// wrong one, those after it are not set.
+// asksJSON reports whether the flag --json is among the arguments. It is used if the flags could
+// not be parsed, because flags after the wrong one are then not set.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -81,7 +81,7 @@ func asksJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// report tells of the error on standard error, with its hint as here writes it.
+// report prints an error on standard error. The function here adapts the commands in its hint.
 func (t *terminal) report(err error, here func(hint string) string) {
 	if errors.Is(err, errReported) {
 		return

@@ -1,4 +1,4 @@
-// oxbow scan.
+// This file implements the command "oxbow scan".
 
 package cli
 
@@ -78,7 +78,7 @@ func (a *app) showScan(out maintenance.ScanOut, fix bool) {
 	a.noteLines("what it does not reach:", out.Left)
 }
 
-// showFoundSecret prints where a secret is, and never the secret.
+// showFoundSecret prints the location of a secret, but not the secret.
 func (a *app) showFoundSecret(f verb.FoundSecret) {
 	where := f.Part
 	if f.Line > 0 {
@@ -102,7 +102,8 @@ func (a *app) showFoundSecret(f verb.FoundSecret) {
 	a.printf("%s: %s (%s)\n", of, f.Rule, where)
 }
 
-// noteLines writes lines to standard error below a title, if there are any.
+// noteLines prints lines below a title on standard error. It prints nothing if there are no
+// lines.
 func (a *app) noteLines(title string, lines []string) {
 	if len(lines) == 0 || a.quiet {
 		return

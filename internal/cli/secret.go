@@ -1,4 +1,5 @@
-// What becomes of secrets in what a run writes, what taints it, and labels of personal data.
+// This file decides how a run treats secrets, taints and personal data in the text that it
+// writes.
 
 package cli
 
@@ -10,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// secretsPolicy returns what becomes of secrets in this run. The key of their tags
-// is in the home, or, of a home of another layout, in the user's configuration.
+// secretsPolicy returns the treatment of secrets in this run. The key for the tags that replace
+// secrets is in the home or, for a home of another layout, in the user's configuration directory.
 func (a *app) secretsPolicy() verb.Secrets {
 	if a.secrets == nil {
 		dir := a.configHome()
@@ -23,7 +24,8 @@ func (a *app) secretsPolicy() verb.Secrets {
 	return verb.Secrets{Redactor: a.secrets, Allow: func() bool { return a.allowSecret }}
 }
 
-// screener returns [oxbow.Options.Screen] for a memory of this run, which is opened with it.
+// screener returns the [oxbow.Options.Screen] function for the memory that *m refers to after it
+// has been opened.
 func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error) {
 	second := &verb.SecondReader{Open: a.reopen}
 	a.closers = append(a.closers, func() error { second.Close(); return nil })
@@ -39,7 +41,7 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 			return nil, err
 		}
 		if p, err := a.memoryPlace(); err == nil && !p.Own() {
-			return ops, nil // other layouts have no place for such labels
+			return ops, nil // other layouts cannot store such labels
 		}
 		k := a.knowledge()
 		k.Memory, k.Second = *m, second
@@ -54,7 +56,7 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 	}
 }
 
-// reopen opens the memory of the home once more, to be read.
+// reopen opens the memory of the home a second time, for reading.
 func (a *app) reopen() (*oxbow.Memory, error) {
 	if a.store != nil {
 		return nil, oxbow.ErrUnsupported

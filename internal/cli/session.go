@@ -1,4 +1,4 @@
-// oxbow session: what was said in past sessions of agents.
+// This file implements the command "oxbow session", which shows past sessions of agents.
 
 package cli
 
@@ -103,8 +103,8 @@ func (a *app) sessionShowCommand() *cobra.Command {
 	})
 }
 
-// moveResumedStart moves what a resumed session began with, and what the archive has at the end of
-// the turn before, to the turn that it was put before.
+// moveResumedStart moves the events at the start of a resumed session to the turn that follows
+// them. The archive stores them at the end of the previous turn.
 func moveResumedStart(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {
@@ -120,7 +120,7 @@ func moveResumedStart(turn, next *session.Turn) {
 	turn.Events = turn.Events[:n]
 }
 
-// showTurn shows a turn: the person's text marked by >, what was called by $ and *.
+// showTurn prints a turn. It marks the person's text with > and calls with $ and *.
 func (a *app) showTurn(t *session.Turn) {
 	a.printf("\n%s\n", a.dim(fmt.Sprintf("%d  %s", t.N, a.date(t.Start))))
 	for _, e := range t.Events {
@@ -181,7 +181,7 @@ func (a *app) showCall(c *session.Call) {
 }
 
 func (a *app) sessionSearchCommand() *cobra.Command {
-	var whole bool // a budget was asked for
+	var whole bool // a token budget was given
 	var files bool
 	c := &cobra.Command{
 		Use:   "search WORDS…",
@@ -274,7 +274,7 @@ first; the clients' files stay as they are.`,
 			return err
 		}
 		in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
-		return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // an archive is made where there is a spool
+		return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
 	}, func(out verb.ImportSessionsOut) {
 		for _, c := range out.Clients {
 			if out.DryRun {

@@ -1,10 +1,10 @@
-// What is left to do before a memory is closed.
+// This file collects work that must be done before a memory is closed.
 
 package cli
 
 import "sync"
 
-// settling is what is done before a memory is closed. It is safe for concurrent use.
+// settling collects functions to call before a memory is closed. It is safe for concurrent use.
 type settling struct {
 	mu  sync.Mutex // guards fns
 	fns []func()

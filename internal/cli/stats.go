@@ -1,4 +1,4 @@
-// oxbow stats.
+// This file implements the command "oxbow stats".
 
 package cli
 
@@ -48,7 +48,7 @@ func (a *app) showStats(out maintenance.StatsOut) {
 	line("file", fmt.Sprintf("%s, %s of them used", bytesText(out.Bytes), bytesText(out.Used)))
 }
 
-// most lists the n words of the highest counts, and says how many are left.
+// most lists the n words with the highest counts, followed by the number of the other words.
 func most(counts map[string]int, n int) string {
 	words := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })

@@ -1,4 +1,5 @@
-// oxbow team: init, share, unshare, status, trust. Its check is in teamcheck.go.
+// This file implements the command "oxbow team", with the subcommands init, share, unshare,
+// status and trust. The subcommand check is in teamcheck.go.
 
 package cli
 
@@ -182,7 +183,8 @@ first: they go before your agents as the team's word.`,
 	return c
 }
 
-// confirmTeam asks whether to trust team files, unless that is said already.
+// confirmTeam asks whether to trust team files, unless --yes was given or nothing would be
+// trusted.
 func (a *app) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
 	if in.List || in.Forget || in.DryRun || yes {
 		return nil

@@ -1,4 +1,5 @@
-// oxbow team check, and oxbow merge-entry, which git runs.
+// This file implements the commands "oxbow team check" and "oxbow merge-entry". Git runs the
+// latter as a merge driver.
 
 package cli
 

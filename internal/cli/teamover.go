@@ -1,4 +1,4 @@
-// Team files under the memory of a run.
+// This file adds the entries of team files to the memory of a run.
 
 package cli
 
@@ -13,15 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// teamSuffix is after the names of team entries that the memory uses, too.
+// teamSuffix is appended to the name of a team entry if the memory has an entry with the same
+// name.
 const teamSuffix = " (team)"
 
-// teamLook is how long a look without team files holds: they may come, or come to be
-// trusted, while a server runs.
+// teamLook is how long the result of a look is used that found no team files. A server looks
+// again because team files may be added or trusted later.
 const teamLook = time.Second
 
-// teamTree returns the team files of the working directory that the user trusts, nil
-// for none. Once there are some they stay for the run.
+// teamTree returns the team files of the working directory that the user trusts, or nil. Once
+// team files have been found, they are used for the whole run.
 func (a *app) teamTree() *team.Tree {
 	t := &a.team
 	t.mu.Lock()
@@ -51,9 +52,9 @@ func (a *app) teamTree() *team.Tree {
 	return t.tree
 }
 
-// overTeam returns a memory, to be read, of m's entries and, under them, entries of the
-// trusted team files: m where there are none, or they cannot be read. Closing it leaves
-// m open.
+// overTeam returns a read-only memory that contains the entries of m and, in addition, the
+// entries of the trusted team files. It returns m if there are no team files or if they cannot be
+// read. Closing the returned memory does not close m.
 func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	t := a.teamTree()
 	if t == nil {

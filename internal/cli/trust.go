@@ -1,4 +1,4 @@
-// oxbow trust, and where what it records is kept.
+// This file implements the command "oxbow trust".
 
 package cli
 
@@ -46,7 +46,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 			return err
 		}
 		if within := filepath.Join(a.homeFlag, homeDir); isDir(within) {
-			a.homeFlag = within // of a project
+			a.homeFlag = within // the home of a project
 		}
 		return nil
 	}, a.showTrust)

@@ -1,4 +1,4 @@
-// oxbow undo, oxbow restore.
+// This file implements the commands "oxbow undo" and "oxbow restore".
 
 package cli
 
@@ -57,10 +57,9 @@ change, which can be undone in turn. An import counts as one change.`,
 	})
 }
 
-// undoOther takes back what consolidate, compress or an overwriting tool did in a
-// home of another layout that keeps what they replaced. It reports false where
-// there is no such home. It works on files of all the memory, and so not in a run
-// that is bound to a profile.
+// undoOther reverts the effect of consolidate, compress or an overwriting tool in a home of
+// another layout that keeps the replaced files. done is false if the home is not of this kind, or
+// if the run is bound to a profile, because the files belong to the whole memory.
 func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err error) {
 	r, err := a.bound()
 	if err != nil || r != nil {
@@ -152,7 +151,7 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 	})
 }
 
-// cutSeq cuts NAME@SEQ, or takes NAME and SEQ as two arguments.
+// cutSeq splits NAME@SEQ, or accepts NAME and SEQ as two arguments.
 func cutSeq(args []string) (name string, seq uint64, ok bool) {
 	number := ""
 	if len(args) == 2 {

@@ -1,4 +1,4 @@
-// This file names the command or flag that a person probably meant by an unknown one.
+// This file suggests the command or flag that a person probably meant by an unknown word.
 
 package cli
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// unknownCommand says which command may have been meant.
+// unknownCommand returns an error that suggests the command that may have been meant.
 func unknownCommand(root *cobra.Command, word string) error {
 	var names []string
 	for _, c := range root.Commands() {
@@ -21,7 +21,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 			names = append(append(names, c.Name()), c.Aliases...)
 		}
 	}
-	// What others call it.
+	// Names that other programs use.
 	other := map[string]string{
 		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember",
 		"note":   "remember",
@@ -41,7 +41,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 	return misusef("oxbow help all lists them", "unknown command %q", word)
 }
 
-// flagError says which flag may have been meant.
+// flagError returns an error that suggests the flag that may have been meant.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err

@@ -1,4 +1,4 @@
-// oxbow version: what this program was built from.
+// This file implements the command "oxbow version".
 
 package cli
 

@@ -1,4 +1,4 @@
-// oxbow why.
+// This file implements the command "oxbow why".
 
 package cli
 
@@ -95,7 +95,7 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 	})
 }
 
-// whyIn is what the flags of oxbow why say.
+// whyIn contains the flags of oxbow why.
 type whyIn struct {
 	Search string `json:"search,omitempty" value:"WORDS" usage:"look for WORDS in all annotations of the repository"`
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
@@ -107,7 +107,7 @@ type whyIn struct {
 	Fail     bool `json:"fail,omitempty" usage:"with --diff, exit with 3 when a line with an annotation was touched"`
 }
 
-// whyDiff shows the annotations that a change touches.
+// whyDiff prints the annotations that a change touches.
 func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 	if in.Search+in.Filter != "" {
 		return misusef("look with --json for what you want", "--diff goes without --search and --filter")
@@ -127,7 +127,7 @@ func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 	return err
 }
 
-// showWhyDiff shows what a change touches.
+// showWhyDiff prints the touched and the added annotations of a change.
 func (a *app) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
 	if markdown {
 		a.printf("%s", clean(out.Markdown()))
@@ -152,7 +152,7 @@ func (a *app) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
 	a.showNotes(out.Notes)
 }
 
-// showAnnotations shows what was found to a person.
+// showAnnotations prints annotations and notes.
 func (a *app) showAnnotations(out verb.GetAnnotationsOut) {
 	for i, n := range out.Annotations {
 		if i > 0 {
@@ -163,8 +163,8 @@ func (a *app) showAnnotations(out verb.GetAnnotationsOut) {
 	a.showNotes(out.Notes)
 }
 
-// showWaysToAnnotate tells a person who found no annotations how they come about. The file is
-// as the person typed it, with or without lines; it is empty after a search.
+// showWaysToAnnotate tells a person who found no annotations how to create some. file is the
+// argument as typed, with or without lines, or "" after a search.
 func (a *app) showWaysToAnnotate(file string) {
 	if a.quiet {
 		return
@@ -198,7 +198,7 @@ func (a *app) showWaysToAnnotate(file string) {
 	way("by hand", "oxbow annotate "+quote(file)+` --why "the reason"`)
 }
 
-// showAnnotation shows one annotation to a person.
+// showAnnotation prints one annotation.
 func (a *app) showAnnotation(n verb.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
@@ -240,7 +240,8 @@ func (a *app) showAnnotation(n verb.Annotation) {
 	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
 }
 
-// placedText says how an annotation was placed, how surely, and whether it is archived.
+// placedText describes how an annotation was placed, with which confidence, and whether it is
+// archived.
 func placedText(n verb.Annotation) string {
 	placed := n.Placed
 	if n.Placed != string(annotate.Lost) {

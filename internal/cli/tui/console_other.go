@@ -1,6 +1,6 @@
 //go:build !windows
 
-// Terminals that obey escape sequences as they are.
+// This file is for systems whose terminals always interpret escape sequences.
 
 package tui
 

@@ -1,4 +1,4 @@
-// The console of Windows, which obeys escape sequences once it is asked to.
+// This file makes the Windows console interpret escape sequences.
 
 package tui
 
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// prepareConsole has the console obey escape sequences, until undo is called.
+// prepareConsole makes the console interpret escape sequences until undo is called.
 func prepareConsole(out *os.File) (undo func() error, err error) {
 	h := windows.Handle(out.Fd())
 	var mode uint32

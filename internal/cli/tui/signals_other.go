@@ -1,12 +1,13 @@
 //go:build !unix
 
-// Systems whose terminals send no signals: their size is looked at again and again.
+// This file is for systems without terminal signals. It checks the size of the terminal
+// periodically.
 
 package tui
 
 import "time"
 
-// signals are came to look at the size.
+// signals sends notices to check the size.
 type signals struct {
 	came chan notice
 	done chan struct{}

@@ -1,6 +1,7 @@
 //go:build unix
 
-// Signals: another size, a stop and what follows it, and an end.
+// This file turns signals into notices: a new size, a stop and the continuation after it, and the
+// end.
 
 package tui
 
@@ -10,7 +11,7 @@ import (
 	"syscall"
 )
 
-// noticeOf says what signals are for.
+// noticeOf maps signals to notices.
 var noticeOf = map[os.Signal]notice{
 	syscall.SIGWINCH: resizes,
 	syscall.SIGTSTP:  stops,
@@ -19,7 +20,7 @@ var noticeOf = map[os.Signal]notice{
 	syscall.SIGQUIT:  hangsUp,
 }
 
-// signals are those that this process receives while it shows a screen.
+// signals receives the signals of this process while the screen is shown.
 type signals struct {
 	came chan notice
 	c    chan os.Signal
@@ -53,15 +54,15 @@ func (s *signals) close() {
 	close(s.done)
 }
 
-// stopSelf stops the processes of this job, as Ctrl-Z does, and returns when they
-// go on. The system drops the signal of Ctrl-Z where no shell controls the job: this
-// process is stopped by one that is never dropped, and so certainly sent on.
+// stopSelf stops all processes of this job, as Ctrl-Z does, and returns after they continue. If
+// no shell controls the job, the system drops SIGTSTP. This process therefore stops itself with
+// SIGSTOP, which is never dropped.
 func (s *signals) stopSelf() {
 	on := make(chan os.Signal, 1)
 	signal.Notify(on, syscall.SIGCONT)
 	defer signal.Stop(on)
 	signal.Ignore(syscall.SIGTSTP)
-	_ = syscall.Kill(0, syscall.SIGTSTP) // the others
+	_ = syscall.Kill(0, syscall.SIGTSTP) // the other processes
 	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		<-on
 	}
