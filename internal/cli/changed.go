@@ -95,8 +95,8 @@ func (a *app) showDecided(did, would string) func(verb.DecideChangedOut) {
 	}
 }
 
-// changedLines describes an entry that agents changed: who changed it, at most most lines of the
-// difference, and the commands with which the person decides.
+// changedLines describes an entry that agents changed: the author, the difference in up to most
+// lines, and the commands with which the person decides.
 func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
 	by := cmp.Or(e.Source.Agent, e.Source.Client, "an agent")
 	if e.Session != "" {
@@ -133,8 +133,8 @@ func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
 	return append(lines, "  keep it: oxbow changed keep "+name+"; bring yours back: oxbow changed restore "+name)
 }
 
-// differenceLines returns at most most changed lines of two texts, followed by the number of the
-// others.
+// differenceLines returns the changed lines of two texts. If there are more than most lines, it
+// returns the first ones and a line with the number of lines left out.
 func differenceLines(before, after string, most, width int) (lines []string) {
 	left := 0
 	for mark, line := range diff.Changes(before, after) {

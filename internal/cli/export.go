@@ -61,7 +61,8 @@ Import reads it back, on this machine or another.`,
 	return c
 }
 
-// showKept tells the person where a copy of an edited file is that was replaced.
+// showKept prints the path of the copy that was kept of a replaced file. It prints nothing if kept
+// is "".
 func (a *app) showKept(kept string) {
 	if kept != "" {
 		a.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))

@@ -28,7 +28,7 @@ var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, calibr
 
 type hookWaits struct {
 	start, prompt time.Duration // for context that is put before a model
-	calibrate     time.Duration // part of prompt, for the first calibration of a memory
+	calibrate     time.Duration // for the first calibration of a memory; included in prompt
 	final         time.Duration // for storing a session at its end
 	unfinished    time.Duration // for storing it once more if it was not finished; setup lets clients wait 5 s
 }

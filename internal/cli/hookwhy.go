@@ -64,8 +64,8 @@ func (a *app) isTainted(ctx context.Context, from whysIn, about transcript.About
 	return len(a.exposureOf(ctx, caller).Taints) > 0
 }
 
-// annotateHook annotates edits in a directory. It does nothing if the directory has no
-// annotations.
+// annotateHook annotates edits in a directory. It ignores a directory whose annotations cannot be
+// opened.
 func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookReportIn) error {
 	b, err := a.bookAt(ctx, dir)
 	if err != nil {

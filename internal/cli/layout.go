@@ -27,8 +27,8 @@ const ownLayout = "oxbow"
 // layoutNames returns the values that --dialect accepts.
 func layoutNames() []string { return append([]string{ownLayout}, layout.Names(dialects)...) }
 
-// toolsOf returns the tools that a server of the home offers: the tools of its dialect, and those
-// of oxbow's tools in the sets whose names the dialect does not use. If the home's configuration
+// toolsOf returns the tools that a server of the home offers: the tools of its dialect, and the
+// tools of oxbow's sets whose names the dialect does not use. If the home's configuration
 // switches its tools off, there are none.
 func toolsOf(h layout.Home, sets verb.Sets) []verb.Tool {
 	tools := append([]verb.Tool{}, h.Tools()...)

@@ -110,8 +110,8 @@ func (t *terminal) note(format string, args ...any) {
 	}
 }
 
-// warn prints a line about a problem that did not stop the run. It prints it even if --quiet is
-// set.
+// warn prints a line about a problem that did not stop the run. --quiet does not
+// silence the line.
 func (t *terminal) warn(format string, args ...any) {
 	fmt.Fprintf(t.env.Stderr, t.name+": "+format+"\n", args...)
 }

@@ -46,7 +46,7 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		k := a.knowledge()
 		k.Memory, k.Second = *m, second
 		if a.command == "convert" {
-			return verb.StampPersonal(ctx, s, ops), nil // the entries keep the sources and labels that they have
+			return verb.StampPersonal(ctx, s, ops), nil // keep the sources and labels of the entries
 		}
 		ops, err = verb.Stamp(ctx, s, ops, k)
 		if err != nil {

@@ -319,7 +319,8 @@ const MaxContext = 9_500
 
 // Answer returns the bytes to write to standard output so that the client adds the context to its
 // conversation. It returns nil if the context is empty or the report is not about a start or a
-// prompt. A context of more than MaxContext characters is truncated.
+// prompt. A long context is truncated so
+// that it fits MaxContext characters together with its tags.
 func (r Report) Answer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if (r.Source == "" && r.Prompt == "") || context == "" {
