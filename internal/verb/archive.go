@@ -25,7 +25,7 @@ type PruneArchivesIn struct {
 type PruneArchivesOut struct {
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Forgotten []PrunedArchive `json:"forgotten"`
-	SavedIn   string          `json:"saved_in,omitempty"` // file with the forgotten archives, if the layout has no undo
+	SavedIn   string          `json:"saved_in,omitempty"` // copy of all archives before, if there is no undo
 }
 
 // PrunedArchive is an archive that was, or would be, forgotten.

@@ -80,8 +80,8 @@ func (o *origins) show(shown []session.ShownText) {
 	}
 }
 
-// may reports whether the caller may set a label. An agent may not set a label that names an
-// origin.
+// may reports whether the caller may set a label. An agent may not add a label that names an origin
+// or that vouches for the entry, except the turns that a program passed in the context.
 func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
 	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified &&
 		l.Key != oxbow.LabelApproved) || !o.agent {
@@ -90,8 +90,9 @@ func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
 	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
 }
 
-// labels returns the labels for the origins of a text, for the taints of these origins, and for
-// their trust if it is lower. The labels of the old version come first.
+// labels returns the labels for the origins of an agent's text: the origin labels of the old
+// version, labels for new origins and their taints, and a label if an origin was imported. It
+// returns nil if the caller is not an agent.
 func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
 	if !o.agent {
 		return nil

@@ -145,8 +145,8 @@ func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []
 	return hits
 }
 
-// diagnose explains why a query found nothing. For the archive it ignores the filters that the
-// archive adds itself.
+// diagnose explains why a query found nothing. For the archive of sessions, it reports an empty
+// archive, and does not suggest the filter that the archive itself adds.
 func (w *Workspace) diagnose(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -79,7 +79,7 @@ func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (fou
 
 // Entry is like Texts for the texts of an entry. A text that the old version also has is not
 // changed, so that a change of a tag does not change the content. If a new name ends in the middle
-// of a secret of the content, it is cut before the secret.
+// of a secret of the content, this part of the secret is replaced.
 func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret.Finding) (oxbow.Entry, error) {
 	e = e.Clone()
 	screen := func(part string, t *string, had ...string) (err error) {
@@ -157,11 +157,12 @@ func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// leastPart is the minimum length of a part of a secret that counts as a secret, in bytes.
+// leastPart is the minimum length of the beginning of a secret that is replaced in a name, in bytes.
 const leastPart = 8
 
-// cutSecret returns the name without the beginning of a secret from the content at its end. Names
-// are made from the first line and shortened, so they may end in the middle of a secret.
+// cutSecret returns the name. If the name ends with the beginning of a secret of the content, that
+// part is replaced by a placeholder. Names are made from the first line and shortened, so they may
+// end in the middle of a secret.
 func cutSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < leastPart ||
 		!strings.Contains(content, begun[len(begun)-leastPart:]) {

@@ -209,8 +209,8 @@ func (v *View) seesTree() bool {
 }
 
 // Sees reports whether the client may name a profile. A client that is bound to a profile sees only
-// that profile. A client that is bound to projects sees only profiles that select one of these
-// projects.
+// that profile. A client that is bound to projects sees the profiles whose new entries must belong
+// to one of these projects, and the profiles that do not restrict the project.
 func (v *View) Sees(name string) bool {
 	if v.Bound != nil {
 		return name == v.Bound.Name
