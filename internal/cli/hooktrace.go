@@ -6,6 +6,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,6 +127,11 @@ func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Tim
 	if err != nil {
 		return // then the command cannot have written either
 	}
+	src, err := a.source()
+	if err != nil {
+		return
+	}
+	src.Actor = oxbow.Program
 	key := oxbow.LabelTaint
 	if v.Level == reading.Unvouched {
 		key = oxbow.LabelUnvouched
@@ -134,37 +140,106 @@ func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Tim
 	if mark.Check() != nil {
 		mark.Value = "command"
 	}
+	w := writtenNotes{since: since, withPersons: named, mark: mark}
+	_ = w.label(oxbow.WithSource(ctx, src), m) // nobody reads the output of a hook that fails here
+}
+
+// writtenNotes are the notes that the command line wrote from a time on.
+type writtenNotes struct {
+	since       time.Time
+	withPersons bool // also notes of persons and imported notes, not only notes of agents
+	mark        oxbow.Label
+}
+
+// label adds the mark to the notes. It first tries one change for all notes. If another writer has
+// changed one of them meanwhile, label adds the mark to each note by itself.
+func (w *writtenNotes) label(ctx context.Context, m *oxbow.Memory) error {
+	names, err := w.names(ctx, m)
+	if err != nil {
+		return err
+	}
 	var ops []oxbow.Op
-	// Find the notes that were written last.
-	last, _ := m.Recall(
-		ctx,
-		oxbow.Query{
-			Limit:  oxbow.MaxLimit,
-			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "door", Values: []string{"cli"}}}},
-		},
-	)
-	for _, hit := range last {
-		e := hit.Entry
-		isAgent := e.Source.Actor == oxbow.Agent ||
-			(named && (e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported))
-		if isAgent && !e.Updated.Before(since) && !slices.Contains(e.Labels, mark) && len(e.Labels) < oxbow.MaxLabels {
-			ops = append(
-				ops,
-				oxbow.Relabel{
-					Name:   e.Name,
-					Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), mark)),
-					If:     e.Version,
-				},
-			)
+	for _, name := range names {
+		if e, err := m.Get(ctx, name); err == nil { // otherwise the note is gone
+			if op := w.relabel(e); op != nil {
+				ops = append(ops, op)
+			}
 		}
 	}
 	if len(ops) == 0 {
-		return
+		return nil
 	}
-	src, err := a.source()
-	if err != nil {
-		return
+	if err := m.Apply(ctx, ops...); err == nil {
+		return nil
 	}
-	src.Actor = oxbow.Program
-	_ = m.Apply(oxbow.WithSource(ctx, src), ops...) // if an entry has changed meanwhile, no entry is marked
+	var errs []error
+	for _, op := range ops {
+		errs = append(errs, m.Edit(ctx, op.Target(), func(now oxbow.Entry, found bool) (oxbow.Op, error) {
+			if !found {
+				return nil, nil
+			}
+			return w.relabel(now), nil
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// names returns the names of the notes, each once. A layout without history is searched for the
+// notes that were written last, at most [oxbow.MaxLimit].
+func (w *writtenNotes) names(ctx context.Context, m *oxbow.Memory) ([]string, error) {
+	var names []string
+	seen := map[string]bool{}
+	add := func(e oxbow.Entry) {
+		isAgent := e.Source.Actor == oxbow.Agent
+		isOther := e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported
+		isWanted := e.Source.Door == "cli" && (isAgent || (w.withPersons && isOther))
+		if isWanted && !e.Updated.Before(w.since) && !seen[e.Name] {
+			seen[e.Name] = true
+			names = append(names, e.Name)
+		}
+	}
+	for c, err := range m.Log(ctx) {
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			hits, err := m.Recall(ctx, oxbow.Query{
+				Limit:  oxbow.MaxLimit,
+				Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "door", Values: []string{"cli"}}}},
+			})
+			for _, hit := range hits {
+				add(hit.Entry)
+			}
+			return names, err
+		}
+		if err != nil {
+			return names, err
+		}
+		if c.Time.Before(w.since) {
+			break
+		}
+		for _, v := range c.Versions {
+			if v.Verb != oxbow.VerbRemove {
+				add(v.Entry)
+			}
+		}
+	}
+	return names, nil
+}
+
+// relabel returns the change that adds the mark to an entry, or nil if the entry has it. In an
+// entry with as many labels as it may have, the mark replaces the last tag, or else the last
+// label, so that nobody keeps the mark away with labels of their own.
+func (w *writtenNotes) relabel(e oxbow.Entry) oxbow.Op {
+	if slices.Contains(e.Labels, w.mark) {
+		return nil
+	}
+	labels := slices.Clone(e.Labels)
+	if len(labels) >= oxbow.MaxLabels {
+		last := len(labels) - 1
+		for i, l := range labels {
+			if l.Key == oxbow.LabelTag {
+				last = i
+			}
+		}
+		labels = slices.Delete(labels, last, last+1)
+	}
+	return oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(labels, w.mark)), If: e.Version}
 }
