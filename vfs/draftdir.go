@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 )
 
 // A DraftDir is a new directory that is built under another name, in the same parent
@@ -57,8 +58,11 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 	if err != nil {
 		return nil, errors.Join(err, d.lock.Close())
 	}
-	// Under the lock, because another builder may have finished meanwhile.
-	err = emptyOrMissing(fsys, name)
+	// After a power loss, the lock file shows that the rest is a draft.
+	err = fsys.SyncDir(d.temp)
+	if err == nil { // under the lock, because another builder may have finished meanwhile
+		err = emptyOrMissing(fsys, name)
+	}
 	if err == nil {
 		d.cleared = left
 		err = RemoveAll(fsys, d.contents())
@@ -97,9 +101,13 @@ func (d *DraftDir) leftover() (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	hasLock := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == draftLock && e.Type().IsRegular()
+	})
 	for _, e := range entries {
 		isLock := e.Name() == draftLock && e.Type().IsRegular()
-		isContents := e.Name() == draftContents && e.IsDir()
+		// A builder creates the lock file first and removes it last.
+		isContents := e.Name() == draftContents && e.IsDir() && hasLock
 		if !isLock && !isContents {
 			return false, fmt.Errorf(
 				"%w: %s contains %s, so it is not what an interrupted run left",
@@ -132,9 +140,9 @@ func emptyOrMissing(fsys FS, name string) error {
 	return err
 }
 
-// Commit gives the directory its name, durably. The files in it must be closed. An empty directory that has the name is
-// replaced. After an
-// error, the caller calls [DraftDir.Discard], which does nothing if the directory has its name.
+// Commit gives the directory its name, durably. The files in it must be closed. An empty
+// directory that has the name is replaced. After an error, the caller calls
+// [DraftDir.Discard], which does nothing if the directory has its name.
 func (d *DraftDir) Commit() error {
 	if d.lock == nil {
 		return fs.ErrClosed
@@ -161,6 +169,9 @@ func (d *DraftDir) Discard() error {
 		return nil
 	}
 	err := RemoveAll(d.fsys, d.contents())
+	if err == nil {
+		err = d.fsys.SyncDir(d.temp) // the lock file must not be gone before the rest is
+	}
 	err = errors.Join(err, dropTemp(d.fsys, path.Join(d.temp, draftLock)), d.lock.Close())
 	d.lock = nil
 	return errors.Join(err, dropTemp(d.fsys, d.temp))

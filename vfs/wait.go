@@ -80,9 +80,12 @@ type waiter interface {
 
 // WithLock creates the directory at path and calls do while it holds the lock file of that
 // name in the directory. It returns false if another process kept the lock for longer than
-// limit. Calls of one process queue up for one acquisition of the lock, and one of them runs
-// the functions of all, one after another: without the queue, thousands of calls would each
-// occupy a thread that waits for the file. The function must not call WithLock for the same file.
+// limit.
+//
+// Calls of one process for the same file queue up. A goroutine acquires the lock once for all
+// calls that wait, and runs their functions one after another. Without the queue, each of
+// thousands of calls would occupy a thread that waits for the file. The function must not call
+// WithLock for the same file.
 func WithLock(
 	ctx context.Context,
 	path, name string,
@@ -96,7 +99,7 @@ func WithLock(
 	call := &lockedCall{limit: limit, do: do, done: make(chan struct{})}
 	queue := lockQueueOf(filepath.Join(full, name))
 	if isFirst := queue.add(call); isFirst {
-		go queue.run(path, name)
+		go queue.run(full, name)
 	}
 	select {
 	case <-call.done:
@@ -111,6 +114,7 @@ func WithLock(
 
 // lockedCall is a call of WithLock. The fields ok and err are set before done is closed.
 type lockedCall struct {
+	began time.Time
 	limit time.Duration
 	do    func(dir *OS) error
 	done  chan struct{}
@@ -142,6 +146,7 @@ func lockQueueOf(path string) *lockQueue {
 func (q *lockQueue) add(call *lockedCall) (isFirst bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	call.began = time.Now()
 	q.calls = append(q.calls, call)
 	isFirst = !q.isRunning
 	q.isRunning = true
@@ -159,12 +164,16 @@ func (q *lockQueue) remove(call *lockedCall) bool {
 	return i >= 0
 }
 
-// take removes and returns the waiting calls.
-func (q *lockQueue) take() []*lockedCall {
+// take removes and returns the waiting calls that began before a time.
+func (q *lockQueue) take(before time.Time) []*lockedCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	calls := q.calls
-	q.calls = nil
+	n := 0
+	for n < len(q.calls) && !q.calls[n].began.After(before) {
+		n++
+	}
+	calls := q.calls[:n:n]
+	q.calls = q.calls[n:]
 	return calls
 }
 
@@ -191,14 +200,15 @@ func (q *lockQueue) limit() time.Duration {
 func (q *lockQueue) run(path, name string) {
 	for {
 		var calls []*lockedCall
+		start := time.Now()
 		ok, err := withLock(path, name, q.limit(), func(dir *OS) {
-			calls = q.take()
+			calls = q.take(time.Now())
 			for _, c := range calls {
 				c.ok, c.err = true, c.do(dir)
 			}
 		})
-		if !ok {
-			calls = q.take()
+		if !ok { // the calls that came later have not waited for their limit yet
+			calls = q.take(start)
 			for _, c := range calls {
 				c.err = err
 			}

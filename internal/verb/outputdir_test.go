@@ -137,10 +137,11 @@ func TestOutputDirLeavesOthers(t *testing.T) {
 	}
 	file := func(dir string) error { return os.WriteFile(filepath.Join(dir, "f"), []byte("text"), 0o600) }
 	if err := errors.Join(os.Mkdir(at("full").Path, 0o700), file(at("full").Path), os.Mkdir(at("empty").Path, 0o700),
-		os.Mkdir(at("a.unfinished").Path, 0o700), file(at("a.unfinished").Path)); err != nil {
+		os.Mkdir(at("a.unfinished").Path, 0o700), file(at("a.unfinished").Path),
+		os.MkdirAll(at("b.unfinished/new").Path, 0o700), file(at("b.unfinished/new").Path)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"full", "a"} {
+	for _, name := range []string{"full", "a", "b"} {
 		if _, err := at(name).Build(file); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("Build(%s): %v, want %v", name, err, fs.ErrExist)
 		}
@@ -162,8 +163,11 @@ func TestOutputDirLeavesOthers(t *testing.T) {
 	}); !errors.Is(err, boom) {
 		t.Errorf("Build of a failing function: %v, want %v", err, boom)
 	}
+	if b, err := os.ReadFile(filepath.Join(at("b.unfinished/new").Path, "f")); string(b) != "text" {
+		t.Errorf("the person's file b.unfinished/new/f contains %q, %v", b, err)
+	}
 	entries, err := os.ReadDir(top)
-	if err != nil || len(entries) != 5 {
-		t.Errorf("the directory contains %v, %v, want the 5 that were finished or a person's", entries, err)
+	if err != nil || len(entries) != 6 {
+		t.Errorf("the directory contains %v, %v, want the 6 that were finished or a person's", entries, err)
 	}
 }
