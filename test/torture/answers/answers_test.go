@@ -318,7 +318,7 @@ func put(url, secret, text string) (a answer, err error) {
 // processors busy. All notes are kept, and all calls are answered.
 func TestPipe(t *testing.T) {
 	home := newHome(t)
-	notes := count(300, 3000)
+	notes := count(1000, 3000)
 	var stop atomic.Bool
 	defer stop.Store(true)
 	for range 4 * runtime.NumCPU() {
