@@ -23,7 +23,7 @@ import (
 type runsFS struct {
 	*vfs.Mem
 	runs atomic.Int64 // files that were made
-	// with the number of the file and an error that fails the write; nil for none
+	// With the number of the file and an error that fails the write; nil for none
 	onWrite func(name string, n int64) error
 }
 

@@ -43,8 +43,9 @@ func checkRanking(name string) error {
 type Query struct {
 	Text   string
 	Filter Filter
-	// maximum number of hits; 0 means [DefaultLimit], values above [MaxLimit] mean
-	// MaxLimit, negative values are an error
+
+	// Limit is the maximum number of hits. 0 means [DefaultLimit], values above [MaxLimit]
+	// mean MaxLimit, and negative values are an error.
 	Limit   int
 	AsOf    uint64 // search the store in its state after this change; 0 means the current state
 	Explain bool   // set [Hit.Explanation]
@@ -88,8 +89,8 @@ type Query struct {
 	Dates []Span
 }
 
-// A Ranker ranks entries by something other than their words, for example by vectors as
-// package vectors does.
+// A Ranker ranks entries by something other than their words, for example by the similarity
+// of vectors.
 type Ranker interface {
 	// Rank returns the IDs of at most limit entries, the best match for words first. It
 	// returns nil if it cannot rank them, and then only the ranking by words is used. All

@@ -42,7 +42,7 @@ type request struct {
 	change change
 	ops    []oxbow.Op
 	names  []string // names of the entries that the ops change
-	// needs an envelope of its own: it is decided by the replicas, or it changes aliases of other entries
+	// Needs an envelope of its own: it is decided by the replicas, or it changes aliases of other entries
 	needsOwnEnvelope bool
 	size             int
 

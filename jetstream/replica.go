@@ -48,7 +48,7 @@ type replica struct {
 	clock     atomic.Int64          // time of the envelope that is being applied
 	seq       atomic.Uint64         // copy of at.Seq, for readers
 	announced atomic.Uint64         // last message that an invalidation named
-	// when the head was last compared, in nanoseconds of Options.Clock; 0 forces a comparison
+	// When the head was last compared, in nanoseconds of Options.Clock; 0 forces a comparison
 	confirmed atomic.Int64
 
 	mu       sync.Mutex // guards all following fields; envelopes are applied one at a time

@@ -38,7 +38,7 @@ func TestPublic(t *testing.T) {
 			"",
 			"https://m.example.org",
 		},
-		// a proxy speaks TLS
+		// A proxy speaks TLS
 		{public{listenAll: true, url: "https://m.example.org"}, "0.0.0.0:1", "", "https://m.example.org"},
 		{public{cert: "c", key: "k"}, "localhost:1", "", ""},
 		{public{}, "0.0.0.0:1", "would let other machines in", ""},

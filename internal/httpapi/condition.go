@@ -120,7 +120,7 @@ func (o *room) callAtVersion(
 // condition is the condition of a request on the entry that it names.
 type condition struct {
 	match, noneMatch []string // values of If-Match and If-None-Match
-	// without the entry, the request fails with "not found" rather than with a failed condition
+	// Without the entry, the request fails with "not found" rather than with a failed condition
 	needsEntry bool
 }
 

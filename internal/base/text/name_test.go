@@ -37,7 +37,7 @@ func TestNameOf(t *testing.T) {
 			"the quick brown fox jumps over the lazy dog and then it sleeps in the sun",
 			"the quick brown fox jumps over the lazy dog and then it",
 		},
-		// a cut at the space would leave too little
+		// A cut at the space would leave too little
 		{"short " + strings.Repeat("y", 80), "short " + strings.Repeat("y", 54)},
 		{strings.Repeat("é", 40), strings.Repeat("é", 30)},
 		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two

@@ -102,7 +102,7 @@ func TestDiff(t *testing.T) {
 			c.change(g, slices.Clone(old))
 			want := []string{c.want}
 			if c.name == "it moves" {
-				// patience may keep either
+				// Patience may keep either
 				want = append(want, "other a.go:18 tracked, "+c.want, c.want+", other a.go:18 tracked")
 			}
 			check := func(o DiffOptions) {

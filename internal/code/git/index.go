@@ -42,7 +42,7 @@ func Tracked(path string) ([]string, error) {
 	err = r.readIndex(filepath.Join(r.dir, "index"), true, func(e IndexEntry) {
 		name := e.Name
 		switch lower := strings.ToLower(name); {
-		// a link, a module, or a directory of a sparse index
+		// A link, a module, or a directory of a sparse index
 		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower):
 			names = append(names, ".")
 		case strings.HasPrefix(lower, at+"/"):

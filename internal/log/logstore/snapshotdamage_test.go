@@ -72,7 +72,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
 	}
 	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.Size)...))
-	// pages of the same file in another order
+	// Pages of the same file in another order
 	for n := pagefile.Size; n+2*pagefile.Size <= len(sound); n += pagefile.Size {
 		b := bytes.Clone(sound)
 		copy(b[n:], sound[n+pagefile.Size:n+2*pagefile.Size])

@@ -98,7 +98,7 @@ func TestNearDuplicatesHeading(t *testing.T) {
 		{Text: "none", Heading: "Projects"},
 		{Text: "None.", Heading: "Projects"},
 		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"},
-		// three stop words of five
+		// Three stop words of five
 		{Text: "the same text here now", Heading: "a"}, {Text: "The same text here now.", Heading: "b"},
 		{Text: "dark mode", Heading: "a"}, {Text: "dark mode", Heading: "b"},
 		{Text: "我喜欢猫和狗", Heading: "a"}, {Text: "我喜欢猫和狗", Heading: "b"}, {Text: "猫和狗", Heading: "a"},

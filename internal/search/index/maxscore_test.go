@@ -281,7 +281,7 @@ func TestColumns(t *testing.T) {
 	for _, docs := range []int{64, 100, 4095, 1 << 16, 1<<16 + 1, 200_000} {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
-			// so many numbers follow each other, about
+			// So many numbers follow each other, about
 			unit, run := []int{1, One}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n++ {
 				if rng.IntN(run) == 0 {

@@ -66,7 +66,7 @@ type header struct {
 type record struct {
 	ID      uint64 `json:"id,omitempty"`      // ID on the server, 0 if it is not known yet
 	Version uint64 `json:"version,omitempty"` // version on the server, 0 if it is not known yet
-	// time when the server wrote that version, in nanoseconds since 1970
+	// Time when the server wrote that version, in nanoseconds since 1970
 	Updated int64         `json:"updated,omitempty"`
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`

@@ -84,7 +84,7 @@ func TestMayBeHome(t *testing.T) {
 
 func TestJudgeUnrecorded(t *testing.T) {
 	began := begunRecord
-	// begins with its first use
+	// Begins with its first use
 	future := func(t *testing.T) List { return List{Dir: filepath.Join(t.TempDir(), "config")} }
 	none := func(*testing.T) List { return List{} }
 	for _, tt := range []struct {

@@ -130,7 +130,7 @@ func TestStrange(t *testing.T) {
 func TestClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	line := `{"type":"user","uuid":"u%[1]d","sessionId":"s","promptId":"p%[1]d","timestamp":"2026-11-23T01:%02[2]d:00Z","message":{"content":"ask %[1]d"}}` + "\n"
-	// a copy
+	// A copy
 	head := `{"type":"queue-operation","timestamp":"2026-11-23T01:30:00Z","sessionId":"s"}` + "\n" +
 		fmt.Sprintf(line, 0, 10)
 	if err := os.WriteFile(

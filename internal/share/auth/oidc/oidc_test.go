@@ -159,7 +159,7 @@ func TestLetIn(t *testing.T) {
 			},
 			{map[string]any{"aud": []string{"else", resource +
 				"/mcp"}, "org": "beta"}, auth.Token{Name: "oidc:rw", Tenant: "beta"}},
-			// clocks differ
+			// Clocks differ
 			{map[string]any{"exp": p.now.Add(-30 * time.Second).Unix()}, auth.Token{Name: "oidc:rw", Tenant: "acme"}},
 			{map[string]any{"nbf": p.now.Add(30 * time.Second).Unix()}, auth.Token{Name: "oidc:rw", Tenant: "acme"}},
 		} {
@@ -317,7 +317,7 @@ func TestHostileProvider(t *testing.T) {
 		}
 	}
 	p := newProvider(t)
-	// which calls itself otherwise
+	// Which calls itself otherwise
 	liar, err := New(Options{Issuer: p.URL + "/", Resource: resource, Now: func() time.Time { return p.now }})
 	if err != nil {
 		t.Fatal(err)
