@@ -95,13 +95,17 @@ func (k *Knowledge) vouches(src oxbow.Source) bool {
 
 // keepPrints records fingerprints of changes that repeat foreign text or whose author is unknown,
 // so that later repetitions of them are found. Errors are ignored, because later texts are also
-// compared with the entries themselves.
+// compared with the entries themselves. This comparison is enough for texts that are only imported:
+// the fingerprints of a large import would push out those of what agents have read.
 func keepPrints(ops []oxbow.Op, k Knowledge) {
 	if k.Prints == nil {
 		return
 	}
 	for _, op := range ops {
-		if e := afterOp(op, oxbow.Entry{}); e.Content != "" {
+		e := afterOp(op, oxbow.Entry{})
+		unvouched := e.Values(oxbow.LabelUnvouched)
+		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport && len(e.Values(oxbow.LabelTaint)) == 0
+		if e.Content != "" && !isOnlyImported {
 			keepPrintsOf(*k.Prints, &e)
 		}
 	}

@@ -3,10 +3,14 @@
 package verb
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -61,4 +65,40 @@ func TestSuspectsAreComparedOnce(t *testing.T) {
 		}
 	}
 	storetest.Close(t, m)
+}
+
+// An import keeps no fingerprints, so that a large one does not push out those of what agents
+// have read. A note that repeats an imported entry is found by comparison with the entry.
+func TestImportKeepsNoPrints(t *testing.T) {
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	dir := t.TempDir()
+	k := Knowledge{
+		Memory:   m,
+		Prints:   &fingerprint.File{Dir: dir, Now: time.Now},
+		Caller:   session.Caller{Client: "claude", Session: "s"},
+		Exposure: func(context.Context, session.Caller) session.Exposure { return session.Exposure{Known: true} },
+	}
+	const text = "the quick brown fox jumps over the lazy dog near the old harbor wall"
+	write := func(actor oxbow.Actor, name, content string) oxbow.Entry {
+		t.Helper()
+		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor, Door: "mcp"})
+		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Add{Name: name, Content: content}}, k)
+		if err == nil {
+			err = m.Apply(ctx, ops...)
+		}
+		e, getErr := m.Get(t.Context(), name)
+		if err != nil || getErr != nil {
+			t.Fatal(err, getErr)
+		}
+		return e
+	}
+	if e := write(oxbow.Imported, "imported", text); e.Trust() != oxbow.TrustImported {
+		t.Fatalf("the import has the trust %s", e.Trust())
+	}
+	if found := k.Prints.Find([]string{text}, nil)[0]; found.Any() {
+		t.Errorf("the import left the fingerprints %+v", found)
+	}
+	if e := write(oxbow.Agent, "note", "I saw that "+text); e.Trust() != oxbow.TrustImported {
+		t.Errorf("a note that repeats the import has the trust %s", e.Trust())
+	}
 }

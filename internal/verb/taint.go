@@ -67,7 +67,8 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		s.origins = originsOf(ctx, k.Memory)
 		s.expose(ctx, k)
 	}
-	repeats := repeatsOf(ctx, store, ops, k, s.noHooks)
+	// An import is unvouched whatever it repeats.
+	repeats := repeatsOf(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
 	var out []oxbow.Op
 	for i, op := range ops {
 		s.repeats = repeats[i]
