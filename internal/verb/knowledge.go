@@ -104,7 +104,8 @@ func keepPrints(ops []oxbow.Op, k Knowledge) {
 	for _, op := range ops {
 		e := afterOp(op, oxbow.Entry{})
 		unvouched := e.Values(oxbow.LabelUnvouched)
-		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport && len(e.Values(oxbow.LabelTaint)) == 0
+		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport &&
+			len(e.Values(oxbow.LabelTaint)) == 0
 		if e.Content != "" && !isOnlyImported {
 			keepPrintsOf(*k.Prints, &e)
 		}
