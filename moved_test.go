@@ -3,9 +3,12 @@
 package oxbow
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -65,4 +68,95 @@ func TestDirectoryMoved(t *testing.T) {
 	}
 	checkAndClose(t, empty)
 	checkAndClose(t, m)
+}
+
+// A memory over whose file an older copy was copied (by cp, which keeps the file and replaces its
+// bytes) does not write on where its last change was: that would damage the file.
+func TestOlderCopyInTheSameFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.oxbow")
+	m, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remember := func(content string) error {
+		_, err := m.Remember(t.Context(), Entry{Name: "a", Content: content})
+		return err
+	}
+	if err := remember("one"); err != nil {
+		t.Fatal(err)
+	}
+	older, err := os.ReadFile(path)
+	err = errors.Join(err, remember("two"), os.WriteFile(path, older, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, gerr := m.Get(t.Context(), "a")
+	if err := remember("three"); !errors.Is(gerr, ErrRolledBack) || !errors.Is(err, ErrRolledBack) {
+		t.Errorf("with an older copy in the same file, Get says %v and Remember %v; want ErrRolledBack", gerr, err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, older) {
+		t.Errorf("the copy that was put in its place was changed (%v)", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A memory whose file has a second name is a memory of its own at each name: both keep what
+// was acknowledged there, and none says that it went back.
+func TestHardLinkedMemory(t *testing.T) {
+	dirs := []string{t.TempDir(), t.TempDir()}
+	open := func(dir string) *Memory {
+		m, err := Open(filepath.Join(dir, "memory.oxbow"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	first := open(dirs[0])
+	if _, err := first.Remember(t.Context(), Entry{Name: "both", Content: "of both"}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dirs[0])
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the home has %d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		if err := os.Link(filepath.Join(dirs[0], f.Name()), filepath.Join(dirs[1], f.Name())); err != nil {
+			t.Skipf("no hard links here: %v", err)
+		}
+	}
+	memories := []*Memory{first, open(dirs[1])}
+	var wg sync.WaitGroup
+	for which, m := range memories {
+		wg.Go(func() {
+			for i := range 20 {
+				if _, err := m.Remember(
+					t.Context(),
+					Entry{Name: fmt.Sprint(which, " ", i), Content: "text"},
+				); err != nil {
+					t.Errorf("name %d: %v", which, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for which, m := range memories {
+		for i := range 20 {
+			if _, err := m.Get(t.Context(), fmt.Sprint(which, " ", i)); err != nil {
+				t.Error(err)
+			}
+		}
+		n := 0
+		for _, err := range m.Entries(t.Context(), Filter{}) {
+			n++
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n != 21 {
+			t.Errorf("the memory at name %d has %d entries, want 21", which, n)
+		}
+		checkAndClose(t, m)
+	}
 }

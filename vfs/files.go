@@ -43,6 +43,11 @@ func SameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
+// HasSecondName reports whether the described file has more than one name: somebody made a
+// hard link to it, as programs do that save copies without using space. It is false if the
+// file system does not tell the number of names.
+func HasSecondName(info fs.FileInfo) bool { return nameCount(info) > 1 }
+
 // tempTries is the maximum number of names that are tried for a temporary file.
 const tempTries = 100
 

@@ -185,7 +185,13 @@ func (d *DB) startAppending() error {
 	if d.broken != nil {
 		return d.broken
 	}
-	err := d.catchUp()
+	_, err := d.log.Poll()
+	if err == nil && d.log.MayBeOverwritten() {
+		err = d.reload(false)
+	}
+	if err == nil {
+		err = d.catchUp()
+	}
 	d.appending.Store(err == nil)
 	return err
 }

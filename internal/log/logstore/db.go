@@ -130,10 +130,16 @@ func (d *DB) refresh() error {
 	if news == wal.Same && err == nil {
 		err = d.inPlace()
 	}
-	broken := d.broken
+	broken, overwritten := d.broken, d.log.MayBeOverwritten()
 	d.logmu.RUnlock()
 	if err != nil || broken != nil {
 		return errors.Join(broken, err)
+	}
+	if overwritten {
+		read, err := d.rereadOverwritten()
+		if read || err != nil {
+			return err
+		}
 	}
 	if news == wal.Same {
 		return nil
@@ -141,6 +147,22 @@ func (d *DB) refresh() error {
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	return d.catchUp()
+}
+
+// rereadOverwritten reads the file again from its start, under the lock, because other bytes may
+// have been written over those that were read. Without the lock they may also be those of a
+// record that its writer takes back. If the lock is not free, or cannot be taken in a home that
+// is only read, rereadOverwritten returns false, and the next write finds out.
+func (d *DB) rereadOverwritten() (read bool, err error) {
+	if d.opts.ReadOnly || !d.writerMu.TryLock() {
+		return false, nil
+	}
+	defer d.writerMu.Unlock()
+	err = d.locked(context.Background(), func() error { return nil })
+	if errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrReadOnly) {
+		return false, nil
+	}
+	return true, err
 }
 
 // inPlace returns an error if the directory is not at its path any more and the log has no

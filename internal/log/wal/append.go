@@ -32,21 +32,7 @@ func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhi
 // written but not yet durable. So work overlaps with the write to the device. It is not
 // called if nothing was written or if the sync cannot be started.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
-	if l.failed != nil {
-		return nil, errors.Join(ErrReadOnly, l.failed)
-	}
-	if l.opts.ReadOnly {
-		return nil, ErrReadOnly
-	}
-	if l.file == nil {
-		if err := l.create(); err != nil {
-			return nil, err
-		}
-	}
-	if err := l.verifyLockMeta(""); err != nil {
-		return nil, err
-	}
-	if err := l.truncateTornTail(); err != nil {
+	if err := l.prepareFile(); err != nil {
 		return nil, err
 	}
 	recs, buf, urgent, err := l.link(payloads)
@@ -82,6 +68,29 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	l.wroteLast = true
 	l.recordDurable()
 	return recs, nil
+}
+
+// prepareFile makes the file one that may be written to after the position: it is there, it lacks
+// nothing that was durable, it has no other name, and free space follows the last record.
+func (l *Log) prepareFile() error {
+	if l.failed != nil {
+		return errors.Join(ErrReadOnly, l.failed)
+	}
+	if l.opts.ReadOnly {
+		return ErrReadOnly
+	}
+	if l.file == nil {
+		if err := l.create(); err != nil {
+			return err
+		}
+	}
+	if err := l.verifyLockMeta(""); err != nil {
+		return err
+	}
+	if err := l.leaveSharedFile(); err != nil {
+		return fmt.Errorf("copy the file, which has a second name: %w", noSpace(err))
+	}
+	return l.truncateTornTail()
 }
 
 // sync makes the written data durable. It calls work while the device is writing.

@@ -38,6 +38,9 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 		n.Durable = 0
 		n.Unsynced = false
 	}
+	if info, err := fsys.Stat(l.lockName()); err == nil && vfs.HasSecondName(info) {
+		n.Durable = 0
+	}
 	n.Stopped = sysinfo.Process(n.PID) == sysinfo.Stopped
 	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
 }
@@ -71,6 +74,8 @@ func (l *Log) readMeta() {
 		}
 		l.metaFile = f
 	}
+	info, err := l.metaFile.Stat()
+	l.metaShared = err == nil && vfs.HasSecondName(info)
 	b := &l.metaRead
 	n, _ := l.metaFile.ReadAt(b[:], 0)
 	if n == lockMetaSize && *b == l.metaWritten {
@@ -79,6 +84,9 @@ func (l *Log) readMeta() {
 	l.meta = lockMeta{}
 	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.facts(nil), castagnoli) {
 		l.meta = lockMeta{}
+	}
+	if l.metaShared {
+		l.meta.Durable = 0
 	}
 	// The last holder may not have seen the last append of this process.
 	if l.meta.ID == l.recorded.ID || l.meta.ID == "" {
@@ -92,7 +100,11 @@ func (l *Log) writeMeta() error {
 		return errors.New("the lock file cannot be written")
 	}
 	l.meta.Since = l.opts.Clock().UTC()
-	_, err := l.metaFile.WriteAt(l.meta.encode(l.metaWritten[:0]), 0)
+	meta := l.meta
+	if l.metaShared && !meta.Unsynced {
+		meta.ID = "" // the log of the other name may be shorter
+	}
+	_, err := l.metaFile.WriteAt(meta.encode(l.metaWritten[:0]), 0)
 	return err
 }
 

@@ -56,6 +56,7 @@ type Log struct {
 	durable   uint64       // highest sequence number known to be on stable storage
 	syncedEnd int64        // the bytes before this offset are on stable storage
 	size      int64        // last known size of the file
+	strange   atomic.Bool  // the last Poll found other bytes before the position than were read there
 	free      atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
 	checked   bool         // the bytes after end are zeros or were written by this log
 	wroteLast bool         // the last record was written by this log and has no seal
@@ -65,6 +66,7 @@ type Log struct {
 
 	lock        vfs.Lock
 	metaFile    vfs.File
+	metaShared  bool               // the lock file has a second name, so its durable number may be of another log
 	meta        lockMeta           // content of the lock file when the lock was acquired
 	recorded    lockMeta           // what this log made durable last
 	metaWritten [lockMetaSize]byte // the last content that this log wrote
@@ -150,22 +152,39 @@ const (
 // that was acknowledged before the call, by any process, has been read.
 func (l *Log) Poll() (pollResult, error) {
 	if l.file != nil {
-		var b [prefixSize]byte
-		n, err := l.file.ReadAt(b[:], l.end)
+		var b [chainSize + prefixSize]byte
+		n, err := l.file.ReadAt(b[:], l.end-chainSize)
 		if err != nil && err != io.EOF {
 			return Same, err
 		}
 		l.free.Store(-1)
-		if !isZero(b[:min(n, len(recordMark))]) {
+		l.strange.Store(n < chainSize || [chainSize]byte(b[:]) != l.bytesBefore())
+		after := b[min(chainSize, n):n]
+		if !isZero(after[:min(len(after), len(recordMark))]) {
 			return Grown, nil
 		}
-		if isZero(b[:n]) {
+		if isZero(after) {
 			l.free.Store(l.end)
 		}
 	}
 	// The order is important: if the name still refers to this file after the tail was
 	// read, no other file had replaced it when the tail was read.
 	return l.Place()
+}
+
+// MayBeOverwritten reports whether the last Poll found other bytes before the position than
+// those that were read or written there. A program such as cp has then written into the same
+// file, unless the last record was one that its writer took back. The caller takes the lock,
+// under which no writer takes records back, and reads the file again from its start.
+func (l *Log) MayBeOverwritten() bool { return l.strange.Load() }
+
+// bytesBefore returns the bytes that the file has before the position: the chain of the last
+// record, or the end of the header.
+func (l *Log) bytesBefore() [chainSize]byte {
+	if l.end > HeaderSize {
+		return l.chain
+	}
+	return [chainSize]byte(l.header.encode()[HeaderSize-chainSize:])
 }
 
 // Place reports whether the name refers to the same file: Same, Replaced or Gone. It does

@@ -332,6 +332,21 @@ func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error 
 	return nil
 }
 
+// leaveSharedFile copies the log into a new file if its file has a second name, such as the
+// hard link of a backup program. Who writes under the other name locks another lock file, so
+// that two writers would overwrite each other's records; and a copy that was made by a link
+// must not change.
+func (l *Log) leaveSharedFile() error {
+	info, err := l.file.Stat()
+	if err != nil || !vfs.HasSecondName(info) {
+		return err
+	}
+	if _, err := l.keepTail(); err != nil {
+		return err
+	}
+	return l.swap(&l.header, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.end) })
+}
+
 // fail refuses further appends, and records in the lock file that the end of the log may
 // not be durable. If that write fails, the lock is kept, because other processes would
 // append after records that a crash may lose.

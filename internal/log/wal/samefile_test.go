@@ -1,0 +1,103 @@
+// Tests what becomes of a log whose file other programs overwrite, or give a second name.
+
+package wal
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// openDir opens the log in a directory of the operating system.
+func openDir(t *testing.T, dir string) *Log {
+	t.Helper()
+	fsys, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = fsys.Close() })
+	return open(t, fsys)
+}
+
+// copyInPlace writes the bytes of one file into another, which stays the same file, as cp does.
+func copyInPlace(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Who has a log open notices that an older copy was written into its file, also where the
+// copy is as long as the file, and whatever the position is.
+func TestOverwrittenInPlace(t *testing.T) {
+	for _, bodies := range [][]string{{}, {"one"}, {"one", "two", "three"}} {
+		dir := t.TempDir()
+		path, old := filepath.Join(dir, "m.oxbow"), filepath.Join(dir, "old")
+		l := openDir(t, dir)
+		if err := l.Lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Create(); err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Unlock()
+		other := t.TempDir()
+		copyInPlace(t, path, old)
+		for _, b := range bodies {
+			copyInPlace(t, path, old)
+			add(t, l, b)
+		}
+		if len(bodies) == 0 { // a log without a record: another log is written over it
+			o := openDir(t, other)
+			o.opts.Rand = strings.NewReader(strings.Repeat("another identity", 9))
+			add(t, o, "of another log")
+			old = filepath.Join(other, "m.oxbow")
+		}
+		if news, err := l.Poll(); news != Same || err != nil || l.MayBeOverwritten() {
+			t.Fatalf("Poll() = %v, %v before the file is overwritten", news, err)
+		}
+		copyInPlace(t, old, path)
+		if _, err := l.Poll(); !l.MayBeOverwritten() || err != nil {
+			t.Errorf("after %d records, an older copy in the same file was not noticed (%v)", len(bodies), err)
+		}
+	}
+}
+
+// A log whose file has a second name is copied before it is written to: the other name keeps
+// what it had, and who writes under it, with another lock, overwrites nothing.
+func TestSecondName(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	first := openDir(t, a)
+	add(t, first, "one", "two")
+	for _, name := range []string{"m.oxbow", "m.oxbow.lock"} { // as cp -al makes a copy of a directory
+		if err := os.Link(filepath.Join(a, name), filepath.Join(b, name)); err != nil {
+			t.Skipf("no hard links here: %v", err)
+		}
+	}
+	second := openDir(t, b)
+	for i := range 3 { // in turn, so that each sees a lock file that the other wrote
+		add(t, first, strings.Repeat("first", i+1))
+		add(t, second, strings.Repeat("second", 9*i+1))
+		add(t, second, "more")
+	}
+	for dir, want := range map[string][]string{
+		a: {"1 one", "2 two", "3 first", "4 firstfirst", "5 firstfirstfirst"},
+		b: {"1 one", "2 two", "3 second", "4 more", "5 " + strings.Repeat("second", 10), "6 more",
+			"7 " + strings.Repeat("second", 19), "8 more"},
+	} {
+		if got := all(t, openDir(t, dir)); !slices.Equal(got, want) {
+			t.Errorf("the log has %q, want %q", got, want)
+		}
+		if meta, _ := ReadLockMeta(openDir(t, dir).fs, "m.oxbow"); meta.Durable != 0 {
+			t.Errorf("the lock file of two logs says that change %d was durable", meta.Durable)
+		}
+	}
+}

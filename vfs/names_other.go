@@ -1,0 +1,9 @@
+// Platforms on which the number of a file's names is not in its description.
+
+//go:build !unix
+
+package vfs
+
+import "io/fs"
+
+func nameCount(fs.FileInfo) uint64 { return 1 }

@@ -1,0 +1,17 @@
+// How many names a file has, on Unix.
+
+//go:build unix
+
+package vfs
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func nameCount(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
