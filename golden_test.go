@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -207,9 +208,9 @@ func goldenAnswers(t *testing.T, m *oxbow.Memory) []byte {
 
 func goldenAnswer(t *testing.T, b *bytes.Buffer, m *oxbow.Memory, q oxbow.Query) {
 	t.Helper()
-	hits, err := m.Recall(t.Context(), q)
+	hits, readWithHits, err := m.RecallParsed(t.Context(), q)
 	if err != nil {
-		t.Fatalf("Recall(%q): %v", q.Text, err)
+		t.Fatalf("RecallParsed(%q): %v", q.Text, err)
 	}
 	sum := crc32.NewIEEE()
 	for i, h := range hits {
@@ -227,8 +228,8 @@ func goldenAnswer(t *testing.T, b *bytes.Buffer, m *oxbow.Memory, q oxbow.Query)
 		fmt.Fprintf(b, "  %v\n", *hits[0].Explanation)
 	}
 	read, err := m.ParseQuery(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !reflect.DeepEqual(read, readWithHits) {
+		t.Fatalf("ParseQuery(%q) = %+v, %v, but RecallParsed reports %+v", q.Text, read, err, readWithHits)
 	}
 	d, err := m.Diagnose(t.Context(), q)
 	if err != nil {

@@ -21,27 +21,49 @@ import (
 // newer version, then by lower ID. If nothing matches, Recall returns no hits and no error.
 // [Memory.Diagnose] then returns the reasons.
 func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
+	hits, _, err := m.RecallParsed(ctx, q)
+	return hits, err
+}
+
+// RecallParsed is like [Memory.Recall], and also reports how the query was understood. Both
+// results are of the same state of the memory, and the query is planned only once.
+func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery, error) {
+	answer, err := m.recall(ctx, q)
+	return answer.hits, answer.read, err
+}
+
+// recallAnswer is the result of [Memory.RecallParsed].
+type recallAnswer struct {
+	hits []Hit
+	read ParsedQuery
+}
+
+func (m *Memory) recall(ctx context.Context, q Query) (recallAnswer, error) {
+	var none recallAnswer
 	if _, err := checkLimit(q.Limit); err != nil {
-		return nil, err
+		return none, err
 	}
 	if err := checkRecency(&q, m.opts.Clock); err != nil {
-		return nil, err
+		return none, err
 	}
 	if q.Around < 0 || q.Around > MaxAround {
-		return nil, &InvalidError{
+		return none, &InvalidError{
 			Field:  "around",
 			Value:  fmt.Sprint(q.Around),
 			Reason: fmt.Sprintf("is not from 0 to %d", MaxAround),
 		}
 	}
 	if q.AsOf != 0 {
-		return askAsOf(ctx, m, q, (*Memory).Recall)
+		return askAsOf(ctx, m, q, (*Memory).recall)
 	}
-	return ask(ctx, m, q, func(v *rankedView) []Hit { return v.recall(ctx, q) })
+	return ask(ctx, m, q, func(v *rankedView) recallAnswer {
+		p := v.Plan(v.query(q))
+		return recallAnswer{v.recall(ctx, q, p), v.parsed(q, p)}
+	})
 }
 
-// recall returns the hits of the query.
-func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
+// recall returns the hits of the query, whose plan is p.
+func (v *rankedView) recall(ctx context.Context, q Query, p *ranking.Plan) []Hit {
 	limit, _ := checkLimit(q.Limit)
 	most := limit
 	if q.Collapse {
@@ -51,7 +73,6 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	if q.Second != nil {
 		most = max(most, fusePool)
 	}
-	p := v.Plan(v.query(q))
 	find := v.Search
 	if p.Any {
 		find = v.Newest
@@ -371,7 +392,7 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 }
 
 // ParseQuery reports how a query is understood: its ranking, its terms, and the corrections
-// of words that no entry has.
+// of words that no entry has. [Memory.RecallParsed] reports the same with the hits.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	if q.AsOf != 0 {
 		return askAsOf(ctx, m, q, (*Memory).ParseQuery)

@@ -17,7 +17,7 @@ const fusePool = 100
 // vectors, also by vectors. The notes report entries without vectors.
 func (w *Workspace) Search(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.second(&q)
-	hits, err := RecallOnce(ctx, m, q)
+	hits, _, err := RecallOnce(ctx, m, q)
 	return hits, lacked(), err
 }
 

@@ -61,9 +61,9 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	// Ask for one more hit, to learn whether there are more.
 	q.Limit = min(limit+1, oxbow.MaxLimit)
 	lacked := w.Vectors.second(&q)
-	hits, err := RecallOnce(ctx, m, q)
+	hits, read, err := RecallOnce(ctx, m, q)
 	if err == nil && len(hits) == 0 && q.Operators != nil && len(q.Operators.Must) > 0 {
-		hits, err = out.recallWithoutMust(ctx, m, &q)
+		hits, read, err = out.recallWithoutMust(ctx, m, &q, read)
 	}
 	if err != nil {
 		return RecallOut{}, err
@@ -73,10 +73,6 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	}
 	hits = found(ctx, m, hits, q.AsOf != 0)
 	out.Notes = append(out.Notes, lacked()...)
-	read, err := m.ParseQuery(ctx, q)
-	if err != nil {
-		return RecallOut{}, err
-	}
 	if len(hits) == 0 {
 		for _, d := range read.Dates {
 			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, spanned(d)))
@@ -109,14 +105,20 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 }
 
 // recallWithoutMust recalls without the words and phrases that an entry must contain. If it finds
-// something, it adds a note and changes the query accordingly.
-func (out *RecallOut) recallWithoutMust(ctx context.Context, m *oxbow.Memory, q *oxbow.Query) ([]oxbow.Hit, error) {
+// something, it adds a note, changes the query accordingly and returns how that query was
+// understood. Otherwise it returns read.
+func (out *RecallOut) recallWithoutMust(
+	ctx context.Context,
+	m *oxbow.Memory,
+	q *oxbow.Query,
+	read oxbow.ParsedQuery,
+) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	relaxed, operators := *q, *q.Operators
 	operators.Must = nil
 	relaxed.Operators = &operators
-	hits, err := m.Recall(ctx, relaxed)
+	hits, relaxedRead, err := m.RecallParsed(ctx, relaxed)
 	if err != nil || len(hits) == 0 {
-		return nil, err
+		return nil, read, err
 	}
 	var must []string
 	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), mostNamed)] {
@@ -127,7 +129,7 @@ func (out *RecallOut) recallWithoutMust(ctx context.Context, m *oxbow.Memory, q 
 		Notef("no entry has %s; these were ranked without requiring that", strings.Join(must, " and ")),
 	)
 	*q = relaxed
-	return hits, nil
+	return hits, relaxedRead, nil
 }
 
 // found returns the hits without those whose texts the caller may not see. If past is set, the hits

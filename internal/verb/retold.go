@@ -10,25 +10,25 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// RecallOnce is like [oxbow.Memory.Recall], but leaves out a digest if a narrower hit covers the
-// same: of a day and its week, the day stays.
-func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, error) {
-	hits, err := m.Recall(ctx, q)
+// RecallOnce is like [oxbow.Memory.RecallParsed], but leaves out a digest if a narrower hit covers
+// the same: of a day and its week, the day stays.
+func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
+	hits, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, read, err
 	}
 	kept := withoutRetold(slices.Clone(hits))
 	if len(kept) == len(hits) || len(hits) < limitOfQuery(q) {
-		return kept, nil
+		return kept, read, nil
 	}
 	// Other hits replace the removed digests, of which there are at most as many as hits.
 	q.Limit = min(2*limitOfQuery(q), oxbow.MaxLimit)
-	more, err := m.Recall(ctx, q)
+	more, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, read, err
 	}
 	kept = withoutRetold(more)
-	return kept[:min(len(kept), len(hits))], nil
+	return kept[:min(len(kept), len(hits))], read, nil
 }
 
 // limitOfQuery returns the maximum number of hits of a query.

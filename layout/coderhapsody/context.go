@@ -273,7 +273,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 	if utf8.RuneCountInString(message) < minMessage {
 		return c, nil
 	}
-	hits, err := verb.RecallOnce(
+	hits, _, err := verb.RecallOnce(
 		ctx,
 		h.Mem,
 		oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: verb.NotSuspicious},
