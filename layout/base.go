@@ -104,16 +104,25 @@ func (o *Options) NoAgents(hint string) error {
 	}
 }
 
-// Has returns 1 if fsys has a file with that name, or a directory if dir is set. Otherwise it
-// returns 0.
-func Has(fsys vfs.FS, name string, dir bool) (int, error) {
+// HasFile returns 1 if fsys has a file with that name. Otherwise it returns 0.
+func HasFile(fsys vfs.FS, name string) (int, error) {
+	return hasName(fsys, name, func(info fs.FileInfo) bool { return !info.IsDir() })
+}
+
+// HasDir returns 1 if fsys has a directory with that name. Otherwise it returns 0.
+func HasDir(fsys vfs.FS, name string) (int, error) {
+	return hasName(fsys, name, fs.FileInfo.IsDir)
+}
+
+// hasName returns 1 if the name exists and isWanted accepts it. Otherwise it returns 0.
+func hasName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, error) {
 	info, err := fsys.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, nil
 	case err != nil:
 		return 0, err
-	case info.IsDir() != dir:
+	case !isWanted(info):
 		return 0, nil
 	}
 	return 1, nil

@@ -167,13 +167,13 @@ func (r *reader) profile(n *yaml.Node) {
 			if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 				v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
 			}
-			p.Extends = r.list(key, v, false, CheckName)
+			p.Extends = r.nonEmptyList(key, v, CheckName)
 		case "include":
 			p.Include = r.choice(key, v)
 		case "exclude":
 			p.Exclude = r.choice(key, v)
 		case "always_include":
-			p.Always = r.list(key, v, true, checkDocument)
+			p.Always = r.list(key, v, checkDocument)
 		case "max_tokens":
 			p.MaxTokens = r.number(key, v)
 		case "process":
@@ -206,8 +206,16 @@ func (r *reader) word(key string, v *yaml.Node) string {
 	return strings.TrimSpace(v.Value)
 }
 
+// nonEmptyList is like list, but also reports an empty list as a mistake.
+func (r *reader) nonEmptyList(key string, v *yaml.Node, check func(string) error) []string {
+	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
+		r.Add(v, "%s is an empty list; leave it out, or name something", key)
+	}
+	return r.list(key, v, check)
+}
+
 // list returns the values of a list, and reports duplicates as mistakes.
-func (r *reader) list(key string, v *yaml.Node, mayBeEmpty bool, check func(string) error) []string {
+func (r *reader) list(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind != yaml.SequenceNode {
 		if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 			r.Add(v, "%s is %s; write a list: [%s]", key, frontmatter.Describe(v), frontmatter.Clip(v.Value))
@@ -215,9 +223,6 @@ func (r *reader) list(key string, v *yaml.Node, mayBeEmpty bool, check func(stri
 			r.Add(v, "%s is %s; write a list such as [a, b]", key, frontmatter.Describe(v))
 		}
 		return nil
-	}
-	if len(v.Content) == 0 && !mayBeEmpty {
-		r.Add(v, "%s is an empty list; leave it out, or name something", key)
 	}
 	values := []string{}
 	for _, item := range v.Content {
@@ -293,7 +298,7 @@ func (r *reader) redacted(key string, v *yaml.Node) []string {
 	if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
 	}
-	kinds := r.list(key, v, false, func(s string) error {
+	kinds := r.nonEmptyList(key, v, func(s string) error {
 		if s == allPersonal || slices.Contains(scope.Kinds(), s) {
 			return nil
 		}
@@ -327,15 +332,15 @@ func (r *reader) choice(where string, v *yaml.Node) *Choice {
 		r.p.lines[full] = k.Line
 		switch key {
 		case "projects":
-			c.Projects = r.list(full, v, false, label(oxbow.LabelProject))
+			c.Projects = r.nonEmptyList(full, v, label(oxbow.LabelProject))
 		case "tags":
-			c.Tags = r.list(full, v, false, label(oxbow.LabelTag))
+			c.Tags = r.nonEmptyList(full, v, label(oxbow.LabelTag))
 		case "kinds":
-			c.Kinds = r.list(full, v, false, checkKind)
+			c.Kinds = r.nonEmptyList(full, v, checkKind)
 		case "related_files":
-			c.RelatedFiles = r.list(full, v, false, label(oxbow.LabelFile))
+			c.RelatedFiles = r.nonEmptyList(full, v, label(oxbow.LabelFile))
 		case "entries":
-			c.Entries = r.list(full, v, false, oxbow.CheckName)
+			c.Entries = r.nonEmptyList(full, v, oxbow.CheckName)
 		case "date_range":
 			c.From, c.To = r.dates(full, v)
 		}

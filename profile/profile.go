@@ -120,15 +120,24 @@ type Resolved struct {
 // named.
 func Everything() Resolved {
 	r := Resolved{MaxTokens: DefaultMaxTokens, Process: true}
-	r.always(identity, false, 0)
+	r.addDocuments(identity, 0)
 	return r
 }
 
-// always adds documents that are not in the list yet.
-func (r *Resolved) always(paths []string, wanted bool, place int) {
+// addWanted adds the documents that a profile lists and that are not in r.Documents yet.
+func (r *Resolved) addWanted(paths []string, place int) {
+	known := len(r.Documents)
+	r.addDocuments(paths, place)
+	for i := range r.Documents[known:] {
+		r.Documents[known+i].Wanted = true
+	}
+}
+
+// addDocuments adds the documents that are not in r.Documents yet.
+func (r *Resolved) addDocuments(paths []string, place int) {
 	for _, p := range paths {
 		if !slices.ContainsFunc(r.Documents, func(d Document) bool { return d.Path == p && d.place == place }) {
-			r.Documents = append(r.Documents, Document{p, wanted, place, slices.Contains(identity, p)})
+			r.Documents = append(r.Documents, Document{Path: p, place: place, identity: slices.Contains(identity, p)})
 		}
 	}
 }
@@ -163,11 +172,11 @@ func combine(parts []*Profile) Resolved {
 		r.Redact = append(r.Redact, q.Redact...)
 		if q.Always != nil {
 			said = true
-			r.always(q.Always, true, q.place)
+			r.addWanted(q.Always, q.place)
 		}
 	}
 	if !said {
-		r.always(identity, false, p.place)
+		r.addDocuments(identity, p.place)
 	}
 	slices.Sort(r.Redact)
 	r.Redact = slices.Compact(r.Redact)

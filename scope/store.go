@@ -20,7 +20,9 @@ import (
 // interfaces of the base (to check, compact, redact or count) are not available through it.
 // The Clock and Source of the options are used, and o may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
-	return newStore(base, s, o, true)
+	v := newStore(base, s, o)
+	v.owned = true
+	return v.watchable()
 }
 
 // Within returns a memory over the part of m's store that is in the scope. It has its own
@@ -29,18 +31,17 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 // It must be closed before m.
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
-	base := newStore(m.Store(), s, &o, false)
-	o.Screen, o.History = nil, nil // the base store screens the ops that it receives
-	return oxbow.New(base, &o)
+	v := newStore(m.Store(), s, &o)
+	v.screen, v.wrap = o.Screen, o.History
+	o.Screen, o.History = nil, nil // the store v screens the ops that it receives
+	return oxbow.New(v.watchable(), &o)
 }
 
-func newStore(base oxbow.Store, s Scope, o *oxbow.Options, owned bool) oxbow.Store {
-	v := &store{base: base, scope: s, owned: owned, clock: time.Now}
+// newStore returns the part of base that is in the scope, with the Clock and Source of the options.
+func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
+	v := &store{base: base, scope: s, clock: time.Now}
 	if o != nil {
 		v.source = o.Source
-	}
-	if o != nil && !owned {
-		v.screen, v.wrap = o.Screen, o.History
 	}
 	if o != nil && o.Clock != nil {
 		v.clock = o.Clock
@@ -48,7 +49,12 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options, owned bool) oxbow.Sto
 	if v.source.Door == "" {
 		v.source.Door = "library"
 	}
-	w, ok := base.(oxbow.Watcher)
+	return v
+}
+
+// watchable returns v as a [oxbow.Watcher] if its base is one, otherwise v itself.
+func (v *store) watchable() oxbow.Store {
+	w, ok := v.base.(oxbow.Watcher)
 	if !ok {
 		return v
 	}

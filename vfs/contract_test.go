@@ -40,7 +40,9 @@ func TestContract(t *testing.T) {
 var (
 	must, wantErr, create, put   = vfstest.Must, vfstest.WantErr, vfstest.Create, vfstest.Put
 	wantFile, wantOpen, wantList = vfstest.WantFile, vfstest.WantOpen, vfstest.WantList
-	lockOf, wantTry              = vfstest.OpenLock, vfstest.WantTryLock
+	wantAcquired                 = vfstest.WantAcquired
+	wantNotAcquired              = vfstest.WantNotAcquired
+	lockOf                       = vfstest.OpenLock
 )
 
 // TestWriteFileFails lets each operation of WriteFile fail: the old content is

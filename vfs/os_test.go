@@ -124,7 +124,7 @@ func TestHelperHoldsLock(t *testing.T) {
 	}
 	o := openDir(t, dir)
 	l := lockOf(t, o, "lock")
-	wantTry(t, "in the child", l, true)
+	wantAcquired(t, "in the child", l)
 	os.Stdout.WriteString("held\n")
 	io.Copy(io.Discard, os.Stdin)
 }
@@ -174,7 +174,7 @@ func TestLockBetweenProcesses(t *testing.T) {
 	o := openDir(t, dir)
 	l := lockOf(t, o, "lock")
 	child, stdin := holder(t, dir)
-	wantTry(t, "while another process holds it", l, false)
+	wantNotAcquired(t, "while another process holds it", l)
 	must(t, stdin.Close())
 	must(t, child.Wait())
 	wantSoon(t, l)
@@ -185,7 +185,7 @@ func TestLockOfAKilledProcess(t *testing.T) {
 	o := openDir(t, dir)
 	l := lockOf(t, o, "lock")
 	child, _ := holder(t, dir)
-	wantTry(t, "while another process holds it", l, false)
+	wantNotAcquired(t, "while another process holds it", l)
 	must(t, child.Process.Kill())
 	child.Wait() // says that it was killed
 	wantSoon(t, l)
@@ -197,7 +197,7 @@ func TestLockFileRemovedUnderAnotherProcess(t *testing.T) {
 	l := lockOf(t, o, "lock") // opened before the file is removed
 	must(t, o.Remove("lock"))
 	child, stdin := holder(t, dir)
-	wantTry(t, "with the removed file, while the new one is held", l, false)
+	wantNotAcquired(t, "with the removed file, while the new one is held", l)
 	must(t, stdin.Close())
 	must(t, child.Wait())
 	wantSoon(t, l)

@@ -90,7 +90,8 @@ func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string 
 		result = text + gap(text) + body + eol + eol
 		after := l.parse(path, result)
 		if len(after) == len(before)+1 && others(before, after, -1, len(before)) &&
-			l.says(path, &after[len(before)], e, given) {
+			l.says(path, &after[len(before)], e) &&
+			(!given || after[len(before)].entry(path).Created.Equal(e.Created)) {
 			break
 		}
 	}
@@ -108,7 +109,7 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 	for body := range l.forms(e, it.mark, items, eolOf(text), bare) {
 		result = text[:it.start] + body + text[it.end:]
 		after := l.parse(path, result)
-		if len(after) == len(items) && others(items, after, i, i) && l.says(path, &after[i], e, false) {
+		if len(after) == len(items) && others(items, after, i, i) && l.says(path, &after[i], e) {
 			break
 		}
 	}
@@ -144,11 +145,11 @@ func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, ba
 	}
 }
 
-// says reports whether an item is parsed as the entry.
-func (l treeLayout) says(path string, it *item, e oxbow.Entry, created bool) bool {
+// says reports whether an item is parsed as the entry, except for the time when it was created.
+func (l treeLayout) says(path string, it *item, e oxbow.Entry) bool {
 	got := it.entry(path)
 	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
-		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels)) && (!created || got.Created.Equal(e.Created))
+		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
 // others reports whether the items of before except i and those of after except j are the same

@@ -34,19 +34,19 @@ type place struct {
 // counts only if the home contains no memory.
 func find(fsys vfs.FS, shown string) (place, error) {
 	at := prober{fs: fsys}
-	is, held := at.is, at.held
+	isDir, isFile, held := at.isDir, at.isFile, at.held
 	p := place{there: true}
 	switch {
-	case is(ownDir, true):
+	case isDir(ownDir):
 		p.dir, p.markers = ownDir, 2+held(ownDir)
 		if held(ownDir) == 0 && held(legacyDir) > 0 {
 			p.other = legacyDir
 		}
-	case is(legacyDir, true):
+	case isDir(legacyDir):
 		p.dir, p.markers = legacyDir, 2+held(legacyDir)
-	case is("workspace/memory", true):
+	case isDir("workspace/memory"):
 		p.dir, p.markers = "workspace/memory", 1+held("workspace/memory")
-	case is("memory/"+historyFile, false):
+	case isFile("memory/" + historyFile):
 		// MEMORY.md is not sufficient, because other layouts also have it there.
 		p.dir, p.markers = "memory", 1+held("memory")
 	case held(".") > 0:
@@ -54,12 +54,12 @@ func find(fsys vfs.FS, shown string) (place, error) {
 		if held(".") == 2 {
 			p.markers = 2
 		}
-	case is("memory/"+memoryFile, false):
+	case isFile("memory/" + memoryFile):
 		p.dir = "memory"
 	default:
 		p.dir, p.there = newDir(shown), false
 		if p.dir != ownDir {
-			p.there = is(p.dir, true)
+			p.there = isDir(p.dir)
 		}
 	}
 	return p, at.err
@@ -71,19 +71,34 @@ type prober struct {
 	err error
 }
 
-// is reports whether a directory with the name exists or, if dir is false, a file.
-func (p *prober) is(name string, dir bool) bool {
+// isDir reports whether a directory with the name exists.
+func (p *prober) isDir(name string) bool {
+	info := p.stat(name)
+	return info != nil && info.IsDir()
+}
+
+// isFile reports whether a file with the name exists.
+func (p *prober) isFile(name string) bool {
+	info := p.stat(name)
+	return info != nil && !info.IsDir()
+}
+
+// stat returns nil if the name does not exist or cannot be read.
+func (p *prober) stat(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !belowFile(p.fs, name) {
+	if err == nil {
+		return info
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !belowFile(p.fs, name) {
 		p.err = errors.Join(p.err, err)
 	}
-	return err == nil && info.IsDir() == dir
+	return nil
 }
 
 // held returns how many of the two files a directory contains.
 func (p *prober) held(dir string) (n int) {
 	for _, f := range []string{memoryFile, historyFile} {
-		if p.is(path.Join(dir, f), false) {
+		if p.isFile(path.Join(dir, f)) {
 			n++
 		}
 	}

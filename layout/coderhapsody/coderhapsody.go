@@ -73,11 +73,11 @@ func detect(fsys vfs.FS) (int, error) {
 			other = true
 		}
 	}
-	soul, err := layout.Has(fsys, soulFile, false)
+	soul, err := layout.HasFile(fsys, soulFile)
 	if err != nil {
 		return 0, err
 	}
-	memory, err := layout.Has(fsys, memoryFile, false)
+	memory, err := layout.HasFile(fsys, memoryFile)
 	if err != nil || (logs == 0 && (soul == 0 || other)) {
 		return 0, err
 	}

@@ -354,7 +354,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 		e.Content = strings.TrimRight(text, "\n")
 	}
 	part.Text, part.After = e.Content, len(e.Content)
-	front := frontOf(e, oxbow.Archive, true)
+	front := frontWithName(e, oxbow.Archive)
 	if len(d.entries) == 0 {
 		front[keyCovers] = d.Covers
 	}

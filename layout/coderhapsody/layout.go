@@ -181,9 +181,17 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// frontOf returns the front matter of a new entry, by key. FileKind is the kind of the file's
-// entries.
-func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]string {
+// frontWithName returns the front matter of a new entry with its name, by key. FileKind is the kind
+// of the file's entries.
+func frontWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
+	vs := frontOf(e, fileKind)
+	vs[keyName] = []string{e.Name}
+	return vs
+}
+
+// frontOf returns the front matter of a new entry without its name, by key. FileKind is the kind of
+// the file's entries.
+func frontOf(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := labelValues(e.Labels)
 	vs[keyTime] = []string{formatTime(e.Created)}
 	if len(e.Aliases) > 0 {
@@ -191,9 +199,6 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]str
 	}
 	if e.Kind != fileKind {
 		vs[keyKind] = []string{e.Kind.String()}
-	}
-	if withName {
-		vs[keyName] = []string{e.Name}
 	}
 	return vs
 }
@@ -239,7 +244,7 @@ func (l treeLayout) appended(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := fileOf(p, l.zone)
 	lg := parseLog(text, nil)
 	if made(e.Name, f.base) {
-		next, ok := lg.appended(newMatter(frontOf(e, f.kind, false)), e.Content)
+		next, ok := lg.appended(newMatter(frontOf(e, f.kind)), e.Content)
 		if !ok {
 			return "", false
 		}
@@ -247,7 +252,7 @@ func (l treeLayout) appended(p, text string, e oxbow.Entry) (string, bool) {
 			return next, true
 		}
 	}
-	return lg.appended(newMatter(frontOf(e, f.kind, true)), e.Content)
+	return lg.appended(newMatter(frontWithName(e, f.kind)), e.Content)
 }
 
 // whole returns the file of an entry that is a whole log without front matter. Old logs have this
@@ -261,10 +266,10 @@ func (l treeLayout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	if f, ok := fileOf(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {
 		return mdtree.Edit{}, false
 	}
-	front := frontOf(e, e.Kind, false)
+	front := frontOf(e, e.Kind)
 	delete(front, keyTime)
 	lg := parseLog("", nil)
-	text := lg.raw(e.Content, true) + lg.eol
+	text := lg.raw(e.Content, opensFile) + lg.eol
 	if len(front) > 0 {
 		text, _ = lg.appended(newMatter(front), e.Content)
 	}
@@ -339,7 +344,7 @@ func edited(lg *log, block int, want map[string][]string, content string, kind o
 	case front == "" && block == 0 && strings.TrimSpace(content) != "":
 		// The file becomes what it was before labels existed.
 		return parseLog(head+lg.text[b.body:], nil).withContent(block, content), nil
-	case !opens(front, block == 0):
+	case !openerAt(block)(front):
 		// Front matter is recognized only if it begins with a known key.
 		front = keyKind + ": " + kind.String() + lg.eol + front
 	}

@@ -70,20 +70,49 @@ type log struct {
 // isMarker reports whether a line, with or without its line end, consists of three dashes.
 func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
 
-// opens reports whether a marker followed by the line next begins a block. If any is true, the line
-// may begin with any key.
-func opens(next string, any bool) bool {
-	i := strings.IndexByte(next, ':')
-	if i <= 0 || (i+1 < len(next) && strings.IndexByte(" \t\r\n", next[i+1]) < 0) {
-		return false
+// An opener reports whether a marker followed by the line next begins a block.
+type opener func(next string) bool
+
+// openerAt returns the opener for a marker in the line with this index, or before the block with this
+// index.
+func openerAt(index int) opener {
+	if index == 0 {
+		return opensFile
 	}
-	key := next[:i]
-	if !any {
-		return slices.Contains(keys, key)
+	return opensBlock
+}
+
+// opener returns the opener for a marker in the first line of the block's content.
+func (b block) opener() opener {
+	if b.front {
+		return opensBlock
 	}
-	return !strings.ContainsFunc(key, func(c rune) bool {
+	return opensFile // only the first block has no front matter
+}
+
+// opensBlock is the opener for a marker that is not in the first line of a file.
+func opensBlock(next string) bool {
+	key, ok := firstKey(next)
+	return ok && slices.Contains(keys, key)
+}
+
+// opensFile is the opener for a marker in the first line of a file. The line next may begin with any
+// key.
+func opensFile(next string) bool {
+	key, ok := firstKey(next)
+	return ok && !strings.ContainsFunc(key, func(c rune) bool {
 		return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_')
 	})
+}
+
+// firstKey returns the text before the first colon of a line, if a blank or the end of the line follows
+// the colon.
+func firstKey(line string) (string, bool) {
+	i := strings.IndexByte(line, ':')
+	if i <= 0 || (i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0) {
+		return "", false
+	}
+	return line[:i], true
 }
 
 // parseLog splits a text into blocks. Front matter for whose start bad returns true is treated as
@@ -101,7 +130,7 @@ func parseLog(text string, bad func(start int) bool) *log {
 	lines, markers := cutLines(text, top)
 	line := func(i int) string { return text[lines[i].from:lines[i].to] }
 	for i := 0; i < len(lines); i++ {
-		if markers[i] != i || i+1 >= len(lines) || !opens(line(i+1), i == 0) || markers[i+1] < 0 {
+		if markers[i] != i || i+1 >= len(lines) || !openerAt(i)(line(i+1)) || markers[i+1] < 0 {
 			continue
 		}
 		if bad != nil && bad(lines[i].from) {
@@ -183,12 +212,13 @@ func (l *log) content(i int) string {
 	if l.eol != "\n" {
 		s = strings.ReplaceAll(s, l.eol, "\n")
 	}
-	return unescape(s, !b.front)
+	return unescape(s, b.opener())
 }
 
-// raw returns a content as it is written in this log.
-func (l *log) raw(content string, any bool) string {
-	content = escape(content, any)
+// raw returns a content as it is written in this log. FirstOpens is opensFile if the content is at the
+// beginning of the log, otherwise opensBlock.
+func (l *log) raw(content string, firstOpens opener) string {
+	content = escape(content, firstOpens)
 	if l.eol != "\n" {
 		content = strings.ReplaceAll(content, "\n", l.eol)
 	}
@@ -201,7 +231,7 @@ func (l *log) withContent(i int, content string) string {
 		return l.text
 	}
 	b := l.blocks[i]
-	raw := l.raw(content, !b.front && i == 0)
+	raw := l.raw(content, b.opener())
 	text := l.text[:b.body] + raw + l.text[b.end:]
 	if now := parseLog(text, nil); len(now.blocks) == len(l.blocks) && now.blocks[i].front == b.front &&
 		now.content(i) == content {
@@ -238,7 +268,7 @@ func (l *log) appended(front, content string) (string, bool) {
 	if l.eol != "\n" {
 		front = strings.ReplaceAll(front, "\n", l.eol)
 	}
-	b.WriteString(marker(l.eol) + front + marker(l.eol) + l.eol + l.raw(content, false) + l.eol)
+	b.WriteString(marker(l.eol) + front + marker(l.eol) + l.eol + l.raw(content, opensBlock) + l.eol)
 	text := b.String()
 	now := parseLog(text, nil)
 	if last := now.blocks[len(now.blocks)-1]; !last.front || last.start != start {
@@ -275,18 +305,18 @@ func (l *log) without(i int) (string, bool) {
 	return l.text[:prev.end] + l.eol, true
 }
 
-// escape is the inverse of unescape. If any is true, the first line is at the beginning of a file.
-func escape(s string, any bool) string {
-	return eachMarker(s, any, func(line string) string { return `\` + line })
+// escape is the inverse of unescape. FirstOpens is the opener for a marker in the first line.
+func escape(s string, firstOpens opener) string {
+	return eachMarker(s, firstOpens, func(line string) string { return `\` + line })
 }
 
-func unescape(s string, any bool) string {
-	return eachMarker(s, any, func(line string) string { return strings.TrimPrefix(line, `\`) })
+func unescape(s string, firstOpens opener) string {
+	return eachMarker(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
 // eachMarker applies fn to the lines that consist of backslashes and three dashes and would begin a
 // block without the backslashes.
-func eachMarker(s string, any bool, fn func(line string) string) string {
+func eachMarker(s string, firstOpens opener, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s
 	}
@@ -297,7 +327,11 @@ func eachMarker(s string, any bool, fn func(line string) string) string {
 			to = at + i + 1
 		}
 		line := s[at:to]
-		if isMarker(strings.TrimLeft(line, `\`)) && opens(s[to:], any && at == 0) {
+		opens := opener(opensBlock)
+		if at == 0 {
+			opens = firstOpens
+		}
+		if isMarker(strings.TrimLeft(line, `\`)) && opens(s[to:]) {
 			line = fn(line)
 		}
 		b.WriteString(line)

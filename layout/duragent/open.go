@@ -135,7 +135,7 @@ func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	}
 	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 &&
 		!slices.Contains(others, h.place.agent) {
-		if isDir, _ := layout.Has(o.FS, h.place.agentDir("."), true); isDir == 0 {
+		if isDir, _ := layout.HasDir(o.FS, h.place.agentDir(".")); isDir == 0 {
 			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(
 				&oxbow.InvalidError{Field: "agent", Value: h.place.agent, Reason: "is not here; there are: " +
 					strings.Join(others, ", ")},

@@ -40,15 +40,15 @@ func Dialect() layout.Dialect {
 // detect counts a directory of entries as two markers, and Crab.md and MEMORY.md as one each.
 // Crab.md alone does not count, because crabtalk also has it in other layouts.
 func detect(fsys vfs.FS) (int, error) {
-	entries, err := layout.Has(fsys, entriesDir, true)
+	entries, err := layout.HasDir(fsys, entriesDir)
 	if err != nil {
 		return 0, err
 	}
-	identity, err := layout.Has(fsys, identityFile, false)
+	identity, err := layout.HasFile(fsys, identityFile)
 	if err != nil {
 		return 0, err
 	}
-	index, err := layout.Has(fsys, indexFile, false)
+	index, err := layout.HasFile(fsys, indexFile)
 	if err != nil {
 		return 0, err
 	}

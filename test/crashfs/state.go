@@ -103,7 +103,7 @@ func newState(m *vfs.Mem) state {
 
 // clone copies the state. The copies share bytes until one is overwritten.
 func (s *state) clone() state {
-	used := s.reachable(false)
+	used := s.reachable()
 	c := state{root: s.root, nodes: make(map[uint64]*inode, len(used)), prune: s.prune}
 	for ino := range used {
 		n := s.nodes[ino]
@@ -129,16 +129,30 @@ func (s *state) clone() state {
 // add adds an inode. From time to time it drops inodes without names.
 func (s *state) add(n *inode) {
 	if len(s.nodes) >= s.prune {
-		used := s.reachable(true)
+		used := s.reachableOrOpen()
 		maps.DeleteFunc(s.nodes, func(ino uint64, _ *inode) bool { return !used[ino] })
 		s.prune = 2*len(used) + 64
 	}
 	s.nodes[n.ino] = n
 }
 
-// reachable returns the inodes that durable or pending names reach from the root. If open is
-// set, it also returns those that are open.
-func (s *state) reachable(open bool) map[uint64]bool {
+// reachable returns the inodes that durable or pending names reach from the root.
+func (s *state) reachable() map[uint64]bool { return s.reachableFrom(s.root) }
+
+// reachableOrOpen returns the inodes that durable or pending names reach from the root or from an
+// open inode, including the open inodes.
+func (s *state) reachableOrOpen() map[uint64]bool {
+	starts := []uint64{s.root}
+	for ino, n := range s.nodes {
+		if n.open > 0 {
+			starts = append(starts, ino)
+		}
+	}
+	return s.reachableFrom(starts...)
+}
+
+// reachableFrom returns the given inodes and those that durable or pending names reach from them.
+func (s *state) reachableFrom(starts ...uint64) map[uint64]bool {
 	pending := make(map[uint64][]uint64)
 	for _, c := range s.names {
 		for _, e := range c.effects {
@@ -160,13 +174,8 @@ func (s *state) reachable(open bool) map[uint64]bool {
 			mark(k)
 		}
 	}
-	mark(s.root)
-	if open {
-		for ino, n := range s.nodes {
-			if n.open > 0 {
-				mark(ino)
-			}
-		}
+	for _, ino := range starts {
+		mark(ino)
 	}
 	return used
 }
@@ -174,7 +183,7 @@ func (s *state) reachable(open bool) map[uint64]bool {
 // forget drops changes in directories that are no longer reachable: no crash can restore
 // them, and nothing can sync them.
 func (s *state) forget() {
-	used := s.reachable(false)
+	used := s.reachable()
 	s.names = slices.DeleteFunc(s.names, func(c *change) bool {
 		return !slices.ContainsFunc(c.effects, func(e effect) bool { return used[e.dir] })
 	})

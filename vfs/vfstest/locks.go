@@ -20,21 +20,29 @@ func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
 	return l
 }
 
-// WantTryLock checks whether TryLock acquires the lock.
-func WantTryLock(t *testing.T, what string, l vfs.Lock, want bool) {
+// WantAcquired checks that TryLock acquires the lock.
+func WantAcquired(t *testing.T, what string, l vfs.Lock) {
 	t.Helper()
-	if got, err := l.TryLock(); got != want || err != nil {
-		t.Errorf("TryLock %s = %v, %v, want %v, nil", what, got, err, want)
+	if got, err := l.TryLock(); !got || err != nil {
+		t.Errorf("TryLock %s = %v, %v, want true, nil", what, got, err)
+	}
+}
+
+// WantNotAcquired checks that TryLock returns false without an error.
+func WantNotAcquired(t *testing.T, what string, l vfs.Lock) {
+	t.Helper()
+	if got, err := l.TryLock(); got || err != nil {
+		t.Errorf("TryLock %s = %v, %v, want false, nil", what, got, err)
 	}
 }
 
 func testLock(t *testing.T, fsys vfs.FS) {
 	a, b := OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock")
-	WantTryLock(t, "of a free lock", a, true)
-	WantTryLock(t, "of a lock held by another", b, false)
-	WantTryLock(t, "of a lock held by itself", a, false)
+	WantAcquired(t, "of a free lock", a)
+	WantNotAcquired(t, "of a lock held by another", b)
+	WantNotAcquired(t, "of a lock held by itself", a)
 	other := OpenLock(t, fsys, "lock2")
-	WantTryLock(t, "of another file", other, true)
+	WantAcquired(t, "of another file", other)
 	// The file can be written while it is locked, for a text about the holder.
 	f, err := fsys.OpenFile("lock", os.O_RDWR, 0)
 	Must(t, err)
@@ -43,13 +51,13 @@ func testLock(t *testing.T, fsys vfs.FS) {
 	}
 	Must(t, f.Close()) // closing the file does not release the lock
 	WantFile(t, fsys, "lock", "pid 7")
-	WantTryLock(t, "after its file was opened and closed", b, false)
+	WantNotAcquired(t, "after its file was opened and closed", b)
 	WantErr(t, "Unlock of what is not held", b.Unlock(), fs.ErrInvalid)
 	Must(t, a.Unlock())
-	WantTryLock(t, "after Unlock", b, true)
+	WantAcquired(t, "after Unlock", b)
 	Must(t, b.Close())
 	Must(t, b.Close())
-	WantTryLock(t, "after Close", a, true)
+	WantAcquired(t, "after Close", a)
 	_, err = b.TryLock()
 	WantErr(t, "TryLock after Close", err, fs.ErrClosed)
 	WantList(t, fsys, ".", "lock", "lock2")
@@ -60,22 +68,22 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	b := OpenLock(t, fsys, "lock")
 	c := OpenLock(t, fsys, "lock")
 	Must(t, fsys.Remove("lock"))
-	WantTryLock(t, "after the file was removed", a, true)
+	WantAcquired(t, "after the file was removed", a)
 	if _, err := fsys.Stat("lock"); err != nil {
 		t.Errorf("the lock file was not made anew: %v", err)
 	}
-	WantTryLock(t, "by one who still has the removed file", b, false)
+	WantNotAcquired(t, "by one who still has the removed file", b)
 	Put(t, fsys, "new", "")
 	Must(t, fsys.Rename("new", "lock"))
 	// The holder's file has no name any more, so its lock does not exclude others that open
 	// the name.
-	WantTryLock(t, "after the file was replaced", c, true)
-	WantTryLock(t, "of the new file", b, false)
+	WantAcquired(t, "after the file was replaced", c)
+	WantNotAcquired(t, "of the new file", b)
 	Must(t, a.Unlock())
-	WantTryLock(t, "after the old file was unlocked", b, false)
-	WantTryLock(t, "by one whose file was replaced", a, false)
+	WantNotAcquired(t, "after the old file was unlocked", b)
+	WantNotAcquired(t, "by one whose file was replaced", a)
 	Must(t, c.Unlock())
-	WantTryLock(t, "after the new file was unlocked", a, true)
+	WantAcquired(t, "after the new file was unlocked", a)
 }
 
 // testLockRace checks that the lock is exclusive while one of its holders repeatedly
