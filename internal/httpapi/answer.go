@@ -13,8 +13,8 @@ import (
 )
 
 // answer executes a request and sends the response.
-func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route, path map[string]string) error {
-	args, err := readArguments(w, r, rt, path)
+func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) error {
+	args, err := readArguments(w, r, rt)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type changedEntry struct {
 // change. The stream begins with the changes after Last-Event-ID, or with the event "reset"
 // if they are no longer known.
 func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *verb.Feed) error {
-	if r.Method != http.MethodGet {
+	if r.Method != http.MethodGet { // HEAD would never end
 		return wrongMethod(w, r, []string{http.MethodGet, http.MethodOptions})
 	}
 	l, err := feed.Listen(r.Context(), o.Workspace, r.Header.Get(sse.LastID))

@@ -119,7 +119,13 @@ func TestProblems(t *testing.T) {
 		{"GET", "/nothing", "", 404, `"code":"no_route"`},
 		{"GET", "/entries/ghost", "", 404, `"remedy":"no name is near to it; GET /api/v1/recall searches`},
 		{"POST", "/recall/", "", 404, ""},
-		{"PUT", "/entries", "", 405, `takes GET, POST, HEAD, OPTIONS, not PUT`},
+		{"PUT", "/entries", "", 405, `takes GET, HEAD, POST, OPTIONS, not PUT`},
+		{"HEAD", "/events", "", 405, ""},
+		{"DELETE", "/events", "", 405, `takes GET, OPTIONS, not DELETE`},
+		{"GET", "/entries/../check", "", 404, `"code":"no_route"`},
+		{"GET", "//check", "", 404, `"code":"no_route"`},
+		{"GET", "/entries/", "", 404, `"code":"no_route"`},
+		{"GET", "/entries/%2E%2E", "", 404, `"code":"not_found"`},
 		{"GET", "/recall?quary=x", "", 400, `did you mean query?`},
 		{"GET", "/recall?query=x&query=y", "", 400, `is given twice`},
 		{"GET", "/recall?query=x&q=x", "", 400, `means the same as`},
@@ -145,7 +151,7 @@ func TestProblems(t *testing.T) {
 		`"code":"media_type"`,
 	)
 	got := h.send("all", "OPTIONS", "/entries/x", "")
-	if got.status != 204 || got.header.Get("Allow") != "GET, PUT, PATCH, DELETE, HEAD, OPTIONS" ||
+	if got.status != 204 || got.header.Get("Allow") != "DELETE, GET, HEAD, PATCH, PUT, OPTIONS" ||
 		got.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("OPTIONS gives %d %v", got.status, got.header)
 	}

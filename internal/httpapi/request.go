@@ -25,11 +25,11 @@ type arguments struct {
 	body   json.RawMessage // the whole body, nil if the request has none
 }
 
-// readArguments reads the arguments of a request. path are those in the path.
-func readArguments(w http.ResponseWriter, r *http.Request, rt *route, path map[string]string) (*arguments, error) {
+// readArguments reads the arguments of a request.
+func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*arguments, error) {
 	a := &arguments{values: map[string]json.RawMessage{}}
 	for _, name := range rt.arguments() {
-		if err := a.addText(name, path[name]); err != nil {
+		if err := a.addText(name, r.PathValue(name)); err != nil {
 			return nil, err
 		}
 	}

@@ -78,3 +78,14 @@ func (o *room) allows(r *route) error {
 	}
 	return nil
 }
+
+// roomInContext is the context key for the room of a request.
+type roomInContext struct{}
+
+func roomOf(r *http.Request) *room { return r.Context().Value(roomInContext{}).(*room) }
+
+// openStore returns the store for a request: the readable part of the view's memory.
+func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
+	m, err := roomOf(r).openReadable(r.Context())
+	return m, r.Context(), err
+}

@@ -90,25 +90,3 @@ func argument(segment string) (name string, ok bool) {
 	}
 	return "", false
 }
-
-// match reports whether the route's path matches the unescaped segments, and returns the
-// arguments in them. literal is the number of segments that are not arguments.
-func (r *route) match(segments []string) (args map[string]string, literal int, ok bool) {
-	pattern := strings.Split(strings.TrimPrefix(r.path, "/"), "/")
-	if len(pattern) != len(segments) {
-		return nil, 0, false
-	}
-	args = map[string]string{}
-	for i, p := range pattern {
-		name, isArg := argument(p)
-		switch {
-		case isArg && segments[i] != "":
-			args[name] = segments[i]
-		case p == segments[i]:
-			literal++
-		default:
-			return nil, 0, false
-		}
-	}
-	return args, literal, true
-}

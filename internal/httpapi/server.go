@@ -1,5 +1,4 @@
-// This file is the server: its options, the view for each token, and the dispatch of
-// requests.
+// This file is the server: its options and the view for each token.
 
 package httpapi
 
@@ -12,12 +11,9 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
-	"github.com/oxbow-memory/oxbow/internal/share/remote"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
@@ -40,7 +36,7 @@ type Options struct {
 type Server struct {
 	views *view.Options
 	opts  Options
-	store http.Handler // serves the routes below /store/
+	mux   func() *http.ServeMux // built on the first request, because many programs never serve one
 	turns turns
 
 	mu    sync.Mutex // guards rooms, and opts.Rand
@@ -55,8 +51,8 @@ func New(v *view.Options, o *Options) *Server {
 		s.opts = *o
 	}
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.store = remote.Handler(openStore, s.opts.Logger)
 	s.opts.Feed = cmp.Or(s.opts.Feed, verb.NewFeed(v.Workspace.Open, nil))
+	s.mux = sync.OnceValue(func() *http.ServeMux { return newMux(s.opts.Feed, s.opts.Logger) })
 	return s
 }
 
@@ -131,36 +127,5 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, g auth.Guard) err
 		return err
 	}
 	ctx := room.door.Stamp(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
-	r = r.WithContext(ctx)
-	path, ok := strings.CutPrefix(escaped, base)
-	if !ok {
-		return noRoute(r)
-	}
-	switch {
-	case strings.HasPrefix(path, "/store/"):
-		s.store.ServeHTTP(w, r.WithContext(context.WithValue(ctx, storeKey{}, room)))
-		return nil
-	case path == "/events":
-		return room.serveEvents(w, r, s.opts.Feed)
-	}
-	route, args, allowed := findRoute(r.Method, path)
-	switch {
-	case len(allowed) == 0:
-		return noRoute(r)
-	case route == nil:
-		return wrongMethod(w, r, allowed)
-	}
-	if err := room.allows(route); err != nil {
-		return err
-	}
-	return room.answer(w, r, route, args)
-}
-
-// storeKey is the context key for the room of a request to /store/.
-type storeKey struct{}
-
-// openStore returns the store for a request: the readable part of the view's memory.
-func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
-	m, err := r.Context().Value(storeKey{}).(*room).openReadable(r.Context())
-	return m, r.Context(), err
+	return dispatch(s.mux(), w, r.WithContext(context.WithValue(ctx, roomInContext{}, room)))
 }
