@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -20,8 +21,10 @@ type reasoning struct {
 	used          bool // an edit followed these passages
 }
 
-// startRequest starts again with a new request of the user.
-func (r *reasoning) startRequest(text string) *reasoning { return &reasoning{asked: text} }
+// startRequest starts again with a new request of the user, without its private parts.
+func (r *reasoning) startRequest(text string) *reasoning {
+	return &reasoning{asked: clientline.WithoutPrivate(text)}
+}
 
 func (r *reasoning) says(text string, aloud bool) *reasoning {
 	text = strings.TrimSpace(text)

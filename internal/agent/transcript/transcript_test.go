@@ -253,3 +253,10 @@ func TestFileOf(t *testing.T) {
 		}
 	}
 }
+
+func TestPrivateRequest(t *testing.T) {
+	r := (&reasoning{}).startRequest("call <private>Ada</private>").says("because", true)
+	if r.asked != "call […]" {
+		t.Errorf("the request is %q, want it without its private part", r.asked)
+	}
+}

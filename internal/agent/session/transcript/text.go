@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
 // own lists the beginnings of user messages that the client wrote.
@@ -39,8 +41,8 @@ var ideContext = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// PromptText returns the part of a user message that the person wrote. It is "" if the client wrote
-// the message.
+// PromptText returns the part of a user message that the person wrote, without its private parts
+// ([clientline.WithoutPrivate]). It is "" if the client wrote the message.
 func PromptText(s string, clean func(string) string) string {
 	s = strings.TrimSpace(ideContext().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {
@@ -56,7 +58,7 @@ func PromptText(s string, clean func(string) string) string {
 	if slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(s, o) }) {
 		return ""
 	}
-	return strings.TrimSpace(clean(s))
+	return strings.TrimSpace(clean(clientline.WithoutPrivate(s)))
 }
 
 // Unquoted removes the quotes that the command opencode run adds around an argument that contains a

@@ -1,0 +1,44 @@
+// This file removes what a person marked as private in a prompt.
+
+package clientline
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// PrivateMark takes the place of a private part of a prompt.
+const PrivateMark = "[…]"
+
+var privateTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?)private>`) })
+
+// WithoutPrivate returns a prompt in which each part between <private> and </private>, in any
+// case, is replaced by [PrivateMark]. Parts may be nested. A part without an end extends to the
+// end of the prompt. An end without a start stays as it is.
+func WithoutPrivate(prompt string) string {
+	if !strings.Contains(prompt, "<") {
+		return prompt
+	}
+	var b strings.Builder
+	kept := 0 // end of the text that was copied or left out so far
+	depth := 0
+	for _, m := range privateTag().FindAllStringSubmatchIndex(prompt, -1) {
+		isEnd := m[2] < m[3]
+		switch {
+		case !isEnd:
+			if depth == 0 {
+				b.WriteString(prompt[kept:m[0]])
+				b.WriteString(PrivateMark)
+			}
+			depth++
+		case depth > 0:
+			depth--
+			kept = m[1]
+		}
+	}
+	if depth == 0 {
+		b.WriteString(prompt[kept:])
+	}
+	return b.String()
+}

@@ -1,0 +1,48 @@
+// Tests that private parts of a prompt are left out.
+
+package clientline
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWithoutPrivate(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"Fix the parser.": "Fix the parser.",
+		"Call <private>Ada, 555-0100</private> tomorrow.":    "Call […] tomorrow.",
+		"<private>a</private> and <PRIVATE>b</Private>.":     "[…] and […].",
+		"<private>a <private>b</private> c</private> d":      "[…] d",
+		"Use key <private>4711":                              "Use key […]",
+		"a </private> b":                                     "a </private> b",
+		"<private>line one\nline two</private>\nand the end": "[…]\nand the end",
+		"<private></private>":                                "[…]",
+		"if a < b && c > d":                                  "if a < b && c > d",
+		"<privateer>x</privateer>":                           "<privateer>x</privateer>",
+	} {
+		if got := WithoutPrivate(prompt); got != want {
+			t.Errorf("WithoutPrivate(%q) = %q, want %q", prompt, got, want)
+		}
+	}
+}
+
+// FuzzWithoutPrivate puts a secret between the tags in any prompt: it is never in the result,
+// and the text before the first tag always is.
+func FuzzWithoutPrivate(f *testing.F) {
+	f.Add("Call ", "Ada", " tomorrow")
+	f.Add("<private>a", "</private", "</private>b")
+	f.Add("", "<private>x</private>", "")
+	f.Fuzz(func(t *testing.T, before, private, after string) {
+		const secret = "7f3c-secret-9b1d"
+		if strings.Contains(before+private+after, secret) {
+			t.Skip()
+		}
+		got := WithoutPrivate(before + "<private>" + secret + private + "</private>" + after)
+		if strings.Contains(got, secret) {
+			t.Errorf("the secret is in %q", got)
+		}
+		if !strings.Contains(before, "<") && !strings.HasPrefix(got, before) {
+			t.Errorf("%q does not begin with %q", got, before)
+		}
+	})
+}
