@@ -88,14 +88,10 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 	return err
 }
 
-// keepBeside writes the index file in another goroutine, which ends soon after Close. It
-// does nothing for an overlay store: its index has more entries than the log, so only
-// Checkpoint writes it.
-func (m *Memory) keepBeside(begun bool) {
-	bound := openBound
-	if begun {
-		bound = startBound
-	}
+// keepBeside writes the index file in another goroutine if the file lacks as many entries as bound
+// says. The goroutine ends soon after Close. It does nothing for an overlay store: its index has
+// more entries than the log, so only Checkpoint writes it.
+func (m *Memory) keepBeside(bound func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.keepsFiles() || !m.worthKeeping(bound, int(m.notKept.Load())) ||
 		!m.soon.CompareAndSwap(false, true) {

@@ -31,10 +31,11 @@ type Memory struct {
 	closing    context.Context // done when the memory is being closed
 	endClosing context.CancelFunc
 
-	// keepSoon writes the index file in the background if it lacks many changes. With
-	// begun, it already writes it if it lacks as many changes as a process that starts may
-	// accept.
-	keepSoon func(begun bool)
+	// keepSoon writes the index file in the background if it lacks many changes.
+	keepSoon func()
+	// keepEarly is like keepSoon, but already writes the file if it lacks as many changes as a
+	// process that starts may accept.
+	keepEarly func()
 
 	keeping ctxmutex.Mutex // held while the index file is written
 	soon    atomic.Bool    // a background write of the index file is planned

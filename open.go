@@ -39,7 +39,8 @@ func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 func newMemory(s Store, opts Options) *Memory {
 	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: ctxmutex.New(), applying: ctxmutex.New(),
 		keeping: ctxmutex.New()}
-	m.keepSoon = m.keepBeside
+	m.keepSoon = func() { m.keepBeside(openBound) }
+	m.keepEarly = func() { m.keepBeside(startBound) }
 	m.closing, m.endClosing = context.WithCancel(context.Background())
 	if d, ok := s.(*logstore.DB); ok {
 		d.Ahead(m.analyzeAhead)

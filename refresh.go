@@ -76,7 +76,7 @@ func (m *Memory) applyNow(ds []analyzedDelta) bool {
 		return false
 	}
 	m.pending.received.Add(1)
-	m.keepSoon(false)
+	m.keepSoon()
 	return true
 }
 
@@ -98,7 +98,7 @@ func (m *Memory) applyPending(ctx context.Context) error {
 	if err := m.applyTaken(ctx, s, ds); err != nil || len(ds) == 0 {
 		return err
 	}
-	m.keepSoon(false)
+	m.keepSoon()
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 		m.pending.unasked.Store(0)
 	}
 	if n := m.opts.livesOn; m.recalls.Load() < n && m.recalls.Add(1) == n {
-		m.keepSoon(true)
+		m.keepEarly()
 	}
 	for {
 		s, err := m.searcher.Load(), error(nil)

@@ -114,7 +114,7 @@ func claudeFiles(w World, o Options) []file {
 	mcp.addItem(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
 	settings := file{path: w.scoped(o, w.home("claude", "settings.json"), ".claude/settings.local.json")}
 	settings.addItem(o.allow("permissions", "allow"))
-	settings.addItem([]item{hooksItem("claude", true, o.hooks("claude", func(e event) fields {
+	settings.addItem([]item{hooksItem("claude", o.hooks("claude", func(e event) fields {
 		argv := o.argv("hook", "claude")
 		return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
 	}))}, nil)
@@ -129,7 +129,7 @@ func geminiFiles(w World, o Options) []file {
 	}
 	f.addItem(o.server(f.servers, nil))
 	f.addItem(
-		[]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))},
+		[]item{hooksItem("gemini", o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))},
 		nil,
 	)
 	policy := file{path: w.home("gemini", "policies/oxbow.toml"), isOxbows: true}
@@ -159,7 +159,7 @@ func qwenFiles(w World, o Options) []file {
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
-	f.addItem([]item{hooksItem("qwen", true, o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
+	f.addItem([]item{hooksItem("qwen", o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
 	f.memory = valueItem(false, "memory", "enableManagedAutoMemory")
 	return []file{f}
 }
@@ -232,7 +232,7 @@ func codexFiles(w World, o Options) []file {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
 		}
 	}
-	hooks.addItem([]item{hooksItem("codex", true, want)}, nil)
+	hooks.addItem([]item{hooksItem("codex", want)}, nil)
 	config := file{path: filepath.Join(dir, "config.toml"), servers: []string{"mcp_servers"}}
 	config.toml = func(t, base *table, put bool) error {
 		if !put || o.NoMCP {

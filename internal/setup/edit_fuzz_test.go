@@ -21,18 +21,18 @@ func FuzzJSON(f *testing.F) {
 		w, o := world("/"), options()
 		fs := Find("claude").filesFor(w, o)
 		one := file{items: append(fs[0].items, fs[1].items...)}
-		foreign, err := one.editText([]byte(text), nil, false, false)
+		foreign, err := one.editText([]byte(text), nil, textEdit{remove: true})
 		if err != nil {
 			return
 		}
-		with, err := one.editText(foreign, foreign, true, false)
+		with, err := one.editText(foreign, foreign, textEdit{})
 		if err != nil {
 			return
 		}
-		if again, err := one.editText(with, foreign, true, false); err != nil || string(again) != string(with) {
+		if again, err := one.editText(with, foreign, textEdit{}); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := one.editText(with, foreign, false, false)
+		without, err := one.editText(with, foreign, textEdit{remove: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,18 +51,18 @@ func FuzzTOML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		codex := Find("codex").filesFor(world("/"), options())[1]
-		foreign, err := codex.editText([]byte(text), nil, false, false)
+		foreign, err := codex.editText([]byte(text), nil, textEdit{remove: true})
 		if err != nil {
 			return
 		}
-		with, err := codex.editText(foreign, foreign, true, false)
+		with, err := codex.editText(foreign, foreign, textEdit{})
 		if err != nil {
 			return
 		}
-		if again, err := codex.editText(with, foreign, true, false); err != nil || string(again) != string(with) {
+		if again, err := codex.editText(with, foreign, textEdit{}); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := codex.editText(with, foreign, false, false)
+		without, err := codex.editText(with, foreign, textEdit{remove: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -374,7 +374,7 @@ func TestByHand(t *testing.T) {
 		w := world(t.TempDir())
 		path := filepath.Join(w.User, c.path)
 		write(t, path, c.text)
-		all, err := Find(c.client).Plan(w, options(), false)
+		all, err := Find(c.client).Plan(w, options())
 		if c.want == "" {
 			if err == nil || !strings.Contains(err.Error(), "header") {
 				t.Errorf("%s: %v", c.text, err)
@@ -415,14 +415,14 @@ func TestRefused(t *testing.T) {
 			write(t, filepath.Join(w.User, p), text)
 		}
 		before := tree(t, w.User)
-		if _, err := Find("claude").Plan(w, options(), false); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Find("claude").Plan(w, options()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 		equalTrees(t, text, tree(t, w.User), before)
 	}
 	w := world(t.TempDir())
 	write(t, filepath.Join(w.User, ".codex/config.toml"), "a = 1\nb =\n")
-	if _, err := Find("codex").Plan(w, options(), false); err == nil ||
+	if _, err := Find("codex").Plan(w, options()); err == nil ||
 		!strings.Contains(err.Error(), "line 2, column") {
 		t.Errorf("Plan = %v", err)
 	}
@@ -460,7 +460,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	w := world(t.TempDir())
 	path := filepath.Join(w.User, ".claude.json")
 	write(t, path, "{}")
-	all, err := Find("claude").Plan(w, options(), false)
+	all, err := Find("claude").Plan(w, options())
 	if err != nil {
 		t.Fatal(err)
 	}

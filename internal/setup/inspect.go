@@ -382,7 +382,7 @@ func (in *Inspection) outdatedFiles(s *Status) string {
 	if s.choices == nil || !in.Compares {
 		return ""
 	}
-	changes, err := s.Client.Plan(in.World, s.choices.applyTo(in.Options), false)
+	changes, err := s.Client.Plan(in.World, s.choices.applyTo(in.Options))
 	if err != nil || !slices.ContainsFunc(changes, func(c *Change) bool { return !c.Same() }) {
 		return ""
 	}

@@ -89,9 +89,9 @@ type hook struct {
 	handler        fields
 }
 
-// hooksItem returns the hooks of a client: a list for each event. If groups is set, the
-// lists contain groups of handlers, each group with its matcher.
-func hooksItem(client string, groups bool, want []hook) item {
+// hooksItem returns the hooks of a client: for each event, a list of groups of handlers, each group
+// with its matcher.
+func hooksItem(client string, want []hook) item {
 	owned := hookMatcher(client)
 	take := func(d, base *document, keep map[string]hook) error {
 		root := d.at("hooks")
@@ -103,16 +103,16 @@ func hooksItem(client string, groups bool, want []hook) item {
 			return errors.New("hooks is no object")
 		}
 		for event := range events {
-			all := handlers(d, event, groups, owned)
+			all := handlers(d, event, owned)
 			if h, ok := keep[event]; ok && len(all) > 0 {
 				delete(keep, event)
-				if err := all[0].replace(d, h, groups); err != nil {
+				if err := all[0].replace(d, h); err != nil {
 					return err
 				}
 				all = all[1:]
 			}
 			for _, at := range all {
-				if err := at.remove(d, base, groups); err != nil {
+				if err := at.remove(d, base); err != nil {
 					return err
 				}
 			}
@@ -132,7 +132,7 @@ func hooksItem(client string, groups bool, want []hook) item {
 				if _, ok := missing[h.event]; !ok {
 					continue
 				}
-				if err := appendTo(d, h.entry(groups), "hooks", h.event); err != nil {
+				if err := appendTo(d, h.group(), "hooks", h.event); err != nil {
 					return err
 				}
 			}
@@ -142,10 +142,8 @@ func hooksItem(client string, groups bool, want []hook) item {
 	}
 }
 
-func (h hook) entry(groups bool) fields {
-	if !groups {
-		return h.handler
-	}
+// group returns a group that contains only the handler of the hook.
+func (h hook) group() fields {
 	group := fields{{"hooks", []fields{h.handler}}}
 	if h.matcher != "" {
 		group = append(fields{{"matcher", h.matcher}}, group...)
@@ -163,16 +161,10 @@ type handlerAt struct {
 
 // handlers returns the positions of oxbow's handlers for an event, last first, so that
 // removing one does not move the others.
-func handlers(d *document, event string, groups bool, owned func(json.RawMessage) bool) (all []handlerAt) {
+func handlers(d *document, event string, owned func(json.RawMessage) bool) (all []handlerAt) {
 	var list []json.RawMessage
 	d.decode(&list, "hooks", event)
 	for g := len(list) - 1; g >= 0; g-- {
-		if !groups {
-			if owned(list[g]) {
-				all = append(all, handlerAt{event: event, i: g})
-			}
-			continue
-		}
 		var group struct{ Hooks []json.RawMessage }
 		if json.Unmarshal(list[g], &group) != nil {
 			continue
@@ -187,15 +179,13 @@ func handlers(d *document, event string, groups bool, owned func(json.RawMessage
 }
 
 // remove removes the handler, and its group and list if they become empty.
-func (at handlerAt) remove(d, base *document, groups bool) error {
+func (at handlerAt) remove(d, base *document) error {
 	list, i := d.at("hooks", at.event), at.i
-	if groups {
-		hooks, _ := member(element(list, at.group), "hooks")
-		if c, _ := contents(hooks); len(c.parts) == 1 {
-			i = at.group
-		} else {
-			list = hooks
-		}
+	hooks, _ := member(element(list, at.group), "hooks")
+	if c, _ := contents(hooks); len(c.parts) == 1 {
+		i = at.group
+	} else {
+		list = hooks
 	}
 	if err := d.removePart(list, i); err != nil {
 		return err
@@ -205,13 +195,10 @@ func (at handlerAt) remove(d, base *document, groups bool) error {
 
 // replace replaces the handler. If the handler is the only one in its group, the whole group
 // is replaced.
-func (at handlerAt) replace(d *document, h hook, groups bool) error {
-	v := element(d.at("hooks", at.event), either(groups, at.group, at.i))
-	switch {
-	case !groups:
-		return d.replace(v, h.handler)
-	case at.isAlone:
-		return d.replace(v, h.entry(true))
+func (at handlerAt) replace(d *document, h hook) error {
+	v := element(d.at("hooks", at.event), at.group)
+	if at.isAlone {
+		return d.replace(v, h.group())
 	}
 	hooks, _ := member(v, "hooks")
 	return d.replace(element(hooks, at.i), h.handler)

@@ -88,7 +88,7 @@ func TestReadOnlyFile(t *testing.T) {
 	if err := os.Chmod(path, 0o400); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Find("claude").Plan(w, options(), false)
+	_, err := Find("claude").Plan(w, options())
 	if want := checkWritable(path); (err == nil) != (want == nil) {
 		t.Errorf("Plan = %v, and opening it for writing gives %v", err, want)
 	}

@@ -47,16 +47,27 @@ func (c *Client) Notes(w World, o Options) []string {
 // errScope is the error for a client that has no project files.
 var errScope = errors.New("it has no file of a project for servers")
 
-// Plan returns the changes that set up the client, or with remove the changes that remove
-// oxbow from it. It writes nothing.
-func (c *Client) Plan(w World, o Options, remove bool) ([]*Change, error) {
+// Plan returns the changes that set up the client. It writes nothing.
+func (c *Client) Plan(w World, o Options) ([]*Change, error) { return c.planFiles(w, o, (*file).plan) }
+
+// PlanRemoval returns the changes that remove oxbow from the client. It writes nothing.
+func (c *Client) PlanRemoval(w World, o Options) ([]*Change, error) {
+	return c.planFiles(w, o, (*file).planRemoval)
+}
+
+// planFiles returns the changes that plan makes of the client's files.
+func (c *Client) planFiles(
+	w World,
+	o Options,
+	plan func(f *file, w World, o Options) (*Change, error),
+) ([]*Change, error) {
 	files := c.filesFor(w, o)
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: %w", c.Title, errScope)
 	}
 	var all []*Change
 	for _, f := range files {
-		ch, err := f.plan(w, o, remove)
+		ch, err := plan(&f, w, o)
 		if err != nil {
 			return nil, err
 		}
@@ -68,13 +79,39 @@ func (c *Client) Plan(w World, o Options, remove bool) ([]*Change, error) {
 	return all, nil
 }
 
-// plan returns the change of the file.
-func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
-	real, err := follow(f.path)
+// plan returns the change of the file that adds oxbow's parts.
+func (f *file) plan(w World, o Options) (*Change, error) {
+	c, r, err := f.planBase(w, o)
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Path: f.path, real: real, remove: remove, mode: 0o600, w: w, memoryOff: o.Off, choices: choicesOf(o)}
+	c.memoryOff = c.memoryOff || (r != nil && r.Off)
+	c.After, err = f.editText(c.Before, c.base, textEdit{memoryOff: o.Off})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	return c.checkFile()
+}
+
+// planRemoval returns the change of the file that removes oxbow's parts.
+func (f *file) planRemoval(w World, o Options) (*Change, error) {
+	c, _, err := f.planBase(w, o)
+	if err != nil {
+		return nil, err
+	}
+	c.remove = true
+	c.After = c.base
+	return c.checkFile()
+}
+
+// planBase reads the file and its record. It returns a change with the text without oxbow, but
+// without the text after the change.
+func (f *file) planBase(w World, o Options) (*Change, *record, error) {
+	real, err := follow(f.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &Change{Path: f.path, real: real, mode: 0o600, w: w, memoryOff: o.Off, choices: choicesOf(o)}
 	if o.Project {
 		c.mode = 0o644
 	}
@@ -83,31 +120,28 @@ func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
 	}
 	c.Before, err = readFile(real)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := w.record(real)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.base, err = f.textWithoutOxbow(c.Before, r)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.path, err)
+		return nil, nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	c.After = c.base
-	if !remove {
-		c.memoryOff = c.memoryOff || (r != nil && r.Off)
-		c.After, err = f.editText(c.Before, c.base, true, o.Off)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.path, err)
-		}
-	}
+	return c, r, nil
+}
+
+// checkFile returns the change. It fails if the change would replace a file that is read-only.
+func (c *Change) checkFile() (*Change, error) {
 	if c.Before == nil && len(c.After) == 0 {
 		c.After = nil
 	}
 	if c.Before == nil || c.Same() {
 		return c, nil
 	}
-	return c, checkWritable(real)
+	return c, checkWritable(c.real)
 }
 
 // checkWritable returns an error if the file is read-only. Without this check, the rename would
@@ -143,7 +177,7 @@ func (f *file) textWithoutOxbow(text []byte, r *record) ([]byte, error) {
 		}
 		existed = base != nil
 	}
-	out, err := f.editText(text, base, false, r != nil && r.Off)
+	out, err := f.editText(text, base, textEdit{remove: true, memoryOff: r != nil && r.Off})
 	if err == nil && !existed && isEmpty(out) {
 		return nil, nil
 	}
@@ -157,9 +191,14 @@ func isEmpty(text []byte) bool {
 	return packed == "" || packed == "{}"
 }
 
-// editText adds oxbow's parts to a text, or removes them. If memory is set, it also switches the
-// client's own memory off.
-func (f *file) editText(text, base []byte, put, memory bool) ([]byte, error) {
+// textEdit says how editText changes a text. The zero value adds oxbow's parts.
+type textEdit struct {
+	remove    bool // remove oxbow's parts
+	memoryOff bool // oxbow's parts include the one that switches the client's own memory off
+}
+
+// editText adds oxbow's parts to a text, or removes them.
+func (f *file) editText(text, base []byte, edit textEdit) ([]byte, error) {
 	if f.isOxbows {
 		if f.content == "" {
 			return nil, nil
@@ -175,7 +214,7 @@ func (f *file) editText(text, base []byte, put, memory bool) ([]byte, error) {
 		}
 		was, err := parseTOML(base)
 		if err == nil {
-			err = f.toml(t, was, put)
+			err = f.toml(t, was, !edit.remove)
 		}
 		return joinBOM(bom, t.text), err
 	}
@@ -193,12 +232,12 @@ func (f *file) editText(text, base []byte, put, memory bool) ([]byte, error) {
 		}
 	}
 	items := f.items
-	if memory && f.memory != nil {
+	if edit.memoryOff && f.memory != nil {
 		items = append(items, *f.memory)
 	}
 	for _, i := range items {
 		act := i.put
-		if !put {
+		if edit.remove {
 			act = i.take
 		}
 		if err := act(d, was); err != nil {

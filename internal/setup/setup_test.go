@@ -27,7 +27,11 @@ func options() Options {
 // run plans and applies.
 func run(t *testing.T, c *Client, w World, o Options, remove bool) []*Change {
 	t.Helper()
-	all, err := c.Plan(w, o, remove)
+	plan := c.Plan
+	if remove {
+		plan = c.PlanRemoval
+	}
+	all, err := plan(w, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func hookHashes(path string, text []byte) map[string]string {
 	}
 	d.decode(&lists, "hooks")
 	for event := range lists {
-		for _, at := range handlers(d, event, true, hookMatcher("codex")) {
+		for _, at := range handlers(d, event, hookMatcher("codex")) {
 			g := lists[event][at.group]
 			all[fmt.Sprintf(
 				"%s:%s:%d:%d",

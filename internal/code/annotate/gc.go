@@ -39,7 +39,7 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	run := b.runName()
 	changes := map[string][]event{}
 	var order []string
-	skipped, err := b.surveySidecars(ctx, true, func(name string, s *sidecar, at []Found) error {
+	skipped, err := b.surveySidecars(ctx, treeAndHead, func(name string, s *sidecar, at []Found) error {
 		rep.Files++
 		rep.Annotations += len(at)
 		for _, a := range at {

@@ -150,7 +150,7 @@ func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) 
 
 // resolveMissing sets p to the present positions of the annotations of a deleted file.
 func (b *Store) resolveMissing(ctx context.Context, p *fileResults, file string, own *sidecar) error {
-	found, err := b.statuses(ctx, p.head, false, file, own)
+	found, err := b.statuses(ctx, p.head, treeOnly, file, own)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

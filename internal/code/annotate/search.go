@@ -37,19 +37,23 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 	}
 	var hits []Hit
 	seen := map[uint64]bool{}
-	rank := func(content func(*Record) string, lines bool) error {
+	rank := func(content func(*Record) string) error {
 		found, err := oxbow.New(&recordStore{all, content}, nil).Recall(ctx, q)
 		for _, f := range found {
 			if !seen[f.Entry.ID] && len(hits) < q.Limit {
 				seen[f.Entry.ID] = true
-				hits = append(hits, Hit{Found: all[f.Entry.ID-1], Score: f.Score, ByLines: lines})
+				hits = append(hits, Hit{Found: all[f.Entry.ID-1], Score: f.Score})
 			}
 		}
 		return err
 	}
-	err = rank(reasoningText, false)
+	err = rank(reasoningText)
 	if err == nil && len(hits) < q.Limit && strings.TrimSpace(q.Text) != "" {
-		err = rank(blockText, true)
+		byReasoning := len(hits)
+		err = rank(blockText)
+		for i := byReasoning; i < len(hits); i++ {
+			hits[i].ByLines = true
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("searching annotations: %w", err)

@@ -72,7 +72,7 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 	// The first annotation created this file. git prefers it to the attributes of parent
 	// directories.
 	own := attributeLine{File: path.Join(b.dir, ".gitattributes")}
-	err := setAttributes(b.work, own.File, "*", &own, "union", true)
+	_, err := checkAttributes(b.work, own.File, "*", &own, "union")
 	if own.There {
 		s.Attributes = own
 	} else if err == nil {
@@ -103,12 +103,13 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 	return s, nil
 }
 
-// setAttributes appends the line to an attributes file, unless the file already specifies this
-// merge driver for sidecars. Only patterns that start with prefix are examined.
-func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
+// checkAttributes returns the text of an attributes file. It sets l.There if the file already
+// specifies this merge driver for sidecars, and fails if it specifies another one. Only patterns
+// that start with prefix are examined.
+func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string) ([]byte, error) {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	said := ""
 	for line := range bytes.Lines(old) {
@@ -125,15 +126,22 @@ func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge str
 	switch {
 	case said == merge || (said != "" && said == driver):
 		l.There = true
-		return nil
 	case said != "":
-		return &oxbow.InvalidError{
+		return nil, &oxbow.InvalidError{
 			Field:  "attributes",
 			Value:  l.File,
 			Reason: fmt.Sprintf("has git merge annotations by %q; take that line out first", said),
 		}
-	case dryRun:
-		return nil
+	}
+	return old, nil
+}
+
+// setAttributes appends the line to an attributes file, unless checkAttributes finds it there. If
+// dryRun is set, it only calls checkAttributes.
+func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
+	old, err := checkAttributes(fsys, name, prefix, l, merge)
+	if err != nil || l.There || dryRun {
+		return err
 	}
 	text := l.Line + "\n"
 	if len(old) > 0 && old[len(old)-1] != '\n' {

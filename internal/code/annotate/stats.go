@@ -30,7 +30,7 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Placed: map[Placing]int{}, By: map[string]int{}}
 	best := map[string]Found{}
 	var order []string
-	skipped, err := b.surveySidecars(ctx, false, func(name string, s *sidecar, at []Found) error {
+	skipped, err := b.surveySidecars(ctx, treeOnly, func(name string, s *sidecar, at []Found) error {
 		b.mu.Lock()
 		if c := b.cached[name]; c != nil {
 			st.Bytes += c.size

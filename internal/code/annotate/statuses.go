@@ -28,14 +28,21 @@ type Skipped struct {
 	Err  error
 }
 
+// searchArea says where annotations are searched.
+type searchArea int
+
+const (
+	treeOnly    searchArea = iota // in the working tree
+	treeAndHead                   // in the working tree, and in HEAD for those that are not there
+)
+
 // surveySidecars calls fn for each sidecar with the positions of its annotations, sorted by time. It
-// searches the working tree and, if head is set, HEAD for the annotations that are not in the
-// working tree. It follows deleted files to the names that git knows. If there is no commit, it
+// searches the area for them. It follows deleted files to the names that git knows. If there is no commit, it
 // searches all files of the working tree for their lines. It returns the files that cannot be read,
 // for which it does not call fn. It fails if git fails.
 func (b *Store) surveySidecars(
 	ctx context.Context,
-	head bool,
+	area searchArea,
 	fn func(name string, s *sidecar, at []Found) error,
 ) ([]Skipped, error) {
 	commit := ""
@@ -56,7 +63,7 @@ func (b *Store) surveySidecars(
 		}
 		var err error
 		own := sidecarOwner(name, s)
-		l.at, err = b.statuses(ctx, commit, head, own, s)
+		l.at, err = b.statuses(ctx, commit, area, own, s)
 		if errors.As(err, &l.no) {
 			return nil
 		}
@@ -101,7 +108,13 @@ var errShallow = errors.New(
 var errNoAnswer = errors.New("git did not say what the file was like")
 
 // statuses finds the annotations in the sidecar of the file own.
-func (b *Store) statuses(ctx context.Context, commit string, head bool, own string, s *sidecar) ([]Found, error) {
+func (b *Store) statuses(
+	ctx context.Context,
+	commit string,
+	area searchArea,
+	own string,
+	s *sidecar,
+) ([]Found, error) {
 	l := &locator{store: b, commit: commit, sidecar: s, at: make([]Found, len(s.records))}
 	for i, r := range s.records {
 		l.at[i] = Found{Record: *r, In: own, Placed: Lost}
@@ -113,7 +126,7 @@ func (b *Store) statuses(ctx context.Context, commit string, head bool, own stri
 	if err != nil || l.countLost() == 0 {
 		return l.at, err
 	}
-	if head && commit != "" {
+	if area == treeAndHead && commit != "" {
 		if err := l.inHead(ctx, names, seen); err != nil || l.countLost() == 0 {
 			return l.at, err
 		}

@@ -110,7 +110,7 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 // byDiff finds the block by comparison with the old text.
 func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	f.mapLines(p)
-	if m := f.findRemains(p, r.Span, false); m.placing != Lost {
+	if m := f.findRemains(p, r.Span); m.placing != Lost {
 		return m
 	}
 	// A block that was moved is among the added lines, together with its context. If only the block
@@ -125,7 +125,7 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	if m := p.byUniqueText(r); m.placing != Lost && r.Span.Len() > 1 && !f.isContested(p, r, m.span) {
 		return m
 	}
-	if m := f.findRemains(p, r.Span, true); m.placing != Lost {
+	if m := f.findHalf(p, r.Span); m.placing != Lost {
 		return m
 	}
 	return p.byRewording(r, f)
@@ -179,11 +179,34 @@ const (
 	halfKept  = .5 // if the words are not similar, unless half of the lines are unchanged
 )
 
-// findRemains finds a block of which all or many lines are unchanged. If half is set and half of the
-// block is unchanged, the similarity of its words may be less than [similar].
-func (f *oldVersion) findRemains(p *lineIndex, was Span, half bool) match {
+// findRemains finds a block of which all or many lines are unchanged and whose words are similar.
+func (f *oldVersion) findRemains(p *lineIndex, was Span) match {
+	m, isSimilar := f.extendUnchanged(p, was, f.unchangedLines(p, was))
+	if !isSimilar {
+		return notFound
+	}
+	return m
+}
+
+// findHalf is like findRemains, but if half of the block is unchanged, the similarity of its words
+// may be less than [similar].
+func (f *oldVersion) findHalf(p *lineIndex, was Span) match {
 	k := f.unchangedLines(p, was)
+	m, isSimilar := f.extendUnchanged(p, was, k)
+	if isSimilar || m.placing == Lost {
+		return m
+	}
 	n := was.Len()
+	if n > 1 && (k.share >= halfKept || 2*k.lines >= n) {
+		m.confidence = max(m.confidence, k.share*similar)
+		return m
+	}
+	return notFound
+}
+
+// extendUnchanged returns the block that contains the unchanged lines, or notFound if these are too
+// few. It reports whether the words of the block are similar to the old ones.
+func (f *oldVersion) extendUnchanged(p *lineIndex, was Span, k keptLines) (m match, isSimilar bool) {
 	if k.whole {
 		m := match{Span{k.first + 1, k.last + 1}, Tracked, .99, "followed through the changes of the file since"}
 		if m.span == was {
@@ -193,20 +216,13 @@ func (f *oldVersion) findRemains(p *lineIndex, was Span, half bool) match {
 			m.confidence = doubtful
 			m.how += "; it is short, and the lines around it are others"
 		}
-		return m
+		return m, true
 	}
-	if k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*n+20 {
-		return notFound
+	if k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*was.Len()+20 {
+		return notFound, false
 	}
-	m := f.extendToSimilar(p, was, k)
-	if m.confidence >= similar {
-		return m
-	}
-	if half && n > 1 && (k.share >= halfKept || 2*k.lines >= n) {
-		m.confidence = max(m.confidence, k.share*similar)
-		return m
-	}
-	return notFound
+	m = f.extendToSimilar(p, was, k)
+	return m, m.confidence >= similar
 }
 
 // extendToSimilar extends the unchanged lines of a block to the most similar range of lines. The range ends

@@ -39,7 +39,7 @@ func Tracked(path string) ([]string, error) {
 	r.sha256 = r.usesSHA256()
 	at := strings.ToLower(filepath.ToSlash(rel))
 	var names []string
-	err = r.readIndex(filepath.Join(r.dir, "index"), true, func(e IndexEntry) {
+	err = r.readIndexNames(filepath.Join(r.dir, "index"), func(e IndexEntry) {
 		name := e.Name
 		switch lower := strings.ToLower(name); {
 		// A link, a module, or a directory of a sparse index
@@ -81,53 +81,62 @@ func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
 	if fi, err := os.Stat(name); err == nil {
 		at = fi.ModTime()
 	}
-	err = r.readIndex(name, false, func(e IndexEntry) { entries = append(entries, e) })
+	shared, err := r.readIndex(name, func(e IndexEntry) { entries = append(entries, e) })
+	if err == nil && shared != "" {
+		err = errIndex // the changes to the shared entries are not applied
+	}
 	return entries, at, err
 }
 
+// readIndexNames calls fn with the entries of an index and, if it is a split index, with those of the
+// shared index. Only the names of shared entries are reliable, because the changes of the split
+// index are not applied to them.
+func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
+	shared, err := r.readIndex(file, fn)
+	if err != nil || shared == "" {
+		return err
+	}
+	if _, err := os.Stat(shared); err != nil {
+		return err
+	}
+	return r.readIndexNames(shared, fn)
+}
+
 // readIndex calls fn with the entries of an index. A split index has further entries in a shared
-// index. If names is set, fn is called for those, too; otherwise, readIndex fails, because it does
-// not apply the changes of a split index to the shared entries.
-func (r *Repo) readIndex(file string, names bool, fn func(IndexEntry)) error {
+// index, whose path readIndex returns. Otherwise the path is "".
+func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err error) {
 	b, err := readBounded(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return "", nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	hash := 20
 	if r.sha256 {
 		hash = 32
 	}
 	if len(b) < 12+hash || string(b[:4]) != "DIRC" {
-		return errIndex
+		return "", errIndex
 	}
 	version, n := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
 	if version < 2 || version > 4 {
-		return errIndex
+		return "", errIndex
 	}
 	rest, name := b[12:len(b)-hash], ""
 	for range n {
 		head := rest
 		name, rest, err = indexEntry(rest, name, version, hash)
 		if err != nil {
-			return err
+			return "", err
 		}
 		fn(parseEntry(head, name, hash))
 	}
-	shared, err := sharedIndex(rest, hash)
+	shared, err = sharedIndex(rest, hash)
 	if err != nil || shared == "" {
-		return err
+		return "", err
 	}
-	if !names {
-		return errIndex
-	}
-	shared = filepath.Join(filepath.Dir(file), shared)
-	if _, err := os.Stat(shared); err != nil {
-		return err
-	}
-	return r.readIndex(shared, names, fn)
+	return filepath.Join(filepath.Dir(file), shared), nil
 }
 
 // sharedIndex returns the file name of the shared index that the extensions of a split index name,

@@ -42,7 +42,7 @@ func (w *Worktree) Tracks(names ...string) (map[string]bool, error) {
 		wanted[strings.ToLower(n)] = n
 	}
 	tracked := map[string]bool{}
-	err := w.repo.readIndex(index, true, func(e IndexEntry) {
+	err := w.repo.readIndexNames(index, func(e IndexEntry) {
 		n, ok := wanted[e.Name]
 		if !ok {
 			n, ok = wanted[strings.ToLower(e.Name)]

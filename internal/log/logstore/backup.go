@@ -19,7 +19,7 @@ import (
 // and replace is not set, the error matches fs.ErrExist. Backup returns the number of the
 // last change in the copy. If Options.FS is set, path is a path in that file system.
 func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
-	log, err := d.toCopy(ctx, false)
+	log, err := d.toCopy(ctx, d.openSecondLog)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +39,7 @@ func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, err
 // same bytes as the file that [DB.Backup] creates. If the store is damaged, BackupTo writes
 // nothing. The report describes the store as it was written.
 func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, error) {
-	log, err := d.toCopy(ctx, true)
+	log, err := d.toCopy(ctx, d.openVerifiedLog)
 	if err != nil {
 		return store.CheckReport{}, err
 	}
@@ -51,13 +51,13 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 	return rep, d.describe(err)
 }
 
-// toCopy opens the log a second time. Reading it returns one state of the store, because
+// toCopy opens the log a second time with the function open. Reading it returns one state of the store, because
 // the log only grows and a rewrite creates a new file. The caller must close it.
-func (d *DB) toCopy(ctx context.Context, verify bool) (*wal.Log, error) {
+func (d *DB) toCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	log, err := d.openSecondLog(verify)
+	log, err := open()
 	if err != nil {
 		return nil, err
 	}

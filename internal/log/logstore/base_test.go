@@ -18,7 +18,7 @@ import (
 // baseRecords returns the records of the base of a log, and the names of the entries in each.
 func baseRecords(t *testing.T, d *DB) (records []wal.Record, names [][]string) {
 	t.Helper()
-	log, err := d.openSecondLog(true)
+	log, err := d.openVerifiedLog()
 	if err != nil {
 		t.Fatal(err)
 	}

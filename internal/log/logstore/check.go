@@ -123,7 +123,7 @@ func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	if herr != nil && !errors.As(herr, &damaged) {
 		return look, herr
 	}
-	log, err := d.openSecondLog(true)
+	log, err := d.openVerifiedLog()
 	if err != nil && !errors.As(err, &damaged) {
 		return look, err
 	}

@@ -139,7 +139,7 @@ func (d *DB) leadCommit(r *commitRequest) {
 		err := d.commitAll(batch)
 		// nothing was written; read the state from the log instead of the damaged snapshot
 		if errors.Is(err, errSnapshot) {
-			err = d.reload(false)
+			err = d.reload()
 			if err == nil {
 				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).finished))
 			}
@@ -187,7 +187,7 @@ func (d *DB) startAppending() error {
 	}
 	_, err := d.log.Poll()
 	if err == nil && d.log.MayBeOverwritten() {
-		err = d.reload(false)
+		err = d.reload()
 	}
 	if err == nil {
 		err = d.catchUp()
@@ -230,7 +230,7 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	if d.idle != nil {
 		d.idle.Reset(d.opts.SealAfter)
 	}
-	d.grown(true)
+	d.grownByUs()
 	return nil
 }
 
@@ -312,7 +312,7 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 	d.mu.Unlock()
 	d.publish(deltas)
 	if failed != nil {
-		_ = d.reload(false) // ignore the error: the next reader gets it
+		_ = d.reload() // ignore the error: the next reader gets it
 	}
 }
 

@@ -72,7 +72,7 @@ type compaction struct {
 
 // beginCompaction surveys the log.
 func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, error) {
-	log, err := d.openSecondLog(false)
+	log, err := d.openSecondLog()
 	if err != nil {
 		return nil, err
 	}
@@ -312,7 +312,7 @@ func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 	if err := d.dropStale(c.survey); err != nil {
 		return 0, fmt.Errorf("removing what was made from the log: %w", err)
 	}
-	err := d.dropFile(d.snapshotName(), true)
+	err := d.dropFile(d.snapshotName())
 	if err == nil {
 		err = d.fs.Rename(c.snap, d.snapshotName())
 	}
@@ -322,12 +322,12 @@ func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 	end := d.log.End()
 	rerr := d.log.Replace(c.out)
 	if rerr != nil && d.log.End() == end {
-		_ = d.dropFile(d.snapshotName(), true) // the snapshot belongs to the new file
+		_ = d.dropFile(d.snapshotName()) // the snapshot belongs to the new file
 		return 0, rerr
 	}
 	// The new file is in place. After an error, the rename may not be durable.
 	if err := d.log.Jump(c.offsets[len(c.offsets)-1], mark.Seq, mark.Chain, c.out.End()); err != nil {
-		return mark.Seq, errors.Join(rerr, d.reload(false)) // the state is read from the log again
+		return mark.Seq, errors.Join(rerr, d.reload()) // the state is read from the log again
 	}
 	d.setState(c.st, c.offsets)
 	c.st, c.out = nil, nil
@@ -361,7 +361,7 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (rep store
 		return rep, d.describe(wal.ErrReadOnly)
 	}
 	err = d.compactor.run(ctx, func(hold bool) error {
-		rep, err = d.compact(ctx, drops, dry, hold)
+		rep, err = d.compact(ctx, drops, compactOptions{dryRun: dry, holdWriters: hold})
 		return err
 	})
 	return rep, err
@@ -371,7 +371,7 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (rep store
 // Errors are ignored: it is tried again later. logmu must be held exclusively.
 func (d *DB) compactSelf() {
 	d.compactor.start(d.log.End(), d.base, d.log.Seq(), d.mustHold, func(ctx context.Context, drops dropFunc) bool {
-		rep, _ := d.compact(ctx, drops, false, false)
+		rep, _ := d.compact(ctx, drops, compactOptions{})
 		return rep.Seq != 0
 	})
 }
@@ -421,8 +421,14 @@ func (c *compaction) overtaken(err error) error {
 	return err
 }
 
-// compact compacts the log. If hold is set, writers are locked out from the beginning.
-func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep store.CompactReport, err error) {
+// compactOptions are the options of [DB.compact].
+type compactOptions struct {
+	dryRun      bool // only calculate the report
+	holdWriters bool // lock writers out from the beginning
+}
+
+// compact compacts the log.
+func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep store.CompactReport, err error) {
 	var c *compaction
 	defer func() { c.close() }()
 	prepare := func() error {
@@ -435,7 +441,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 			return nil
 		}
 		rep.Changes, rep.Versions = int(c.horizon-c.log.Header().Base), c.versions-len(c.base)
-		if dry {
+		if o.dryRun {
 			rep.BytesAfter = wal.HeaderSize + c.keptBytes()
 			return c.writeBase(func(b []byte, _ []put) error {
 				rep.BytesAfter += wal.Overhead + int64(len(b))
@@ -461,13 +467,13 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 		rep.BytesAfter = d.log.Size()
 		return err
 	}
-	if !hold {
+	if !o.holdWriters {
 		if err := prepare(); err != nil || c == nil || c.st == nil {
 			return rep, d.describe(c.overtaken(err))
 		}
 	}
 	return rep, d.alone(ctx, func() error {
-		if hold {
+		if o.holdWriters {
 			if err := prepare(); err != nil || c == nil || c.st == nil {
 				return err
 			}
@@ -481,7 +487,11 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 func (d *DB) dropStale(s *survey) error {
 	for _, k := range d.opts.Derived {
 		f := d.Derived(k.Suffix)
-		if err := f.drop(!f.stays(k, s)); err != nil {
+		drop := f.drop
+		if f.stays(k, s) {
+			drop = f.dropTemps
+		}
+		if err := drop(); err != nil {
 			return err
 		}
 	}

@@ -62,7 +62,9 @@ func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *survey {
 func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	s.tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Part: float64(r.Offset) / float64(s.size) / 2})
 	if r.Type == typeChange {
-		s.frozen = s.frozen || s.freeze(!s.drops(r))
+		if !s.frozen && !s.drops(r) {
+			s.freeze()
+		}
 		if s.frozen {
 			s.kept = append(s.kept, r.Offset)
 		} else {
@@ -92,15 +94,11 @@ func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	return nil, s.ctx.Err()
 }
 
-// freeze records the current entries as those at the horizon if passed is set for the first
-// time.
-func (s *survey) freeze(passed bool) bool {
-	if !passed || s.frozen {
-		return passed
-	}
+// freeze records the current entries as those at the horizon.
+func (s *survey) freeze() {
+	s.frozen = true
 	s.first = &body{nextID: s.ids.nextID, seen: s.ids.seenIDs()}
 	s.base = s.byID()
-	return true
 }
 
 // settle ends the survey after the last change. It converts the map of entries to rows,
@@ -109,7 +107,7 @@ func (s *survey) settle() {
 	if s.frozen {
 		s.last = s.byID()
 	} else {
-		s.frozen = s.freeze(true)
+		s.freeze()
 		s.last = s.base
 	}
 	s.live = nil

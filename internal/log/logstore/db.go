@@ -46,8 +46,10 @@ type DB struct {
 	// ahead is called with the entries of changes, with logmu held exclusively. The
 	// function that it returns, if not nil, is called while the changes become durable.
 	ahead func(es iter.Seq[*store.Entry]) func()
-	// called after changes by this process (ours) or others, with logmu held exclusively
-	grown func(ours bool)
+	// called after changes by this process, with logmu held exclusively
+	grownByUs func()
+	// called after changes by other processes, with logmu held exclusively
+	grownByOthers func()
 
 	watchers watch.List[store.Event]
 	idle     *time.Timer // timer to seal the last change; nil if Options.SealAfter is 0
@@ -182,14 +184,14 @@ func (d *DB) catchUp() error {
 			end := d.log.End()
 			deltas, rerr := d.tail()
 			if errors.Is(rerr, errSnapshot) {
-				return d.reload(false)
+				return d.reload()
 			}
 			d.publish(deltas)
 			if rerr != nil {
 				d.recordBroken(rerr)
 				return rerr
 			}
-			d.grown(false)
+			d.grownByOthers()
 			if d.log.End() > end {
 				continue
 			}
@@ -206,7 +208,7 @@ func (d *DB) catchUp() error {
 		case wal.Gone:
 			return d.describe(wal.ErrVanished)
 		case wal.Replaced:
-			if err := d.reload(true); err != nil {
+			if err := d.reloadFromSnapshot(); err != nil {
 				return err
 			}
 		}
@@ -214,11 +216,17 @@ func (d *DB) catchUp() error {
 	return fmt.Errorf("%w: %s is being replaced over and over", store.ErrBusy, d.path)
 }
 
-// reload reads the file that the name now refers to, starting from its snapshot if
-// bySnapshot is set. If the new file contains the last change that watchers know, they
-// receive the changes since then. Otherwise they receive a reset. logmu must be held
-// exclusively.
-func (d *DB) reload(bySnapshot bool) error {
+// reload reads the file that the name now refers to from its start. If the new file contains
+// the last change that watchers know, they receive the changes since then. Otherwise they
+// receive a reset. logmu must be held exclusively.
+func (d *DB) reload() error { return d.reloadBy(d.readAll) }
+
+// reloadFromSnapshot is like reload, but reads the file from its snapshot on if there is a valid
+// one.
+func (d *DB) reloadFromSnapshot() error { return d.reloadBy(d.readFromSnapshot) }
+
+// reloadBy is reload with the function that reads the log.
+func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
 	if d.closed {
 		return store.ErrClosed // nothing would close the files that are opened here
 	}
@@ -227,7 +235,7 @@ func (d *DB) reload(bySnapshot bool) error {
 	if err := d.log.Reopen(); err != nil {
 		return d.describe(err)
 	}
-	st, offsets, err := d.readAll(bySnapshot)
+	st, offsets, err := read()
 	if err != nil {
 		d.recordBroken(err)
 		if d.broken == nil && d.st.failed() != nil {
@@ -260,30 +268,39 @@ func (d *DB) resetWatchers() {
 	d.watchers.Send(store.Event{Reset: true})
 }
 
-// readAll reads the log. It returns the state, and the offsets of the changes after the
-// snapshot or base. logmu must be held exclusively.
-func (d *DB) readAll(bySnapshot bool) (*state, []int64, error) {
-	var offsets []int64
-	note := func(off int64) { offsets = append(offsets, off) }
-	if bySnapshot && d.log.Exists() {
-		if s, err := d.openSnapshot(); err == nil {
-			st := newState()
-			err = cmp.Or(st.load(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced))
-			if err == nil {
-				_, err = d.replay(d.log, st, note, 0)
-				if err == nil {
-					return st, offsets, nil
-				}
-			}
-			s.release()
-			offsets = nil
-			if err := d.log.Reopen(); err != nil {
-				return nil, nil, d.describe(err)
-			}
-		}
+// readFromSnapshot reads the log from its snapshot on. If there is no valid snapshot, it reads
+// the whole log. It returns the state, and the offsets of the changes after the snapshot or
+// base. logmu must be held exclusively.
+func (d *DB) readFromSnapshot() (*state, []int64, error) {
+	if !d.log.Exists() {
+		return d.readAll()
 	}
+	s, err := d.openSnapshot()
+	if err != nil {
+		return d.readAll()
+	}
+	var offsets []int64
 	st := newState()
-	_, err := d.replay(d.log, st, note, 0)
+	err = cmp.Or(st.load(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced))
+	if err == nil {
+		_, err = d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
+	}
+	if err == nil {
+		return st, offsets, nil
+	}
+	s.release()
+	if err := d.log.Reopen(); err != nil {
+		return nil, nil, d.describe(err)
+	}
+	return d.readAll()
+}
+
+// readAll reads the whole log. It returns the state, and the offsets of the changes after the
+// base. logmu must be held exclusively.
+func (d *DB) readAll() (*state, []int64, error) {
+	var offsets []int64
+	st := newState()
+	_, err := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	return st, offsets, err
 }
 
@@ -310,7 +327,7 @@ func (d *DB) continued(st *state, offsets []int64) ([]store.Delta, bool) {
 			return nil, false
 		}
 	}
-	log, err := d.openSecondLog(false)
+	log, err := d.openSecondLog()
 	if err != nil {
 		return nil, false
 	}
@@ -384,7 +401,7 @@ func (d *DB) replace(st *state) error {
 	if d.broken != nil || d.st != st {
 		return d.broken
 	}
-	return d.reload(false)
+	return d.reload()
 }
 
 // publish sends the deltas to the watchers.
@@ -448,9 +465,18 @@ func (d *DB) position() store.Position {
 }
 
 // openSecondLog opens the log a second time to read it from its start.
-func (d *DB) openSecondLog(verify bool) (*wal.Log, error) {
+func (d *DB) openSecondLog() (*wal.Log, error) { return d.openToRead(d.logOptions()) }
+
+// openVerifiedLog is like openSecondLog, but reading also verifies the chain of every record.
+func (d *DB) openVerifiedLog() (*wal.Log, error) {
 	o := d.logOptions()
-	o.ReadOnly, o.Verify = true, verify
+	o.Verify = true
+	return d.openToRead(o)
+}
+
+// openToRead opens the log a second time without permission to write.
+func (d *DB) openToRead(o wal.Options) (*wal.Log, error) {
+	o.ReadOnly = true
 	log, err := wal.Open(d.fs, d.name, o)
 	return log, d.describe(err)
 }
@@ -460,5 +486,5 @@ func (d *DB) snapshotName() string { return d.name + SnapshotSuffix }
 
 // openSnapshot opens the snapshot and a second reader of the log.
 func (d *DB) openSnapshot() (*snapshot, error) {
-	return openSnapshot(d.fs, d.snapshotName(), d.opts.Room, func() (*wal.Log, error) { return d.openSecondLog(false) })
+	return openSnapshot(d.fs, d.snapshotName(), d.opts.Room, d.openSecondLog)
 }

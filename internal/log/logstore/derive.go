@@ -42,7 +42,7 @@ func (d *DB) derive(
 	err := begin(func() error {
 		err := d.stillOf(epoch)
 		if err == nil {
-			err = d.dropFile(name, false)
+			err = d.dropTemps(name)
 		}
 		if err == nil {
 			f, temp, err = vfs.CreateTemp(d.fs, name, 0o600)
@@ -103,10 +103,17 @@ func (d *DB) nameFile(f vfs.File, temp, name string) error {
 	return d.fs.Rename(temp, name)
 }
 
-// dropFile removes temporary files of a derived file and, if all is set, the file itself.
-// It truncates each file first, so that its bytes are removed even if others have it open.
-// The lock between processes must be held.
-func (d *DB) dropFile(name string, all bool) error {
+// dropFile removes a derived file and its temporary files. It truncates each file first, so that
+// its bytes are removed even if others have it open. The lock between processes must be held.
+func (d *DB) dropFile(name string) error {
+	if err := d.dropTemps(name); err != nil {
+		return err
+	}
+	return d.truncateAndRemove(name)
+}
+
+// dropTemps removes the temporary files of a derived file like dropFile, but not the file itself.
+func (d *DB) dropTemps(name string) error {
 	dir := path.Dir(d.name)
 	files, err := d.fs.ReadDir(dir)
 	if err != nil {
@@ -115,20 +122,26 @@ func (d *DB) dropFile(name string, all bool) error {
 	base := path.Base(name)
 	for _, e := range files {
 		rest, ours := strings.CutPrefix(e.Name(), base)
-		if temp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp"); !ours ||
-			(!temp && (rest != "" || !all)) {
+		if !ours || !strings.HasPrefix(rest, ".") || !strings.HasSuffix(rest, ".tmp") {
 			continue
 		}
-		name := path.Join(dir, e.Name())
-		if f, err := d.fs.OpenFile(name, os.O_RDWR, 0); err == nil {
-			err = errors.Join(f.Truncate(0), f.Close())
-			if err != nil {
-				return err
-			}
-		}
-		if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.truncateAndRemove(path.Join(dir, e.Name())); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// truncateAndRemove removes a file if it exists, after truncating it.
+func (d *DB) truncateAndRemove(name string) error {
+	if f, err := d.fs.OpenFile(name, os.O_RDWR, 0); err == nil {
+		err = errors.Join(f.Truncate(0), f.Close())
+		if err != nil {
+			return err
+		}
+	}
+	if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

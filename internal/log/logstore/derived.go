@@ -62,7 +62,7 @@ func (f Derived) Begin(check func() error) (file vfs.File, temp string, err erro
 			err = check()
 		}
 		if err == nil {
-			err = f.drop(false)
+			err = f.dropTemps()
 		}
 		if err == nil {
 			file, temp, err = vfs.CreateTemp(f.d.fs, f.name(), 0o600)
@@ -114,6 +114,10 @@ func (f Derived) Nameless() (vfs.File, error) {
 	return file, nil
 }
 
-// drop removes the temporary files of the derived file and, if all is set, the file itself.
-// The lock between processes must be held.
-func (f Derived) drop(all bool) error { return f.d.dropFile(f.name(), all) }
+// drop removes the derived file and its temporary files. The lock between processes must be
+// held.
+func (f Derived) drop() error { return f.d.dropFile(f.name()) }
+
+// dropTemps removes the temporary files of the derived file. The lock between processes must be
+// held.
+func (f Derived) dropTemps() error { return f.d.dropTemps(f.name()) }

@@ -211,7 +211,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 
 // eachBase calls fn for each entry in the base of the log.
 func (d *DB) eachBase(fn func(offset int64, p put)) error {
-	log, err := d.openSecondLog(false)
+	log, err := d.openSecondLog()
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (d *DB) replayTo(seq uint64, st applier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil
 	}
-	log, err := d.openSecondLog(false)
+	log, err := d.openSecondLog()
 	if err != nil {
 		return nil, err
 	}

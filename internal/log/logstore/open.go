@@ -65,11 +65,14 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	d.closing, d.endWaiting = context.WithCancel(context.Background())
 	d.checkpointer.livesOn = d.makeUp
 	d.ahead = func(iter.Seq[*store.Entry]) func() { return nil }
-	d.grown = func(ours bool) {
-		if ours && d.closing.Err() == nil {
+	d.grownByOthers = func() {
+		d.checkpointer.shortenTail(d.log.End(), func() { _ = d.renewSnapshot(d.closing) })
+	}
+	d.grownByUs = func() {
+		if d.closing.Err() == nil {
 			d.compactSelf()
 		}
-		d.checkpointer.shortenTail(d.log.End(), func() { _ = d.renewSnapshot(d.closing) })
+		d.grownByOthers()
 	}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
@@ -90,7 +93,7 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 // start reads the log, from the snapshot on if there is a valid one, otherwise from its
 // start.
 func (d *DB) start() error {
-	st, offsets, err := d.readAll(true)
+	st, offsets, err := d.readFromSnapshot()
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (c *encoder) encode(v *body) {
 	b = wire.AppendBytes(b, fieldSource, c.op)
 	sum := append(c.sum[:0], b...)
 	for i := range v.ops {
-		c.op = appendPut(slices.Grow(c.op[:0], v.ops[i].size()), &v.ops[i], false)
+		c.op = appendPut(slices.Grow(c.op[:0], v.ops[i].size()), &v.ops[i])
 		b = wire.AppendBytes(b, fieldOp, c.op)
 		h := sha256.Sum256(c.op)
 		sum = append(append(sum, fieldOp), h[:]...)
@@ -178,7 +178,7 @@ func (v *body) size() int {
 // appendBase appends the encoded body of a base record.
 func appendBase(b []byte, v *body) []byte {
 	for i := range v.ops {
-		b = wire.AppendBytes(b, fieldOp, appendPut(nil, &v.ops[i], true))
+		b = wire.AppendBytes(b, fieldOp, appendBasePut(nil, &v.ops[i]))
 	}
 	b = wire.AppendUint(b, fieldNextID, v.nextID)
 	for _, s := range v.seen {
@@ -199,7 +199,8 @@ func (p *put) size() int {
 	return n
 }
 
-func appendPut(b []byte, p *put, base bool) []byte {
+// appendPut appends the encoded op of a change.
+func appendPut(b []byte, p *put) []byte {
 	e := p.entry
 	for i, v := range verbs {
 		if v == p.verb {
@@ -220,13 +221,16 @@ func appendPut(b []byte, p *put, base bool) []byte {
 		b = wire.AppendUint(b, 8, wire.Zigzag(e.Created.Unix()))
 		b = wire.AppendUint(b, 9, uint64(e.Created.Nanosecond()))
 	}
-	b = wire.AppendUint(b, 10, p.prev)
-	if base {
-		b = wire.AppendUint(b, 11, e.Version)
-		b = wire.AppendUint(b, 12, wire.Zigzag(e.Updated.UnixNano()))
-		b = wire.AppendBytes(b, 13, appendSource(nil, &e.Source))
-	}
-	return b
+	return wire.AppendUint(b, 10, p.prev)
+}
+
+// appendBasePut appends the encoded op of a base record, which also contains what a change gives
+// to all its ops.
+func appendBasePut(b []byte, p *put) []byte {
+	b = appendPut(b, p)
+	b = wire.AppendUint(b, 11, p.entry.Version)
+	b = wire.AppendUint(b, 12, wire.Zigzag(p.entry.Updated.UnixNano()))
+	return wire.AppendBytes(b, 13, appendSource(nil, &p.entry.Source))
 }
 
 // sourceFields returns the texts of a source in the order of their fields, which count from

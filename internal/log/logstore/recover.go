@@ -232,7 +232,7 @@ func (d *DB) Accept(ctx context.Context) error {
 	d.logmu.Lock()
 	if errors.Is(d.broken, store.ErrRolledBack) {
 		d.broken = nil
-		if err := d.reload(false); err != nil {
+		if err := d.reload(); err != nil {
 			d.logmu.Unlock()
 			return err
 		}

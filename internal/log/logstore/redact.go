@@ -207,7 +207,7 @@ func (d *DB) rewrite(
 		return 0, err
 	}
 	// The position has changed, so the new file is in place. The rename may not be durable.
-	st, offsets, rerr := d.readAll(false)
+	st, offsets, rerr := d.readAll()
 	if rerr != nil {
 		d.recordBroken(rerr)
 		return 0, rerr
@@ -222,18 +222,18 @@ func (d *DB) loadAll() error {
 	if d.st.base == nil {
 		return nil
 	}
-	return d.reload(false)
+	return d.reload()
 }
 
 // dropDerived removes the derived files, which contain words and hashes of names of the
 // redacted entries. Other processes cannot write them again before the log is rewritten,
 // because the lock is held.
 func (d *DB) dropDerived() error {
-	if err := d.dropFile(d.snapshotName(), true); err != nil {
+	if err := d.dropFile(d.snapshotName()); err != nil {
 		return fmt.Errorf("removing the snapshot: %w", err)
 	}
 	for _, k := range d.opts.Derived {
-		if err := d.Derived(k.Suffix).drop(true); err != nil {
+		if err := d.Derived(k.Suffix).drop(); err != nil {
 			return fmt.Errorf("removing what was made from the log: %w", err)
 		}
 	}

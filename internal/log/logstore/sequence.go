@@ -60,7 +60,7 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	if (!ok && s != "") || p.Seq > last {
 		return unknown
 	}
-	log, err := d.openSecondLog(false)
+	log, err := d.openSecondLog()
 	if err != nil {
 		return err
 	}

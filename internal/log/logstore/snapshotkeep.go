@@ -166,7 +166,7 @@ func (d *DB) makeUp() {
 // Once ctx is done, it does not wait for other processes and ends early. The checkpointer's
 // lock must be held.
 func (d *DB) renewSnapshot(ctx context.Context) error {
-	if d.restOn(ctx, func() error { return nil }, true) == nil {
+	if d.restOn(ctx, func() error { return nil }, restIfWorthwhile) == nil {
 		return nil // another process has written a newer one
 	}
 	f, err := d.freezeIf(func() bool { return true })
@@ -175,7 +175,7 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 	}
 	defer f.release()
 	return d.putFrozen(ctx, f, func(fn func() error) error { return d.alone(ctx, fn) },
-		func(put func() error) error { return d.restOn(ctx, put, false) })
+		func(put func() error) error { return d.restOn(ctx, put, restAlways) })
 }
 
 // putFrozen writes the snapshot of f, like derive, unless the existing snapshot is as
@@ -197,10 +197,17 @@ func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func()
 	}, func(file vfs.File) error { return f.write(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
+// restCondition says when restOn uses a snapshot.
+type restCondition int
+
+const (
+	restAlways       restCondition = iota
+	restIfWorthwhile               // if this frees at least half of the log data that the state keeps in memory
+)
+
 // restOn calls put with the lock between processes and then uses the existing snapshot as
-// the base of the state. With much, it does so only if this frees at least half of the log
-// data that the state keeps in memory.
-func (d *DB) restOn(ctx context.Context, put func() error, much bool) error {
+// the base of the state.
+func (d *DB) restOn(ctx context.Context, put func() error, condition restCondition) error {
 	return d.alone(ctx, func() error {
 		if err := put(); err != nil {
 			return err
@@ -210,7 +217,8 @@ func (d *DB) restOn(ctx context.Context, put func() error, much bool) error {
 			return err
 		}
 		spared := s.end() - d.st.base.end()
-		if s.head.seq > d.log.Seq() || s.head.seq <= d.from || (much && spared < (d.log.End()-d.st.base.end())/2) {
+		isWorthwhile := spared >= (d.log.End()-d.st.base.end())/2
+		if s.head.seq > d.log.Seq() || s.head.seq <= d.from || (condition == restIfWorthwhile && !isWorthwhile) {
 			s.release()
 			return errSnapshot
 		}

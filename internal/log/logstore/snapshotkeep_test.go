@@ -173,7 +173,7 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 			if err := do(other); err != nil {
 				t.Fatal(what, err)
 			}
-			return d.restOn(t.Context(), put, false)
+			return d.restOn(t.Context(), put, restAlways)
 		}
 		if err := d.putFrozen(t.Context(), f, func(fn func() error) error {
 			return d.alone(t.Context(), fn)

@@ -31,7 +31,7 @@ func (a *automaton) each(text string, fn func(w keyword, start int)) {
 			continue
 		}
 		for _, w := range a.words[a.starts[s]:a.starts[s+1]] {
-			if start := i + 1 - min(len(w.word), maxPrefix); hasPrefix(text[start:], w.word, true) {
+			if start := i + 1 - min(len(w.word), maxPrefix); hasPrefixFold(text[start:], w.word) {
 				fn(w, start)
 			}
 		}

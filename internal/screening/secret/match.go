@@ -133,7 +133,7 @@ func (m *matcher) size(pc, pos int) int {
 	in := &m.insts[pc]
 	switch in.op {
 	case opLiteral:
-		if hasPrefix(m.text[pos:], in.text, in.fold) {
+		if in.hasPrefix(m.text[pos:]) {
 			return len(in.text)
 		}
 	case opRun:
@@ -214,12 +214,17 @@ func (m *matcher) run(pc, pos int) int {
 	return min(r.to-pos, in.max+1)
 }
 
-// hasPrefix reports whether a text begins with a word, which is in lower case if the
-// case does not matter.
-func hasPrefix(text, word string, fold bool) bool {
-	if !fold {
-		return strings.HasPrefix(text, word)
+// hasPrefix reports whether a text begins with the text of an instruction.
+func (in *inst) hasPrefix(text string) bool {
+	if in.fold {
+		return hasPrefixFold(text, in.text)
 	}
+	return strings.HasPrefix(text, in.text)
+}
+
+// hasPrefixFold reports whether a text begins with a word, ignoring case. The word must be in lower
+// case.
+func hasPrefixFold(text, word string) bool {
 	if len(text) < len(word) {
 		return false
 	}

@@ -156,11 +156,16 @@ type unitSet struct {
 // fewUnits is the maximum number of units for linear search.
 const fewUnits = 32
 
-// add adds a unit. A whole is added only if the chunk does not have a unit with the same
+// addPart adds a unit that is a part of the chunk.
+func (s *unitSet) addPart(text, word string) {
+	s.units = append(s.units, unit{text: text, word: word})
+}
+
+// addWhole adds a unit that consists of several parts, unless the chunk has a unit with the same
 // text.
-func (s *unitSet) add(text, word string, whole bool) {
-	if !whole || !s.contains(text) {
-		s.units = append(s.units, unit{text: text, word: word, whole: whole})
+func (s *unitSet) addWhole(text, word string) {
+	if !s.contains(text) {
+		s.units = append(s.units, unit{text: text, word: word, whole: true})
 	}
 }
 
@@ -185,34 +190,33 @@ func cut(us []unit, c string, root func(word string) string) []unit {
 		return append(us, unit{text: root(w), word: w})
 	}
 	set := unitSet{units: us, first: len(us)}
-	add := set.add
 	elements := 0
 	for element := range strings.SplitSeq(c, "/") {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumbers(element) { // a version, a date or a decimal number
 			w := text.Cut(strings.ReplaceAll(Fold(element), ",", ""), maxWord)
-			add(w, w, false)
+			set.addPart(w, w)
 			continue
 		}
 		for _, d := range dotted {
 			parts := camel(d)
 			joined := ""
 			for _, p := range parts {
-				if w := addWord(p, root, add); len(parts) > 1 && len(joined) <= maxWhole {
+				if w := addWord(p, root, set.addPart); len(parts) > 1 && len(joined) <= maxWhole {
 					joined += w
 				}
 			}
 			if len(parts) > 1 && len(joined) <= maxWhole {
-				add(root(joined), joined, true)
+				set.addWhole(root(joined), joined)
 			}
 		}
 		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWhole {
-			add(w, w, true)
+			set.addWhole(w, w)
 		}
 	}
 	if w := Fold(c); elements > 1 && len(w) <= maxWhole {
-		add(w, w, true)
+		set.addWhole(w, w)
 	}
 	return set.units
 }
@@ -289,14 +293,14 @@ func camel(s string) []string {
 
 // addWord adds the terms of one word and returns the word folded. Chinese, Japanese and
 // Korean characters are added in pairs.
-func addWord(w string, root func(word string) string, add func(text, word string, whole bool)) string {
+func addWord(w string, root func(word string) string, addPart func(text, word string)) string {
 	f := Fold(w)
 	if !hasWide(f) {
 		if len(f) > maxWord {
 			f = text.Cut(f, maxWord)
 		}
 		if f != "" {
-			add(root(f), f, false)
+			addPart(root(f), f)
 		}
 		return f
 	}
@@ -309,16 +313,16 @@ func addWord(w string, root func(word string) string, add func(text, word string
 		switch run := f[from:to]; {
 		case run == "" || (wide && !alone):
 		case wide:
-			add(run, run, false)
+			addPart(run, run)
 		default:
-			add(root(text.Cut(run, maxWord)), run, false)
+			addPart(root(text.Cut(run, maxWord)), run)
 		}
 	}
 	for i, r := range f {
 		switch is := isWide(r); {
 		case is && wide:
 			pair := f[from : i+utf8.RuneLen(r)]
-			add(pair, pair, false)
+			addPart(pair, pair)
 			from, alone = i, false
 		case is || wide:
 			end(i)

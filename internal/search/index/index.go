@@ -190,7 +190,7 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 // settle publishes the searcher and starts merges in the background. If too many full
 // memtables are waiting, it merges them first. x.mu must be held.
 func (x *Index) settle(now *Searcher) {
-	if full := toMerge(now.views, x.busy(), false); len(full) > mostFull && full[0].mem != nil {
+	if full := smallToMerge(now.views, x.busy()); len(full) > mostFull && full[0].mem != nil {
 		if s := now.merge(full); s != nil {
 			now = now.with(replace(now.views, full, s))
 		}
@@ -200,7 +200,11 @@ func (x *Index) settle(now *Searcher) {
 		if x.merging[lane] != nil {
 			continue
 		}
-		if merged := toMerge(now.views, x.busy(), lane == 1); merged != nil {
+		choose := smallToMerge
+		if lane == 1 {
+			choose = largeToMerge
+		}
+		if merged := choose(now.views, x.busy()); merged != nil {
 			x.mergeLater(now, lane, merged)
 		}
 	}

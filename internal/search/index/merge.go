@@ -33,16 +33,26 @@ func (v *view) class() int {
 	return max(1, bits.Len(uint(v.live()+len(v.terms)/256))/classBits)
 }
 
-// toMerge returns the views that should be merged next, among small or large segments, or
-// nil. It ignores memtables that are not full and views that are already being merged.
-func toMerge(views, merging []view, large bool) (some []view) {
+// smallToMerge returns the views below largeClass that should be merged next, or nil. It ignores
+// memtables that are not full and views that are already being merged.
+func smallToMerge(views, merging []view) []view {
+	return viewsToMerge(views, merging, func(class int) bool { return class < largeClass })
+}
+
+// largeToMerge is like smallToMerge for the views of largeClass and above.
+func largeToMerge(views, merging []view) []view {
+	return viewsToMerge(views, merging, func(class int) bool { return class >= largeClass })
+}
+
+// viewsToMerge returns the views of some classes that should be merged next, or nil.
+func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	var byClass [24][]view
 	for _, v := range views {
 		if holds(merging, v) || (v.mem != nil && !v.mem.full()) {
 			continue
 		}
 		c := v.class()
-		if (c >= largeClass) != large {
+		if !hasClass(c) {
 			continue
 		}
 		if v.gone >= leastDeleted && v.gone*10 > len(v.lens)*3 {

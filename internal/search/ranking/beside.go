@@ -33,13 +33,19 @@ type besideTerm struct {
 }
 
 // neighbourShare returns the share that a neighbour at this distance contributes.
-func neighbourShare(step int, asks bool) float64 {
-	switch {
-	case step == -1 && asks:
-		return neighbourAsked
-	case step == -1:
+func neighbourShare(step int, neighbour *turn) float64 {
+	if step == -1 && !neighbour.asks {
 		return neighbourBefore
-	case step == 1:
+	}
+	return maxNeighbourShare(step)
+}
+
+// maxNeighbourShare returns the largest share that a neighbour at this distance can contribute.
+func maxNeighbourShare(step int) float64 {
+	switch step {
+	case -1:
+		return neighbourAsked
+	case 1:
 		return neighbourAfter
 	}
 	return neighbourFurther
@@ -56,7 +62,7 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 	}
 	counts := func(k int, given float64) bool { return given > neighbourFaint*own.scores[k] && !t.dates[k] }
 	worth := func(n *candidate, step int) bool {
-		part := neighbourShare(step, true)
+		part := maxNeighbourShare(step)
 		for k, given := range n.scores {
 			if counts(k, part*given) {
 				return true
@@ -65,7 +71,7 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 		return false
 	}
 	t.neighbours(i, neighbourReach, worth, func(n *candidate, step int) {
-		part := neighbourShare(step, n.turn.asks)
+		part := neighbourShare(step, n.turn)
 		for k, given := range n.scores {
 			if given := part * given; counts(k, given) {
 				power := fourth(given)

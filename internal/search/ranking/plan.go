@@ -102,8 +102,12 @@ func (v *View) Plan(q Query) *Plan {
 		}
 		return p
 	}
-	v.compile(p, q.Must, false)
-	v.compile(p, q.Not, true)
+	for _, text := range q.Must {
+		v.addClause(p, Clause{Text: text})
+	}
+	for _, text := range q.Not {
+		v.addClause(p, Clause{Text: text, Not: true})
+	}
 	var ws []analysis.Word
 	ws, p.StopWords = r.an.Question(v.ctx, q.Words)
 	p.when, p.you = analysis.AsksWhen(q.Words), analysis.AddressesProgram(q.Words)
@@ -220,32 +224,32 @@ func (v *View) beginning(prefix string) []string {
 	return ts
 }
 
-// compile adds a clause to the plan for each text, which is a word, a phrase, or word* for
-// any word with this prefix.
-func (v *View) compile(p *Plan, texts []string, not bool) {
-	for _, what := range texts {
-		if prefix, ok := strings.CutSuffix(what, "*"); ok {
-			terms := v.beginning(prefix)
-			holds := v.holdsAny(terms)
-			c := Clause{what, not, func(id uint64) bool {
-				return holds(id) != not
-			}, []index.Clause{{Terms: terms, Not: not}}}
-			p.Clauses = append(p.Clauses, c)
-			p.filter = append(p.filter, c.Filter...)
-			p.accept = acceptBoth(p.accept, c.Accept)
-			continue
+// addClause adds a clause to the plan, of which Text and Not are set. The text is a word, a phrase,
+// or word* for any word with this prefix.
+func (v *View) addClause(p *Plan, c Clause) {
+	var holds func(id uint64) bool
+	isExact := true // the index can evaluate the whole clause
+	if prefix, ok := strings.CutSuffix(c.Text, "*"); ok {
+		terms := v.beginning(prefix)
+		holds = v.holdsAny(terms)
+		c.Filter = []index.Clause{{Terms: terms, Not: c.Not}}
+	} else {
+		seq := v.r.an.Sequence(v.ctx, c.Text)
+		holds = v.holds(seq)
+		isExact = len(seq) == 1
+		switch {
+		case !c.Not:
+			c.Filter = requireAll(seq)
+		case isExact:
+			c.Filter = []index.Clause{{Terms: seq, Not: true}}
 		}
-		seq := v.r.an.Sequence(v.ctx, what)
-		holds := v.holds(seq)
-		c := Clause{Text: what, Not: not, Accept: func(id uint64) bool { return holds(id) != not }}
-		if len(seq) == 1 || !not {
-			c.Filter = requireAll(seq, not)
-		}
-		p.Clauses, p.filter = append(p.Clauses, c), append(p.filter, c.Filter...)
-		p.accept = acceptBoth(p.accept, c.Accept)
-		if len(seq) != 1 {
-			p.rest = acceptBoth(p.rest, c.Accept)
-		}
+	}
+	c.Accept = func(id uint64) bool { return holds(id) != c.Not }
+	p.Clauses = append(p.Clauses, c)
+	p.filter = append(p.filter, c.Filter...)
+	p.accept = acceptBoth(p.accept, c.Accept)
+	if !isExact {
+		p.rest = acceptBoth(p.rest, c.Accept)
 	}
 }
 

@@ -29,34 +29,39 @@ type scanStats struct {
 	terms, prefixes []string // terms and prefixes that were looked up; only recorded if choice is nil, during planning
 }
 
-func (s *scanStats) miss(term string, prefix bool) {
+// missTerm records that a term was looked up that is not part of the choice.
+func (s *scanStats) missTerm(term string) {
 	s.missed.Store(true)
-	switch {
-	case s.choice != nil:
-	case prefix:
-		s.prefixes = append(s.prefixes, term)
-	default:
+	if s.choice == nil {
 		s.terms = append(s.terms, term)
+	}
+}
+
+// missPrefix is like missTerm for all terms with a prefix.
+func (s *scanStats) missPrefix(prefix string) {
+	s.missed.Store(true)
+	if s.choice == nil {
+		s.prefixes = append(s.prefixes, prefix)
 	}
 }
 
 func (s *scanStats) DF(term string) int {
 	if s.choice == nil || !s.choice.Has(term) {
-		s.miss(term, false)
+		s.missTerm(term)
 	}
 	return s.x.DF(term)
 }
 
 func (s *scanStats) IDs(term string) []uint64 {
 	if s.choice == nil || !s.choice.Has(term) {
-		s.miss(term, false)
+		s.missTerm(term)
 	}
 	return s.x.IDs(term)
 }
 
 func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
 	if s.choice == nil || !s.choice.HasAll(prefix) {
-		s.miss(prefix, true)
+		s.missPrefix(prefix)
 	}
 	return s.x.Terms(prefix)
 }

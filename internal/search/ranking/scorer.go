@@ -157,14 +157,13 @@ func (r *Scorer) Holds(text string) []index.Clause {
 	if r.an == nil {
 		return nil
 	}
-	return requireAll(r.an.Sequence(context.Background(), text), false)
+	return requireAll(r.an.Sequence(context.Background(), text))
 }
 
-// requireAll returns conditions that require all of the terms or, if not is set, exclude each
-// of them.
-func requireAll(seq []string, not bool) (cs []index.Clause) {
-	for _, t := range seq {
-		cs = append(cs, index.Clause{Terms: []string{t}, Not: not})
+// requireAll returns conditions that require all of the terms.
+func requireAll(terms []string) (cs []index.Clause) {
+	for _, t := range terms {
+		cs = append(cs, index.Clause{Terms: []string{t}})
 	}
 	return cs
 }

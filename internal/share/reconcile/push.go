@@ -112,7 +112,7 @@ func (s *session) applyPush(steps []*step) error {
 	if s.st.plan != nil {
 		s.st.plan = nil
 		if failed != nil { // the last request may have arrived
-			s.st.plan = s.unfinishedPlan(steps, false)
+			s.st.plan = s.unfinishedPush(steps)
 		}
 	}
 	if failed == nil && s.rep.Behind == 0 && len(s.rep.Waiting) == 0 {

@@ -27,39 +27,68 @@ func (s *session) stampContext() error {
 	return nil
 }
 
-// announcePlan stores the plan of the steps in the state and lets the caller write it.
-func (s *session) announcePlan(steps []*step, pull bool) error {
+// announcePull stores the plan of the steps in the state and lets the caller write it.
+func (s *session) announcePull(steps []*step) error {
 	if s.o.Record == nil || countChanges(steps) == 0 {
 		return nil
 	}
-	if pull {
-		if err := s.stampContext(); err != nil {
-			return err
-		}
+	if err := s.stampContext(); err != nil {
+		return err
 	}
-	s.st.plan = s.unfinishedPlan(steps, pull)
+	s.st.plan = s.unfinishedPull(steps)
 	return s.o.Record()
 }
 
-// unfinishedPlan returns the plan of those steps that change an entry and are not done. A step refers to
-// its record by number.
-func (s *session) unfinishedPlan(steps []*step, pull bool) *plan {
-	number := map[*record]int{}
-	for i, r := range s.st.records {
-		number[r] = i + 1
+// announcePush is like announcePull for the steps of a push.
+func (s *session) announcePush(steps []*step) error {
+	if s.o.Record == nil || countChanges(steps) == 0 {
+		return nil
 	}
-	p := &plan{home: s.homePos, pull: pull, mark: s.mark}
-	for _, st := range steps {
-		if len(st.ops) == 0 || st.done {
-			continue
-		}
-		q := &planStep{Old: number[st.old], Name: st.change.Name, Stay: st.stay, Record: st.record}
-		if pull && st.record != nil && st.entry != nil {
+	s.st.plan = s.unfinishedPush(steps)
+	return s.o.Record()
+}
+
+// unfinishedPull returns the plan of those steps of a pull that change an entry and are not done.
+func (s *session) unfinishedPull(steps []*step) *plan {
+	unfinished := unfinishedSteps(steps)
+	p := s.unfinishedPush(steps)
+	p.pull = true
+	for i, q := range p.steps {
+		st := unfinished[i]
+		if st.record != nil && st.entry != nil {
 			r := *st.record
 			r.Home = s.st.met(st.entry)
 			q.At, q.Record = st.entry.Name, &r
 		}
-		p.steps = append(p.steps, q)
+	}
+	return p
+}
+
+// unfinishedSteps returns the steps that change an entry and are not done.
+func unfinishedSteps(steps []*step) (unfinished []*step) {
+	for _, st := range steps {
+		if len(st.ops) > 0 && !st.done {
+			unfinished = append(unfinished, st)
+		}
+	}
+	return unfinished
+}
+
+// unfinishedPush returns the plan of those steps of a push that change an entry and are not done. A
+// step refers to its record by number.
+func (s *session) unfinishedPush(steps []*step) *plan {
+	number := map[*record]int{}
+	for i, r := range s.st.records {
+		number[r] = i + 1
+	}
+	p := &plan{home: s.homePos, mark: s.mark}
+	for _, st := range unfinishedSteps(steps) {
+		p.steps = append(p.steps, &planStep{
+			Old:    number[st.old],
+			Name:   st.change.Name,
+			Stay:   st.stay,
+			Record: st.record,
+		})
 	}
 	return p
 }

@@ -35,7 +35,7 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.report(steps)
 		return s.rep, err
 	}
-	err = s.announcePlan(steps, true)
+	err = s.announcePull(steps)
 	if err == nil {
 		err = s.applyPull(steps)
 	}
@@ -54,7 +54,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.report(steps)
 		return s.rep, nil
 	}
-	err = s.announcePlan(steps, false)
+	err = s.announcePush(steps)
 	if err == nil {
 		err = s.applyPush(steps)
 	}

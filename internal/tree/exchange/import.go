@@ -173,7 +173,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	size := 0
 	flush := func() error {
 		if len(batch) > 0 {
-			if err := im.flush(batch, false); err != nil {
+			if err := im.flush(importBatch{items: batch}); err != nil {
 				return err
 			}
 			im.count += len(batch)
@@ -290,8 +290,15 @@ func (im *importer) reportSkipped(n int, format string, args ...any) {
 	im.rep.Skipped += n
 }
 
-// flush plans a batch and writes it. bare means that the items' marks have been removed.
-func (im *importer) flush(items []Item, bare bool) error {
+// importBatch is a part of the imported items that is written with one change.
+type importBatch struct {
+	items      []Item
+	isUnmarked bool // the items' marks have been removed
+}
+
+// flush plans a batch and writes it.
+func (im *importer) flush(batch importBatch) error {
+	items := batch.items
 	if im.bare {
 		items = unmarkedItems(items)
 	}
@@ -301,7 +308,7 @@ func (im *importer) flush(items []Item, bare bool) error {
 	case p == nil:
 		return fmt.Errorf("importing %s: %w", items[0].Ref, err)
 	case err == nil:
-		if bare && !im.bare && len(p.ops) > 0 {
+		if batch.isUnmarked && !im.bare && len(p.ops) > 0 {
 			im.bare = true
 			im.rep.message(
 				&im.rep.Notes,
@@ -311,17 +318,17 @@ func (im *importer) flush(items []Item, bare bool) error {
 		}
 		im.commit(p)
 		return nil
-	case errors.Is(err, oxbow.ErrUnsupported) && !bare && slices.ContainsFunc(items, isMarked):
+	case errors.Is(err, oxbow.ErrUnsupported) && !batch.isUnmarked && slices.ContainsFunc(items, isMarked):
 		// The store may be unable to store the marks, so try without them.
-		return im.flush(unmarkedItems(items), true)
+		return im.flush(importBatch{items: unmarkedItems(items), isUnmarked: true})
 	case refused && len(items) > 1:
 		// The store has narrower limits than usual: split the batch to find the item that it
 		// refuses, and write the other items.
 		half := len(items) / 2
-		if err := im.flush(items[:half], bare); err != nil {
+		if err := im.flush(importBatch{items[:half], batch.isUnmarked}); err != nil {
 			return err
 		}
-		return im.flush(items[half:], bare)
+		return im.flush(importBatch{items[half:], batch.isUnmarked})
 	case refused:
 		advice := ""
 		if errors.Is(err, oxbow.ErrUnsupported) {

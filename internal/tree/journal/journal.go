@@ -77,9 +77,9 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// parse parses a journal. It fails if bad returns true for a path. Errors match [ErrInvalid] or
-// [ErrVersion].
-func (s Stage) parse(data []byte, bad func(path string, remove bool) bool) (*Journal, error) {
+// parse parses a journal. It fails if badWrite returns true for the path of a file to write, or
+// badRemoval for the path of a file to remove. Errors match [ErrInvalid] or [ErrVersion].
+func (s Stage) parse(data []byte, badWrite, badRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrInvalid, err)
@@ -88,12 +88,12 @@ func (s Stage) parse(data []byte, bad func(path string, remove bool) bool) (*Jou
 		return nil, fmt.Errorf("%w: %d", ErrVersion, j.Version)
 	}
 	for _, c := range j.Write {
-		if bad(c.Path, false) {
+		if badWrite(c.Path) {
 			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clip(c.Path))
 		}
 	}
 	for _, r := range j.Remove {
-		if bad(r.Path, true) {
+		if badRemoval(r.Path) {
 			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clip(r.Path))
 		}
 	}
@@ -125,22 +125,33 @@ func (s Stage) Path(p string) string { return path.Join(s.Home, s.Name, p) }
 // Journal returns the name of the journal of a committed change.
 func (s Stage) Journal() string { return s.Path("commit.json") }
 
-// Put creates a file without syncing its directory. With sync, it syncs the content.
-func (s Stage) Put(name string, data []byte, perm fs.FileMode, sync bool) error {
-	f, err := s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
+// PutSync creates a file and syncs its content, but not its directory.
+func (s Stage) PutSync(name string, data []byte, perm fs.FileMode) error {
+	f, err := s.create(name, perm)
 	if err != nil {
 		return err
 	}
-	if sync {
-		return vfs.WriteSync(f, data)
+	return vfs.WriteSync(f, data)
+}
+
+// Put creates a file without syncing it.
+func (s Stage) Put(name string, data []byte, perm fs.FileMode) error {
+	f, err := s.create(name, perm)
+	if err != nil {
+		return err
 	}
 	_, err = f.WriteAt(data, 0)
 	return errors.Join(err, f.Close())
 }
 
+func (s Stage) create(name string, perm fs.FileMode) (vfs.File, error) {
+	return s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
+}
+
 // Load returns the journal of a change that was committed but not completed, or nil if there is
-// none.
-func (s Stage) Load(bad func(path string, remove bool) bool) (*Journal, error) {
+// none. It fails if badWrite returns true for the path of a file to write, or badRemoval for the
+// path of a file to remove.
+func (s Stage) Load(badWrite, badRemoval func(path string) bool) (*Journal, error) {
 	data, err := vfs.ReadFile(s.FS, s.Journal(), MaxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -148,7 +159,7 @@ func (s Stage) Load(bad func(path string, remove bool) bool) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.parse(data, bad)
+	return s.parse(data, badWrite, badRemoval)
 }
 
 // Commit writes and syncs the journal, which commits the change. If it returns an error, the change
@@ -159,7 +170,7 @@ func (s Stage) Commit(j *Journal) error {
 		return err
 	}
 	temp := s.Path("commit.tmp")
-	if err := s.Put(temp, data, 0o644, true); err != nil {
+	if err := s.PutSync(temp, data, 0o644); err != nil {
 		return err
 	}
 	// Sync the names of the staged files before the journal that refers to them. If a directory

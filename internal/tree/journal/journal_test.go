@@ -13,14 +13,14 @@ import (
 func TestStage(t *testing.T) {
 	m := vfs.NewMem()
 	s := Stage{FS: m, Home: "brain", Name: ".stage"}
-	all := func(string, bool) bool { return false }
-	if j, err := s.Load(all); j != nil || err != nil {
+	all := func(string) bool { return false }
+	if j, err := s.Load(all, all); j != nil || err != nil {
 		t.Errorf("Load() of nothing = %v, %v", j, err)
 	}
 	if err := m.MkdirAll("brain/.stage", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Put(s.File(0), []byte("new"), 0o600, true); err != nil {
+	if err := s.PutSync(s.File(0), []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := m.Stat("brain/.stage/0"); err != nil || info.Mode().Perm() != 0o600 {
@@ -34,15 +34,15 @@ func TestStage(t *testing.T) {
 	if err := s.Commit(want); err != nil {
 		t.Fatal(err)
 	}
-	j, err := s.Load(all)
+	j, err := s.Load(all, all)
 	if err != nil || len(j.Write) != 1 || j.Write[0] != want.Write[0] || len(j.Remove) != 1 ||
 		j.Remove[0] != want.Remove[0] {
 		t.Errorf("Load() = %+v, %v; want %+v", j, err, want)
 	}
 	for _, bad := range []string{"a.md", "b.md"} {
-		if _, err := s.Load(func(p string, remove bool) bool {
-			return p == bad && remove == (bad == "b.md")
-		}); !errors.Is(err, ErrInvalid) {
+		badWrite := func(p string) bool { return p == bad && bad == "a.md" }
+		badRemoval := func(p string) bool { return p == bad && bad == "b.md" }
+		if _, err := s.Load(badWrite, badRemoval); !errors.Is(err, ErrInvalid) {
 			t.Errorf("Load() of a journal with %s = %v", bad, err)
 		}
 	}
@@ -62,7 +62,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"version":2,"dirs":["../x"]}`)
 	f.Add(`{"version":3}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		j, err := Stage{Dirs: []string{"notes"}}.parse([]byte(text), func(p string, _ bool) bool { return p == "bad" })
+		bad := func(p string) bool { return p == "bad" }
+		j, err := Stage{Dirs: []string{"notes"}}.parse([]byte(text), bad, bad)
 		switch {
 		case err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrVersion):
 			t.Errorf("Parse(%q) = %v", text, err)

@@ -54,7 +54,7 @@ func (s *Store) planOf(ops []oxbow.Op) func(v *overlay, now time.Time) (*outcome
 
 // DryRun implements [oxbow.DryRunner].
 func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.refresh(ctx, false); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()

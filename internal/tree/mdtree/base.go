@@ -45,17 +45,17 @@ func (m *manifest) byName() map[string]manifestItem {
 
 // is reports whether a dump of the entry would write the file of the item.
 func (f manifestItem) is(e *oxbow.Entry) bool {
-	return f.Sum != "" && path.Dir(f.Path) == dirOf(e.Kind) && (f.wrote(e, false) || f.wrote(e, true))
+	return f.Sum != "" && path.Dir(f.Path) == dirOf(e.Kind) &&
+		(f.wrote(entryText{Entry: e}) || f.wrote(entryText{Entry: e, showName: true}))
 }
 
-func (f manifestItem) wrote(e *oxbow.Entry, showName bool) bool {
-	return journal.Sum(appendEntry(nil, e, showName)) == f.Sum
-}
+func (f manifestItem) wrote(e entryText) bool { return journal.Sum(e.appendTo(nil)) == f.Sum }
 
 // isText reports whether the text is that of the item and the directory is the same. Line ends and
 // line breaks around the content are ignored.
 func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
-	return f.Sum != "" && path.Dir(f.Path) == dir && (journal.Sum([]byte(text)) == f.Sum || f.wrote(e, showName))
+	return f.Sum != "" && path.Dir(f.Path) == dir &&
+		(journal.Sum([]byte(text)) == f.Sum || f.wrote(entryText{Entry: e, showName: showName}))
 }
 
 // dirOf returns the directory of a kind, or "" if there is none.

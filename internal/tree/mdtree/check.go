@@ -15,7 +15,7 @@ import (
 // Check implements [oxbow.Checker]. It reads all files again. It reports files of which the last
 // good state is used, files that cannot be read, duplicate names, and conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	if err := s.refresh(ctx, true); err != nil {
+	if err := s.rescan(ctx, s.scanAll); err != nil {
 		return oxbow.CheckReport{}, err
 	}
 	s.scanner.mu.Lock()

@@ -92,6 +92,8 @@ type outputFile struct {
 	showName bool
 }
 
+func (f *outputFile) text() entryText { return entryText{Entry: &f.entry, showName: f.showName} }
+
 type dumper struct {
 	dumpTree
 	force    bool
@@ -342,7 +344,7 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 				return names[i], data, perm
 			}
 			out := byPath[c.Path]
-			*buf = appendEntry((*buf)[:0], &out.entry, out.showName)
+			*buf = out.text().appendTo((*buf)[:0])
 			return names[i], *buf, perm
 		})
 	}

@@ -32,7 +32,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			return nil, err
 		}
 		out := &d.outputs[i]
-		buf = appendEntry(buf[:0], &out.entry, out.showName)
+		buf = out.text().appendTo(buf[:0])
 		sum := journal.Sum(buf)
 		wanted[out.path] = true
 		m.Files = append(m.Files, manifestItem{out.path, out.entry.Name, sum})

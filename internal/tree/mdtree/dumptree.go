@@ -24,13 +24,13 @@ const (
 	maxList = journal.MaxJournal
 )
 
-// isForeignPath reports whether a journal must not contain the path.
-func isForeignPath(p string, remove bool) bool {
-	if isEntryPath(p) {
-		return false
-	}
-	return remove || (p != bookFile && p != summaryFile && p != manifestFile)
+// isForeignWrite reports whether a journal must not write the path.
+func isForeignWrite(p string) bool {
+	return isForeignRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }
+
+// isForeignRemoval reports whether a journal must not remove the path.
+func isForeignRemoval(p string) bool { return !isEntryPath(p) }
 
 // dumpTree is a directory that a dump writes and a load reads.
 type dumpTree struct{ tree }
@@ -59,7 +59,7 @@ func (t *dumpTree) read(p string, limit int64) (string, error) {
 // journal returns the journal of a dump that was committed but not completed, or nil if there is
 // none.
 func (t *dumpTree) journal() (*journal.Journal, error) {
-	j, err := t.stage.Load(isForeignPath)
+	j, err := t.stage.Load(isForeignWrite, isForeignRemoval)
 	switch {
 	case errors.Is(err, journal.ErrVersion):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)

@@ -20,7 +20,9 @@ func ParseEntry(text string) (e oxbow.Entry, warnings []string, err error) {
 
 // FormatEntry returns the text of an entry's file, which includes the name. Equal entries have
 // equal files.
-func FormatEntry(e oxbow.Entry) string { return string(appendEntry(nil, &e, true)) }
+func FormatEntry(e oxbow.Entry) string {
+	return string(entryText{Entry: &e, showName: true}.appendTo(nil))
+}
 
 // ErrConflictMarkers is returned for a file with a merge conflict that nobody has resolved yet.
 var ErrConflictMarkers = errors.New(

@@ -45,7 +45,7 @@ func (t *tree) finish(j *journal.Journal) error {
 	}
 	if len(j.Write) > 0 {
 		// If a new file is in its place, the removals must have been synced.
-		if err := t.syncDirs(dirs, false); err != nil {
+		if err := t.syncDirs(dirs); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,12 @@ func (t *tree) finish(j *journal.Journal) error {
 			return err
 		}
 	}
-	if err := t.syncDirs(dirs, t.prune); err != nil {
+	if t.prune {
+		if err := t.removeEmptyDirs(dirs); err != nil {
+			return err
+		}
+	}
+	if err := t.syncDirs(dirs); err != nil {
 		return err
 	}
 	return t.stage.Drop()
@@ -197,25 +202,29 @@ func (t *tree) copyFile(from, to string) error {
 	return t.fs.Remove(from)
 }
 
-// syncDirs syncs directories, the root of the tree last. With prune, it removes empty directories.
-func (t *tree) syncDirs(dirs map[string]bool, prune bool) error {
-	sorted := slices.Sorted(maps.Keys(dirs))
-	for _, dir := range slices.Backward(sorted) {
-		err := error(nil)
-		if prune && dir != "." {
-			var items []fs.DirEntry
-			items, err = t.fs.ReadDir(t.path(dir))
-			if err == nil && len(items) == 0 {
-				if err := t.fs.Remove(t.path(dir)); err != nil {
-					return err
-				}
-				continue
-			}
+// removeEmptyDirs removes the directories that are empty, except the root of the tree, and deletes
+// them from dirs.
+func (t *tree) removeEmptyDirs(dirs map[string]bool) error {
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(dirs))) {
+		if dir == "." {
+			continue
 		}
-		if err == nil {
-			err = t.fs.SyncDir(t.path(dir))
+		items, err := t.fs.ReadDir(t.path(dir))
+		if err == nil && len(items) == 0 {
+			delete(dirs, dir)
+			err = t.fs.Remove(t.path(dir))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncDirs syncs directories, the root of the tree last.
+func (t *tree) syncDirs(dirs map[string]bool) error {
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(dirs))) {
+		if err := t.fs.SyncDir(t.path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -121,10 +121,9 @@ func (s *Store) interrupted() bool {
 
 // journal returns the journal, or nil if there is none.
 func (s *Store) journal() (*journal.Journal, error) {
-	j, err := s.stage.Load(func(p string, _ bool) bool {
-		// A journal must not contain paths that no change may write.
-		return !fs.ValidPath(p) || p == "." || s.hidden(p)
-	})
+	// A journal must not contain paths that no change may write.
+	isBad := func(p string) bool { return !fs.ValidPath(p) || p == "." || s.hidden(p) }
+	j, err := s.stage.Load(isBad, isBad)
 	if err == nil {
 		return j, nil
 	}

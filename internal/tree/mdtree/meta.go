@@ -28,9 +28,14 @@ const (
 	maxShown = 60
 )
 
-// appendEntry appends the text of an entry's file to b. If showName is set, the block of data
-// contains the name.
-func appendEntry(b []byte, e *oxbow.Entry, showName bool) []byte {
+// entryText is an entry as its file shows it.
+type entryText struct {
+	*oxbow.Entry
+	showName bool // the block of data contains the name
+}
+
+// appendTo appends the text of the entry's file to b.
+func (e entryText) appendTo(b []byte) []byte {
 	b = append(b, metaOpen+"\n<dl>\n"...)
 	if !e.Created.IsZero() {
 		t := formatTime(e.Created)
@@ -42,7 +47,7 @@ func appendEntry(b []byte, e *oxbow.Entry, showName bool) []byte {
 	if len(e.Labels) > 0 {
 		b = appendList(b, "Labels", len(e.Labels), func(i int) string { return e.Labels[i].String() })
 	}
-	if showName {
+	if e.showName {
 		b = append(b, "  <dt>Name</dt>\n  <dd>"+escapeEdges(e.Name)+"</dd>\n"...)
 	}
 	head, _, tail := cutLineEnds(e.Content)

@@ -28,7 +28,7 @@ var nasty = []string{
 
 func roundTrip(t *testing.T, e *oxbow.Entry, showName bool) {
 	t.Helper()
-	text := string(appendEntry(nil, e, showName))
+	text := string(entryText{Entry: e, showName: showName}.appendTo(nil))
 	p, err := parseEntry(text)
 	if err != nil {
 		t.Errorf("parseEntry(%q): %v", text, err)
@@ -105,7 +105,7 @@ func TestEntryFile(t *testing.T) {
 
 steps
 `
-	if got := string(appendEntry(nil, e, true)); got != want {
+	if got := string(entryText{Entry: e, showName: true}.appendTo(nil)); got != want {
 		t.Errorf("appendEntry = %s\nwant %s", got, want)
 	}
 }
@@ -182,7 +182,8 @@ func TestParseTime(t *testing.T) {
 func FuzzParseEntry(f *testing.F) {
 	for _, s := range nasty {
 		f.Add(s)
-		f.Add(string(appendEntry(nil, &oxbow.Entry{Name: s, Content: s, Aliases: []string{s}, Created: noon}, true)))
+		e := &oxbow.Entry{Name: s, Content: s, Aliases: []string{s}, Created: noon}
+		f.Add(string(entryText{Entry: e, showName: true}.appendTo(nil)))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<16 || (strings.Contains(text, "*") && strings.Contains(text, lineEndsOpen)) {
@@ -194,7 +195,7 @@ func FuzzParseEntry(f *testing.F) {
 		}
 		// What was read, written and read again is the same.
 		e := oxbow.Entry{Name: "n", Content: p.content, Aliases: p.aliases, Labels: p.labels, Created: p.created}
-		again, err := parseEntry(string(appendEntry(nil, &e, false)))
+		again, err := parseEntry(string(entryText{Entry: &e}.appendTo(nil)))
 		if err != nil || again.content != p.content || !slices.Equal(again.aliases, p.aliases) ||
 			!slices.Equal(again.labels, p.labels) || !again.created.Equal(p.created) {
 			t.Errorf("%q\nread as   %+v\nand again %+v, %v", text, p, again, err)

@@ -37,7 +37,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	for _, d := range l.Dirs() {
 		s.scanner.dirs = append(s.scanner.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
 	}
-	if err := s.refresh(ctx, false); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
 	s.scanner.opened = true
@@ -45,14 +45,15 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 }
 
 // refresh scans for changes by other programs before a caller reads, unless Options.Manual is set.
-func (s *Store) refresh(ctx context.Context, whole bool) error {
-	if s.opts.Manual && s.scanner.opened && !whole {
+func (s *Store) refresh(ctx context.Context) error {
+	if s.opts.Manual && s.scanner.opened {
 		return s.ready(ctx)
 	}
-	return s.rescan(ctx, whole)
+	return s.rescan(ctx, s.scan)
 }
 
-func (s *Store) rescan(ctx context.Context, whole bool) error {
+// rescan scans with s.scan or s.scanAll for changes by other programs.
+func (s *Store) rescan(ctx context.Context, scan func(context.Context) error) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (s *Store) rescan(ctx context.Context, whole bool) error {
 			return err
 		}
 		s.scanner.mu.Lock()
-		err := s.scan(ctx, whole)
+		err := scan(ctx)
 		if err == nil && (s.overlay != nil || !s.interrupted()) {
 			clear(s.served.base)
 			s.scanner.mu.Unlock()
@@ -78,7 +79,7 @@ func (s *Store) rescan(ctx context.Context, whole bool) error {
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	if err := s.refresh(ctx, false); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
 	s.mu.RLock()
@@ -92,7 +93,7 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		if err := s.refresh(ctx, false); err != nil {
+		if err := s.refresh(ctx); err != nil {
 			yield(oxbow.Entry{}, err)
 			return
 		}
@@ -115,7 +116,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 
 // Locate returns the position of the entry with that name.
 func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
-	if err := s.refresh(ctx, false); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return Place{}, err
 	}
 	s.mu.RLock()
@@ -137,11 +138,11 @@ func (c *current) place() Item {
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]. It scans for changes by other programs.
-func (s *Store) Refresh(ctx context.Context) error { return s.rescan(ctx, false) }
+func (s *Store) Refresh(ctx context.Context) error { return s.rescan(ctx, s.scan) }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	if err := s.refresh(ctx, false); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return oxbow.Stats{}, err
 	}
 	s.mu.RLock()
@@ -179,7 +180,7 @@ func (s *Store) Close() error {
 // View calls fn with the present tree. fn must not call the store, and must not use v after it
 // returns.
 func (s *Store) View(ctx context.Context, fn func(v View) error) error {
-	if err := s.refresh(ctx, false); err != nil {
+	if err := s.refresh(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()

@@ -40,13 +40,20 @@ func (s *Store) markDirty(paths ...string) {
 	}
 }
 
-// scan updates the state from the files. The caller must hold scanner.mu. If whole is set, all
-// files are read again, whatever their modification time is.
-func (s *Store) scan(ctx context.Context, whole bool) error {
+// scan updates the state from the files. The caller must hold scanner.mu.
+func (s *Store) scan(ctx context.Context) error { return s.scanFiles(ctx, &fileScan{s: s}) }
+
+// scanAll is like scan, but reads all files again, whatever their modification time is.
+func (s *Store) scanAll(ctx context.Context) error {
+	return s.scanFiles(ctx, &fileScan{s: s, force: true})
+}
+
+// scanFiles is scan with r, whose files are not set.
+func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := &fileScan{s: s, force: whole, next: map[string]*file{}}
+	r.next = map[string]*file{}
 	changed, lost := s.watchEvents()
 	for _, d := range s.scanner.dirs {
 		if err := s.scanDir(ctx, d, r, changed, lost); err != nil {

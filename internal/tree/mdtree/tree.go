@@ -196,16 +196,21 @@ func (t *tree) stageFiles(ctx context.Context, n int, file newFile) error {
 		return err
 	}
 	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.bulk {
-		err := bulk.SyncAfter(t.path(t.stage.Name), func() error { return t.putFiles(ctx, n, file, false) })
+		err := bulk.SyncAfter(t.path(t.stage.Name), func() error { return t.putFiles(ctx, n, file, t.stage.Put) })
 		if !errors.Is(err, vfs.ErrUnsupported) {
 			return err
 		}
 	}
-	return t.putFiles(ctx, n, file, true)
+	return t.putFiles(ctx, n, file, t.stage.PutSync)
 }
 
-// putFiles writes n new files. If durable is set, it syncs each of them.
-func (t *tree) putFiles(ctx context.Context, n int, file newFile, durable bool) error {
+// putFiles writes n new files with the function put.
+func (t *tree) putFiles(
+	ctx context.Context,
+	n int,
+	file newFile,
+	put func(name string, data []byte, perm fs.FileMode) error,
+) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
@@ -219,7 +224,7 @@ func (t *tree) putFiles(ctx context.Context, n int, file newFile, durable bool) 
 					return
 				}
 				name, data, perm := file(i, &buf)
-				if err := t.stage.Put(name, data, perm, durable); err != nil {
+				if err := put(name, data, perm); err != nil {
 					stop(err)
 				}
 			}

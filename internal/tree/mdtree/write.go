@@ -56,7 +56,7 @@ type fileChange struct {
 func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	if err := s.scan(ctx, false); err != nil {
+	if err := s.scan(ctx); err != nil {
 		return nil, err
 	}
 	v := newOverlay(s)

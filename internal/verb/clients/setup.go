@@ -367,8 +367,12 @@ func (in *SetupIn) state(c *setup.Client) SetupClient {
 // one plans and applies the changes to a client's files. If the client writes a file at the same
 // time, one plans again.
 func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
+	plan := c.Plan
+	if in.Remove {
+		plan = c.PlanRemoval
+	}
 	for try := 0; ; try++ {
-		changes, err := c.Plan(in.World, o, in.Remove)
+		changes, err := plan(in.World, o)
 		if err != nil {
 			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}

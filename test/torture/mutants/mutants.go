@@ -95,7 +95,7 @@ var All = []Mutant{
 	{
 		"snapshot-left-by-redaction",
 		"internal/log/logstore/redact.go",
-		"if err := d.dropFile(d.snapshotName(), true); err != nil {",
+		"if err := d.dropFile(d.snapshotName()); err != nil {",
 		"if err := error(nil); err != nil {",
 	},
 	{"snapshot-of-unsynced-records", "internal/log/logstore/snapshot.go", "if s.log.Synced() < s.head.offset {",
