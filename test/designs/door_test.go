@@ -1,0 +1,278 @@
+// This file declares the doors and implements those of the command line and of the Go library.
+
+package designs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/clawft"
+	"github.com/oxbow-memory/oxbow/layout/coderhapsody"
+	"github.com/oxbow-memory/oxbow/layout/crabtalk"
+	"github.com/oxbow-memory/oxbow/layout/duragent"
+	"github.com/oxbow-memory/oxbow/layout/entryfiles"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A door is one way in which a user reaches the memory of a home. Each method returns the text that
+// the user or the model gets.
+type door interface {
+	// remember writes an entry. The description is the line by which an entry is found in
+	// entryfiles, and an alias in crabtalk.
+	remember(name, description, content string) (string, error)
+	recall(query string) (string, error)
+	forget(name string) (string, error)
+	context() (string, error)               // what a new session begins with
+	prompt(message string) (string, error)  // what is put before a message of the user
+	compact(summary string) (string, error) // a conversation is compacted
+	end(summary string) (string, error)     // a session ends
+	tool(name, args string) (string, error) // args is a JSON object
+	tools() ([]string, error)               // names of the tools
+	edit() (string, error)                  // an agent edits hello.go in the tree and says why
+	close() error                           // ends the session; the next call begins another
+}
+
+// errNoWay is returned by a door that has no way to do an action. A row must skip such a door.
+var errNoWay = errors.New("this door has no way to do that")
+
+// closed implements door without any way in.
+type closed struct{}
+
+func (closed) remember(_, _, _ string) (string, error) { return "", errNoWay }
+func (closed) recall(string) (string, error)           { return "", errNoWay }
+func (closed) forget(string) (string, error)           { return "", errNoWay }
+func (closed) context() (string, error)                { return "", errNoWay }
+func (closed) prompt(string) (string, error)           { return "", errNoWay }
+func (closed) compact(string) (string, error)          { return "", errNoWay }
+func (closed) end(string) (string, error)              { return "", errNoWay }
+func (closed) tool(_, _ string) (string, error)        { return "", errNoWay }
+func (closed) tools() ([]string, error)                { return nil, errNoWay }
+func (closed) edit() (string, error)                   { return "", errNoWay }
+func (closed) close() error                            { return nil }
+
+func newDoor(w *world, name string) door {
+	switch name {
+	case "cli":
+		return cliDoor{w: w}
+	case "go":
+		return &goDoor{w: w}
+	case "stdio", "http":
+		return &mcpDoor{w: w, isHTTP: name == "http"}
+	}
+	return &hookDoor{w: w, client: name}
+}
+
+// cliDoor is the command line.
+type cliDoor struct {
+	closed
+	w *world
+}
+
+func (d cliDoor) remember(name, description, content string) (string, error) {
+	args := []string{"remember", name, "--content"}
+	switch {
+	case description == "":
+		return d.w.oxbow(append(args, content)...)
+	case d.w.layout == "crabtalk":
+		return d.w.oxbow(append(args, content, "--alias", description)...)
+	}
+	return d.w.oxbow(append(args, description+"\n\n"+content)...)
+}
+
+func (d cliDoor) recall(query string) (string, error) { return d.w.oxbow("recall", query, "--json") }
+func (d cliDoor) forget(name string) (string, error)  { return d.w.oxbow("forget", "--yes", name) }
+func (d cliDoor) context() (string, error)            { return d.w.oxbow("context") }
+func (d cliDoor) prompt(message string) (string, error) {
+	return d.w.oxbow("context", "--message", message)
+}
+
+// goDoor is a Go program that embeds the layout.
+type goDoor struct {
+	closed
+	w    *world
+	home layout.Home
+	seen *verb.Seen
+	talk layout.Session
+}
+
+func dialects() []layout.Dialect {
+	return []layout.Dialect{
+		crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect(),
+	}
+}
+
+func (d *goDoor) open() (layout.Home, error) {
+	if d.home != nil {
+		return d.home, nil
+	}
+	dialect, err := layout.Find(dialects(), d.w.layout)
+	if err != nil {
+		return nil, err
+	}
+	fsys, err := vfs.Dir(d.w.home)
+	if err != nil {
+		return nil, err
+	}
+	work, err := vfs.Dir("/")
+	if err != nil {
+		return nil, err
+	}
+	o := layout.Options{FS: fsys, Path: d.w.home, Zone: time.UTC, Work: work,
+		WorkDir: strings.TrimPrefix(d.w.tree, "/"),
+		Memory:  oxbow.Options{Clock: d.w.clock}}
+	if d.w.layout == "duragent" {
+		o.Agent = "rei"
+	}
+	d.home, err = dialect.Open(d.w.detached(), o)
+	if err == nil {
+		d.seen = verb.NewSeen(d.home.Written())
+	}
+	return d.home, err
+}
+
+func (d *goDoor) session() (layout.Session, error) {
+	h, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	if d.talk == nil {
+		d.talk, err = h.Session(d.w.detached(), layout.Request{})
+	}
+	return d.talk, err
+}
+
+func (d *goDoor) remember(name, description, content string) (string, error) {
+	h, err := d.open()
+	if err != nil {
+		return "", err
+	}
+	e := d.w.named(name, content)
+	switch {
+	case description == "":
+	case d.w.layout == "crabtalk":
+		e.Aliases = []string{description}
+	default:
+		e.Content = description + "\n\n" + content
+	}
+	e, err = h.Memory().Remember(d.w.detached(), e)
+	return e.Name, err
+}
+
+func (d *goDoor) recall(query string) (string, error) {
+	h, err := d.open()
+	if err != nil {
+		return "", err
+	}
+	hits, err := h.Memory().Recall(d.w.detached(), oxbow.Query{Text: query})
+	var b strings.Builder
+	for _, hit := range hits {
+		fmt.Fprintf(&b, "%s\n%s\n", hit.Entry.Name, hit.Entry.Content)
+	}
+	return b.String(), err
+}
+
+func (d *goDoor) forget(name string) (string, error) {
+	h, err := d.open()
+	if err != nil {
+		return "", err
+	}
+	return "", h.Memory().Forget(d.w.detached(), name)
+}
+
+func (d *goDoor) context() (string, error) {
+	if err := d.close(); err != nil {
+		return "", err
+	}
+	return d.talking(func(ctx context.Context, s layout.Session) (prompt.Context, error) { return s.Start(ctx) })
+}
+
+func (d *goDoor) prompt(message string) (string, error) {
+	return d.talking(func(ctx context.Context, s layout.Session) (prompt.Context, error) {
+		return s.BeforeTurn(ctx, message)
+	})
+}
+
+func (d *goDoor) compact(summary string) (string, error) {
+	return d.talking(func(ctx context.Context, s layout.Session) (prompt.Context, error) {
+		_, c, err := s.Compact(ctx, summary)
+		return c, err
+	})
+}
+
+func (d *goDoor) end(summary string) (string, error) {
+	return d.talking(func(ctx context.Context, s layout.Session) (prompt.Context, error) {
+		return prompt.Context{}, s.End(ctx, summary)
+	})
+}
+
+func (d *goDoor) talking(say func(context.Context, layout.Session) (prompt.Context, error)) (string, error) {
+	s, err := d.session()
+	if err != nil {
+		return "", err
+	}
+	c, err := say(d.w.detached(), s)
+	return c.Text(), err
+}
+
+func (d *goDoor) tool(name, args string) (string, error) {
+	h, err := d.open()
+	if err != nil {
+		return "", err
+	}
+	all := slices.Concat(h.Tools(), layout.OwnTools())
+	i := slices.IndexFunc(all, func(t layout.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("unknown tool %q", name)
+	}
+	workspace := layout.NewWorkspace(h)
+	workspace.Now = d.w.clock
+	answer, err := all[i].Answer(verb.WithSeen(d.w.detached(), d.seen), workspace, json.RawMessage(args))
+	if err != nil {
+		return "", err
+	}
+	return answer.Text(), nil
+}
+
+func (d *goDoor) tools() (names []string, err error) {
+	h, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range h.Tools() {
+		names = append(names, t.Name)
+	}
+	return names, nil
+}
+
+func (d *goDoor) schema(name string) (string, error) {
+	h, err := d.open()
+	if err != nil {
+		return "", err
+	}
+	for _, t := range h.Tools() {
+		if t.Name == name {
+			text, err := json.Marshal(t.Input)
+			return t.Description + string(text), err
+		}
+	}
+	return "", fmt.Errorf("there is no tool %q", name)
+}
+
+func (d *goDoor) close() error {
+	d.talk = nil
+	if d.home == nil {
+		return nil
+	}
+	h := d.home
+	d.home = nil
+	return h.Close()
+}

@@ -1,0 +1,206 @@
+// This file implements the doors of the clients' hooks.
+
+package designs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/cli"
+)
+
+// hookDoor is a client that reports its events to "oxbow hook".
+type hookDoor struct {
+	closed
+	w       *world
+	client  string
+	session int // number of the session
+	started bool
+}
+
+// report runs the hook with a report and returns the text that the client puts before its model.
+func (d *hookDoor) report(event string, fields map[string]any) (string, error) {
+	report := map[string]any{"hook_event_name": event, "session_id": fmt.Sprintf("s%d", d.session), "cwd": d.w.tree}
+	for k, v := range fields {
+		report[k] = v
+	}
+	raw, err := json.Marshal(report)
+	if err != nil {
+		return "", err
+	}
+	return d.feed(raw)
+}
+
+// feed runs the hook with the bytes of a report.
+func (d *hookDoor) feed(raw []byte) (string, error) {
+	var out, errs bytes.Buffer
+	args := append([]string{"--home", d.w.home}, d.w.flags...)
+	args = append(args, "hook", d.client)
+	status := cli.Run(d.w.t.Context(), d.w.env(args, bytes.NewReader(raw), &out, &errs))
+	if status != 0 || errs.Len() > 0 {
+		return "", fmt.Errorf("oxbow hook %s: status %d: %s", d.client, status, errs.String())
+	}
+	if out.Len() == 0 {
+		return "", nil
+	}
+	var answer struct {
+		Context    string `json:"context"`
+		Additional string `json:"additionalContext"`
+		Specific   struct {
+			Context string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	err := json.Unmarshal(out.Bytes(), &answer)
+	return answer.Context + answer.Additional + answer.Specific.Context, err
+}
+
+// context returns the answer to the start of a new session. Gemini CLI gets this answer with the
+// first prompt.
+func (d *hookDoor) context() (string, error) {
+	d.session++
+	d.started = true
+	text, err := d.report("SessionStart", map[string]any{"source": "startup"})
+	if err != nil || d.client != "gemini" {
+		return text, err
+	}
+	if text != "" {
+		return "", fmt.Errorf("the hook of gemini answered the start with %q", text)
+	}
+	return d.report("BeforeAgent", map[string]any{"prompt": "hello"})
+}
+
+// prompt returns the answer to a message of the user. The session is started before the first
+// message, so that the answer contains only what the message adds.
+func (d *hookDoor) prompt(message string) (string, error) {
+	if !d.started {
+		if _, err := d.context(); err != nil {
+			return "", err
+		}
+	}
+	event := "UserPromptSubmit"
+	if d.client == "gemini" {
+		event = "BeforeAgent"
+	}
+	if d.client == "opencode" {
+		return d.report(event, map[string]any{"prompt": message, "turn_id": "t1"})
+	}
+	return d.report(event, map[string]any{"prompt": message})
+}
+
+func (d *hookDoor) compact(summary string) (string, error) {
+	if d.client != "claude" && d.client != "qwen" {
+		return "", errNoWay // the other clients do not report the summary
+	}
+	return d.report("PostCompact", map[string]any{"trigger": "auto", "compact_summary": summary})
+}
+
+func (d *hookDoor) end(summary string) (string, error) {
+	var err error
+	switch d.client {
+	case "gemini":
+		_, err = d.report("AfterAgent", map[string]any{"prompt": "hello", "prompt_response": summary})
+	case "opencode":
+		_, err = d.report("AgentText", map[string]any{"text": summary, "text_id": "p1", "turn_id": "t1"})
+	default:
+		_, err = d.report("Stop", map[string]any{"last_assistant_message": summary})
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.report("SessionEnd", map[string]any{"reason": "exit"})
+}
+
+// Contents of hello.go before and after the edit of the recorded sessions.
+const (
+	helloBefore = "package main\n\nimport \"fmt\"\n\n// Greet says hello.\nfunc Greet(name string) {\n" +
+		"\tfmt.Println(\"hello, \" + name)\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
+	helloAfter = "package main\n\nimport \"fmt\"\n\n// Greet says hello.\nfunc Greet(name string) string {\n" +
+		"\treturn \"hello, \" + name\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
+)
+
+// edit replays the recorded session of the client until the end of its first turn. In it, the agent
+// says "SAY-2 return the string" and edits hello.go.
+func (d *hookDoor) edit() (string, error) {
+	recorded := filepath.Join("..", "..", "internal", "hook", "testdata", d.client+"-work")
+	if err := d.placeTranscript(recorded); err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(filepath.Join(recorded, "hooks.jsonl"))
+	if err != nil {
+		return "", err
+	}
+	data = d.localPaths(data)
+	edited := false
+	for line := range bytes.Lines(data) {
+		var r struct {
+			Event string `json:"hook_event_name"`
+			Tool  string `json:"tool_name"`
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			return "", err
+		}
+		if !edited && isEdit(line) && (r.Event == "PostToolUse" || r.Event == "AfterTool") {
+			edited = true
+			if err := os.WriteFile(filepath.Join(d.w.tree, "hello.go"), []byte(helloAfter), 0o644); err != nil {
+				return "", err
+			}
+		}
+		if _, err := d.feed(line); err != nil {
+			return "", err
+		}
+		if edited && (r.Event == "Stop" || r.Event == "AfterAgent" || r.Event == "SessionEnd") {
+			return "", nil
+		}
+	}
+	if !edited {
+		return "", fmt.Errorf("the recorded session of %s contains no edit of hello.go", d.client)
+	}
+	return "", nil
+}
+
+// isEdit reports whether a report is about the recorded edit of hello.go.
+func isEdit(line []byte) bool {
+	return bytes.Contains(line, []byte("func Greet(name string) string")) && bytes.Contains(line, []byte("hello.go"))
+}
+
+// localPaths replaces the paths of the machine on which the sessions were recorded.
+func (d *hookDoor) localPaths(data []byte) []byte {
+	return bytes.ReplaceAll(data, []byte("/home/dev"), []byte(d.w.user))
+}
+
+// placeTranscript writes the recorded transcript to the place in which the client keeps it.
+func (d *hookDoor) placeTranscript(recorded string) error {
+	data, err := os.ReadFile(filepath.Join(recorded, "transcript.0.jsonl"))
+	if os.IsNotExist(err) {
+		return nil // opencode has no transcripts
+	}
+	if err != nil {
+		return err
+	}
+	hooks, err := os.ReadFile(filepath.Join(recorded, "hooks.jsonl"))
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(hooks) {
+		var r struct {
+			Transcript string `json:"transcript_path"`
+		}
+		if json.Unmarshal(line, &r) == nil && r.Transcript != "" {
+			path := strings.Replace(r.Transcript, "/home/dev", d.w.user, 1)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(path, d.localPaths(data), 0o644)
+		}
+	}
+	return fmt.Errorf("no report in %s names a transcript", recorded)
+}
+
+func (d *hookDoor) close() error {
+	d.started = false
+	return nil
+}

@@ -1,0 +1,278 @@
+// This file contains small Go programs that rows run, for requirements that concern only programs.
+
+package designs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A program tests something in a world and returns a text for the next steps.
+type program func(w *world) (string, error)
+
+func programs() map[string]program {
+	return map[string]program{
+		"crash":      crashProgram,
+		"fault":      faultProgram,
+		"standalone": standaloneProgram,
+		"parents":    parentsProgram,
+		"ops":        opsProgram,
+		"checkpoint": checkpointProgram,
+		"postings":   postingsProgram,
+		"resume":     resumeProgram,
+		"memory":     inMemoryProgram,
+	}
+}
+
+// openOn opens a home of the row's layout in a file system.
+func (w *world) openOn(fsys vfs.FS) (layout.Home, error) {
+	d, err := layout.Find(dialects(), w.layout)
+	if err != nil {
+		return nil, err
+	}
+	o := layout.Options{FS: fsys, Path: "home", Zone: time.UTC, Memory: oxbow.Options{Clock: w.clock}}
+	if w.layout == "duragent" {
+		o.Agent = "rei"
+	}
+	if _, err := d.Init(w.detached(), o); err != nil {
+		return nil, err
+	}
+	return d.Open(w.detached(), o)
+}
+
+// named returns an entry that each layout can store.
+func (w *world) named(name, content string) oxbow.Entry {
+	e := oxbow.Entry{Name: name, Content: content}
+	if w.layout == "duragent" {
+		e.Kind = oxbow.World
+	}
+	return e
+}
+
+// crashProgram writes an entry twice and crashes the machine at each operation of the second
+// write. After each crash, the entry has the old or the new text, and the new one if the write had
+// been acknowledged.
+func crashProgram(w *world) (string, error) {
+	start := crashfs.New(nil)
+	if err := w.writeOn(start.Process(), "old text"); err != nil {
+		return "", err
+	}
+	for at := 1; ; at++ {
+		disk := start.Clone()
+		disk.StopAt(start.Ops() + at)
+		acknowledged := w.writeOn(disk.Process(), "new text") == nil
+		for img, label := range disk.Images {
+			got, err := w.readOn(img)
+			if err != nil {
+				return "", fmt.Errorf("crash at operation %d, %s: %w", at, label, err)
+			}
+			if got != "new text" && (got != "old text" || acknowledged) {
+				return "", fmt.Errorf("crash at operation %d, %s: the entry is %q", at, label, got)
+			}
+		}
+		if !disk.Stopped() {
+			return fmt.Sprintf("crashed at %d operations", at-1), nil
+		}
+	}
+}
+
+func (w *world) writeOn(fsys vfs.FS, text string) error {
+	h, err := w.openOn(fsys)
+	if err != nil {
+		return err
+	}
+	_, err = h.Memory().Remember(w.detached(), w.named("crash", text))
+	if cerr := h.Close(); err == nil && !errors.Is(cerr, crashfs.ErrCrashed) {
+		return cerr
+	}
+	return err
+}
+
+func (w *world) readOn(fsys vfs.FS) (string, error) {
+	h, err := w.openOn(fsys)
+	if err != nil {
+		return "", err
+	}
+	defer h.Close()
+	e, err := h.Memory().Get(w.detached(), "crash")
+	return strings.TrimSpace(e.Content), err
+}
+
+// faultProgram makes the disk fail at each operation of a write. The memory must not show a text
+// that is not on disk.
+func faultProgram(w *world) (string, error) {
+	start := crashfs.New(nil)
+	if err := w.writeOn(start.Process(), "old text"); err != nil {
+		return "", err
+	}
+	failures := 0
+	for at := 1; ; at++ {
+		disk := start.Clone()
+		h, err := w.openOn(disk.Process())
+		if err != nil {
+			return "", err
+		}
+		first := disk.Ops()
+		disk.Inject(crashfs.Fault{At: first + at, Err: syscall.EIO})
+		_, err = h.Memory().Remember(w.detached(), w.named("crash", "new text"))
+		struck := slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil })
+		disk.Mend()
+		shown, gerr := h.Memory().Get(w.detached(), "crash")
+		stored, serr := w.readOn(disk.Live())
+		cerr := h.Close()
+		if gerr != nil || serr != nil || cerr != nil {
+			return "", errors.Join(gerr, serr, cerr)
+		}
+		if strings.TrimSpace(shown.Content) != stored {
+			return "", fmt.Errorf("fault at operation %d: shown %q, stored %q", at, shown.Content, stored)
+		}
+		if err != nil {
+			failures++
+		}
+		if !struck {
+			return fmt.Sprintf("%d writes failed", failures), nil
+		}
+	}
+}
+
+// standaloneProgram uses the package of the file format alone, without a home.
+func standaloneProgram(w *world) (string, error) {
+	s, err := crmem.Open(w.path("alone.db"), nil)
+	if err != nil {
+		return "", err
+	}
+	m := oxbow.New(s, nil)
+	defer m.Close()
+	if _, err := m.Remember(w.detached(), oxbow.Entry{Name: "rollout", Content: "Ship on Tuesdays."}); err != nil {
+		return "", err
+	}
+	hits, err := m.Recall(w.detached(), oxbow.Query{Text: "tuesdays"})
+	if err != nil || len(hits) != 1 {
+		return "", fmt.Errorf("%d hits, %w", len(hits), err)
+	}
+	return hits[0].Entry.Content, nil
+}
+
+// parentsProgram writes a store below directories that do not exist.
+func parentsProgram(w *world) (string, error) {
+	s, err := crmem.Open(filepath.Join(w.home, "a", "b", "c", "memory.db"), nil)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	return "", s.Apply(w.detached(), oxbow.Add{Name: "n", Content: "Text."})
+}
+
+// opsProgram applies the four operations of the design and returns the entries.
+func opsProgram(w *world) (string, error) {
+	h, err := w.openOn(vfs.NewMem())
+	if err != nil {
+		return "", err
+	}
+	defer h.Close()
+	s := h.Memory().Store()
+	for _, op := range []oxbow.Op{
+		oxbow.Add{Name: "a", Content: "one", Aliases: []string{"first"}},
+		oxbow.Add{Name: "b", Content: "two"},
+		oxbow.Update{Name: "a", Content: "three", Aliases: []string{"third"}},
+		oxbow.Alias{Name: "a", Aliases: []string{"fourth"}},
+		oxbow.Remove{Name: "b"},
+	} {
+		if err := s.Apply(w.detached(), op); err != nil {
+			return "", err
+		}
+	}
+	var b strings.Builder
+	for e, err := range s.Entries(w.detached(), oxbow.Filter{}) {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%d %s %s %s %v\n", e.ID, e.Kind, e.Name, e.Content, e.Aliases)
+	}
+	if err := s.Apply(w.detached(), oxbow.Update{Name: "b", Content: "gone"}); !errors.Is(err, oxbow.ErrNotFound) {
+		return "", fmt.Errorf("an update of a deleted entry returned %w", err)
+	}
+	return b.String(), nil
+}
+
+// checkpointProgram brings a store to disk without a change.
+func checkpointProgram(w *world) (string, error) {
+	fsys := vfs.NewMem()
+	h, err := w.openOn(fsys)
+	if err != nil {
+		return "", err
+	}
+	if _, err := h.Memory().Remember(w.detached(), w.named("crash", "kept")); err != nil {
+		return "", err
+	}
+	if err := errors.Join(h.Memory().Checkpoint(w.detached()), h.Close()); err != nil {
+		return "", err
+	}
+	return w.readOn(fsys)
+}
+
+// postingsProgram searches for a word that one of many entries contains.
+func postingsProgram(w *world) (string, error) {
+	h, err := w.openOn(vfs.NewMem())
+	if err != nil {
+		return "", err
+	}
+	defer h.Close()
+	var ops []oxbow.Op
+	for i := range 300 {
+		ops = append(ops, oxbow.Add{Name: fmt.Sprint("n", i), Content: fmt.Sprintf("common word%d", i)})
+	}
+	if err := h.Memory().Apply(w.detached(), ops...); err != nil {
+		return "", err
+	}
+	hits, err := h.Memory().Recall(w.detached(), oxbow.Query{Text: "word77", Limit: 10})
+	if err != nil || len(hits) != 1 {
+		return "", fmt.Errorf("%d hits, want 1: %w", len(hits), err)
+	}
+	return hits[0].Entry.Name, nil
+}
+
+// resumeProgram compacts a conversation and resumes it in another one.
+func resumeProgram(w *world) (string, error) {
+	h, err := w.openOn(vfs.NewMem())
+	if err != nil {
+		return "", err
+	}
+	defer h.Close()
+	ctx := context.WithoutCancel(w.t.Context())
+	first, err := h.Session(ctx, layout.Request{Message: "How do we ship?"})
+	if err != nil {
+		return "", err
+	}
+	name, _, err := first.Compact(ctx, "We spoke of shipping.")
+	if err != nil {
+		return "", err
+	}
+	second, err := h.Session(ctx, layout.Request{})
+	if err != nil {
+		return "", err
+	}
+	c, err := second.Resume(ctx, name)
+	return c.Text(), err
+}
+
+// inMemoryProgram uses a home in a file system that exists only in memory.
+func inMemoryProgram(w *world) (string, error) {
+	fsys := vfs.NewMem()
+	if err := w.writeOn(fsys, "kept in memory"); err != nil {
+		return "", err
+	}
+	return w.readOn(fsys)
+}

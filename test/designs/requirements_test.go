@@ -1,0 +1,161 @@
+// This file plays the rows of the table at the doors.
+
+package designs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Numbers that the table must have. Who changes the table changes them too, so that no row and no
+// door can be left out unnoticed.
+const (
+	wantRows  = 38
+	wantPlays = 233
+)
+
+// TestTable tests that the table has each requirement once, and that each row names each door,
+// either to play the row there or with the reason why not.
+func TestTable(t *testing.T) {
+	rows, err := readTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plays, skips := 0, 0
+	for i, r := range rows {
+		if r.id != i+1 {
+			t.Fatalf("row %d of the table has the number %d", i+1, r.id)
+		}
+		for _, door := range allDoors() {
+			_, isSkipped := r.skipped[door]
+			isPlayed := slices.Contains(r.doors, door)
+			if isPlayed == isSkipped {
+				t.Errorf("row %d: %s is played: %v, skipped with a reason: %v", r.id, door, isPlayed, isSkipped)
+			}
+			if r.known[door] != "" && !isPlayed {
+				t.Errorf("row %d: %s is a known failure and not played", r.id, door)
+			}
+		}
+		if !hasCheck(r) {
+			t.Errorf("row %d checks nothing", r.id)
+		}
+		plays += len(r.doors)
+		skips += len(r.skipped)
+	}
+	if len(rows) != wantRows || plays != wantPlays {
+		t.Errorf("the table has %d rows and %d plays, want %d and %d", len(rows), plays, wantRows, wantPlays)
+	}
+	if plays+skips != len(rows)*len(allDoors()) {
+		t.Errorf("%d plays and %d skips of %d rows at %d doors", plays, skips, len(rows), len(allDoors()))
+	}
+}
+
+// hasCheck reports whether a row has a step that can fail because of a wrong result.
+func hasCheck(r row) bool {
+	return slices.ContainsFunc(r.steps, func(s step) bool {
+		name := s.words[0]
+		return checks()[name] != nil || slices.Contains([]string{"fail", "tools", "run"}, name)
+	})
+}
+
+// TestRequirements plays each row at each of its doors. A row with a known failure must fail.
+func TestRequirements(t *testing.T) {
+	rows, err := readTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		for _, door := range r.doors {
+			t.Run(fmt.Sprintf("%s/%d/%s", r.layout, r.id, door), func(t *testing.T) {
+				t.Parallel()
+				err := play(t, r, door)
+				switch known := r.known[door]; {
+				case known == "" && err != nil:
+					t.Errorf("%s: %v", r.text, err)
+				case known != "" && err == nil:
+					t.Errorf("%s: this works now, so remove the known failure %q", r.text, known)
+				}
+			})
+		}
+	}
+}
+
+// play plays a row at a door. At the end it tests that the home is sound.
+func play(t *testing.T, r row, door string) (err error) {
+	w := newWorld(t, r, door)
+	defer func() { err = errors.Join(err, w.door.close()) }()
+	if !r.bare {
+		if _, err := w.oxbow("init", "--dialect", r.layout, "-q"); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.steps {
+		if s.doors != nil && !slices.Contains(s.doors, door) {
+			continue
+		}
+		if err := w.step(s); err != nil {
+			return fmt.Errorf("line %d: %s: %w", s.line, s.raw, err)
+		}
+	}
+	if err := w.door.close(); err != nil {
+		return err
+	}
+	_, err = w.oxbow("check")
+	if r.unsound && err == nil {
+		return errors.New("oxbow check does not report the damage")
+	}
+	if r.unsound {
+		return nil
+	}
+	return err
+}
+
+// step does one step. The step "fail" does the action that follows it, which must fail with an
+// error that becomes the output.
+func (w *world) step(s step) (err error) {
+	name, args := s.words[0], slices.Clone(s.words[1:])
+	for i, arg := range args {
+		args[i] = strings.NewReplacer("$HOME", w.home, "$TREE", w.tree, "$USER", w.user).Replace(arg)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the step has too few arguments: %v", r)
+		}
+	}()
+	if test, found := checks()[name]; found {
+		return test(w, args)
+	}
+	mustFail := name == "fail"
+	if mustFail {
+		name, args = args[0], args[1:]
+	}
+	act, found := actions()[name]
+	if !found {
+		return fmt.Errorf("there is no step %q", name)
+	}
+	w.out, err = act(w, s, args)
+	switch {
+	case errors.Is(err, errNoWay), !mustFail:
+		return err
+	case err == nil:
+		return fmt.Errorf("it succeeded: %s", w.out)
+	}
+	w.out = err.Error()
+	return nil
+}
+
+// runGit runs git in a directory.
+func runGit(dir string, args ...string) error {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("git %q: %w: %s", args, err, out)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+// This file reads the table of requirements from testdata/requirements.
+
+package designs
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/hook"
+)
+
+// A row is one requirement of a design.
+type row struct {
+	id      int
+	layout  string
+	text    string            // the requirement in one sentence
+	doors   []string          // doors at which the row is played
+	skipped map[string]string // reason why the row is not played, by door
+	known   map[string]string // reason why the row fails at present, by door
+	bare    bool              // the home is not initialized before the first step
+	unsound bool              // the home contains damage at the end, which "oxbow check" must report
+	steps   []step
+}
+
+// A step is one action or one assertion of a row.
+type step struct {
+	line  int
+	doors []string // doors at which the step is played; nil means all
+	raw   string   // the arguments as they are in the file
+	words []string
+}
+
+// allDoors returns the names of the doors. The hook of each client is a door.
+func allDoors() []string { return append([]string{"cli", "go", "stdio", "http"}, hook.Clients()...) }
+
+// expandDoors replaces the names of groups of doors by the doors.
+func expandDoors(names []string) (doors []string, err error) {
+	for _, name := range names {
+		switch {
+		case name == "mcp":
+			doors = append(doors, "stdio", "http")
+		case name == "hooks":
+			doors = append(doors, hook.Clients()...)
+		case name == "all":
+			doors = append(doors, allDoors()...)
+		case slices.Contains(allDoors(), name):
+			doors = append(doors, name)
+		default:
+			return nil, fmt.Errorf("%q is not a door", name)
+		}
+	}
+	return doors, nil
+}
+
+// readTable reads all files of requirements.
+func readTable() (rows []row, err error) {
+	files, err := filepath.Glob("testdata/requirements/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		p := tableParser{layout: strings.TrimSuffix(filepath.Base(file), ".txt"), reasons: map[string]string{}}
+		if err := p.parseFile(file); err != nil {
+			return nil, err
+		}
+		rows = append(rows, p.rows...)
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.id, b.id) })
+	return rows, nil
+}
+
+// tableParser parses one file of requirements. A line that begins with "reason" names a reason for
+// rows that are not played at some doors. A line that begins with "= " begins a row. The lines
+// below it, "play", "skip", "known", "bare" and "unsound", describe the row. All other lines are
+// steps.
+type tableParser struct {
+	layout  string
+	reasons map[string]string
+	rows    []row
+}
+
+func (p *tableParser) parseFile(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if err := p.parseLine(n, line); err != nil {
+			return fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+	}
+	return lines.Err()
+}
+
+func (p *tableParser) parseLine(n int, line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	if word == "reason" {
+		name, text, found := strings.Cut(rest, ": ")
+		if !found {
+			return fmt.Errorf("a reason needs a name and a text")
+		}
+		p.reasons[name] = text
+		return nil
+	}
+	if word == "=" {
+		number, text, _ := strings.Cut(rest, " ")
+		id, err := strconv.Atoi(number)
+		p.rows = append(p.rows, row{id: id, layout: p.layout, text: text, skipped: map[string]string{},
+			known: map[string]string{}})
+		return err
+	}
+	if len(p.rows) == 0 {
+		return fmt.Errorf("%q is not in a row", line)
+	}
+	r := &p.rows[len(p.rows)-1]
+	switch word {
+	case "play":
+		doors, err := expandDoors(strings.Fields(rest))
+		r.doors = append(r.doors, doors...)
+		return err
+	case "skip":
+		return p.addReason(r.skipped, rest)
+	case "known":
+		return p.addReason(r.known, rest)
+	case "bare":
+		r.bare = true
+		return nil
+	case "unsound":
+		r.unsound = true
+		return nil
+	}
+	s, err := parseStep(n, line)
+	r.steps = append(r.steps, s)
+	return err
+}
+
+// addReason parses "DOORS: REASON", in which the reason may be the name of one.
+func (p *tableParser) addReason(to map[string]string, text string) error {
+	names, reason, _ := strings.Cut(text, ": ")
+	doors, err := expandDoors(strings.Fields(names))
+	if err != nil {
+		return err
+	}
+	reason = cmp.Or(p.reasons[reason], reason)
+	if !strings.Contains(reason, " ") {
+		return fmt.Errorf("%q is not a reason", reason)
+	}
+	for _, door := range doors {
+		to[door] = reason
+	}
+	return nil
+}
+
+// parseStep parses a step: doors in brackets, if it is not for all, then words. A quoted part of a
+// word is a Go string.
+func parseStep(n int, line string) (s step, err error) {
+	s.line = n
+	if rest, found := strings.CutPrefix(line, "["); found {
+		names, after, _ := strings.Cut(rest, "]")
+		s.doors, err = expandDoors(strings.Fields(names))
+		if err != nil {
+			return s, err
+		}
+		line = strings.TrimSpace(after)
+	}
+	s.raw = line
+	s.words, err = splitWords(line)
+	return s, err
+}
+
+func splitWords(line string) (words []string, err error) {
+	var word strings.Builder
+	isOpen := false
+	for line != "" {
+		if line[0] == ' ' {
+			if isOpen {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			isOpen = false
+			line = line[1:]
+			continue
+		}
+		isOpen = true
+		if line[0] != '"' {
+			word.WriteByte(line[0])
+			line = line[1:]
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(line)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+		text, err := strconv.Unquote(quoted)
+		if err != nil {
+			return nil, err
+		}
+		word.WriteString(text)
+		line = line[len(quoted):]
+	}
+	if isOpen {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
