@@ -360,6 +360,22 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 	})
 }
 
+// CountAny returns the number of entries that at least one of the terms selects. It ignores
+// Term.Not, and reads only the index.
+func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
+	// the filter with which ask may scan the entries
+	q := Query{Filter: Filter{Terms: terms}}
+	return ask(ctx, m, q, func(v *rankedView) int {
+		var keywords []string
+		for _, t := range terms {
+			for _, value := range store.AllNameForms(t.Values) {
+				keywords = append(keywords, ranking.Keyword(t.Key, value))
+			}
+		}
+		return v.Searcher().Count(index.Query{Terms: index.Any(keywords)})
+	})
+}
+
 // account returns the function that explains scores, or nil if the query does not ask for
 // explanations.
 func (v *rankedView) account(q Query) func(p *ranking.Plan, id uint64) *ranking.Explanation {

@@ -3,7 +3,9 @@
 package oxbow_test
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,8 +35,21 @@ func TestValues(t *testing.T) {
 		if got, err := m.Values(t.Context(), "shown", values...); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("Values of %q = %v, %v; want %v", values, got, err, want)
 		}
+		total := 0
+		for _, n := range want {
+			total += n
+		}
+		all := slices.Collect(maps.Keys(want))
+		got, err := m.CountAny(t.Context(), oxbow.Term{Key: "shown", Values: all})
+		if err != nil || got != total {
+			t.Errorf("CountAny of %q = %d, %v; want %d", all, got, err, total)
+		}
 	}
 	check(map[string]int{"2": 10, "none": 0}, "2", "none")
+	both := []oxbow.Term{{Key: "tag", Values: []string{"x"}}, {Key: "shown", Values: []string{"1", "2"}}}
+	if n, err := m.CountAny(t.Context(), both...); err != nil || n != 30 {
+		t.Errorf("CountAny of entries that two terms select = %d, %v; want 30", n, err)
+	}
 	check(map[string]int{"0": 10, "1": 10, "2": 10})
 	for _, op := range []oxbow.Op{
 		oxbow.Remove{Name: "2"},

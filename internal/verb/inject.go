@@ -171,6 +171,10 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 	if err != nil {
 		return err
 	}
+	if n == 0 {
+		s.Floor = gate.Never // no entry may be shown
+		return nil
+	}
 	if s.store != "" {
 		c := inject.ReadFloor(s.store)
 		s.Floor = c.Floor
@@ -193,7 +197,7 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 		s.Floor = gate.Never
 		return nil
 	}
-	if s.store != "" && n > 0 {
+	if s.store != "" {
 		_ = c.Write(s.store) // if it cannot be stored, it is calibrated each time
 	}
 	return nil

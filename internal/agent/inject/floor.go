@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -64,8 +65,9 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 		return c, 0, err
 	}
 	gs := map[string][]float64{}
+	analyzer := analysis.NewAnalyzer() // one for all decoys, because they share most of their words
 	for _, d := range gate.Decoys() {
-		units, uerr := s.strengths(ctx, d.Text, s.Filter, mostUnits)
+		units, uerr := s.strengths(ctx, analyzer, d.Text, s.Filter, mostUnits)
 		err = uerr
 		if err != nil {
 			break
@@ -84,25 +86,25 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 }
 
 // Entries returns the number of entries that may be shown: all entries of the memory, minus those that
-// a negated term of the filter excludes, such as held entries. An entry that several terms exclude is
-// subtracted several times; the result is never negative.
+// a negated term of the filter excludes, such as held entries.
 func (s *Source) Entries(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err
 	}
+	var excluding []oxbow.Term
 	for _, t := range s.Filter.Terms {
-		if !t.Not {
-			continue
-		}
-		counts, err := s.Memory.Values(ctx, t.Key, t.Values...)
-		if err != nil {
-			return 0, err
-		}
-		for _, of := range counts {
-			n -= of
+		if t.Not {
+			excluding = append(excluding, t)
 		}
 	}
-	return max(n, 0), nil
+	if len(excluding) == 0 {
+		return n, nil
+	}
+	excluded, err := s.Memory.CountAny(ctx, excluding...)
+	if err != nil {
+		return 0, err
+	}
+	return max(n-excluded, 0), nil // another process may have written between the two calls
 }
 
 // ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it returns

@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // Places at which a hook shows memory to a model.
@@ -151,7 +152,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	if s.In == InSessions && p.Session != "" {
 		f = f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "session", Values: []string{p.Session}, Not: true}}})
 	}
-	units, err := s.strengths(ctx, words, f, mostFound)
+	units, err := s.strengths(ctx, analysis.NewAnalyzer(), words, f, mostFound)
 	if err != nil {
 		return nil, err
 	}

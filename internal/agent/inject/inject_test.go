@@ -260,6 +260,23 @@ func TestFloorOfHeldEntries(t *testing.T) {
 	if n, err := s.Entries(t.Context()); err != nil || n != was+10 {
 		t.Errorf("of all there are %d, %v; want %d", n, err, was+10)
 	}
+	// Each imported entry is excluded for a second reason, but it is only one entry.
+	s.Filter = oxbow.Filter{Terms: []oxbow.Term{
+		{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}, Not: true},
+		{Key: "tag", Values: []string{"paddle", "import"}, Not: true},
+	}}
+	for i := range 10 {
+		tag := oxbow.Relabel{
+			Name:   fmt.Sprint("import", i),
+			Labels: []oxbow.Label{{Key: "tag", Value: "paddle"}, {Key: "tag", Value: "import"}},
+		}
+		if err := s.Memory.Apply(t.Context(), tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := s.Entries(t.Context()); err != nil || n != was {
+		t.Errorf("with entries that are excluded twice, there are %d, %v; want %d", n, err, was)
+	}
 }
 
 func TestFloorFile(t *testing.T) {

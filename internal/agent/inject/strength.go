@@ -46,8 +46,14 @@ func prose(prompt string) string {
 }
 
 // strengths returns the best units of a memory for the words, at most most units, each with its
-// strength.
-func (s *Source) strengths(ctx context.Context, words string, f oxbow.Filter, most int) ([]unit, error) {
+// strength. The analyzer finds the identifiers among the words.
+func (s *Source) strengths(
+	ctx context.Context,
+	analyzer *analysis.Analyzer,
+	words string,
+	f oxbow.Filter,
+	most int,
+) ([]unit, error) {
 	q := oxbow.Query{Text: words, Limit: most, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
 	if len(strings.Fields(words)) > mostWords {
 		if err := s.shorten(ctx, &q); err != nil {
@@ -59,7 +65,7 @@ func (s *Source) strengths(ctx context.Context, words string, f oxbow.Filter, mo
 		return nil, err
 	}
 	units := make([]unit, 0, len(hits))
-	identifiers := identifiersIn(ctx, q.Text)
+	identifiers := identifiersIn(ctx, analyzer, q.Text)
 	for _, h := range hits {
 		u := unit{src: s, entry: h.Entry, terms: termsOf(h.Explanation, identifiers)}
 		u.Shown = session.Shown{In: s.In, Name: h.Entry.Name, Version: h.Entry.Version}
@@ -104,8 +110,7 @@ func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.
 // terms, such as parse.go, legacy_sku or TypeScript. A term that is also a separate word of the text
 // has the value "". Words that are joined by a hyphen are separate words. Text in a script without
 // spaces has no identifiers.
-func identifiersIn(ctx context.Context, text string) map[string]string {
-	analyzer := analysis.NewAnalyzer()
+func identifiersIn(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {
 		terms, _ := analyzer.Question(ctx, chunk)
