@@ -18,6 +18,10 @@ type (
 	Add = store.Add
 	// Alias replaces an entry's aliases.
 	Alias = store.Alias
+	// An AliasHolder is an entry as it would be after a change; see [SettleAliases].
+	AliasHolder = store.AliasHolder
+	// A TakenAlias is an alias that an entry did not get or had to give up, because another entry has it.
+	TakenAlias = store.TakenAlias
 	// An AliasError reports an alias that does not identify one entry.
 	AliasError = store.AliasError
 	// A BusyError reports that another process holds the lock of the store.
@@ -281,6 +285,30 @@ func SortLabels(ls []Label) []Label {
 // entry has. A store calls it for each op; see [store.CheckAliases].
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	return store.CheckAliases(op, old, owner)
+}
+
+// OldestKeeps is the rule of [SettleAliases] for two stores that are merged.
+const OldestKeeps = store.OldestKeeps
+
+// SettleAliases returns the aliases that entries must give up, so that no change makes a word
+// identify two entries; see [store.SettleAliases].
+func SettleAliases(holders []AliasHolder, rule store.AliasRule) []TakenAlias {
+	return store.SettleAliases(holders, rule)
+}
+
+// FreeAliases divides the aliases that an entry is about to get; see [store.FreeAliases].
+func FreeAliases(
+	name string,
+	aliases, had []string,
+	owner func(word, but string) (name string, ok bool),
+) (free []string, taken []TakenAlias) {
+	return store.FreeAliases(name, aliases, had, owner)
+}
+
+// WithoutTakenAliases returns the ops without the aliases that other entries keep, and these
+// aliases; see [store.WithoutTakenAliases].
+func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
+	return store.WithoutTakenAliases(ctx, s, ops)
 }
 
 // WithSource returns a context in which changes have the source s. The store sets its Time.

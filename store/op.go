@@ -125,24 +125,6 @@ func onlyIf(unique bool, aliases []string) []string {
 	return aliases
 }
 
-// FreeAliases divides the aliases of a version that is to be restored. An alias is taken if
-// another entry now has it as its name or alias, unless it is in had, the entry's current
-// aliases. For owner, see [CheckAliases].
-func FreeAliases(
-	name string,
-	aliases, had []string,
-	owner func(word, but string) (name string, ok bool),
-) (free, taken []string) {
-	for _, a := range aliases {
-		if _, ok := ownerOfName(a, name, owner); ok && !containsName(had, a) {
-			taken = append(taken, a)
-		} else {
-			free = append(free, a)
-		}
-	}
-	return free, taken
-}
-
 // CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first
 // new alias (one that is not in old, the entry's current aliases) that another entry has as
 // its name or alias. Stores call it when they apply the op.

@@ -109,6 +109,9 @@ func (a *app) showPulled(out sharing.SyncOut) {
 			a.warn("%s has a conflict: both texts are kept", nameText(c.Name))
 		}
 	}
+	for _, t := range out.Taken {
+		a.warn("%s", clean(t.String()))
+	}
 	if out.Conflicts() > 0 {
 		a.note(
 			"settle each with oxbow edit: choose what is right, and take the comments and the label conflict away; " +
@@ -116,7 +119,11 @@ func (a *app) showPulled(out sharing.SyncOut) {
 		)
 	}
 	if out.Returns > 0 {
-		a.note("%s missing on one side: a history was rewritten or is another, and what is missing does not count as removed", areMissing(out.Returns))
+		a.note(
+			"%s missing on one side: a history was rewritten or is another, and what is missing does not count as "+
+				"removed",
+			areMissing(out.Returns),
+		)
 	}
 	if out.Undo {
 		a.note("undo it with: oxbow undo")

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -227,5 +228,43 @@ func TestPushFromAClone(t *testing.T) {
 				w.must(t, "check")
 			}
 		})
+	}
+}
+
+// If two homes gave an alias to different entries, the older entry keeps it in both, and the pull
+// says so.
+func TestPullTakenAlias(t *testing.T) {
+	w := newWorld(t)
+	w.env.Rand = rand.Reader
+	s := &street{world: w, links: map[string]string{}}
+	token := filepath.Join(w.dir, "token")
+	tokens := filepath.Join(w.dir, "tokens")
+	const ada = "a-long-secret-of-ada"
+	if err := errors.Join(os.WriteFile(token, []byte(ada+"\n"), 0o600),
+		os.WriteFile(tokens, []byte("ada  "+ada+"  rw\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s.serve(t, "serve", "--home", filepath.Join(w.dir, "srv"), "--tokens", tokens, "--http", ":0")
+	at := func(home string, args ...string) []string {
+		return append(args, "--home", filepath.Join(w.dir, home))
+	}
+	w.must(t, at("a", "remember", "older", "text", "--alias", "key")...)
+	w.must(t, at("b", "remember", "younger", "text", "--alias", "key")...)
+	w.must(t, at("a", "push", s.url, "--token-file", token)...)
+	if _, _, stderr := w.run(t, at("b", "push", s.url, "--token-file", token)...); !strings.Contains(stderr,
+		`"key" is an alias of "older"`) {
+		t.Errorf("the push says %q, want that the server has the alias", stderr)
+	}
+	_, _, stderr := w.run(t, at("b", "pull")...)
+	if want := `"younger" was stored without its alias "key", which means "older"`; !strings.Contains(stderr, want) {
+		t.Errorf("the pull says %q, want %q", stderr, want)
+	}
+	w.must(t, at("b", "push")...)
+	w.must(t, at("a", "pull")...)
+	for _, home := range []string{"a", "b", "srv"} {
+		if got := w.must(t, at(home, "get", "key", "--json")...); !strings.Contains(got, `"name":"older"`) {
+			t.Errorf("in %s, the alias means %s", home, got)
+		}
+		w.must(t, at(home, "check")...)
 	}
 }

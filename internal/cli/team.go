@@ -119,6 +119,9 @@ func (a *app) showMoved(out sharing.TeamShareOut) {
 			a.printf("  %s\n", clean(l))
 		}
 	}
+	for _, t := range out.Taken {
+		a.warn("%s", clean(t.String()))
+	}
 	moved := func(m sharing.TeamMoved) bool { return m.Did != "shared" && m.Did != "home" }
 	if i := slices.IndexFunc(out.Moved, moved); i >= 0 && !out.DryRun {
 		undo := ""

@@ -254,6 +254,23 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// No entry gets an alias of another one: the answer names the entry that has it, and nothing is
+// changed.
+func TestTakenAlias(t *testing.T) {
+	h := newHome(t)
+	h.want(h.send("all", "PUT", "/entries/holder", `{"content":"has it","aliases":["key"]}`), 201)
+	h.want(h.send("all", "PUT", "/entries/other", `{"content":"another"}`), 201)
+	const body = `{"content":"new","aliases":["key"]}`
+	h.want(h.send("all", "PUT", "/entries/new", body), 409, `"alias_taken"`, `"owner":"holder"`)
+	named := `{"name":"new","content":"new","aliases":["key"]}`
+	h.want(h.send("all", "POST", "/entries", named), 409, `"owner":"holder"`)
+	tag := h.send("all", "GET", "/entries/other", "").header.Get("ETag")
+	h.want(h.send("all", "PUT", "/entries/other", body, "If-Match", tag), 409, `"owner":"holder"`)
+	h.want(h.send("all", "GET", "/entries/other", ""), 200, `"content":"another"`)
+	h.want(h.send("all", "GET", "/entries/new", ""), 404)
+	h.want(h.send("all", "GET", "/entries/key", ""), 200, `"name":"holder"`)
+}
+
 // Editors who each put the version that they have seen lose nothing: each line that was
 // acknowledged stands in the end.
 func TestTwoEditors(t *testing.T) {

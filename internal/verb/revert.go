@@ -129,6 +129,9 @@ func (out *RevertOut) note(p *revert.Plan) {
 			Notef("dry run: nothing was changed; call again without %s to do it", ParamRef("dry_run")),
 		)
 	}
+	for _, t := range p.Taken {
+		out.Notes = append(out.Notes, Plain(t.String()))
+	}
 	if left {
 		out.Notes = append(out.Notes, Notef("what was derived stays; %s takes it back, too", ParamRef("with_derived")))
 	}

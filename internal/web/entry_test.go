@@ -120,6 +120,23 @@ func TestConflict(t *testing.T) {
 	}
 }
 
+// TestTakenAlias tests that an edit cannot give an entry the alias of another one, and that the form
+// is shown again with the input.
+func TestTakenAlias(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("holder", "has the alias")
+	b.remember("other", "another text")
+	shown := b.get(at("holder", "/edit"), http.StatusOK)
+	b.submit(shown, "Save", url.Values{"aliases": {"key"}}, http.StatusOK)
+	shown = b.get(at("other", "/edit"), http.StatusOK)
+	shown = b.submit(shown, "Save", url.Values{"content": {"typed words"}, "aliases": {"key"}}, http.StatusBadRequest)
+	b.has(shown, "typed words</textarea>", "key</textarea>", "holder")
+	b.submit(shown, "Save", url.Values{"aliases": {"free"}}, http.StatusOK)
+	if got := b.content("other"); got != "typed words" {
+		t.Errorf("the entry is %q, want the typed text", got)
+	}
+}
+
 // TestVersions tests that each version shows its changes and can be restored.
 func TestVersions(t *testing.T) {
 	b := open(t, auth.Permissions{})

@@ -47,7 +47,8 @@ type Plan struct {
 	Steps     []Step
 	Conflicts []Conflict
 	Derived   []Derived
-	Standing  map[string]uint64 // for each name with text of selected or derived versions, the first such version
+	Taken     []oxbow.TakenAlias // aliases that do not come back, because other entries have them by now
+	Standing  map[string]uint64  // for each name with text of selected or derived versions, the first such version
 
 	h    oxbow.Historian
 	ops  []oxbow.Op
@@ -89,7 +90,8 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 	slices.SortFunc(p.Steps, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(a.Took[0], b.Took[0]), strings.Compare(a.Name, b.Name))
 	})
-	return p, nil
+	p.ops, p.Taken, err = oxbow.WithoutTakenAliases(ctx, h, p.ops)
+	return p, err
 }
 
 // add plans the change of one entry. nodes are all its versions in the window.

@@ -31,9 +31,11 @@ func (s *session) planPull() (steps []*step, err error) {
 			return nil, err
 		}
 		if st != nil {
+			st.pair = p
 			steps = append(steps, st)
 		}
 	}
+	steps = s.settleAliases(steps)
 	// Removals come first, because another entry may need the name.
 	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(stepRank(a), stepRank(b)) })
 	return steps, nil
@@ -345,7 +347,7 @@ func withoutPull(r *record) *record {
 func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	defer s.noteRecord(st)
 	if st.record == nil {
-		if len(st.ops) > 0 {
+		if len(st.ops) > 0 && st.old != nil {
 			st.record = &record{Pulled: true, Gone: true, Before: withoutPull(st.old)}
 		}
 		return

@@ -6,12 +6,21 @@ package reconcile
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 )
 
 func (s *session) planPush() (steps []*step) {
+	s.unpulled = map[string]string{}
+	for _, p := range s.pairs {
+		if p.there == changed && p.server != nil {
+			for _, a := range p.server.Aliases {
+				s.unpulled[oxbow.NormalName(a)] = p.server.Name
+			}
+		}
+	}
 	for _, p := range s.pairs {
 		if st := s.pushStep(p); st != nil {
 			steps = append(steps, st)
@@ -66,7 +75,8 @@ func (s *session) pushBehind(st *step, p *pair) *step {
 	return st
 }
 
-// planSend plans to send the home's entry to the server. It returns false if the entry is blocked.
+// planSend plans to send the home's entry to the server. It returns false if the entry is blocked, or
+// has to wait for a pull.
 func (s *session) planSend(st *step, p *pair) bool {
 	if s.o.Blocked != nil {
 		if err := s.o.Blocked(p.home); err != nil {
@@ -75,6 +85,13 @@ func (s *session) planSend(st *step, p *pair) bool {
 		}
 	}
 	e := p.home.Clone()
+	for _, a := range e.Aliases {
+		if owner, ok := s.unpulled[oxbow.NormalName(a)]; ok { // the pull decides which entry keeps it
+			err := fmt.Errorf("on the server, %q is an alias of %q; a pull decides that the older entry keeps it", a, owner)
+			s.rep.Waiting = append(s.rep.Waiting, Problem{e.Name, err})
+			return false
+		}
+	}
 	e.Labels = withoutStamps(e.Labels)
 	st.size, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
 	if p.record == nil || p.there == gone {

@@ -4,6 +4,7 @@
 package reconcile
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -29,7 +30,23 @@ type writer struct {
 	apart   bool            // it changes lines of its own alone, and removes no entry
 	written map[string]bool // by all
 	dropped map[string]bool // by all
+	given   map[string]bool // aliases that entries got, of all
 	n       *int
+}
+
+// giveAlias gives an entry an alias, unless another entry of the home has it. For a while, both homes
+// give the same alias.
+func (w *writer) giveAlias(t testing.TB, e oxbow.Entry) {
+	t.Helper()
+	alias := fmt.Sprint("alias ", *w.n/20)
+	op := oxbow.Update{Name: e.Name, Content: e.Content, Labels: e.Labels, If: e.Version, UniqueAliases: true,
+		Aliases: append(slices.Clone(e.Aliases), alias)}
+	err := w.Apply(t.Context(), op)
+	if err == nil {
+		w.given[alias] = true
+	} else if !errors.Is(err, oxbow.ErrInvalid) {
+		t.Fatal(err)
+	}
 }
 
 func (w *writer) line() string {
@@ -81,6 +98,9 @@ func (w *writer) edit(t testing.TB) {
 			)),
 		})
 		return
+	case op == 3:
+		w.giveAlias(t, e)
+		return
 	}
 	// Where it may edit: apart, a is above the anchor and b below.
 	from, to := 0, len(lines)
@@ -124,10 +144,11 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 	w := newWorld(t)
 	written := map[string]bool{}
 	dropped := map[string]bool{}
+	given := map[string]bool{}
 	n := 0
 	var homes []*writer
 	for _, own := range []string{"a", "b"} {
-		homes = append(homes, &writer{w.home(own), r, own, apart, written, dropped, &n})
+		homes = append(homes, &writer{w.home(own), r, own, apart, written, dropped, given, &n})
 	}
 	edits := []int{200, 200}
 	for edits[0]+edits[1] > 0 {
@@ -147,6 +168,10 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 				return left < 0 && before, left < 0 && !before
 			})
 		}
+		if !cut && r.IntN(3) == 0 { // the other home pushes between this home's look at the server and its push
+			other := homes[1-i]
+			w.between = func() { other.push() }
+		}
 		fn, push := Pull, r.IntN(2) == 0
 		if push {
 			fn = Push
@@ -156,6 +181,7 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 			t.Fatal(err)
 		}
 		w.cutBy(nil)
+		w.between = nil
 		if !apart && r.IntN(30) == 0 { // torn
 			b := []byte("{}")
 			if f, err := h.files.OpenFile("state", 2, 0o600); err == nil {
@@ -167,6 +193,12 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 	settle(t, w, homes)
 	stores := []oxbow.Store{w.server, homes[0], homes[1]}
 	same(t, "at the end", stores...)
+	owners := uniqueAliases(t, w.server)
+	for alias := range given {
+		if apart && owners[alias] == "" { // if entries are not removed and keep their names
+			t.Errorf("%q identifies no entry any more", alias)
+		}
+	}
 	at := map[string]bool{}
 	conflicts := 0
 	for e, err := range w.server.Entries(t.Context(), oxbow.Filter{}) {

@@ -41,6 +41,9 @@ type Report struct {
 	// Number of entries that are missing on one side but were not removed on the other, because a
 	// removal is not certain.
 	Returns int
+	// For a pull: aliases that entries of the home did not get or had to give up, because other
+	// entries have them.
+	Taken []oxbow.TakenAlias
 }
 
 // Change describes the change of an entry on one side.
@@ -90,6 +93,9 @@ type session struct {
 	taken     map[string]bool // names in the home after the planned steps
 	undone    bool            // the last pull was undone
 
+	// For a push: the server's entry by alias, for the entries that a pull would change.
+	unpulled map[string]string
+
 	settled map[*record]*record // new versions of changed records, nil for deleted records
 	met     []*record           // new records
 }
@@ -123,6 +129,7 @@ type step struct {
 	old    *record      // record before the step; nil if there was none
 	entry  *oxbow.Entry // entry of the home, after a pull or before a push
 	met    *oxbow.Entry // entry of the server, for a pull
+	pair   *pair        // for a pull
 	stay   bool         // after a pull, the home's entry contains changes that the server lacks
 	done   bool
 }

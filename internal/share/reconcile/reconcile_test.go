@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
@@ -28,8 +29,21 @@ type world struct {
 	shown  func(oxbow.Store) oxbow.Store
 	asked  atomic.Int64 // requests
 
-	mu  sync.Mutex                                 // guards cut and its calls
-	cut func(r *http.Request) (before, after bool) // nil cuts nothing
+	mu      sync.Mutex                                 // guards the fields below, and calls of cut
+	cut     func(r *http.Request) (before, after bool) // nil cuts nothing
+	between func()                                     // is called once, before the server makes the next change
+}
+
+// takeBetween returns the function that is to be called before the request, or nil.
+func (w *world) takeBetween(r *http.Request) func() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "apply") {
+		return nil
+	}
+	fn := w.between
+	w.between = nil
+	return fn
 }
 
 // cutBy has fn say which requests are cut; nil cuts none.
@@ -66,6 +80,9 @@ func newWorld(t testing.TB) *world {
 	}, nil)
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.asked.Add(1)
+		if fn := w.takeBetween(r); fn != nil {
+			fn()
+		}
 		switch before, after := w.cuts(r); {
 		case before:
 			panic(http.ErrAbortHandler)
@@ -389,4 +406,99 @@ func TestBlocked(t *testing.T) {
 	if got := names(a.pull()); got != "" {
 		t.Errorf("a pull: %s", got)
 	}
+}
+
+// If both sides gave an alias to different entries, the older entry keeps it, in every home. The
+// pull reports the entry that lost it, and what was pushed before all homes had pulled becomes equal.
+func TestTakenAlias(t *testing.T) {
+	for _, isMineOlder := range []bool{false, true} {
+		w := newWorld(t)
+		a, b := w.home("a"), w.home("b")
+		c := w.home("c")
+		theirs, mine := note("theirs", "from a"), note("mine", "of b")
+		theirs.Aliases, mine.Aliases = []string{"key", "free"}, []string{"key"}
+		now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+		theirs.Created, mine.Created = now, now.Add(time.Hour)
+		keeper, loser := "theirs", "mine"
+		if isMineOlder {
+			keeper, loser = loser, keeper
+			mine.Created = now.Add(-time.Hour)
+		}
+		a.apply(theirs)
+		a.push()
+		b.apply(mine)
+		c.apply(note("third", "of c"))
+		if got := names(b.push()); got != "waiting mine" {
+			t.Errorf("push of an alias that another entry of the server has: %s", got)
+		}
+		rep := b.pull()
+		want := []oxbow.TakenAlias{{Name: loser, Alias: "key", Owner: keeper}}
+		if !slices.Equal(rep.Taken, want) {
+			t.Errorf("pull reports %v, want %v", rep.Taken, want)
+		}
+		for range 2 {
+			for _, h := range []*home{c, b, a} {
+				h.pull()
+				h.push()
+			}
+		}
+		for range 2 {
+			for _, h := range []*home{a, b, c} {
+				if got := names(h.pull()) + names(h.push()); got != "" {
+					t.Errorf("pull and push still change %s", got)
+				}
+			}
+		}
+		same(t, "at the end", w.server, a, b, c)
+		uniqueAliases(t, w.server)
+		got, err := a.Memory.Get(t.Context(), keeper)
+		if err != nil || !slices.Contains(got.Aliases, "key") {
+			t.Errorf("%s has the aliases %v, %v, want key", keeper, got.Aliases, err)
+		}
+	}
+}
+
+// Two homes pushed entries with one alias at the same time. Each resolves this equally, so that one
+// entry keeps the alias.
+func TestAliasTwiceOnServer(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.home("a"), w.home("b")
+	first, second := note("first", "from a"), note("second", "of b")
+	first.Aliases, second.Aliases = []string{"key"}, []string{"key"}
+	a.apply(first)
+	b.apply(second)
+	a.push()
+	if err := w.server.Apply(t.Context(), second); err != nil { // as the push of b, if it had not seen first
+		t.Fatal(err)
+	}
+	a.pull()
+	b.pull()
+	for range 2 {
+		a.push()
+		b.push()
+		a.pull()
+		b.pull()
+	}
+	same(t, "at the end", w.server, a, b)
+	if owners := uniqueAliases(t, w.server); owners["key"] != "first" {
+		t.Errorf("the alias identifies %q, want the older entry", owners["key"])
+	}
+}
+
+// uniqueAliases fails the test if two entries have one alias. It returns the entry of each alias.
+func uniqueAliases(t testing.TB, s oxbow.Store) map[string]string {
+	t.Helper()
+	owners := map[string]string{}
+	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range e.Aliases {
+			if other, ok := owners[a]; ok {
+				t.Errorf("%q is an alias of %q and %q", a, other, e.Name)
+			}
+			owners[a] = e.Name
+		}
+	}
+	return owners
 }

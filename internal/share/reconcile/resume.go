@@ -67,7 +67,8 @@ func (s *session) unfinishedPull(steps []*step) *plan {
 // unfinishedSteps returns the steps that change an entry and are not done.
 func unfinishedSteps(steps []*step) (unfinished []*step) {
 	for _, st := range steps {
-		if len(st.ops) > 0 && !st.done {
+		hasRecord := st.record != nil || st.old != nil
+		if len(st.ops) > 0 && hasRecord && !st.done {
 			unfinished = append(unfinished, st)
 		}
 	}

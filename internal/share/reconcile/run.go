@@ -6,7 +6,8 @@
 // [Pull] changes only the home, [Push] only the server. Labels and aliases are merged as sets,
 // contents line by line. If both sides changed the same lines, both texts are kept and get the
 // label conflict. A change wins over a removal. A rename is a removal and a new entry that was
-// created at the same nanosecond. If only one side changed an entry, its version is used.
+// created at the same nanosecond. If only one side changed an entry, its version is used. If both
+// sides gave an alias to different entries, the entry that was created first keeps it.
 //
 // A [State] records what both sides had when they were last synchronized. Without it nothing is
 // lost, but removed entries may reappear. The same happens if a side's history was rewritten or

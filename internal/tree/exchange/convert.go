@@ -101,7 +101,15 @@ func (c *converter) write(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	err := c.to.Apply(ctx, batch...)
+	batch, taken, err := oxbow.WithoutTakenAliases(ctx, c.to, batch)
+	if err != nil {
+		return fmt.Errorf("reading the new store: %w", err)
+	}
+	for _, t := range taken {
+		lost := fmt.Sprintf("alias %q, which means %q", t.Alias, t.Owner)
+		c.rep.Adapted = append(c.rep.Adapted, Adapted{t.Name, []string{lost}})
+	}
+	err = c.to.Apply(ctx, batch...)
 	if err == nil {
 		c.rep.Entries += len(batch)
 		return nil

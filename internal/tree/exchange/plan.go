@@ -241,20 +241,16 @@ func (im *importer) normalizedItem(it Item, p *plan) (Item, error) {
 // Aliases in had, which the entry already has, are kept. left contains a message for each alias
 // that was left out.
 func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan) (_ Item, left []string, err error) {
-	var free []string
-	for _, a := range it.Entry.Aliases {
-		owner := ""
-		if !slices.Contains(had, a) {
-			owner, err = im.nameOwner(a, p)
-			if err != nil {
-				return it, nil, err
-			}
-		}
-		if owner == "" || owner == name {
-			free = append(free, a)
-		} else {
-			left = append(left, fmt.Sprintf("%s: alias %q was left off: %q has it", it.Ref, a, owner))
-		}
+	free, taken := oxbow.FreeAliases(name, it.Entry.Aliases, had, func(word, but string) (string, bool) {
+		owner, ownerErr := im.nameOwner(word, p)
+		err = errors.Join(err, ownerErr)
+		return owner, owner != "" && owner != but
+	})
+	if err != nil {
+		return it, nil, err
+	}
+	for _, t := range taken {
+		left = append(left, fmt.Sprintf("%s: alias %q was left off: %q has it", it.Ref, t.Alias, t.Owner))
 	}
 	if len(left) == 0 {
 		return it, nil, nil

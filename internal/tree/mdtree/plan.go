@@ -86,7 +86,11 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	t.normalizeNames(have)
 	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
 	p.Base = opts.Origin.knows(t.Memory)
-	if err := p.plan(); err != nil {
+	err := p.plan()
+	if err == nil {
+		err = p.leaveTakenAliases(ctx, s)
+	}
+	if err != nil {
 		return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 	}
 	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Same, p.Kept} {
@@ -188,7 +192,6 @@ func (p *planner) plan() error {
 		return &FilesError{Dir: p.tree.dir, Err: ErrDiverged, Files: p.diverged,
 			Hint: "make the files say what the memory says, or let the files win"}
 	}
-	p.checkAliases()
 	return problems.orNil()
 }
 
@@ -209,41 +212,44 @@ func (p *planner) unfinished(i int) error {
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// checkAliases adds warnings for names and aliases that two entries would have.
-func (p *planner) checkAliases() {
-	touched := map[string]bool{}
-	for _, name := range slices.Concat(p.Added, p.Changed, p.Removed) {
-		touched[name] = true
-	}
-	of := map[string]string{} // owner by name or alias
-	for name, e := range p.have {
-		for _, w := range append([]string{name}, e.Aliases...) {
-			if !touched[name] {
-				of[w] = name
-			}
-		}
-	}
+// leaveTakenAliases leaves off the aliases that another entry has, and warns of each. It warns,
+// too, of a new entry whose name is an alias of another entry: the name is found first.
+func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
+	file := map[string]string{}
 	for i, e := range p.tree.Entries {
-		if !touched[e.Name] {
-			continue
+		file[e.Name] = p.tree.Files[i]
+	}
+	ops, taken, err := oxbow.WithoutTakenAliases(ctx, s, p.Ops)
+	if err != nil {
+		return err
+	}
+	p.Ops = ops
+	for _, t := range taken {
+		p.Warnings = append(p.Warnings, Problem{file[t.Name], errors.New(t.String())})
+	}
+	isChanged := map[string]bool{}
+	for _, op := range ops {
+		isChanged[op.Target()] = true
+	}
+	p.Changed = slices.DeleteFunc(p.Changed, func(name string) bool {
+		if !isChanged[name] {
+			p.Same = append(p.Same, name)
 		}
-		for _, w := range append([]string{e.Name}, tidyAliases(e.Aliases)...) {
-			if other, ok := of[w]; ok && other != e.Name {
-				p.Warnings = append(
-					p.Warnings,
-					Problem{
-						p.tree.Files[i],
-						fmt.Errorf(
-							"%q is a name or alias of %q, too; oxbow remember NAME --alias changes the aliases of one",
-							w,
-							other,
-						),
-					},
-				)
+		return !isChanged[name]
+	})
+	isAdded := map[string]bool{}
+	for _, name := range p.Added {
+		isAdded[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.have)) {
+		for _, a := range p.have[name].Aliases {
+			if isAdded[a] {
+				p.Warnings = append(p.Warnings, Problem{file[a], fmt.Errorf(
+					"%q is an alias of %q, too; oxbow remember NAME --alias changes the aliases of one", a, name)})
 			}
-			of[w] = e.Name
 		}
 	}
+	return nil
 }
 
 // planEntry plans the change for one entry of the tree.

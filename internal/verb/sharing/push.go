@@ -44,6 +44,9 @@ type SyncOut struct {
 	Returns int  `json:"returns,omitempty"`
 	Undo    bool `json:"undo,omitempty"` // pull: undo reverts it
 
+	// pull: aliases that entries of the home did not get or had to give up
+	Taken []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
+
 	Forgotten string `json:"forgotten,omitempty"` // the reason why the server could not be remembered
 }
 
@@ -190,7 +193,7 @@ func syncWith(
 
 func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, Waiting: []SyncProblem{},
-		Kept: []SyncProblem{}, Behind: rep.Behind, Returns: rep.Returns}
+		Kept: []SyncProblem{}, Behind: rep.Behind, Returns: rep.Returns, Taken: rep.Taken}
 	for _, c := range rep.Changes {
 		out.Changes = append(out.Changes, SyncChange{c.Name, c.Was, string(c.Verb), c.Conflict})
 	}

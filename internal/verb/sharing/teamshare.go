@@ -31,6 +31,8 @@ type TeamShareOut struct {
 	Top    string      `json:"top"` // top directory of the working tree; its new files are to be added to git
 	Moved  []TeamMoved `json:"moved"`
 	Home   bool        `json:"home_changed,omitempty"` // the home was changed, by a single change that undo reverts
+
+	Taken []oxbow.TakenAlias `json:"taken_aliases,omitempty"` // aliases that entries did not get in the home
 }
 
 // TeamMoved is an entry that moved.
@@ -310,6 +312,10 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	out.Moved = append(out.Moved, back.home...)
 	places, adds := back.places, back.adds
 	if len(adds) > 0 && !in.DryRun {
+		adds, out.Taken, err = oxbow.WithoutTakenAliases(ctx, m, adds)
+		if err != nil {
+			return out, err
+		}
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
 			return out, verb.Wrapped("putting the entries into the home", err)
 		}
@@ -374,7 +380,7 @@ func takenBack(
 			back.adds = append(
 				back.adds,
 				oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
-					Created: e.Created, UniqueAliases: true},
+					Created: e.Created},
 			)
 		}
 		back.places = append(back.places, p)

@@ -1,0 +1,107 @@
+// This file decides, in a pull, which entry keeps an alias that both sides gave to different entries.
+
+package reconcile
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// settleAliases changes the steps so that no alias identifies two entries of the home afterwards. If
+// an entry of the home has to give up an alias, a step is added for it. The report names the aliases
+// that entries lost, and the next push takes them from the server's entries, too.
+//
+// Each home decides equally, by the names and times of creation that the entries have on the server.
+// Otherwise two homes could take the alias from both entries.
+func (s *session) settleAliases(steps []*step) []*step {
+	byPair := map[*pair]*step{}
+	for _, st := range steps {
+		byPair[st.pair] = st
+	}
+	var holders []oxbow.AliasHolder
+	of := map[string]*pair{} // by the name in the holder
+	for _, p := range s.pairs {
+		st := byPair[p]
+		e := entryAfter(p, st)
+		if e == nil {
+			continue
+		}
+		h := oxbow.AliasHolder{Name: e.Name, Aliases: e.Aliases, Created: e.Created, IsNew: true}
+		if p.home != nil {
+			h.Had, h.IsNew = p.home.Aliases, p.home.Name != e.Name
+		}
+		r := p.record
+		if st != nil && st.record != nil {
+			r = st.record
+		}
+		if r != nil {
+			h.Created = time.Unix(0, r.Server.Created)
+		}
+		holders = append(holders, h)
+		of[h.Name] = p
+	}
+	s.rep.Taken = oxbow.SettleAliases(holders, oxbow.OldestKeeps)
+	lost := map[*pair][]string{}
+	for _, t := range s.rep.Taken {
+		lost[of[t.Name]] = append(lost[of[t.Name]], t.Alias)
+	}
+	for _, p := range s.pairs {
+		if len(lost[p]) == 0 {
+			continue
+		}
+		st := byPair[p]
+		if st == nil {
+			st = &step{old: p.old, pair: p}
+			if p.record != nil {
+				r := *p.record
+				st.record = &r
+			}
+			steps = append(steps, st)
+		}
+		s.dropAliases(st, p, lost[p])
+	}
+	return steps
+}
+
+// entryAfter returns the home's entry of a pair after its step, or nil if there is none. The step may
+// be nil.
+func entryAfter(p *pair, st *step) *oxbow.Entry {
+	switch {
+	case st == nil || len(st.ops) == 0:
+		return p.home
+	case st.record == nil:
+		return nil
+	}
+	return st.entry
+}
+
+// dropAliases changes a step so that the home's entry does not have these aliases afterwards.
+func (s *session) dropAliases(st *step, p *pair, lost []string) {
+	e := entryAfter(p, st).Clone()
+	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lost, a) })
+	isChanged := slices.ContainsFunc(st.ops, func(op oxbow.Op) bool { return op.Target() == e.Name })
+	switch {
+	case !isChanged:
+		st.ops = append(st.ops, oxbow.Alias{Name: e.Name, Aliases: e.Aliases, If: p.home.Version})
+		if len(st.ops) == 1 {
+			st.change = Change{Name: e.Name, Verb: oxbow.VerbUpdate}
+		}
+	case p.home == nil:
+		st.ops = []oxbow.Op{addOperation(e)}
+	default:
+		st.ops = replaceOperations(p.home.Name, p.home.Kind, p.home.Version, e)
+	}
+	st.entry = &e
+	if p.server != nil && p.there == changed {
+		st.stay = s.st.entryHash(&e) != s.st.entryHash(p.server)
+	} else {
+		st.stay = true
+	}
+	if p.home != nil && s.st.entryHash(&e) == s.st.entryHash(p.home) {
+		st.ops = nil
+		st.change = Change{}
+		st.entry = p.home
+	}
+}
