@@ -227,6 +227,20 @@ func again(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
 
+// isOver reports whether the events are those of a session that ended before anything was said
+// or done in it. Claude Code reports the end of such a session for each of its commands, such as
+// "claude plugin list".
+func isOver(events []Event) bool {
+	ended := false
+	for _, e := range events {
+		if e.Kind != Start && e.Kind != End {
+			return false
+		}
+		ended = ended || e.Kind == End
+	}
+	return ended
+}
+
 func (a *Archive) commit(ctx context.Context, ops []oxbow.Op) error {
 	if len(ops) == 0 {
 		return nil
@@ -292,6 +306,9 @@ func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op,
 	k, enough, err := a.loadEnd(ctx, t, events)
 	if err != nil {
 		return nil, Report{}, err
+	}
+	if k.sum.Turns == 0 && isOver(events) {
+		return nil, Report{}, nil
 	}
 	if enough {
 		if ops, r, ok := a.changes(&k, events); ok {

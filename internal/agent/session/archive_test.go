@@ -126,6 +126,19 @@ func contents(t *testing.T, a *session.Archive) string {
 	return strings.Join(lines, "")
 }
 
+// A session that ended before anything was said or done is not kept; one that goes on is, and so
+// is the end of one that was kept before.
+func TestArchiveEmptySession(t *testing.T) {
+	a := open(t, t.TempDir())
+	begun := event(session.Start, "", "", 0, "startup")
+	ended := event(session.End, "", "", 9, "other")
+	add(t, a, "0 new, 0 changed", ended)
+	add(t, a, "0 new, 0 changed", begun, ended)
+	add(t, a, "1 new, 0 changed", begun)
+	add(t, a, "0 new, 1 changed", ended)
+	add(t, a, "0 new, 1 changed", event(session.Prompt, "p1", "", 3, "thanks"))
+}
+
 // However events come in, the archive holds the same.
 func TestArchiveOrder(t *testing.T) {
 	for seed := range uint64(15) {
