@@ -58,6 +58,13 @@ type person struct {
 
 func newPerson(t *testing.T, c *client, program, modules, url string) *person {
 	t.Helper()
+	p := newPersonWithoutSetup(t, c, program, modules, url)
+	p.run(program, "setup", c.name, "--yes", "--trust")
+	return p
+}
+
+func newPersonWithoutSetup(t *testing.T, c *client, program, modules, url string) *person {
+	t.Helper()
 	p := &person{t: t, home: t.TempDir(), project: t.TempDir()}
 	more, err := c.prepare(p.home, url)
 	if err != nil {
@@ -78,7 +85,6 @@ func newPerson(t *testing.T, c *client, program, modules, url string) *person {
 			}
 		}
 	}
-	p.run(program, "setup", c.name, "--yes", "--trust")
 	return p
 }
 

@@ -95,6 +95,7 @@ var floors = []struct {
 	},
 	{"internal/cli/*", []string{"*"}},
 	{"cmd/*", []string{"internal/cli"}},
+	{"internal/deploy/plugins", []string{"internal/hook", "internal/setup"}},
 	{"internal/deploy/*", nil},
 
 	// Packages for tests only.

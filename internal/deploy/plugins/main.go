@@ -1,0 +1,63 @@
+// The command plugins: the plug-ins with which clients install oxbow.
+
+// Command plugins writes the plug-ins of six clients, and the lists with which the clients
+// find them, into the repository:
+//
+//	go run ./internal/deploy/plugins
+//
+// They have the server and the hooks that "oxbow setup" writes. A test fails if a file is out
+// of date.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+)
+
+func main() {
+	repository := flag.String("repository", ".", "the directory of the clone")
+	flag.Parse()
+	n, err := writeBundles(*repository)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "plugins:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("wrote %d files\n", n)
+}
+
+// bundles returns the files of all plug-ins by path.
+func bundles() (map[string]string, error) {
+	var failed error
+	files, err := setup.Bundles(func(argv []string) string {
+		source, err := hook.Plugin(argv)
+		failed = err
+		return string(source)
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	return files, err
+}
+
+func writeBundles(repository string) (n int, err error) {
+	files, err := bundles()
+	if err != nil {
+		return 0, err
+	}
+	for name, content := range files {
+		file := filepath.Join(repository, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return n, err
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,207 @@
+// This file makes plug-ins of clients from the same server and hooks that setup writes.
+
+package setup
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// bundleVersion is the version of the plug-ins. A release changes it, because clients update a
+// plug-in only if its version is another.
+const bundleVersion = "0.1.0"
+
+// BundleDir is the directory of the plug-ins in the repository. Each has a directory of its
+// client's name there.
+const BundleDir = "internal/deploy/plugins"
+
+const (
+	bundleTitle    = "Memory for agents: notes, past sessions, and why lines are as they are. Needs the program oxbow."
+	bundleHomepage = "https://github.com/oxbow-memory/oxbow"
+	bundleOwner    = "oxbow"
+)
+
+// Bundles returns the files of all plug-ins, and of the lists with which clients find them in
+// the repository, by slash-separated path in the repository.
+//
+// A plug-in starts the program oxbow, which must be in PATH. plugin returns the source of
+// opencode's plug-in; see [Options.Plugin].
+//
+// The formats are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18,
+// Copilot CLI 1.0 and Qwen Code 0.21.
+func Bundles(plugin func(argv []string) string) (map[string]string, error) {
+	o := Options{Executable: program, Plugin: plugin}
+	all := map[string]string{
+		".claude-plugin/marketplace.json": indentedJSON(fields{
+			{"name", program}, {"owner", fields{{"name", bundleOwner}}},
+			{"plugins", []fields{{
+				{"name", program}, {"source", "./" + BundleDir + "/claude"}, {"description", bundleTitle},
+				{"version", bundleVersion},
+			}}},
+		}),
+		".agents/plugins/marketplace.json": indentedJSON(fields{
+			{"name", program}, {"interface", fields{{"displayName", program}}},
+			{"plugins", []fields{{
+				{"name", program}, {"source", fields{{"source", "local"}, {"path", "./" + BundleDir + "/codex"}}},
+				{"policy", fields{{"installation", "AVAILABLE"}, {"authentication", "ON_INSTALL"}}},
+				{"category", "Productivity"},
+			}}},
+		}),
+	}
+	for _, b := range []struct {
+		client string
+		files  func(o Options) (map[string]string, error)
+	}{
+		{"claude", claudeBundle}, {"codex", codexBundle}, {"copilot", copilotBundle},
+		{"gemini", extensionBundle("gemini", geminiFiles)}, {"qwen", extensionBundle("qwen", qwenFiles)},
+		{"opencode", opencodeBundle},
+	} {
+		files, err := b.files(o)
+		if err != nil {
+			return nil, fmt.Errorf("making the plug-in for %s: %w", b.client, err)
+		}
+		for name, content := range files {
+			all[path.Join(BundleDir, b.client, name)] = content
+		}
+	}
+	return all, nil
+}
+
+// bundleWorld is a machine without any files, for which setup's files are made.
+var bundleWorld = World{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
+
+// manifest returns the members that the manifests of all clients have.
+func manifest(more ...field) fields {
+	return append(fields{{"name", program}, {"version", bundleVersion}, {"description", bundleTitle}}, more...)
+}
+
+var published = []field{
+	{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
+}
+
+// membersOf returns the members of a JSON file that setup would write on a machine without it.
+func membersOf(f file) (map[string]json.RawMessage, error) {
+	d, err := parseJSON(nil)
+	if err != nil {
+		return nil, err
+	}
+	before, err := parseJSON(nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range f.items {
+		if err := i.put(d, before); err != nil {
+			return nil, err
+		}
+	}
+	var members map[string]json.RawMessage
+	return members, json.Unmarshal(standardJSON(&d.root), &members)
+}
+
+// hooksFile returns the content of hooks/hooks.json with the hooks of a file of setup.
+func hooksFile(f file) (string, error) {
+	members, err := membersOf(f)
+	if err != nil {
+		return "", err
+	}
+	return indentedJSON(fields{{"hooks", members["hooks"]}}), nil
+}
+
+// serversFile returns the content of .mcp.json with oxbow's server.
+func (o Options) serversFile(before fields, after ...field) (string, error) {
+	put, _ := o.server([]string{"mcpServers"}, before, after...)
+	members, err := membersOf(file{items: put})
+	return indentedJSON(members), err
+}
+
+func claudeBundle(o Options) (map[string]string, error) {
+	files := claudeFiles(bundleWorld, o)
+	servers, err := membersOf(files[0])
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := hooksFile(files[1])
+	return map[string]string{
+		".claude-plugin/plugin.json": indentedJSON(manifest(published...)),
+		".mcp.json":                  indentedJSON(servers),
+		"hooks/hooks.json":           hooks,
+		"skills/memory/SKILL.md":     skillText,
+		"commands/recall.md":         recallCommandText,
+		"commands/remember.md":       rememberCommandText,
+	}, err
+}
+
+func codexBundle(o Options) (map[string]string, error) {
+	hooks, err := hooksFile(codexFiles(bundleWorld, o)[0])
+	if err != nil {
+		return nil, err
+	}
+	servers, err := o.serversFile(nil, field{"startup_timeout_sec", 20})
+	return map[string]string{
+		".codex-plugin/plugin.json": indentedJSON(manifest(slices.Concat(published, []field{
+			{"hooks", "./hooks/hooks.json"}, {"mcpServers", "./.mcp.json"},
+			{"interface", fields{
+				{"displayName", program}, {"shortDescription", bundleTitle}, {"developerName", bundleOwner},
+				{"category", "Productivity"},
+			}},
+		})...)),
+		".mcp.json":        servers,
+		"hooks/hooks.json": hooks,
+	}, err
+}
+
+func copilotBundle(o Options) (map[string]string, error) {
+	files := copilotFiles(bundleWorld, o)
+	servers, err := membersOf(files[0])
+	return map[string]string{
+		"plugin.json": indentedJSON(manifest(append(slices.Clone(published),
+			field{"hooks", "hooks.json"}, field{"mcpServers", ".mcp.json"})...)),
+		".mcp.json":  indentedJSON(servers),
+		"hooks.json": files[1].content,
+	}, err
+}
+
+// extensionBundle returns a function that makes an extension of Gemini CLI, or of Qwen Code,
+// which has the same format.
+func extensionBundle(client string, filesFor func(World, Options) []file) func(Options) (map[string]string, error) {
+	return func(o Options) (map[string]string, error) {
+		settings := filesFor(bundleWorld, o)[0]
+		members, err := membersOf(settings)
+		if err != nil {
+			return nil, err
+		}
+		hooks, err := hooksFile(settings)
+		return map[string]string{
+			client + "-extension.json": indentedJSON(manifest(field{"mcpServers", members["mcpServers"]})),
+			"hooks/hooks.json":         hooks,
+		}, err
+	}
+}
+
+// opencodeBundle makes an npm package. Its second plug-in adds the server to opencode's
+// configuration, unless there is one of that name.
+func opencodeBundle(o Options) (map[string]string, error) {
+	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}})
+	if err != nil || o.Plugin == nil {
+		return nil, err
+	}
+	source := strings.Replace(o.Plugin(o.argv("hook", "opencode")),
+		`// Written by "oxbow setup opencode", and taken back by "oxbow setup --remove".`,
+		"// The plug-in of oxbow for opencode. It needs the program oxbow in PATH.", 1)
+	return map[string]string{
+		"package.json": indentedJSON(fields{
+			{"name", "oxbow-opencode"}, {"version", bundleVersion}, {"description", bundleTitle},
+			{"type", "module"}, {"main", "index.js"}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
+		}),
+		"index.js": source + `
+export const OxbowServer = async () => ({
+  config: async (config) => {
+    config.mcp = { ` + program + `: ` + string(server) + `, ...config.mcp }
+  },
+})
+`,
+	}, nil
+}
