@@ -13,7 +13,7 @@ import (
 
 // Env is all that a run uses of the outside world. Every field must be set except StdinTerm,
 // StdoutTerm, StderrTerm, Width, Height, Screen, Executable, Environ, Start, Edit, Page, Browse,
-// Listening, Finish, Sleep and Drain.
+// Listening, Finish, Sleep, Drain and HookWaits.
 type Env struct {
 	Args   []string // without the program name
 	Stdin  io.Reader
@@ -48,6 +48,10 @@ type Env struct {
 	// Drain is how long an MCP server continues with the calls that it has read after its client
 	// is gone. If it is 0, the server's default is used.
 	Drain time.Duration
+
+	// HookWaits, if not nil, replaces the limits for hooks. Tests use longer limits because the
+	// machine may be busy.
+	HookWaits *HookWaits
 
 	// Screen returns the terminal on standard input and output, for a full-screen display.
 	Screen func() *tui.Terminal

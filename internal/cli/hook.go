@@ -139,11 +139,11 @@ func (a *app) drainSpool(ctx context.Context, client, home string) {
 // was building is lost, and without an index no prompt is answered in time. The first drain after
 // an interrupted one therefore gets a longer limit.
 func (a *app) drainInTime(client, home string, drain func()) {
-	file, wait := filepath.Join(home, session.SpoolDir, unfinishedFile), waits.final
+	file, wait := filepath.Join(home, session.SpoolDir, unfinishedFile), a.env.hookWaits().Final
 	late, err := os.ReadFile(file)
 	ended := err == nil
 	if ended && len(late) == 0 {
-		wait = waits.unfinished
+		wait = a.env.hookWaits().Unfinished
 		_ = os.WriteFile(file, []byte("late\n"), 0o600) // written first, because the client may not wait so long
 	}
 	done := make(chan struct{})

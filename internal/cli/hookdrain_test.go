@@ -26,10 +26,10 @@ func TestDrainIsEnded(t *testing.T) {
 		}
 		return string(b)
 	}
-	defer func(was hookWaits) { waits = was }(waits)
-	waits.final, waits.unfinished = time.Second, 10*time.Second
 	synctest.Test(t, func(t *testing.T) {
-		a := newApp(newPrompted(t).env)
+		p := newPrompted(t)
+		p.env.HookWaits = &HookWaits{Final: time.Second, Unfinished: 10 * time.Second}
+		a := newApp(p.env)
 		for i, c := range []struct {
 			takes time.Duration
 			want  string

@@ -21,16 +21,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// waits limits how long a client waits for a hook. Tests use longer limits because the machine
-// may be busy.
-var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, calibrate: 250 * time.Millisecond,
-	final: 700 * time.Millisecond, unfinished: 4 * time.Second}
+// HookWaits limits how long a client waits for each step of a hook.
+type HookWaits struct {
+	Start, Prompt time.Duration // for context that is put before a model
+	Calibrate     time.Duration // for the first calibration of a memory; included in Prompt
+	Final         time.Duration // for storing a session at its end
+	Unfinished    time.Duration // for storing it once more if it was not finished; setup lets clients wait 5 s
+}
 
-type hookWaits struct {
-	start, prompt time.Duration // for context that is put before a model
-	calibrate     time.Duration // for the first calibration of a memory; included in prompt
-	final         time.Duration // for storing a session at its end
-	unfinished    time.Duration // for storing it once more if it was not finished; setup lets clients wait 5 s
+// hookWaits returns the limits of the environment, or the limits for clients if it has none.
+func (e *Env) hookWaits() HookWaits {
+	if e.HookWaits != nil {
+		return *e.HookWaits
+	}
+	return HookWaits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond,
+		Final: 700 * time.Millisecond, Unfinished: 4 * time.Second}
 }
 
 // injector puts memory before the model of one session, and records it.
@@ -132,7 +137,7 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 	if (state.HasStart && !hook.ForgetsStart(t.event.Client)) || source == "fork" {
 		return inject.Block{}
 	}
-	return inTime(ctx, waits.start, func(ctx context.Context) inject.Block {
+	return inTime(ctx, t.env.hookWaits().Start, func(ctx context.Context) inject.Block {
 		goOn := ""
 		if state.Compacted {
 			goOn = t.handoffOf(ctx, t.event.Client, t.event.Session)
@@ -176,7 +181,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	project, _ := projectOf(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project,
 		Now: t.env.Now(), State: state}
-	b := inTime(ctx, waits.prompt, func(ctx context.Context) inject.Block {
+	b := inTime(ctx, t.env.hookWaits().Prompt, func(ctx context.Context) inject.Block {
 		choose := t.forPrompt
 		if choose == nil {
 			choose = t.injection

@@ -189,8 +189,9 @@ func TestPromptSilence(t *testing.T) {
 			p := newPrompted(t)
 			c.set(p)
 			if p.late {
-				defer func(was hookWaits) { waits = was }(waits)
-				waits.prompt = 100 * time.Millisecond
+				waits := *patient
+				waits.Prompt = 100 * time.Millisecond
+				p.env.HookWaits = &waits
 			}
 			begun := time.Now()
 			got := p.hook(t, "claude", c.event, asks+c.more, 1, p.dir)

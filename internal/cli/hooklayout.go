@@ -110,7 +110,7 @@ func (l layoutHook) answer(ctx context.Context) []byte {
 		said = l.start(ctx, file)
 	}
 	if l.report.Prompt != "" && l.bound == "" {
-		said += "\n\n" + inTime(ctx, waits.prompt, l.recall)
+		said += "\n\n" + inTime(ctx, l.env.hookWaits().Prompt, l.recall)
 	}
 	return l.report.Answer(said)
 }

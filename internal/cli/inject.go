@@ -92,7 +92,7 @@ func (a *app) tellInjectOff(file string) {
 
 // injection chooses the block that a hook puts before a model with a prompt.
 func (a *app) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
-	out, err := run(ctx, a, verb.Inject, verb.InjectIn{Prompt: p.Text, Of: &p, Wait: waits.calibrate})
+	out, err := run(ctx, a, verb.Inject, verb.InjectIn{Prompt: p.Text, Of: &p, Wait: a.env.hookWaits().Calibrate})
 	return out.Block, err
 }
 

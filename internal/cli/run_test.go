@@ -43,6 +43,8 @@ func newWorld(t *testing.T) *world {
 		Now:    func() time.Time { return time.Date(2026, 4, 18, 9, 30, 0, 0, time.FixedZone("CEST", 7200)) },
 		Rand:   rand.New(rand.NewSource(1)),
 		GOOS:   "linux",
+
+		HookWaits: patient,
 		FileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{Name: "ext4", Kind: sysinfo.Local, Free: 1 << 40, Total: 1 << 41}, nil
 		},

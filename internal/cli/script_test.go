@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,8 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	waits = hookWaits{start: time.Minute, prompt: time.Minute, calibrate: time.Minute, final: time.Minute,
-		unfinished: time.Minute}
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") { // not a command of a script
 		for _, v := range agentVars {
 			os.Unsetenv(v.name)
@@ -45,7 +44,19 @@ func oxbowMain() {
 		return
 	}
 	sayBegun()
-	os.Exit(Main())
+	os.Exit(patientMain())
+}
+
+// patient has limits for hooks on a busy machine.
+var patient = &HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Final: time.Minute,
+	Unfinished: time.Minute}
+
+// patientMain is [Main] with the limits in patient.
+func patientMain() int {
+	return mainOf(func(ctx context.Context, env Env) int {
+		env.HookWaits = patient
+		return Run(ctx, env)
+	}, endSignals()...)
 }
 
 // notRaced skips a test of many processes in a short run with the race detector. Such a process takes

@@ -84,7 +84,7 @@ func (c workerCall) run() (int, error) {
 		defer f.Close()
 		*stream.file = f
 	}
-	return Main(), nil
+	return patientMain(), nil
 }
 
 // worker is the process that runs the commands of one script.

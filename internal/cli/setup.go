@@ -195,7 +195,7 @@ func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
 	if !clients.HasMirrors(home) {
 		return
 	}
-	ctx, stop := context.WithTimeout(ctx, waits.start)
+	ctx, stop := context.WithTimeout(ctx, a.env.hookWaits().Start)
 	defer stop()
 	in := clients.MirrorIn{Client: r.Client, World: a.setupWorld(), Project: projectName}
 	if e := &r.Events[0]; r.Source == "" {

@@ -15,5 +15,5 @@ func unprivileged() {
 		os.Exit(3)
 	}
 	os.Args = os.Args[1:]
-	os.Exit(Main())
+	os.Exit(patientMain())
 }
