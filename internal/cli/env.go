@@ -81,6 +81,23 @@ type Env struct {
 	Finish func() (release func())
 }
 
+// HookWaits limits how long a client waits for each step of a hook.
+type HookWaits struct {
+	Start, Prompt time.Duration // for context that is put before a model
+	Calibrate     time.Duration // for the first calibration of a memory; included in Prompt
+	Final         time.Duration // for storing a session at its end
+	Unfinished    time.Duration // for storing it once more if it was not finished; setup lets clients wait 5 s
+}
+
+// hookWaits returns the limits of the environment, or the limits for clients if it has none.
+func (e *Env) hookWaits() HookWaits {
+	if e.HookWaits != nil {
+		return *e.HookWaits
+	}
+	return HookWaits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond,
+		Final: 700 * time.Millisecond, Unfinished: 4 * time.Second}
+}
+
 // finish calls Finish if it is set.
 func (e *Env) finish() (release func()) {
 	if e.Finish == nil {

@@ -1,7 +1,7 @@
 // This file contains the ways in which an agent keeps a text that it has read, and the times at which
 // it does so.
 
-package cli
+package flows
 
 import (
 	"path/filepath"

@@ -1,6 +1,6 @@
 // This file tests which notes of a project the prompts of a working day get.
 
-package cli
+package flows
 
 import (
 	"encoding/json"

@@ -2,7 +2,7 @@
 // which the agent keeps it, and each time at which it does so. The text must never be shown unasked,
 // and must be marked if somebody asks for it.
 
-package cli
+package flows
 
 import (
 	"slices"

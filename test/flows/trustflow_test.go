@@ -1,7 +1,7 @@
 // This file tests memory poisoning with the whole program: text that an agent writes while it reads
 // foreign text, through every interface, must not be shown unasked.
 
-package cli
+package flows
 
 import (
 	"fmt"

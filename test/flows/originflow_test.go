@@ -1,7 +1,7 @@
 // This file tests agents that copy, in a later turn, a text that their session was shown. The copy
 // names its source and is not trusted more than the source.
 
-package cli
+package flows
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
 // mcpCalls lets the agent call tools of one server. Each call waits for the answer to the one before,
@@ -46,7 +48,7 @@ func (f *flow) mcpCalls(calls ...object) {
 		for range answers { // read the output after the last answer
 		}
 	}()
-	if status := Run(f.t.Context(), env); status != exitDone {
+	if status := cli.Run(f.t.Context(), env); status != 0 {
 		f.t.Errorf("the server ended with status %d", status)
 	}
 	close(answers)

@@ -1,7 +1,7 @@
 // This file tests ordinary work: notes that agents write while they read tracked files, build, test and
 // edit are shown in later sessions that need them.
 
-package cli
+package flows
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // This file contains the clients for the poisoning tests: how each client reports a prompt, a call and
 // an answer to its hook. The formats are those of the recorded reports in internal/hook/testdata.
 
-package cli
+package flows
 
 import (
 	"fmt"

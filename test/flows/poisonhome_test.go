@@ -1,7 +1,7 @@
 // This file contains the home in which the poisoning flows run, and reads the texts that are shown from
 // it.
 
-package cli
+package flows
 
 import (
 	"crypto/rand"
@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/oxbow-memory/oxbow/internal/cli"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
@@ -255,7 +256,7 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 		for range received { // read the output after the last answer
 		}
 	}()
-	if status := Run(h.t.Context(), env); status != exitDone {
+	if status := cli.Run(h.t.Context(), env); status != 0 {
 		h.t.Errorf("the server ended with status %d", status)
 	}
 	close(received)
@@ -320,9 +321,7 @@ func (h *poisonHome) pull(f *poisonFlow) {
 	if h.server == "" {
 		h.putFile(token, tokenSecret+"\n")
 		h.putFile(token+"s", "all "+tokenSecret+" rw\n")
-		s := &street{world: &other, links: map[string]string{}}
-		s.serve(h.t, "serve", "--home", team, "--tokens", token+"s", "--http", ":0")
-		h.server = s.url
+		h.server = other.serve(h.t, "serve", "--home", team, "--tokens", token+"s", "--http", ":0")
 		args = append(args, h.server, "--token-file", token)
 	}
 	h.asPerson(args...)

@@ -1,7 +1,7 @@
 // This file generates the texts of the poisoning flows. The texts of two flows never share a sequence
 // of words, so that many flows can share one home without marking each other.
 
-package cli
+package flows
 
 import (
 	"strings"

@@ -1,7 +1,7 @@
 // This file tests mirrors of a client's own memory: text that others append to its files must not be
 // shown unasked, and text that the client has written is shown.
 
-package cli
+package flows
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // This file contains the ways in which foreign text reaches an agent.
 
-package cli
+package flows
 
 import (
 	"fmt"
