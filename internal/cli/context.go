@@ -146,6 +146,9 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 	if err := answer[any](a, out, func(any) { a.showContext(out.Text, got.Manifest(), in.Manifest) }); err != nil {
 		return err
 	}
+	if caution := layout.Caution(got, a.repeatsOthers); caution != "" {
+		a.note("%s", strings.Trim(caution, "()\n"))
+	}
 	switch {
 	case len(got.Parts) == 0 && len(got.Cut) > 0:
 		a.note("nothing fits the budget; --manifest says what was cut")

@@ -275,13 +275,16 @@ func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, err
 		},
 		Knowledge: a.knowledge,
 		Now:       a.env.Now,
-		Source:    src,
-		Secrets:   a.secretsPolicy(),
-		Project:   a.projectHere,
-		Place:     a.memoryPlace,
-		Host:      a.host(),
-		Words:     referenceText,
-		Loader:    a.loader,
+
+		Unlabelled: a.isUnlabelled(),
+
+		Source:  src,
+		Secrets: a.secretsPolicy(),
+		Project: a.projectHere,
+		Place:   a.memoryPlace,
+		Host:    a.host(),
+		Words:   referenceText,
+		Loader:  a.loader,
 
 		Sessions: a.archive(),
 		Kept:     a.archiveAsIs(),

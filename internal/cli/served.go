@@ -154,7 +154,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	workspace := &verb.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src,
 		Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
 	if o.Home != nil {
-		workspace.Written = o.Home.Written()
+		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
 	}
 	a.exposure = a.exposureOf
 	workspace.Dir, _ = a.abs(".") // if this fails, calls are matched to sessions only by what clients report

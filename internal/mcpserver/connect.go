@@ -129,7 +129,7 @@ func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 		}
 		text := answer.Text()
 		if q, ok := answer.(verb.Quoter); ok && q.Quoted() {
-			text = prompt.Fence("markdown", text)
+			text = w.Caution(text) + prompt.Fence("markdown", text)
 		}
 		if t.ReadOnly && d.opts.Caution != nil {
 			if said := d.opts.Caution(); said != "" {

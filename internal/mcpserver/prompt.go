@@ -340,5 +340,5 @@ func (d *transport) giveHome(ctx context.Context, _ *mcp.GetPromptRequest, args 
 		r.Budget = *budget
 	}
 	c, err := d.home().Context(ctx, r)
-	return c.Text(), err
+	return layout.Caution(c, d.Workspace.RepeatsOthers) + c.Text(), err
 }

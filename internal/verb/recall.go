@@ -94,7 +94,13 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		cited, notes = w.CheckFileRefs(ctx, entriesOf(hits))
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
-	out.fit(out.add(hits, cited, read), most, keep)
+	contents := out.add(hits, cited, read)
+	shown := make([]*Entry, len(out.Hits))
+	for i := range out.Hits {
+		shown[i] = &out.Hits[i]
+	}
+	w.setTrusts(shown, entriesOf(hits))
+	out.fit(contents, most, keep)
 	for i, h := range out.Hits {
 		ShowTo(ctx, hits[i].Entry)
 		if h.Content != nil && q.AsOf == 0 {
@@ -409,6 +415,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		pastOf(m).withhold(ctx, &e)
 	}
 	out := GetOut{Entry: entryOf(e), Notes: notes}
+	w.setTrusts([]*Entry{&out.Entry}, []oxbow.Entry{e})
 	out.Entry.Content = &e.Content
 	if !past {
 		cited, notes := w.CheckFileRefs(ctx, []oxbow.Entry{e})
@@ -553,6 +560,12 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 			out.Entries, at = append(out.Entries, outline(ctx, e)), append(at, i)
 		}
 	}
+	shown := make([]*Entry, len(at))
+	entries := make([]oxbow.Entry, len(at))
+	for i, n := range at {
+		shown[i], entries[i] = &out.Entries[i], page[n]
+	}
+	w.setTrusts(shown, entries)
 	out.fit(offset, most, append(at, len(page)))
 	return out, nil
 }

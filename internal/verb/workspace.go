@@ -53,6 +53,10 @@ type Workspace struct {
 	// that write files use it. If it is nil, nothing is checked.
 	Knowledge func() Knowledge
 
+	// Unlabelled is set if the home has another layout than oxbow's own. Its files do not record
+	// which texts repeat others, so each text is compared when it is shown.
+	Unlabelled bool
+
 	// Annotations returns the annotations of the working tree. The verbs of [Code] need it,
 	// and the files that entries cite are checked against its tree. It is nil if there is no
 	// working tree. It is called only if it is needed.
