@@ -41,7 +41,8 @@ const (
 	recent    = 256 << 10 // bytes at the end, in which a text is not written twice
 	again     = 24 * time.Hour
 	keySize   = 32
-	maxLabels = 8 // maximum number of labels of a block
+	overlap   = 4 << 10 // bytes by which parts of a long text overlap, so that no run of words is lost
+	maxLabels = 8       // maximum number of labels of a block
 	lockWait  = 2 * time.Second
 	readSize  = 256 << 10
 )
@@ -64,9 +65,34 @@ func (f File) Add(level Level, text string, labels ...string) (id string, err er
 	hashes, isWhole := ofRead(text)
 	id, err = f.add(printsFile, level, labels, hashes)
 	if err == nil && !isWhole {
-		return "", errTooLong
+		return "", cmp.Or(f.addMiddle(text), errTooLong)
 	}
 	return id, err
+}
+
+// maxMiddle is the maximum size in bytes of the middle of a text whose prints are kept.
+const maxMiddle = 8 << 20
+
+// addMiddle keeps the prints of a long text between its beginning and its end in the file of
+// dropped prints. If the middle is too long for that, it records that fingerprints are missing.
+func (f File) addMiddle(text string) error {
+	middle := text[maxRead : len(text)-maxRead]
+	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
+		if len(middle) > maxMiddle {
+			f.noteLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
+			return nil
+		}
+		key, err := f.makeKey(dir)
+		if err != nil {
+			return err
+		}
+		var prints []printHash
+		printsOf(text[max(0, maxRead-overlap):len(text)-maxRead+overlap], func(h uint64) {
+			prints = append(prints, key.print(h))
+		})
+		return f.drop(dir, key, prints)
+	})
+	return err
 }
 
 // add appends a block with the prints of hashes to a file.
@@ -323,20 +349,62 @@ func (f File) Has(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrink drops blocks that are too old, and then the oldest blocks.
+// shrink drops blocks that are too old, and then the oldest blocks. The prints of the latter go to
+// the file of dropped prints, so that a flood of texts makes no earlier text pass. Blocks by which a
+// person vouches for words, or which say that a file has text of others, are dropped last.
 func (f File) shrink(dir *vfs.OS, name string, key *cipherKey) error {
-	var blocks [][]byte
+	var blocks []storedBlock
 	err := f.scan(name, func(_ *cipherKey, h *head, sealed, prints []byte) error {
-		blocks = append(blocks, slices.Concat(h.raw, sealed, prints))
+		blocks = append(blocks, storedBlock{h.level, slices.Concat(h.raw, sealed, prints), len(prints)})
 		return nil
 	})
 	if err != nil { // damage later in the file is handled when the file is searched
 		f.putAside(dir, name, lossOf(name, err))
 	}
-	size, from := int64(headerSize), len(blocks)
-	for from > 0 && size+int64(len(blocks[from-1])) <= keepBytes {
-		from--
-		size += int64(len(blocks[from]))
+	size := int64(headerSize)
+	keep := make([]bool, len(blocks))
+	for _, isLasting := range []bool{true, false} {
+		for i, b := range slices.Backward(blocks) {
+			if b.isLasting() != isLasting {
+				continue
+			}
+			if size+int64(len(b.raw)) > keepBytes {
+				break
+			}
+			keep[i] = true
+			size += int64(len(b.raw))
+		}
 	}
-	return vfs.WriteFile(dir, name, slices.Concat(key.header(size), slices.Concat(blocks[from:]...)), 0o600)
+	kept := [][]byte{key.header(size)}
+	var dropped []printHash
+	for i, b := range blocks {
+		switch {
+		case keep[i]:
+			kept = append(kept, b.raw)
+		case b.level == Foreign || b.level == Unvouched:
+			dropped = b.appendPrints(dropped)
+		}
+	}
+	if err := f.drop(dir, key, dropped); err != nil {
+		return err
+	}
+	return vfs.WriteFile(dir, name, slices.Concat(kept...), 0o600)
+}
+
+// storedBlock is a block of a file.
+type storedBlock struct {
+	level  Level
+	raw    []byte
+	prints int // number of bytes of prints, which are the last bytes
+}
+
+// isLasting reports whether the block is dropped after all others.
+func (b *storedBlock) isLasting() bool { return b.level == vouched || b.level == foreignPath }
+
+// appendPrints adds the prints of the block to a list.
+func (b *storedBlock) appendPrints(all []printHash) []printHash {
+	for p := b.raw[len(b.raw)-b.prints:]; len(p) >= printSize; p = p[printSize:] {
+		all = append(all, printAt(p))
+	}
+	return all
 }

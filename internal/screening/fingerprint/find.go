@@ -127,6 +127,9 @@ func (f File) findSome(texts, apart []string, matches []Match, from int) (to int
 				}
 			}
 			w.makeFilter()
+			if err := f.searchDropped(key, w, found); err != nil {
+				return err
+			}
 		}
 		return w.search(key, h, sealed, prints, found)
 	})
@@ -136,6 +139,23 @@ func (f File) findSome(texts, apart []string, matches []Match, from int) (to int
 		}
 	}
 	return to, err
+}
+
+// searchDropped notes which wanted prints may have been dropped from the file. The blocks of the file
+// are newer, so a person's vouching in them still counts.
+func (f File) searchDropped(key *cipherKey, w *wanted[printHash], found map[printHash][]origin) error {
+	sets, err := f.dropped(key)
+	if err != nil {
+		return err
+	}
+	for _, d := range sets {
+		for p := range w.texts {
+			if d.has(p) {
+				found[p] = append(found[p], origin{Unvouched, []string{droppedLabel}})
+			}
+		}
+	}
+	return nil
 }
 
 func textAt(texts []string, i int) string {

@@ -450,3 +450,57 @@ func BenchmarkFull(b *testing.B) {
 		}
 	})
 }
+
+// TestFlood checks that hundreds of pages, or one very long page, make no earlier text pass, and that
+// most other texts stay clean.
+func TestFlood(t *testing.T) {
+	f, now := newFile(t)
+	first := mustAdd(t, f, Foreign, page, "page")
+	own := "the harbor is closed on the second day of the year"
+	mustAdd(t, f, Foreign, own, "own")
+	if err := f.Vouch(f.Find([]string{own}, nil)...); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		mustAdd(t, f, Foreign, words(i, 7_000), fmt.Sprint("text ", i))
+	}
+	if f.Has(first) {
+		t.Fatal("the flood is too small")
+	}
+	if got := labelsOf(f, "deploys of harbor run from the mirror zinc at dawn", ""); got != "|"+droppedLabel {
+		t.Errorf("after the flood, the first page repeats %q", got)
+	}
+	if got := labelsOf(f, own, ""); got != "|" {
+		t.Errorf("what a person vouched for before the flood repeats %q", got)
+	}
+	clean := 0
+	for i := range 200 {
+		if got := labelsOf(f, words(1_000_000+i, 40), ""); got == "|" {
+			clean++
+		}
+	}
+	t.Logf("%d of 200 other texts are clean after 400 pages of 7,000 words", clean)
+	if clean < 160 {
+		t.Errorf("%d of 200 other texts are clean, want at least 160", clean)
+	}
+	middle := "some words that stand in the middle of a very long page"
+	long := words(5_000_000, 90_000)
+	if _, err := f.Add(Foreign, long+"\n"+middle+".\n"+long, "long"); err == nil {
+		t.Error("Add of a long page reports no error")
+	}
+	if got := labelsOf(f, middle, ""); got != "|"+droppedLabel {
+		t.Errorf("the middle of a long page repeats %q", got)
+	}
+	*now = now.Add(keepFor - time.Hour)
+	if got := labelsOf(f, page, ""); got != "|"+droppedLabel {
+		t.Errorf("14 days later, the first page repeats %q", got)
+	}
+	if err := os.WriteFile(filepath.Join(f.Dir, droppedFile), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := labelsOf(f, page, ""); got != "|"+lossLabel {
+			t.Errorf("with a damaged file, the first page repeats %q", got)
+		}
+	}
+}

@@ -30,6 +30,11 @@ type Loss struct {
 func (f File) putAside(dir *vfs.OS, name, why string) {
 	_ = os.RemoveAll(filepath.Join(f.Dir, name+asideEnd))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+asideEnd))
+	f.noteLoss(dir, why)
+}
+
+// noteLoss records that fingerprints were lost.
+func (f File) noteLoss(dir *vfs.OS, why string) {
 	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), why)
 	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
 }
@@ -44,8 +49,17 @@ func (f File) repair(name string) {
 		if err != nil {
 			return err
 		}
-		if err := f.scan(name, func(*cipherKey, *head, []byte, []byte) error { return nil }); err == nil {
-			return nil // another process has repaired the file
+		err = f.scan(name, func(*cipherKey, *head, []byte, []byte) error { return nil })
+		_, droppedErr := f.dropped(key)
+		if err == nil && droppedErr == nil {
+			return nil // another process has repaired the files
+		}
+		if droppedErr != nil {
+			for _, name := range []string{droppedFile, droppedOldFile} {
+				if _, err := f.readDropped(name, key); err != nil {
+					f.putAside(dir, name, lossOf(name, err))
+				}
+			}
 		}
 		return f.shrink(dir, name, key)
 	})

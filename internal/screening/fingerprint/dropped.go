@@ -1,0 +1,151 @@
+// This file keeps, in a small approximate set, the prints that no longer fit into the file of
+// texts.
+//
+// The set is a Bloom filter: it forgets no print, but may report a print that was never added. A
+// text that seems to have such a print counts as a text that nobody vouches for, because the set
+// has no labels. The more is dropped, the more texts are mistaken for repetitions; the set never
+// lets a repetition pass.
+//
+// The file consists of two generations of the same form, which take turns every 14 days:
+//
+//	magic   8 bytes "OXdrop01"
+//	check   8 bytes of the key: the start of HMAC-SHA-256(key, "dropped")
+//	start   8 bytes seconds since 1970 when the first print was added
+//	zero    4 bytes
+//	check   4 bytes CRC-32C of the bytes before and of the bits
+//	bits    4 MB
+
+package fingerprint
+
+import (
+	"errors"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Names of the files of dropped prints: the one to which prints are added, and the one before.
+const (
+	droppedFile    = "read.dropped"
+	droppedOldFile = "read.dropped.old"
+)
+
+const (
+	droppedHeader = 32
+	droppedBits   = 1 << 25
+	droppedHashes = 6 // bits of a print
+	// droppedLabel is the label of a match with a dropped print.
+	droppedLabel = "read-earlier"
+)
+
+var droppedMagic = []byte("OXdrop01")
+
+// droppedSet is one generation of dropped prints.
+type droppedSet struct {
+	start time.Time
+	data  []byte // header and bits
+}
+
+// eachBit calls fn with the position of each bit of a print until fn returns false.
+func eachBit(p printHash, fn func(at uint64) bool) bool {
+	h := finish(uint64(p) * runFactor)
+	step := finish(h^uint64(p)) | 1
+	for range droppedHashes {
+		if !fn(h % droppedBits) {
+			return false
+		}
+		h += step
+	}
+	return true
+}
+
+func (d *droppedSet) add(p printHash) {
+	eachBit(p, func(at uint64) bool {
+		d.data[droppedHeader+at/8] |= 1 << (at % 8)
+		return true
+	})
+}
+
+func (d *droppedSet) has(p printHash) bool {
+	return eachBit(p, func(at uint64) bool { return d.data[droppedHeader+at/8]&(1<<(at%8)) != 0 })
+}
+
+// seal writes the header.
+func (d *droppedSet) seal(key *cipherKey) {
+	copy(d.data, droppedMagic)
+	le.PutUint64(d.data[8:], key.mac([]byte("dropped")))
+	le.PutUint64(d.data[16:], uint64(d.start.Unix()))
+	le.PutUint32(d.data[28:], d.sum())
+}
+
+func (d *droppedSet) sum() uint32 {
+	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
+}
+
+// readDropped reads a generation. It returns nil if the file does not exist or is so old that all
+// its prints are too old.
+func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
+	path := filepath.Join(f.Dir, name)
+	file, err := vfs.OpenRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	d := &droppedSet{data: make([]byte, droppedHeader+droppedBits/8)}
+	n, _ := file.ReadAt(d.data, 0) // a file that is too short is damaged
+	if n != len(d.data) || string(d.data[:8]) != string(droppedMagic) ||
+		le.Uint64(d.data[8:]) != key.mac([]byte("dropped")) || le.Uint32(d.data[28:]) != d.sum() {
+		return nil, errDamaged
+	}
+	d.start = time.Unix(int64(le.Uint64(d.data[16:])), 0)
+	if f.Now().Sub(d.start) >= 2*keepFor { // prints are added for keepFor after the start
+		return nil, nil
+	}
+	return d, nil
+}
+
+// drop adds prints to the present generation. If it is too old, drop begins a new one.
+func (f File) drop(dir *vfs.OS, key *cipherKey, prints []printHash) error {
+	if len(prints) == 0 {
+		return nil
+	}
+	d, err := f.readDropped(droppedFile, key)
+	if err != nil {
+		f.putAside(dir, droppedFile, lossOf(droppedFile, err))
+	}
+	if d != nil && f.Now().Sub(d.start) >= keepFor {
+		if err := os.Rename(filepath.Join(f.Dir, droppedFile), filepath.Join(f.Dir, droppedOldFile)); err != nil {
+			return err
+		}
+		d = nil
+	}
+	if d == nil {
+		d = &droppedSet{start: f.Now(), data: make([]byte, droppedHeader+droppedBits/8)}
+	}
+	for _, p := range prints {
+		d.add(p)
+	}
+	d.seal(key)
+	return vfs.WriteFile(dir, droppedFile, d.data, 0o600)
+}
+
+// dropped returns the generations of dropped prints.
+func (f File) dropped(key *cipherKey) (sets []*droppedSet, err error) {
+	for _, name := range []string{droppedFile, droppedOldFile} {
+		d, err := f.readDropped(name, key)
+		if err != nil {
+			return nil, err
+		}
+		if d != nil {
+			sets = append(sets, d)
+		}
+	}
+	return sets, nil
+}
