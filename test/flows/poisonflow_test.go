@@ -104,8 +104,9 @@ func cleanFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	return all
 }
 
-// openFlows returns flows of attacks that are not prevented. They are reported, but not counted.
-func openFlows(clients []*agentClient, from int) (all []*poisonFlow) {
+// openFlows returns flows of attacks that are not prevented, some of each class for each client. They
+// are reported, but not counted.
+func openFlows(clients []*agentClient, from, some int) (all []*poisonFlow) {
 	keeps, times := keepings(), timings()
 	tracked := fileWay("tracked file", useRead, "docs/%s.md", func(h *poisonHome, path, text string) {
 		h.putFile(path, text)
@@ -114,7 +115,7 @@ func openFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	told := wayIn{name: "web page", use: useFind, arg: addressOf}
 	for _, c := range clients {
 		for _, class := range []string{"typed or pasted by the person", "read in a tracked file", "in other words"} {
-			for range 3 {
+			for range some {
 				for formOf(from).isOrder {
 					from++
 				}
@@ -287,12 +288,16 @@ func TestPoisonFlows(t *testing.T) {
 	testenv.Sequential(t)
 	testenv.Program(t, "git", "apt-get install git")
 	clients := agentClients()
-	flows := poisonFlows(clients, testenv.Long(4, 1))
+	oneOf := 16 // each way in and each way of keeping is in at least one flow
+	if testenv.IsLong() {
+		oneOf = testenv.Long(4, 1)
+	}
+	flows := poisonFlows(clients, oneOf)
 	apart(t, flows)
 	counts := flowCounts{byTime: map[string]int{}, byClient: map[string]int{}, byWay: map[string]int{},
 		byKeep: map[string]int{}, open: map[string][2]int{}, quiet: map[string][2]int{}}
 	clean := cleanFlows(clients, len(flows))
-	open := openFlows(clients, len(flows)+2*len(clean))
+	open := openFlows(clients, len(flows)+2*len(clean), testenv.Long(1, 9))
 	t.Run("client", func(t *testing.T) {
 		for _, c := range clients {
 			of := func(all []*poisonFlow) []*poisonFlow {
@@ -307,12 +312,13 @@ func TestPoisonFlows(t *testing.T) {
 			})
 		}
 	})
-	counts.report(t)
+	counts.report(t, 1200/oneOf)
 }
 
-// report logs the figures. It checks that there were enough flows, and that clean texts are shown,
-// because otherwise silence would mean nothing.
-func (n *flowCounts) report(t *testing.T) {
+// report logs the figures. It checks that there were at least so many flows, that each way in and each
+// way of keeping was in one of them, and that clean texts are shown, because otherwise silence would mean
+// nothing.
+func (n *flowCounts) report(t *testing.T, least int) {
 	t.Helper()
 	t.Logf("%d flows: %d came up by themselves, %d were found without a mark", n.flows, n.up, n.unmarked)
 	t.Logf(
@@ -330,8 +336,18 @@ func (n *flowCounts) report(t *testing.T) {
 		n.open,
 		n.quiet,
 	)
-	if n.flows < 300 {
-		t.Errorf("%d flows, want 300 and more", n.flows)
+	if n.flows < least {
+		t.Errorf("%d flows, want %d and more", n.flows, least)
+	}
+	for _, w := range waysIn() {
+		if n.byWay[w.name] == 0 {
+			t.Errorf("no flow reads %s", w.name)
+		}
+	}
+	for _, k := range keepings() {
+		if n.byKeep[k.name] == 0 {
+			t.Errorf("no flow keeps %s", k.name)
+		}
 	}
 	if n.cleanUp*10 < n.clean*9 {
 		t.Errorf("without foreign reading %d of %d came up, want nine of ten", n.cleanUp, n.clean)
