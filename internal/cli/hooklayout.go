@@ -360,6 +360,9 @@ func (l layoutHook) note() error {
 	for _, t := range turn.Read() {
 		lines = append(lines, noteLine{Taint: t, Untraced: slices.Contains(untraced, t)})
 	}
+	if err := l.noteReasoning(); err != nil {
+		return err
+	}
 	if len(lines) == 0 {
 		return nil
 	}
@@ -375,6 +378,22 @@ func (l layoutHook) note() error {
 	}
 	_, err = f.Write(b.Bytes())
 	return cmp.Or(err, f.Close())
+}
+
+// noteReasoning stores what the agent of opencode said, until the session ends. This client has no
+// transcript, and an annotation of an edit needs the text before the edit.
+func (l layoutHook) noteReasoning() error {
+	if l.event.Client != "opencode" {
+		return nil
+	}
+	spool := session.Spool{Dir: filepath.Join(l.state, session.SpoolDir), Redact: redactor(l.home)}
+	for _, e := range l.report.Events {
+		if e.Kind == session.End {
+			_ = os.Remove(spool.File(l.event.Client, l.event.Session))
+			return nil
+		}
+	}
+	return spool.Append(l.report.Events...)
 }
 
 // notes reads the notes of the session. It skips lines that are not valid JSON, such as an
