@@ -357,6 +357,12 @@ func writeAnnotation(b *strings.Builder, a Annotation) {
 	if a.By != "" {
 		fmt.Fprintf(b, " by %s", a.By)
 	}
+	if a.Profile != "" {
+		fmt.Fprintf(b, ", memory profile %q", a.Profile)
+	}
+	if a.Commit != "" {
+		b.WriteString(", commit " + a.Commit)
+	}
 	if a.Standing != "" {
 		b.WriteString(", " + a.Standing)
 	}
