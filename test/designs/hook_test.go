@@ -5,10 +5,11 @@ package designs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
@@ -105,6 +106,8 @@ func (d *hookDoor) end(summary string) (string, error) {
 		_, err = d.report("AfterAgent", map[string]any{"prompt": "hello", "prompt_response": summary})
 	case "opencode":
 		_, err = d.report("AgentText", map[string]any{"text": summary, "text_id": "p1", "turn_id": "t1"})
+	case "copilot":
+		return "", errNoWay // Copilot CLI does not report the last message
 	default:
 		_, err = d.report("Stop", map[string]any{"last_assistant_message": summary})
 	}
@@ -122,23 +125,45 @@ const (
 		"\treturn \"hello, \" + name\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
 )
 
-// edit replays the recorded session of the client until the end of its first turn. In it, the agent
-// says "SAY-2 return the string" and edits hello.go.
-func (d *hookDoor) edit() (string, error) {
-	recorded := filepath.Join("..", "..", "internal", "hook", "testdata", d.client+"-work")
-	if err := d.placeTranscript(recorded); err != nil {
-		return "", err
+// recording returns the files with the reports and the transcript of a recorded session, in which
+// the agent says that it returns the string, and edits hello.go. The transcript of opencode does
+// not exist.
+func (d *hookDoor) recording() (hooks, transcript []byte, err error) {
+	internal := filepath.Join("..", "..", "internal")
+	recorded := filepath.Join(internal, "hook", "testdata", d.client+"-work")
+	hooksFile, transcriptFile := filepath.Join(recorded, "hooks.jsonl"), filepath.Join(recorded, "transcript.0.jsonl")
+	if d.client == "codex" {
+		live := filepath.Join(internal, "agent", "transcript", "testdata", "live")
+		hooksFile, transcriptFile = filepath.Join(live, "codex.hooks"), filepath.Join(live, "codex.jsonl")
 	}
-	data, err := os.ReadFile(filepath.Join(recorded, "hooks.jsonl"))
+	hooks, err = os.ReadFile(hooksFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	transcript, err = os.ReadFile(transcriptFile)
+	if d.client == "opencode" && os.IsNotExist(err) {
+		err = nil
+	}
+	if d.client == "codex" {
+		// The rest was not yet written when the first edit was reported.
+		transcript, _, _ = bytes.Cut(transcript, []byte(`{"timestamp":"2026-11-20T21:46:24.663Z"`))
+	}
+	return d.localPaths(hooks), d.localPaths(transcript), err
+}
+
+// edit replays the recorded session of the client until the end of its first turn.
+func (d *hookDoor) edit() (string, error) {
+	hooks, transcript, err := d.recording()
 	if err != nil {
 		return "", err
 	}
-	data = d.localPaths(data)
+	if err := placeTranscript(hooks, transcript); err != nil {
+		return "", err
+	}
 	edited := false
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(hooks) {
 		var r struct {
 			Event string `json:"hook_event_name"`
-			Tool  string `json:"tool_name"`
 		}
 		if err := json.Unmarshal(line, &r); err != nil {
 			return "", err
@@ -152,14 +177,12 @@ func (d *hookDoor) edit() (string, error) {
 		if _, err := d.feed(line); err != nil {
 			return "", err
 		}
-		if edited && (r.Event == "Stop" || r.Event == "AfterAgent" || r.Event == "SessionEnd") {
+		isEnd := slices.Contains([]string{"Stop", "AfterAgent", "SessionEnd"}, r.Event)
+		if edited && (isEnd || d.client == "codex") {
 			return "", nil
 		}
 	}
-	if !edited {
-		return "", fmt.Errorf("the recorded session of %s contains no edit of hello.go", d.client)
-	}
-	return "", nil
+	return "", fmt.Errorf("the recorded session of %s contains no whole turn with an edit of hello.go", d.client)
 }
 
 // isEdit reports whether a report is about the recorded edit of hello.go.
@@ -172,32 +195,23 @@ func (d *hookDoor) localPaths(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("/home/dev"), []byte(d.w.user))
 }
 
-// placeTranscript writes the recorded transcript to the place in which the client keeps it.
-func (d *hookDoor) placeTranscript(recorded string) error {
-	data, err := os.ReadFile(filepath.Join(recorded, "transcript.0.jsonl"))
-	if os.IsNotExist(err) {
-		return nil // opencode has no transcripts
-	}
-	if err != nil {
-		return err
-	}
-	hooks, err := os.ReadFile(filepath.Join(recorded, "hooks.jsonl"))
-	if err != nil {
-		return err
+// placeTranscript writes the transcript to the place that the reports name.
+func placeTranscript(hooks, transcript []byte) error {
+	if len(transcript) == 0 {
+		return nil
 	}
 	for line := range bytes.Lines(hooks) {
 		var r struct {
 			Transcript string `json:"transcript_path"`
 		}
 		if json.Unmarshal(line, &r) == nil && r.Transcript != "" {
-			path := strings.Replace(r.Transcript, "/home/dev", d.w.user, 1)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Dir(r.Transcript), 0o755); err != nil {
 				return err
 			}
-			return os.WriteFile(path, d.localPaths(data), 0o644)
+			return os.WriteFile(r.Transcript, transcript, 0o644)
 		}
 	}
-	return fmt.Errorf("no report in %s names a transcript", recorded)
+	return errors.New("no report names a transcript")
 }
 
 func (d *hookDoor) close() error {

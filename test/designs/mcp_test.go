@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,6 +26,7 @@ type mcpDoor struct {
 	w       *world
 	isHTTP  bool
 	session *mcp.ClientSession
+	handle  string // of the memory profile that was loaded last
 	stop    func()
 }
 
@@ -167,6 +170,10 @@ func (d *mcpDoor) prompt(message string) (string, error) {
 	return p.Messages[0].Content.(*mcp.TextContent).Text, nil
 }
 
+// handlePattern finds the handle in the answer of load_memory_profile.
+var handlePattern = regexp.MustCompile(`, handle (\S+):`)
+
+// call calls a tool and remembers the handle of a loaded memory profile.
 func (d *mcpDoor) call(name string, args map[string]any) (string, error) {
 	s, err := d.open()
 	if err != nil {
@@ -180,10 +187,16 @@ func (d *mcpDoor) call(name string, args map[string]any) (string, error) {
 	if result.IsError {
 		return "", errors.New(text)
 	}
+	if found := handlePattern.FindStringSubmatch(text); found != nil {
+		d.handle = found[1]
+	}
 	return text, nil
 }
 
+// tool calls a tool with the arguments in a JSON object. In it, $HANDLE is replaced by the handle of
+// the memory profile that was loaded last.
 func (d *mcpDoor) tool(name, args string) (string, error) {
+	args = strings.ReplaceAll(args, "$HANDLE", d.handle)
 	var values map[string]any
 	if err := json.Unmarshal([]byte(args), &values); err != nil {
 		return "", fmt.Errorf("%s: %w", args, err)

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/test/crashfs"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -24,15 +28,18 @@ type program func(w *world) (string, error)
 
 func programs() map[string]program {
 	return map[string]program{
-		"crash":      crashProgram,
-		"fault":      faultProgram,
-		"standalone": standaloneProgram,
-		"parents":    parentsProgram,
-		"ops":        opsProgram,
-		"checkpoint": checkpointProgram,
-		"postings":   postingsProgram,
-		"resume":     resumeProgram,
-		"memory":     inMemoryProgram,
+		"crash":        crashProgram,
+		"day":          dayProgram,
+		"fault":        faultProgram,
+		"standalone":   standaloneProgram,
+		"parents":      parentsProgram,
+		"ops":          opsProgram,
+		"checkpoint":   checkpointProgram,
+		"postings":     postingsProgram,
+		"resume":       resumeProgram,
+		"memory":       inMemoryProgram,
+		"build-js":     func(w *world) (string, error) { return buildProgram(w, "js") },
+		"build-wasip1": func(w *world) (string, error) { return buildProgram(w, "wasip1") },
 	}
 }
 
@@ -108,6 +115,45 @@ func (w *world) readOn(fsys vfs.FS) (string, error) {
 	defer h.Close()
 	e, err := h.Memory().Get(w.detached(), "crash")
 	return strings.TrimSpace(e.Content), err
+}
+
+// dayProgram adds to the log of a day and crashes the machine at each operation. After each crash,
+// the log contains the new entry whole or not at all.
+func dayProgram(w *world) (string, error) {
+	start := crashfs.New(nil)
+	if err := w.writeOn(start.Process(), "old text"); err != nil {
+		return "", err
+	}
+	const log = ".duragent/agents/rei/memory/daily/2026-04-18.md"
+	const whole = "# 2026-04-18\n\n## 09:30\n\nFixed the parser.\n"
+	for at := 1; ; at++ {
+		disk := start.Clone()
+		disk.StopAt(start.Ops() + at)
+		acknowledged := w.rememberDay(disk.Process()) == nil
+		for img, label := range disk.Images {
+			data, err := vfs.ReadFile(img, log, -1)
+			isAbsent := errors.Is(err, fs.ErrNotExist) && !acknowledged
+			if !isAbsent && (err != nil || string(data) != whole) {
+				return "", fmt.Errorf("crash at operation %d, %s: the log is %q, %w", at, label, data, err)
+			}
+		}
+		if !disk.Stopped() {
+			return fmt.Sprintf("crashed at %d operations", at-1), nil
+		}
+	}
+}
+
+func (w *world) rememberDay(fsys vfs.FS) error {
+	h, err := w.openOn(fsys)
+	if err != nil {
+		return err
+	}
+	_, err = h.Memory().Remember(w.detached(), oxbow.Entry{Kind: oxbow.Journal, Content: "Fixed the parser.",
+		Name: "2026-04-18 09:30"})
+	if cerr := h.Close(); err == nil && !errors.Is(cerr, crashfs.ErrCrashed) {
+		return cerr
+	}
+	return err
 }
 
 // faultProgram makes the disk fail at each operation of a write. The memory must not show a text
@@ -275,4 +321,24 @@ func inMemoryProgram(w *world) (string, error) {
 		return "", err
 	}
 	return w.readOn(fsys)
+}
+
+// buildProgram tests that the packages which the layout needs can be built for a system of
+// WebAssembly: no file that the system excludes is needed. It only lists the packages, because the
+// build of the module for these systems is part of the checks before a change lands.
+func buildProgram(w *world, goos string) (string, error) {
+	testenv.Program(w.t, "go", "https://go.dev/dl")
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Error}} {{.}}{{end}}",
+		"github.com/oxbow-memory/oxbow/layout/"+w.layout)
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=wasm")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(strings.TrimSpace(line), " ") {
+			return "", fmt.Errorf("GOOS=%s: %s", goos, line)
+		}
+	}
+	return "built", nil
 }

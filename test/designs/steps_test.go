@@ -30,6 +30,8 @@ func actions() map[string]action {
 		"prompt":  func(w *world, _ step, args []string) (string, error) { return w.door.prompt(args[0]) },
 		"compact": func(w *world, _ step, args []string) (string, error) { return w.door.compact(args[0]) },
 		"end":     func(w *world, _ step, args []string) (string, error) { return w.door.end(args[0]) },
+		"select":  func(w *world, _ step, args []string) (string, error) { return w.selectProfile(args[0]) },
+		"handoff": func(w *world, _ step, _ []string) (string, error) { return w.takeHandoff() },
 		"edit":    func(w *world, _ step, _ []string) (string, error) { return w.door.edit() },
 		"session": func(w *world, _ step, _ []string) (string, error) { return w.out, w.door.close() },
 		"tool": func(w *world, s step, args []string) (string, error) {
@@ -79,7 +81,11 @@ func actions() map[string]action {
 			w.flags = args
 			return "", nil
 		},
-		"git":  gitStep,
+		"git": gitStep,
+		"commit": func(w *world, _ step, _ []string) (string, error) {
+			who := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}
+			return "", runGit(w.tree, append(who, "commit", "-qam", "edit")...)
+		},
 		"copy": copyStep,
 		"run": func(w *world, _ step, args []string) (string, error) {
 			fn, found := programs()[args[0]]

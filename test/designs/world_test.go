@@ -34,6 +34,8 @@ type world struct {
 	vars map[string]string
 	now  time.Time
 
+	isIdle bool // actions of oxbow do nothing; see TestRowsCanFail
+
 	flags []string // global flags of every command line and server
 	out   string   // output of the last action
 	saved map[string][]byte

@@ -1,0 +1,58 @@
+// This file plays steps about memory profiles and handoffs, which each door does in its own way.
+
+package designs
+
+import (
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow/layout"
+)
+
+// selectProfile returns the text that a memory profile selects, as the door gives it to a model.
+func (w *world) selectProfile(name string) (string, error) {
+	switch d := w.door.(type) {
+	case cliDoor:
+		return w.oxbow("context", "--profile", name)
+	case *goDoor:
+		h, err := d.open()
+		if err != nil {
+			return "", err
+		}
+		p, ok := h.(layout.Profiler)
+		if !ok {
+			return "", fmt.Errorf("%s has no profiles", w.layout)
+		}
+		bound, err := p.WithProfile(name)
+		if err != nil {
+			return "", err
+		}
+		c, err := bound.Context(w.detached(), layout.Request{})
+		return c.Text(), err
+	case *mcpDoor:
+		return d.call("load_memory_profile", map[string]any{"name": name})
+	}
+	w.setVar("OXBOW_PROFILE", name)
+	defer w.setVar("OXBOW_PROFILE", "")
+	return w.door.context()
+}
+
+// takeHandoff begins a session that takes over the open handoff. In MCP, a person picks the prompt.
+func (w *world) takeHandoff() (string, error) {
+	switch d := w.door.(type) {
+	case cliDoor:
+		return w.oxbow("context", "--handoff")
+	case *mcpDoor:
+		s, err := d.open()
+		if err != nil {
+			return "", err
+		}
+		p, err := s.GetPrompt(w.detached(), &mcp.GetPromptParams{Name: "handoff"})
+		if err != nil {
+			return "", err
+		}
+		return p.Messages[0].Content.(*mcp.TextContent).Text, nil
+	}
+	return w.door.context()
+}
