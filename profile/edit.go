@@ -3,6 +3,7 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -62,13 +63,11 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		}
 		mode = fi.Mode().Perm()
 	}
-	return vfs.ReplaceFile(fsys, f.path, data, mode, func() error {
-		now, err := readFile(fsys, f.path, maxFile)
-		if err == nil && string(now) != string(was) {
-			err = &oxbow.NameError{Name: s.shown(f), Err: oxbow.ErrConflict}
-		}
-		return err
-	})
+	err = vfs.ReplaceUnchanged(fsys, f.path, append([]byte{}, was...), data, mode)
+	if errors.Is(err, vfs.ErrChanged) {
+		err = &oxbow.NameError{Name: s.shown(f), Err: oxbow.ErrConflict}
+	}
+	return err
 }
 
 // An ExistsError reports that the profile already exists. It matches [oxbow.ErrExists].

@@ -4,6 +4,7 @@
 package vfs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -260,6 +261,47 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, errors.Join(err, d.Discard()))
+	}
+	return nil
+}
+
+// ErrChanged reports that a file does not have the content that the caller read before.
+var ErrChanged = errors.New("the file was changed meanwhile")
+
+// ReplaceUnchanged is like [WriteFile], but writes only if the file still has the content was, which
+// the caller read before. A nil was means that there was no file. Otherwise the file is not changed
+// and the error matches [ErrChanged]. Everything that replaces text which people edit calls this
+// function or [RemoveUnchanged], so that an edit is never overwritten.
+func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
+	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
+}
+
+// RemoveUnchanged durably removes a file that still has the content was. Otherwise the file is not
+// removed and the error matches [ErrChanged].
+func RemoveUnchanged(fsys FS, name string, was []byte) error {
+	err := CheckUnchanged(fsys, name, was)
+	if err == nil {
+		err = fsys.Remove(name)
+	}
+	if err != nil {
+		return fmt.Errorf("removing %s: %w", name, err)
+	}
+	return syncName(fsys, name)
+}
+
+// CheckUnchanged returns [ErrChanged] unless the file has the content was. A nil was means that there
+// must be no file.
+func CheckUnchanged(fsys FS, name string, was []byte) error {
+	now, err := ReadFile(fsys, name, int64(len(was)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && was == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrTooLarge):
+		return ErrChanged
+	case err != nil:
+		return err
+	case was == nil || !bytes.Equal(now, was):
+		return ErrChanged
 	}
 	return nil
 }

@@ -4,6 +4,7 @@
 package vfs
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -139,5 +140,59 @@ func TestDraftRemovesLeftovers(t *testing.T) {
 			t.Errorf("%s is still there", left)
 		}
 		wantFile(t, fsys, name, "whole")
+	}
+}
+
+// An edit that somebody makes after the file was read is never overwritten or removed, whatever its
+// length is, and neither is a file that somebody created or removed.
+func TestReplaceUnchanged(t *testing.T) {
+	read := []byte("as read")
+	for _, c := range []struct {
+		what string
+		was  []byte
+		now  []byte // nil if there is no file
+		want error
+	}{
+		{"unchanged", read, read, nil},
+		{"empty", []byte{}, []byte{}, nil},
+		{"new", nil, nil, nil},
+		{"edited", read, []byte("as Read"), ErrChanged},
+		{"longer", read, []byte("as read, and more"), ErrChanged},
+		{"shorter", read, []byte("as"), ErrChanged},
+		{"created", nil, []byte{}, ErrChanged},
+		{"removed", read, nil, ErrChanged},
+	} {
+		for _, remove := range []bool{false, true} {
+			if remove && c.was == nil {
+				continue
+			}
+			fsys := NewMem()
+			if c.now != nil {
+				if err := WriteFile(fsys, "f", c.now, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var err error
+			if remove {
+				err = RemoveUnchanged(fsys, "f", c.was)
+			} else {
+				err = ReplaceUnchanged(fsys, "f", c.was, []byte("new"), 0o600)
+			}
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: the error is %v, want %v", c.what, err, c.want)
+			}
+			want := c.now
+			if c.want == nil {
+				want = []byte("new")
+			}
+			isGone := want == nil || (remove && c.want == nil)
+			got, err := ReadFile(fsys, "f", -1)
+			if isGone != errors.Is(err, fs.ErrNotExist) || (!isGone && !bytes.Equal(got, want)) {
+				t.Errorf("%s: the file contains %q, %v", c.what, got, err)
+			}
+			if files, err := fsys.ReadDir("."); err != nil || len(files) > 1 {
+				t.Errorf("%s: there are %d files, %v", c.what, len(files), err)
+			}
+		}
 	}
 }

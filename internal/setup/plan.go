@@ -12,7 +12,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Change is a planned change of one file.
@@ -247,9 +250,6 @@ func (f *file) editText(text, base []byte, edit textEdit) ([]byte, error) {
 	return joinBOM(bom, d.bytes()), nil
 }
 
-// errChanged is returned if somebody else changed the file after the plan was made.
-var errChanged = errors.New("it was changed meanwhile")
-
 // Apply writes the file, and the record that allows removing the change.
 func (c *Change) Apply() error {
 	sweep(c.real)
@@ -264,31 +264,29 @@ func (c *Change) Apply() error {
 			return err
 		}
 	}
-	sure := func() error {
-		now, err := readFile(c.real)
-		if err == nil && ((now == nil) != (c.Before == nil) || !bytes.Equal(now, c.Before)) {
-			err = errChanged
-		}
-		return err
-	}
-	var err error
-	if c.After == nil {
-		err = sure()
-		if err == nil {
-			err = os.Remove(c.real)
-		}
-	} else {
-		err = replaceFile(c.real, c.After, c.mode, sure)
-	}
+	err := c.replace()
 	if err == nil && c.remove {
 		err = c.w.forget(c.real)
 	}
 	return err
 }
 
+// replace writes or removes the file, unless it has changed since the plan was made.
+func (c *Change) replace() error {
+	if c.After != nil {
+		return replaceFile(c.real, c.Before, c.After, c.mode)
+	}
+	dir, err := vfs.Dir(filepath.Dir(c.real))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return vfs.RemoveUnchanged(dir, filepath.Base(c.real), c.Before)
+}
+
 // Changed reports whether err means that the file has changed since the plan was made. The
 // caller should plan again.
-func Changed(err error) bool { return errors.Is(err, errChanged) }
+func Changed(err error) bool { return errors.Is(err, vfs.ErrChanged) }
 
 // HasNoProject reports whether err means that the client has no project files.
 func HasNoProject(err error) bool { return errors.Is(err, errScope) }

@@ -122,7 +122,7 @@ func (w World) writeRecordOf(real string, after, base []byte, off bool, choices 
 	}
 	meta, backup := w.paths(real)
 	if r.Existed {
-		if err := replaceFile(backup, base, 0o600, nil); err != nil {
+		if err := writeFile(backup, base); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (w World) keepChoices(real string, choices *choices) error {
 }
 
 func writeRecord(meta string, r *record) error {
-	return replaceFile(meta, []byte(indentedJSON(r)), 0o600, nil)
+	return writeFile(meta, []byte(indentedJSON(r)))
 }
 
 // forget removes the record of a file, and the directories that setup created if they are
@@ -286,19 +286,30 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// replaceFile atomically replaces the content of a file.
-func replaceFile(path string, data []byte, mode fs.FileMode, sure func() error) error {
-	was, serr := os.Stat(path)
+// writeFile atomically writes a file of this package.
+func writeFile(path string, data []byte) error {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	err = vfs.ReplaceFile(dir, filepath.Base(path), bytes.Clone(data), mode, sure)
+	defer dir.Close()
+	return vfs.WriteFile(dir, filepath.Base(path), bytes.Clone(data), 0o600)
+}
+
+// replaceFile atomically replaces the content of a file, unless its content is not was any more. A nil
+// was means that there was no file.
+func replaceFile(path string, was, data []byte, mode fs.FileMode) error {
+	info, serr := os.Stat(path)
+	dir, err := vfs.Dir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	err = vfs.ReplaceUnchanged(dir, filepath.Base(path), was, bytes.Clone(data), mode)
 	if err != nil {
 		return err
 	}
 	if serr == nil {
-		keepOwner(path, was)
+		keepOwner(path, info)
 	}
 	if fi, err := os.Stat(path); err == nil && fi.Mode().Perm() != mode {
 		return os.Chmod(path, mode)

@@ -361,5 +361,5 @@ func MergeFiles(base, ours, theirs string) (conflict bool, err error) {
 	if err != nil || merged == texts[1] {
 		return conflict, wrap("merging", err)
 	}
-	return conflict, wrap("merging", replace(filepath.Dir(ours), filepath.Base(ours), merged))
+	return conflict, wrap("merging", replace(filepath.Dir(ours), filepath.Base(ours), []byte(texts[1]), merged))
 }

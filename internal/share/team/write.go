@@ -47,11 +47,16 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 			return nil, err
 		}
 	}
+	ignoreBefore, ignoreText := t.passingIgnore()
 	for name, text := range map[string]string{
 		settingsFile:       formatSettings(settings{}),
 		attributesFile:     attributes,
-		"../" + ignoreFile: t.passingIgnore(),
+		"../" + ignoreFile: ignoreText,
 	} {
+		var was []byte
+		if name == "../"+ignoreFile {
+			was = ignoreBefore
+		}
 		file := filepath.Join(t.path, filepath.FromSlash(name))
 		fi, err := os.Lstat(file)
 		switch {
@@ -60,7 +65,7 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 		case err == nil && !fi.Mode().IsRegular():
 			return nil, fmt.Errorf("%s is not a regular file", file)
 		case !dryRun:
-			if err := replace(filepath.Dir(file), filepath.Base(file), text); err != nil {
+			if err := replace(filepath.Dir(file), filepath.Base(file), was, text); err != nil {
 				return nil, err
 			}
 		}
@@ -101,20 +106,21 @@ func (t *Tree) DriverInstalled() bool {
 const ignoredTemps = "team/*.tmp"
 
 // passingIgnore returns the .gitignore of .oxbow with additional lines, so that team files are not
-// ignored but their temporary files are. It returns "" if the file has these lines already or does
-// not exist.
-func (t *Tree) passingIgnore() string {
+// ignored but their temporary files are. The text is "" if the file has these lines already or does
+// not exist. was is the present content.
+func (t *Tree) passingIgnore() (was []byte, text string) {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
 	if err != nil || slices.Contains(lines, ignoredTemps) {
-		return ""
+		return nil, ""
 	}
+	was = []byte(text)
 	text = strings.TrimRight(text, "\n") + "\n"
 	ignoresAll := slices.Contains(lines, "*") || slices.Contains(lines, "/*")
 	if ignoresAll && !slices.Contains(lines, "!team/**") {
 		text += "!team/\n!team/**\n"
 	}
-	return text + ignoredTemps + "\n"
+	return was, text + ignoredTemps + "\n"
 }
 
 // WriteOptions configure [Tree.Write].
@@ -149,17 +155,21 @@ func (t *Tree) Write(
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return "", false, err
 	}
+	var was []byte
 	if file == "" {
 		var r [10]byte
 		if _, err := io.ReadFull(o.Random, r[:]); err != nil {
 			return "", false, err
 		}
 		file = fileName(e.Created, r)
-	} else if err := t.CheckReplace(ctx, file, o.Wrote); err != nil {
-		return "", false, err
+	} else {
+		was, err = t.replaceable(ctx, file, o.Wrote)
+		if err != nil {
+			return "", false, err
+		}
 	}
 	t.removeStaleTemps()
-	return file, true, replace(t.path, file, text)
+	return file, true, t.asConflict(file, replace(t.path, file, was, text))
 }
 
 // removeStaleTemps removes the temporary files of writers that were killed.
@@ -189,17 +199,24 @@ func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict
 // may be replaced if it is missing, if the commit at HEAD has the same text, or if its hash is in
 // wrote, because then the home's history contains the entry.
 func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
+	_, err := t.replaceable(ctx, file, wrote)
+	return err
+}
+
+// replaceable is like CheckReplace, and returns the content that may be replaced. It is nil if there is
+// no file.
+func (t *Tree) replaceable(ctx context.Context, file string, wrote map[string]bool) ([]byte, error) {
 	text, err := t.readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e, _, err := parse(text); err == nil && wrote[Print(e)] && holdsOnly(text, &e) {
-		return nil
+		return []byte(text), nil
 	}
-	return t.checkCommitted(ctx, file, text)
+	return []byte(text), t.checkCommitted(ctx, file, text)
 }
 
 // CheckRemove returns an [EditedError] if removing the file would lose text although its entry is
@@ -253,14 +270,28 @@ func (t *Tree) Remove(p mdtree.Place) (err error) {
 		return err
 	}
 	if e, _, err := parse(text); err != nil || format(&e) != format(&p.Entry) {
-		return fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.Rel(p.Path))
+		return t.changed(p.Path)
 	}
 	dir, err := vfs.Dir(t.path)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return errors.Join(dir.Remove(p.Path), dir.SyncDir("."))
+	return t.asConflict(p.Path, vfs.RemoveUnchanged(dir, p.Path, []byte(text)))
+}
+
+// changed returns the error for a file that somebody changed after it was read.
+func (t *Tree) changed(file string) error {
+	return fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.Rel(file))
+}
+
+// asConflict returns the error of a write. If it matches [vfs.ErrChanged], the result matches
+// [oxbow.ErrConflict].
+func (t *Tree) asConflict(file string, err error) error {
+	if errors.Is(err, vfs.ErrChanged) {
+		return t.changed(file)
+	}
+	return err
 }
 
 // Check returns an error if the entry is not valid for a team file.
@@ -286,14 +317,15 @@ func Check(e oxbow.Entry) error {
 	return err
 }
 
-// replace replaces the content of a file atomically and syncs it.
-func replace(dir, name, text string) error {
+// replace atomically replaces the content of a file, unless its content is not was any more. A nil was
+// means that there was no file.
+func replace(dir, name string, was []byte, text string) error {
 	d, err := vfs.Dir(dir)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	return vfs.WriteFile(d, name, []byte(text), 0o644)
+	return vfs.ReplaceUnchanged(d, name, was, []byte(text), 0o644)
 }
 
 func isRegular(p string) bool {

@@ -135,9 +135,6 @@ type directory struct {
 	listError    string      // error from listing the directory, which is reported once
 }
 
-// errChanged is returned if a file changed after the edit was planned.
-var errChanged = errors.New("the file changed meanwhile")
-
 // hidden reports whether the path contains an element that starts with a dot, such as .git, unless
 // it is part of the path of one of the layout's directories.
 func (s *Store) hidden(p string) bool {
@@ -168,7 +165,7 @@ func hiddenPrefix(dir string) string {
 // storeError converts errors of the file system to errors of package oxbow.
 func (s *Store) storeError(err error) error {
 	switch {
-	case err == nil || errors.Is(err, errChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
+	case err == nil || errors.Is(err, vfs.ErrChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
 		return err
 	case vfs.IsFull(err):
 		return fmt.Errorf("%w: nothing was written: %w", oxbow.ErrFull, err)

@@ -34,7 +34,7 @@ func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time)
 	for range maxAttempts {
 		var own *outcome
 		own, err = s.attempt(ctx, plan)
-		if !errors.Is(err, errChanged) {
+		if !errors.Is(err, vfs.ErrChanged) {
 			return own, err
 		}
 	}
@@ -52,7 +52,7 @@ type fileChange struct {
 }
 
 // attempt plans a change and makes it. If another program changed a file in the meantime, nothing
-// is written and the error matches errChanged.
+// is written and the error matches vfs.ErrChanged.
 func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 }
 
 // readBefore reads the present state of a file into w. If it differs from the state for which the
-// change was planned, the error matches errChanged. If the last good state of the file was used,
+// change was planned, the error matches vfs.ErrChanged. If the last good state of the file was used,
 // the present text is kept as a conflict copy.
 func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	text, info, err := s.read(w.path, maxFile)
@@ -167,7 +167,7 @@ func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	}
 	if w.there != there || w.disk != before {
 		s.markDirty(w.path)
-		return fmt.Errorf("%s: %w", w.path, errChanged)
+		return fmt.Errorf("%s: %w", w.path, vfs.ErrChanged)
 	}
 	if held && strings.TrimPrefix(w.disk, bom) != "" {
 		own.copies[w.path] = "it " + f.held
@@ -175,25 +175,21 @@ func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	return nil
 }
 
-// checkUnchanged returns an error matching errChanged if the present text of a file differs from
-// w.disk.
-func (s *Store) checkUnchanged(w fileChange) error {
-	text, _, err := s.read(w.path, maxFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// contentBefore returns the content that the file had when the change was prepared, or nil if there was
+// no file.
+func (w *fileChange) contentBefore() []byte {
+	if !w.there {
+		return nil
 	}
-	if (err == nil) != w.there || text != w.disk {
-		return fmt.Errorf("%s: %w", w.path, errChanged)
-	}
-	return nil
+	return append([]byte{}, w.disk...)
 }
 
 func (s *Store) writeOne(w fileChange) error {
 	if err := s.makeDir(path.Dir(w.path)); err != nil {
 		return err
 	}
-	err := vfs.ReplaceFile(s.fs, w.path, []byte(w.text), w.perm, func() error { return s.checkUnchanged(w) })
-	if err == nil || errors.Is(err, errChanged) {
+	err := vfs.ReplaceUnchanged(s.fs, w.path, w.contentBefore(), []byte(w.text), w.perm)
+	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
 	}
 	if text, _, rerr := s.read(w.path, maxFile); rerr != nil || text == w.text {
@@ -204,16 +200,15 @@ func (s *Store) writeOne(w fileChange) error {
 }
 
 func (s *Store) removeOne(w fileChange) error {
-	if err := s.checkUnchanged(w); err != nil {
+	err := vfs.RemoveUnchanged(s.fs, w.path, w.contentBefore())
+	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
 	}
-	if err := s.fs.Remove(w.path); err != nil {
-		return err
-	}
-	if err := s.fs.SyncDir(path.Dir(w.path)); err != nil {
+	if _, _, rerr := s.read(w.path, maxFile); errors.Is(rerr, fs.ErrNotExist) {
+		// The file is gone, but this may not be durable.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
-	return nil
+	return err
 }
 
 // writeAll changes several files, all or none of them.
@@ -239,7 +234,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		return s.stage.File(i), []byte(staged[i].text), staged[i].perm
 	})
 	for i := 0; err == nil && i < len(changes); i++ {
-		err = s.checkUnchanged(changes[i])
+		err = vfs.CheckUnchanged(s.fs, changes[i].path, changes[i].contentBefore())
 	}
 	if err == nil {
 		err = s.stage.Commit(j)

@@ -4,6 +4,7 @@ package maintenance
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -115,14 +116,11 @@ func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix
 		return err
 	}
 	clean := w.Secrets.Redact(content, new([]secret.Finding))
-	unchanged := func() error {
-		now, err := vfs.ReadFile(home, name, maxScanned)
-		if err == nil && string(now) != content {
-			err = errors.New("the file changed meanwhile; run scan again")
-		}
-		return err
+	err = vfs.ReplaceUnchanged(home, name, []byte(content), []byte(clean), fi.Mode().Perm())
+	if errors.Is(err, vfs.ErrChanged) {
+		err = fmt.Errorf("%w; run scan again", err)
 	}
-	if err := vfs.ReplaceFile(home, name, []byte(clean), fi.Mode().Perm(), unchanged); err != nil {
+	if err != nil {
 		return err
 	}
 	o.Fixed += len(o.Found) - before
