@@ -195,6 +195,30 @@ func TestServerOnATerminal(t *testing.T) {
 // TestClosedTerminalKeepsEdit tests that an edited text is kept if the terminal is closed at the
 // question about the edit.
 func TestClosedTerminalKeepsEdit(t *testing.T) {
+	testEndOfQuestion(t, func(s *terminalRun) error { return s.person.Close() })
+}
+
+// TestQuitKeepsEdit is like TestClosedTerminalKeepsEdit, for Ctrl-\ and Ctrl-C at the question. The
+// terminal shows what is typed afterwards.
+func TestQuitKeepsEdit(t *testing.T) {
+	for _, key := range []string{"\x1c", "\x03"} {
+		testEndOfQuestion(t, func(s *terminalRun) error {
+			if _, err := s.person.WriteString(key); err != nil {
+				return err
+			}
+			s.until(t, "your text is kept in")
+			mode, err := unix.IoctlGetTermios(int(s.person.Fd()), unix.TCGETS)
+			if err == nil && mode.Lflag&unix.ECHO == 0 {
+				t.Errorf("after %q, the terminal does not show what is typed", key)
+			}
+			return err
+		})
+	}
+}
+
+// testEndOfQuestion calls end at the question about an edit, and checks that the edited text is kept.
+func testEndOfQuestion(t *testing.T, end func(*terminalRun) error) {
+	t.Helper()
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")
 	if err := os.WriteFile(
@@ -218,11 +242,11 @@ func TestClosedTerminalKeepsEdit(t *testing.T) {
 	}
 	s := atTerminal(t, dir, "--home", "home", "edit", "a")
 	s.until(t, "Keep it as it is?")
-	if err := s.person.Close(); err != nil {
+	if err := end(s); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != exitFailed {
-		t.Errorf("after the terminal was closed it ended with %v, want status 1", err)
+		t.Errorf("it ended with %v, want status 1", err)
 	}
 	kept, err := filepath.Glob(filepath.Join(dir, "home", "unsaved", "a.*.md"))
 	if err != nil || len(kept) != 1 {
