@@ -47,6 +47,7 @@ var before = map[string]string{
 }
 
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
 		t.Skip("the examples are of a Unix shell")
 	}

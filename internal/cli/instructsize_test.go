@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // contextFiles contains for each layout a file that may be large, a small file that must be included
@@ -29,10 +31,15 @@ var clientLimits = map[string]int{
 }
 
 func TestInstructionsOfLargeFiles(t *testing.T) {
+	t.Parallel()
 	const identity = "I am the keeper of the small file."
 	for _, tt := range contextFiles {
 		for _, shape := range []struct{ name, sep string }{{"paragraphs", "\n\n"}, {"lines", "\n"}, {"words", " "}} {
 			for _, kib := range []int{1, 15, 16, 17, 64, 512} {
+				isLarge := kib == 512 && shape.name != "paragraphs" && !testenv.IsLong()
+				if isLarge || (testing.Short() && kib != 17) {
+					continue
+				}
 				w := newWorld(t)
 				w.must(t, "init", "--dialect", tt.layout, "--home", "home")
 				w.vars["OXBOW_HOME"] = w.dir + "/home"

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // emptyHome returns a world with an empty memory, a dump of the memory, and a file without entries.
@@ -28,6 +30,8 @@ func emptyHome(t *testing.T) *world {
 // TestEveryCommandGivesOneObject tests that each command on an empty memory prints one object on one
 // line, or, if it lacks something, one object on standard error with a status other than 0.
 func TestEveryCommandGivesOneObject(t *testing.T) {
+	testenv.Sequential(t)
+	t.Parallel()
 	// Commands with other output are listed in docs/json.md; bench is another program.
 	other := []string{"export", "help", "mcp", "serve", "ui", "bench"}
 	lines := [][]string{{"trust", "--list"}, {"import", "none.jsonl"}, {"load", "tree"}}

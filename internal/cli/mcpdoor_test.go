@@ -141,6 +141,7 @@ func (w *world) read(t *testing.T, name string) string {
 // earlier session's tool, but not a text that a person has written since, in the file or with the
 // command line.
 func TestFirstCallOverwritesToolText(t *testing.T) {
+	t.Parallel()
 	type args = map[string]any
 	for _, tt := range []struct {
 		layout, tool string

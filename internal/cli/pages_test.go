@@ -193,6 +193,7 @@ func (s *pageShell) serve(t *testing.T) {
 // TestPageSessions tests that the commands of the sessions in README.md and docs print the output that
 // the pages show.
 func TestPageSessions(t *testing.T) {
+	t.Parallel()
 	notRaced(t)
 	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
 		t.Skip("the pages are written for a Unix shell")

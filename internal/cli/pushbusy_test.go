@@ -24,6 +24,7 @@ import (
 // TestPushToABusyServer tests that push waits as long as the server asks for and then sends the rest.
 // If the wait is too long, push reports its progress, and the next run continues.
 func TestPushToABusyServer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.env.Rand = rand.Reader
 	s := &street{world: w, links: map[string]string{}}

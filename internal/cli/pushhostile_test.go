@@ -15,6 +15,7 @@ import (
 // TestPushToAHostileServer tests that push and pull end, for any answer, with an error that is safe to
 // print on a terminal, without requests to other hosts, and without changes to the home.
 func TestPushToAHostileServer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "remember", "deploy", "on Tuesdays")

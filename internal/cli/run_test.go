@@ -20,6 +20,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // world is the environment of a test: a directory, a fixed clock, and the environment variables in
@@ -263,6 +264,8 @@ func manyWords(n int) (words []string) {
 
 // TestKeep tests that an automatic compaction keeps what OXBOW_KEEP specifies.
 func TestKeep(t *testing.T) {
+	testenv.Sequential(t)
+	t.Parallel()
 	first := func(keep string) (change uint64) {
 		w := newWorld(t)
 		w.vars["OXBOW_KEEP"] = keep

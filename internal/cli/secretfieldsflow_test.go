@@ -140,6 +140,7 @@ func checkFields(t *testing.T, succeeded map[string]bool, want ...string) {
 }
 
 func TestSecretFieldsMCP(t *testing.T) {
+	t.Parallel()
 	eachDoor(t, func(t *testing.T, _ *world, _ door) {
 		w := newFieldWorld(t)
 		open := w.openStdio
@@ -187,6 +188,7 @@ func TestSecretFieldsMCP(t *testing.T) {
 }
 
 func TestSecretFieldsHTTP(t *testing.T) {
+	t.Parallel()
 	w := newFieldWorld(t)
 	b, err := os.ReadFile("../httpapi/openapi.json")
 	if err != nil {
@@ -290,6 +292,7 @@ func TestSecretFieldsHTTP(t *testing.T) {
 // TestSecretFieldsCLI tests that the secret of a person is refused, with a message that does not repeat
 // it, and that the secret of an agent is replaced.
 func TestSecretFieldsCLI(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"remember", fieldText, "A text."},
 		{"remember", "other", fieldText},

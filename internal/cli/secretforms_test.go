@@ -49,6 +49,7 @@ var plant = strings.NewReplacer("TOKEN", plantedToken, "PASSWORD'", plantedPassw
 	`"`, "PASSWORD\n", plantedPassword+"\n", "LINE", plantedLine)
 
 func TestSecretForms(t *testing.T) {
+	testenv.Sequential(t)
 	for door, through := range map[string]func(t *testing.T, w *world, text string){
 		"mcp":      throughMCP,
 		"hook":     throughHook,
@@ -85,6 +86,7 @@ var encodedSecrets = []string{
 }
 
 func TestEncodedSecrets(t *testing.T) {
+	testenv.Sequential(t)
 	for door, through := range map[string]func(t *testing.T, w *world, text string){
 		"mcp":      throughMCP,
 		"http":     throughHTTP,

@@ -70,6 +70,7 @@ func TestRequestsFinish(t *testing.T) {
 // TestBackupDuringWrites tests that a backup of a tenant during writes contains all writes that were
 // acknowledged before the backup, is valid, and contains no other tenant.
 func TestBackupDuringWrites(t *testing.T) {
+	t.Parallel()
 	s := newStreet(t, "")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // brokenWriter accepts a number of bytes and then fails.
@@ -28,6 +30,8 @@ func (b *brokenWriter) Write(p []byte) (int, error) {
 }
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
+	testenv.Sequential(t)
+	t.Parallel()
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "remember", "style", strings.Repeat("Tabs, not spaces. ", 10))

@@ -79,6 +79,7 @@ func TestServiceShowsNoLinks(t *testing.T) {
 // TestQuota tests that each interface refuses writes beyond the quota, with a message that tells what
 // to do.
 func TestQuota(t *testing.T) {
+	t.Parallel()
 	s := newStreet(t, "tenant=alpha entries=4\ntenant=beta writes=1\n")
 	post := func(of, name string) (int, string) {
 		return s.send(t, http.DefaultClient, "POST", "/api/v1/entries", pass(of), `{"name":"`+name+`","content":"x"}`)

@@ -220,6 +220,7 @@ func values(name, of string) any {
 // them. No answer may contain a word of another neighbour, and each interface must return the
 // neighbour's own data.
 func TestTenants(t *testing.T) {
+	t.Parallel()
 	s := newStreet(t, "")
 	for _, of := range neighbours {
 		w := &watcher{of: of, own: map[string]int{}}

@@ -96,7 +96,7 @@ func (m *table) meets(d *row, q Query) bool {
 func TestTenThousandQueries(t *testing.T) {
 	testenv.Sequential(t)
 	const vocab, ids = 250, 6000 // so many that not all postings are added up
-	queries := testenv.Long(300, 10_700)
+	queries := testenv.Long(100, 10_700)
 	seed := rand.Uint64()
 	defer func() {
 		if t.Failed() {
