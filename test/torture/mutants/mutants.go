@@ -51,8 +51,8 @@ var All = []Mutant{
 		"if crc != le.Uint32(b[36:]) && false {"},
 	{"damage-taken-for-tail", "internal/log/wal/read.go", "next, lost, err := l.findAfterDamage(d.offset)",
 		"if l.end >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.findAfterDamage(d.offset)"},
-	{"no-catch-up", "internal/log/logstore/commit.go", "err := d.catchUp()",
-		"err := error(nil)"},
+	{"no-catch-up", "internal/log/logstore/commit.go", "err = d.catchUp()",
+		"err = error(nil)"},
 	{"op-ids-ignored", "internal/log/logstore/commit.go", "if seq, err := g.seen(id); seq != 0 || err != nil {",
 		"if seq, err := g.seen(id); err != nil && seq != 0 {"},
 	{
@@ -61,7 +61,10 @@ var All = []Mutant{
 		"later = append(later, func() { r.finish(seq, err) })",
 		"r.finish(seq, err)",
 	},
-	{"snapshot-one-record-too-far", "internal/log/logstore/db.go", "_, err = d.replay(d.log, st, note, 0)",
+	{
+		"snapshot-one-record-too-far",
+		"internal/log/logstore/db.go",
+		"_, err = d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)",
 		`
 	skipped := 0
 	_ = d.log.Read(func(r *wal.Record) error {
@@ -73,7 +76,8 @@ var All = []Mutant{
 		}
 		return nil
 	})
-	_, err = d.replay(d.log, st, note, 0)`},
+	_, err = d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)`,
+	},
 	{
 		"snapshot-chain-not-compared",
 		"internal/log/wal/jump.go",
