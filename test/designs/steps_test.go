@@ -86,7 +86,6 @@ func actions() map[string]action {
 			who := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}
 			return "", runGit(w.tree, append(who, "commit", "-qam", "edit")...)
 		},
-		"copy": copyStep,
 		"run": func(w *world, _ step, args []string) (string, error) {
 			fn, found := programs()[args[0]]
 			if !found {
@@ -138,11 +137,6 @@ func gitStep(w *world, _ step, _ []string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// copyStep copies a directory of testdata/homes into the home.
-func copyStep(w *world, _ step, args []string) (string, error) {
-	return "", os.CopyFS(w.home, os.DirFS(filepath.Join("testdata", "homes", args[0])))
 }
 
 // A check is a step that tests the last output or files.

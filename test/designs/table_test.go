@@ -1,4 +1,4 @@
-// This file reads the table of requirements from testdata/requirements.
+// This file reads tables of rows from testdata: the requirements, and homes that the originals left.
 
 package designs
 
@@ -58,9 +58,9 @@ func expandDoors(names []string) (doors []string, err error) {
 	return doors, nil
 }
 
-// readTable reads all files of requirements.
-func readTable() (rows []row, err error) {
-	files, err := filepath.Glob("testdata/requirements/*.txt")
+// readTable reads the rows of all files in a directory of testdata.
+func readTable(dir string) (rows []row, err error) {
+	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txt"))
 	if err != nil {
 		return nil, err
 	}
