@@ -33,8 +33,8 @@ out before anything is written. It exits with 0 whatever happens: oxbow doctor
 says what went wrong.
 
 When a session begins it answers with what always counts there: what is pinned,
-then decisions and what else the project has, an open handoff, how to search;
-the same memory gives the same bytes. To a prompt it answers when the memory
+then decisions and what else the project has, how to search; the same memory
+gives the same bytes. A new session takes the open handoff, which comes first. To a prompt it answers when the memory
 knows something about it that the session was not shown, else with nothing. It
 answers nothing else, and nothing late. What it answers is kept, too.
 

@@ -100,17 +100,44 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	if !r.StartsLate() {
 		b = t.startBlock(ctx, r.Source, state)
 	}
+	waiting := ""
+	if isNewSession(r.Source, state) && !r.StartsLate() {
+		waiting = t.waitingHandoff(ctx, t.event.Dir)
+	}
+	if b.Text == "" && !lost && waiting == "" {
+		return nil
+	}
+	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source, false); err != nil || !first {
+		return nil
+	}
+	if waiting != "" {
+		b.Text = t.withHandoff(ctx, b.Text, waiting)
+	}
 	answer := r.Answer(b.Text)
-	if answer == nil && !lost {
-		return nil
-	}
-	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source, false); err != nil || !first || answer == nil {
-		return nil
-	}
-	if !t.show(ctx, inject.AtStart, b) {
+	if answer == nil || !t.show(ctx, inject.AtStart, b) {
 		return nil
 	}
 	return answer
+}
+
+// isNewSession reports whether a session begins without an earlier conversation.
+func isNewSession(source string, state inject.State) bool {
+	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
+}
+
+// withHandoff takes the named handoff and returns the context of a new session with the handoff, which
+// comes first so that a client that cuts the context shows it whole. The start of the session must be
+// recorded before, so that only one of several hooks of a client takes the handoff.
+func (t injector) withHandoff(ctx context.Context, start, name string) string {
+	taken, _ := t.takeHandoffNamed(ctx, name)
+	if taken == "" {
+		return start
+	}
+	room := hook.MaxContext - 100 - len(taken)
+	if room < 100 {
+		return taken
+	}
+	return taken + "\n" + cutTo(start, room)
 }
 
 // startBlock returns the context for the start of a session. It is empty if the client has the
@@ -126,7 +153,8 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 			goOn = t.handoffOf(ctx, t.event.Client, t.event.Session)
 		}
 		project, _ := projectOf(t.event.Dir)
-		out, err := run(ctx, t.app, verb.Start, verb.StartIn{Project: project, Budget: inject.StartTokens})
+		out, err := run(ctx, t.app, verb.Start, verb.StartIn{
+			Project: project, Budget: inject.StartTokens, WithoutHandoff: isNewSession(source, state)})
 		if err != nil {
 			out.Block = inject.Block{}
 		}
@@ -156,7 +184,11 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	}
 	begins := ""
 	if r.StartsLate() {
-		if b := t.startBlock(ctx, "", state); b.Text != "" && t.show(ctx, inject.AtStart, b) {
+		b := t.startBlock(ctx, "", state)
+		if waiting := t.waitingHandoff(ctx, t.event.Dir); waiting != "" && isNewSession("", state) {
+			b.Text = t.withHandoff(ctx, b.Text, waiting)
+		}
+		if b.Text != "" && t.show(ctx, inject.AtStart, b) {
 			begins, state = b.Text, t.state.State()
 		}
 	}

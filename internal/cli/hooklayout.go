@@ -128,8 +128,7 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 	if _, first, err := file.Begin(ctx, inject.AtStart, source, false); err != nil || !first {
 		return ""
 	}
-	isNew := !state.HasStart && (source == "startup" || source == "" || source == "clear")
-	text := l.startText(ctx, isNew)
+	text := l.startText(ctx, isNewSession(source, state))
 	if text == "" {
 		return ""
 	}
@@ -148,7 +147,9 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 func (l layoutHook) startText(ctx context.Context, isNew bool) string {
 	handoff, replaces := "", false
 	if isNew && l.dialect.Handoffs {
-		handoff, replaces = l.takeHandoff(ctx)
+		if name := l.waitingHandoff(ctx, l.event.Dir); name != "" {
+			handoff, replaces = l.takeHandoffNamed(ctx, name)
+		}
 	}
 	limit := hook.MaxContext - len(handoff) - 200
 	if replaces || limit < 0 {
@@ -181,42 +182,6 @@ func (l layoutHook) contextHome() (layout.Home, error) {
 		return nil, fmt.Errorf("%s has no profiles", l.dialect.Name)
 	}
 	return p.WithProfile(l.bound)
-}
-
-// handoffTokens is the maximum number of tokens that a handoff's profile selects at the start of
-// a session.
-const handoffTokens = 2_000
-
-// takeHandoffOf takes the open handoff of the session's project, or an open handoff without a
-// project. It returns the handoff's text, including its skills and the memory that its profile
-// selects, and whether a profile selected any.
-func (a *app) takeHandoffOf(ctx context.Context, dir string) (text string, hasProfile bool) {
-	project, _ := projectOf(dir)
-	waiting, err := run(ctx, a, verb.Handoffs, verb.HandoffsIn{})
-	if err != nil {
-		return "", false
-	}
-	for _, h := range waiting.Handoffs {
-		if !h.Offered || (h.Project != "" && h.Project != project) {
-			continue
-		}
-		out, err := run(
-			ctx,
-			a,
-			verb.TakeHandoff,
-			verb.TakeHandoffIn{Name: h.Name, Opening: verb.Opening{Budget: handoffTokens}},
-		)
-		if err != nil || out.HandoffOut == nil {
-			return "", false // another session was faster
-		}
-		hasProfile = out.Profile != "" && out.Loaded != nil && out.Loaded.Wrong == "" && out.Loaded.Selection != nil
-		return out.Text(), hasProfile
-	}
-	return "", false
-}
-
-func (l layoutHook) takeHandoff(ctx context.Context) (string, bool) {
-	return l.takeHandoffOf(ctx, l.event.Dir)
 }
 
 // recall returns the text that the layout's system recalls for the prompt, or "" after an error.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/mcpserver"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
@@ -156,7 +157,14 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	if o.Home != nil {
 		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
 	}
+	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
+	if isDefault && !other && !a.tenant && a.handoffWaits(ctx, open) {
+		o.Sets = append(o.Sets, "session") // so that the agent can take the handoff
+	}
 	a.exposure = a.exposureOf
+	if !a.tenant {
+		workspace.Loader = a.loader
+	}
 	workspace.Dir, _ = a.abs(".") // if this fails, calls are matched to sessions only by what clients report
 	workspace.Vectors, err = a.vectors()
 	if err != nil {
@@ -185,6 +193,26 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		}
 	}
 	return a.servedAs(o, workspace, profiles, other), closeFn, nil
+}
+
+// handoffWaits reports whether the home has an open handoff. It does not create a missing memory.
+func (a *app) handoffWaits(
+	ctx context.Context,
+	open func(context.Context, verb.Access) (*oxbow.Memory, error),
+) bool {
+	path, err := a.storePath()
+	if err != nil {
+		return false
+	}
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	m, err := open(ctx, verb.Read)
+	if err != nil {
+		return false // each call reports it
+	}
+	hs, err := handoff.Newest(ctx, m, 1)
+	return err == nil && len(hs) > 0
 }
 
 // servedWithout returns a server that answers every call with the reason why there is no memory.

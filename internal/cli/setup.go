@@ -23,6 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/clients"
 )
 
@@ -140,13 +141,9 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	return nil
 }
 
-// asksFirst lists the tools of layouts for which a client asks the person, because writing the
-// old text again does not undo their effect.
-var asksFirst = []string{"forget", "soul", "spawn_sub_agent"}
-
-// approvedTools returns the tools that may run without asking in a home of another layout: the
-// tools that a server of the home lists, except asksFirst. isLayout is false if the home has
-// oxbow's own layout or cannot be opened.
+// approvedTools returns the tools that may run without asking in a home of another layout: all
+// tools that a server of the home may list. isLayout is false if the home has oxbow's own layout
+// or cannot be opened.
 func (a *app) approvedTools() (names []string, isLayout bool) {
 	d, other, err := a.layout()
 	if err != nil || !other {
@@ -160,14 +157,15 @@ func (a *app) approvedTools() (names []string, isLayout bool) {
 	if err != nil {
 		return nil, false
 	}
-	for _, name := range []string{"get_annotations", "annotate", "load_memory_profile", "unload_memory_profile"} {
-		if sets.Has(name) { // listed only in a working tree, or if there are profiles
-			names = append(names, name)
-		}
+	tools := toolsOf(h, sets)
+	if len(tools) > 0 { // otherwise the home's configuration switches the tools off
+		// These are listed only in a working tree, if there are profiles, or if programs may be started.
+		more := append(sets.Of(verb.Code()), sets.Of(verb.SubAgents())...)
+		tools = verb.WithProfiles(append(tools, more...), sets)
 	}
 	out := leftOut(d, h)
-	for _, t := range toolsOf(h, sets) {
-		if !slices.Contains(asksFirst, t.Name) && !slices.Contains(out, t.Name) && !slices.Contains(names, t.Name) {
+	for _, t := range tools {
+		if !slices.Contains(out, t.Name) && !slices.Contains(names, t.Name) {
 			names = append(names, t.Name)
 		}
 	}

@@ -60,6 +60,7 @@ var examples = []struct {
 	{"POST /handoffs", "/handoffs", `{"summary":"The bridge is half done.","plan":"Finish it."}`, 200, `"name"`},
 	{"GET /handoffs", "/handoffs", "", 200, "half done"},
 	{"GET /handoffs/{name}", "/handoffs/", "", 200, "half done"},
+	{"POST /handoffs/{name}/take", "/handoffs/", "{}", 200, `"state":"taken"`},
 	{"DELETE /handoffs/{name}", "/handoffs/", "", 200, "half done"},
 	{"GET /profiles", "/profiles", "", 200, `"alpha"`},
 	{"GET /profiles/{name}", "/profiles/alpha", "", 200, "project:a"},
@@ -89,8 +90,12 @@ func TestRoutes(t *testing.T) {
 			if e.route != "GET /inbox/{id}" {
 				target, body = e.target, object(map[string]any{"ids": []string{id}})
 			}
-		case "GET /handoffs/{name}", "DELETE /handoffs/{name}":
-			target += escape(h.send("all", http.MethodGet, "/handoffs", "").get(t, "handoffs", 0, "name").(string))
+		case "GET /handoffs/{name}", "POST /handoffs/{name}/take", "DELETE /handoffs/{name}":
+			all := h.send("all", http.MethodGet, "/handoffs?all=true", "")
+			target += escape(all.get(t, "handoffs", 0, "name").(string))
+			if method, path, _ := cutRoute(e.route); method == http.MethodPost {
+				target += path[len("/handoffs/{name}"):]
+			}
 		}
 		method, _, _ := cutRoute(e.route)
 		got := h.send("all", method, target, body)

@@ -121,6 +121,7 @@ func handoffRoutes() []route {
 		look("/handoffs", "handoffs", "List handoffs", verb.Handoffs),
 		change(http.MethodPost, "/handoffs", "hand_off", "Hand off a task with its memory", verb.HandOff),
 		look("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", verb.ShowHandoff),
+		change(http.MethodPost, "/handoffs/{name}/take", "take_handoff", "Take a handoff, once", verb.TakeHandoff),
 		change(http.MethodDelete, "/handoffs/{name}", "drop_handoff", "Forget a handoff", verb.DropHandoff, removes),
 	}
 }

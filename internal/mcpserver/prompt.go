@@ -251,11 +251,11 @@ func (d *transport) giveHandoff(
 	req *mcp.GetPromptRequest,
 	args map[string]string,
 ) (string, error) {
-	m, err := d.Workspace.Open(ctx, verb.Read)
-	if err != nil {
-		return "", err
-	}
-	h, note, err := d.takeHandoff(ctx, m, args[argName], args[argProject])
+	out, err := verb.TakeForSession(
+		ctx,
+		d.workspaceOf(req.Session, req.ProtocolVersion()),
+		verb.TakeForSessionIn{Name: args[argName], Project: args[argProject], ShowOnly: d.Rights.ReadOnly},
+	)
 	if errors.Is(err, handoff.ErrNone) {
 		if d.Rights.ReadOnly {
 			return "No handoff waits.\n", nil
@@ -266,56 +266,7 @@ func (d *transport) giveHandoff(
 		}
 		return fmt.Sprintf(howToHandOff, leave), nil
 	}
-	if err != nil {
-		return "", err
-	}
-	files := make([]handoff.File, len(h.Files))
-	for i, f := range h.Files {
-		files[i] = handoff.File{Name: f}
-	}
-	text := h.Text(files)
-	if note != "" {
-		text += "\nNote: " + note + "\n"
-	}
-	if h.Profile == "" || d.Workspace.Profiles == nil {
-		return text, nil
-	}
-	out, err := verb.LoadProfile(
-		ctx,
-		d.workspaceOf(req.Session, req.ProtocolVersion()),
-		verb.LoadMemoryProfileIn{Name: h.Profile},
-	)
-	if err != nil {
-		// Show the handoff despite the error, because it may be taken by now.
-		return text + fmt.Sprintf("\nNote: its memory profile was not loaded: %v\n", err), nil
-	}
-	return text + "\n" + out.Text(), nil
-}
-
-// takeHandoff returns a handoff, after taking it if the client may write, and a note for the model.
-func (d *transport) takeHandoff(
-	ctx context.Context,
-	m *oxbow.Memory,
-	name, project string,
-) (handoff.Handoff, string, error) {
-	if !d.Rights.ReadOnly {
-		h, err := handoff.Take(ctx, m, name, project)
-		if errors.Is(err, handoff.ErrTaken) {
-			h, err = handoff.Get(ctx, m, name)
-			return h, "another session took it before.", err
-		}
-		return h, "", err
-	}
-	const shown = "it was shown only: this client may not take it."
-	if name != "" {
-		h, err := handoff.Get(ctx, m, name)
-		return h, shown, err
-	}
-	open, err := handoff.List(ctx, m, project, false)
-	if err != nil || len(open) == 0 {
-		return handoff.Handoff{}, "", errors.Join(err, handoff.ErrNone)
-	}
-	return open[0], shown, nil
+	return out.Text(), err
 }
 
 // promptHome is /context in a home with another memory system's layout.

@@ -206,7 +206,7 @@ func TestHandoffPrompt(t *testing.T) {
 	}
 	text, err := give(t, cs, "handoff", nil)
 	if err != nil || !strings.Contains(text, "The field is mown.") ||
-		!strings.Contains(text, `was not loaded: there is no profile "airfeld"; did you mean airfield?`) {
+		!strings.Contains(text, `(not loaded: there is no profile "airfeld"; did you mean airfield?`) {
 		t.Errorf("/handoff = %q, %v, want the newest, and why its profile was not loaded", text, err)
 	}
 	if got := complete(); got != crane+"|"+field {

@@ -165,7 +165,7 @@ func (noHandoffError) Is(target error) bool { return target == oxbow.ErrNotFound
 
 // TakeHandoffIn is the argument of TakeHandoff. Without a name, the newest open handoff is taken.
 type TakeHandoffIn struct {
-	Name string `json:"name,omitempty" flag:"-"`
+	Name string `json:"name,omitempty" flag:"-" usage:"name of the handoff; the newest open one by default"`
 	Opening
 	Project string `json:"project,omitempty" usage:"only one of this PROJECT; auto is that of the working directory"`
 }

@@ -378,6 +378,7 @@ func loadable(t Tool, listed bool) Tool {
 		view, release := w.Profiles.within(m, l)
 		defer release()
 		inner := *w
+		inner.unloaded = w.Open
 		inner.Open = func(context.Context, Access) (*oxbow.Memory, error) { return view, nil }
 		if inner.Source.Profile == "" {
 			inner.Source.Profile = l.name

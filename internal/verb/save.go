@@ -25,15 +25,16 @@ type SaveMemoryIn struct {
 
 // HandoffTaskIn is the argument of handoff_task.
 type HandoffTaskIn struct {
-	Summary       string   `json:"summary" flag:"-" usage:"What was done and where it stands, in Markdown."`
+	Summary       string   `json:"summary,omitempty" flag:"-" usage:"What was done and where it stands, in Markdown."`
 	MemoryProfile string   `json:"memory_profile,omitempty" also:"profile" flag:"profile" jsonschema:"Profile to load." usage:"Memory profile that the next session loads."`
 	Skills        []string `json:"skills,omitempty" also:"skill" flag:"skill" jsonschema:"Skills to load." usage:"Skills that the next session loads."`
 	FilesToRead   []string `json:"files_to_read,omitempty" also:"files,file" flag:"read" jsonschema:"Files to read first." usage:"Files to read first, relative to the working directory."`
 	Plan          string   `json:"plan,omitempty" usage:"What is to be done next, in Markdown."`
 	Project       string   `json:"project,omitempty" usage:"Project that it belongs to."`
+	Take          bool     `json:"take,omitempty" flag:"-" jsonschema:"Take one." usage:"Take the newest open handoff instead, once, with its profile and its skills."`
 }
 
-// SavedOut is the result of save_memory and handoff_task.
+// SavedOut is the result of save_memory, and of handoff_task if it stored a handoff.
 type SavedOut struct {
 	Name    string `json:"name"`
 	Version uint64 `json:"version"`
@@ -60,6 +61,16 @@ func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, e
 
 // HandOff stores a handoff for the next session.
 func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, error) {
+	if in.Take {
+		return SavedOut{}, InvalidValue("take", "true", "takes a handoff, and this call stores one")
+	}
+	if strings.TrimSpace(in.Summary) == "" {
+		return SavedOut{}, InvalidValue(
+			"parameter",
+			"summary",
+			"is missing; what was done and where it stands, in Markdown",
+		)
+	}
 	ctx, m, err := w.Memory(ctx, Create)
 	if err != nil {
 		return SavedOut{}, err
@@ -111,6 +122,9 @@ func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
 			names, _ := l.Profiles.Names() // without the list, the error is still clear
 			return Advise(InvalidValue("memory_profile", name, "is not a profile"), namesThatExist("profiles", names))
 		}
+	}
+	if len(l.Skills.Places) == 0 {
+		return nil // the caller may not know which skills there are
 	}
 	for _, name := range in.Skills {
 		if _, err := l.Skills.Find(name); errors.Is(err, oxbow.ErrInvalid) {

@@ -45,8 +45,8 @@ func TestSaveMemory(t *testing.T) {
 func TestHandoffTask(t *testing.T) {
 	b := newBench(t)
 	call := `{"summary":"Grid done","memory_profile":"vtt-developer","skills":["vtt-core","senior-developer"],"files_to_read":["pkg/vtt/spatial.go"],"plan":"Walls."}`
-	out := do[SavedOut](b, "handoff_task", call)
-	if again := do[SavedOut](b, "handoff_task", call); again.Version != out.Version {
+	out := do[HandoffTaskOut](b, "handoff_task", call)
+	if again := do[HandoffTaskOut](b, "handoff_task", call); again.Version != out.Version {
 		t.Errorf("a repeat wrote change %d after %d", again.Version, out.Version)
 	}
 	if e := do[GetOut](b, "get", args(t, map[string]any{"name": out.Name})); e.Entry.Kind != "handoff" ||
@@ -59,6 +59,15 @@ func TestHandoffTask(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(h.Task, want) || h.Name != out.Name {
 		t.Errorf("taken: %+v, %v; want %+v", h, err, want)
 	}
+	// The tool takes a handoff, and only once.
+	do[HandoffTaskOut](b, "handoff_task", `{"summary":"Walls done","plan":"Doors."}`)
+	b.fail("handoff_task", `{"summary":"x","take":true}`, "give either")
+	if got := do[HandoffTaskOut](b, "handoff_task", `{"take":true}`); !strings.Contains(got.Text(), "Doors.") ||
+		got.Taken.State != handoff.StateTaken {
+		t.Errorf("taken: %+v, want the open handoff", got)
+	}
+	b.fail("handoff_task", `{"take":true}`, "no handoff waits")
+	b.fail("handoff_task", `{}`, "summary", "missing")
 	b.fail("handoff_task", `{"summary":"x","skills":["a","a"]}`, "twice")
 	b.fail("handoff_task", `{"summary":"x","files_to_read":["`+strings.Repeat("f", 300)+
 		`"]}`, "files_to_read", "300 bytes")

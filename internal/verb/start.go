@@ -24,6 +24,9 @@ import (
 type StartIn struct {
 	Project string `json:"project,omitempty" usage:"Project in which the session begins."` // "" if unknown
 	Budget  int    `json:"max_tokens,omitempty" usage:"Most tokens, those of hooks by default."`
+
+	// WithoutHandoff leaves out the line about the open handoff, because the caller takes it.
+	WithoutHandoff bool `json:"-"`
 }
 
 // StartOut is the block for a new session. Its text is empty if there is nothing to show.
@@ -90,9 +93,12 @@ func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 	if len(sel.Context.Parts) > 1 { // more than the heading
 		selected, out.Selection = sel.Text(), &sel
 	}
-	waiting, err := openHandoff(ctx, m, in.Project)
-	if err != nil {
-		return out, err
+	waiting := ""
+	if !in.WithoutHandoff {
+		waiting, err = openHandoff(ctx, m, in.Project)
+		if err != nil {
+			return out, err
+		}
 	}
 	notes := ""
 	if isBound {

@@ -21,7 +21,7 @@ var table = sync.OnceValue(func() []Tool {
 		define("undo", "Undo a change of memory", traits{}, Undo),
 		define("restore", "Restore an earlier memory", change, Restore),
 		define("save_memory", "Save a memory", traits{}, saveMemory),
-		define("handoff_task", "Hand off a task with its memory", traits{idempotent: true}, HandOff),
+		define("handoff_task", "Hand off a task with its memory", traits{}, handoffTask),
 	}
 })
 

@@ -121,6 +121,10 @@ type Workspace struct {
 	// Source is recorded in every change with a context that has no source.
 	Source oxbow.Source
 
+	// unloaded opens the memory without the profile that the session has loaded. It is nil if no
+	// profile is loaded.
+	unloaded func(ctx context.Context, how Access) (*oxbow.Memory, error)
+
 	overTurns bool // the memory is the archive of sessions, so contents are those of turns
 }
 

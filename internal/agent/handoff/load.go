@@ -50,20 +50,11 @@ type LoadedSkill struct {
 func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []File, req profile.Request) Opening {
 	o := Opening{Handoff: h, Files: files}
 	for _, name := range h.Skills {
-		s := LoadedSkill{Name: name}
-		if k, err := l.Skills.Find(name); err != nil {
-			s.Wrong = oneLine(err)
-		} else {
-			s.Wrong = k.Withheld()
-			if s.Wrong == "" {
-				s.Skill = &k
-			}
-		}
-		o.Skills = append(o.Skills, s)
+		o.Skills = append(o.Skills, l.Skill(name))
 	}
 	r, err := l.profile(h.Profile)
 	if err != nil {
-		o.Wrong = oneLine(err)
+		o.Wrong = OneLine(err)
 	}
 	if r == nil {
 		return o
@@ -83,11 +74,26 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 	}
 	sel, err := l.Profiles.Select(ctx, m, r, req)
 	if err != nil {
-		o.Wrong = cmp.Or(o.Wrong, oneLine(err))
+		o.Wrong = cmp.Or(o.Wrong, OneLine(err))
 		return o
 	}
 	o.Selection = &sel
 	return o
+}
+
+// Skill loads the skill with this name. The result says why it cannot be loaded.
+func (l *Loader) Skill(name string) LoadedSkill {
+	s := LoadedSkill{Name: name}
+	k, err := l.Skills.Find(name)
+	if err != nil {
+		s.Wrong = OneLine(err)
+		return s
+	}
+	s.Wrong = k.Withheld()
+	if s.Wrong == "" {
+		s.Skill = &k
+	}
+	return s
 }
 
 // profile returns the profile that selects the entries for a handoff with a profile of this name; nil
@@ -112,8 +118,8 @@ func (l *Loader) profile(name string) (*profile.Resolved, error) {
 	return &r, nil
 }
 
-// oneLine returns the first line of an error, or the first of several mistakes in a profile file.
-func oneLine(err error) string {
+// OneLine returns the first line of an error, or the first of several mistakes in a profile file.
+func OneLine(err error) string {
 	var wrong profile.Diagnostics
 	if errors.As(err, &wrong) && len(wrong) > 0 {
 		return wrong[0].String()

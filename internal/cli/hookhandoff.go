@@ -1,0 +1,75 @@
+// This file takes the open handoff when a hook reports that a session begins.
+
+package cli
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// handoffTokens is the maximum number of tokens that a handoff's profile selects at the start of
+// a session.
+const handoffTokens = 2_000
+
+// waitingHandoff returns the name of the open handoff of the session's project, or of an open handoff
+// without a project. It returns "" if there is none that may be shown to a model unasked.
+func (a *app) waitingHandoff(ctx context.Context, dir string) string {
+	project, _ := projectOf(dir)
+	waiting, err := run(ctx, a, verb.Handoffs, verb.HandoffsIn{})
+	if err != nil {
+		return ""
+	}
+	for _, h := range waiting.Handoffs {
+		if h.Offered && (h.Project == "" || h.Project == project) {
+			return h.Name
+		}
+	}
+	return ""
+}
+
+// takeHandoffNamed takes a handoff. It returns the handoff's text, including its skills and the memory
+// that its profile selects, and whether a profile selected any.
+func (a *app) takeHandoffNamed(ctx context.Context, name string) (text string, hasProfile bool) {
+	out, err := run(
+		ctx,
+		a,
+		verb.TakeHandoff,
+		verb.TakeHandoffIn{Name: name, Opening: verb.Opening{Budget: handoffTokens}},
+	)
+	if err != nil || out.HandoffOut == nil {
+		return "", false // another session was faster
+	}
+	hasProfile = out.Profile != "" && out.Loaded != nil && out.Loaded.Wrong == "" && out.Loaded.Selection != nil
+	return fitHandoff(out.Text(), out.Name), hasProfile
+}
+
+// maxHandoff is the maximum size of a handoff with its skills and its memory at the start of a
+// session, in bytes.
+const maxHandoff = hook.MaxContext - 500
+
+// fitHandoff cuts a handoff that is too long for clients, and says where the rest is.
+func fitHandoff(said, name string) string {
+	if len(said) <= maxHandoff {
+		return said
+	}
+	// The line is first, because the cut may be inside a fence.
+	more := "The handoff below is cut. All of it: oxbow handoff show " + text.ShellName(name) + "\n"
+	return more + cutTo(said, maxHandoff-len(more))
+}
+
+// cutTo returns the beginning of s with at most limit bytes. It ends at the end of a paragraph, unless
+// the first paragraphs are too long.
+func cutTo(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	cut := prompt.Paragraphs(s, func(s string) bool { return len(s) <= limit })
+	if len(cut) < limit/2 {
+		return text.Clip(s, limit)
+	}
+	return cut
+}
