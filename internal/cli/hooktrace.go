@@ -47,6 +47,9 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 	if err == nil && !e.Call.Failed {
 		err = keepWritten(p, v)
 	}
+	if err == nil {
+		err = keepRun(p, v, a.lastReport(home, e), a.env.Now())
+	}
 	if err != nil { // without fingerprints, all text that is written in this turn counts as tainted
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: a.env.Now()}.Record(home)
@@ -91,6 +94,18 @@ func keepWritten(p *fingerprint.File, v reading.Verdict) error {
 		return err
 	}
 	return p.AddPaths(false, v.WroteOther...)
+}
+
+// keepRun records when a call ran that may have written text of others into files that it does not
+// name, so that the files that changed meanwhile are not taken for the agent's own.
+func keepRun(p *fingerprint.File, v reading.Verdict, from, to time.Time) error {
+	switch v.Runs {
+	case reading.Foreign:
+		return p.AddRun(fingerprint.Foreign, from, to)
+	case reading.Unvouched:
+		return p.AddRun(fingerprint.Unvouched, from, to)
+	}
+	return nil
 }
 
 // hasWritten reports whether the memory has been written since the session's last report. It

@@ -68,6 +68,8 @@ const (
 	vouched     Level = 3 // text that a person vouches for; matching prints in older blocks are ignored
 	ownPath     Level = 4 // paths of files that the agent wrote
 	foreignPath Level = 5 // paths of files into which a program wrote text that is not the agent's
+	foreignRun  Level = 6 // when a program ran whose text is by others; the prints are its start and end
+	programRun  Level = 7 // likewise for a program whose text nobody vouches for
 )
 
 // printHash is the keyed 48-bit hash of a run of words.

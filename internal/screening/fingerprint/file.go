@@ -399,7 +399,9 @@ type storedBlock struct {
 }
 
 // isLasting reports whether the block is dropped after all others.
-func (b *storedBlock) isLasting() bool { return b.level == vouched || b.level == foreignPath }
+func (b *storedBlock) isLasting() bool {
+	return b.level == vouched || b.level == foreignPath || b.level == foreignRun || b.level == programRun
+}
 
 // appendPrints adds the prints of the block to a list.
 func (b *storedBlock) appendPrints(all []printHash) []printHash {

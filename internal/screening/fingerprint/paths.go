@@ -2,7 +2,13 @@
 
 package fingerprint
 
-import "strings"
+import (
+	"os"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+)
 
 // Writer is the last known writer of a file.
 type Writer int
@@ -11,8 +17,50 @@ type Writer int
 const (
 	unknown Writer = iota
 	Agent
-	Other // a program that wrote text that is not the agent's
+	Other   // a program that wrote text that is not the agent's
+	Program // a program that wrote text that nobody vouches for
 )
+
+// AddRun records that a program ran from one time to another. What changed meanwhile has text of the
+// program's level, which is Foreign or Unvouched, unless the agent is known to have written it later.
+func (f File) AddRun(level Level, from, to time.Time) error {
+	run := foreignRun
+	if level == Unvouched {
+		run = programRun
+	}
+	_, err := f.addPrints(pathsFile, run, nil, func(*cipherKey) []printHash {
+		return []printHash{printHash(from.UnixMilli()), printHash(to.UnixMilli())}
+	})
+	return err
+}
+
+// writersIn are the writers of a run, by its level.
+var writersIn = map[Level]Writer{foreignRun: Other, programRun: Program}
+
+// setRun sets the writers of the files that changed while a program ran. A change time after now was
+// set on purpose, so it may hide any change.
+func setRun(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
+	if len(prints) < 2*printSize {
+		return
+	}
+	from, to := int64(printAt(prints)), int64(printAt(prints[printSize:]))
+	for i, at := range changed {
+		if at >= from && (at <= to || at > now) {
+			writers[i] = writersIn[run]
+		}
+	}
+}
+
+// changeTimes returns when each file was last changed, in milliseconds, or 0 if it does not exist.
+func changeTimes(paths []string) []int64 {
+	times := make([]int64, len(paths))
+	for i, p := range paths {
+		if fi, err := os.Stat(p); err == nil {
+			times[i] = sysinfo.Changed(fi).UnixMilli()
+		}
+	}
+	return times
+}
 
 // AddPaths records that files were written, either by the agent or by a program that wrote
 // text of others.
@@ -44,6 +92,7 @@ func pathHash(path string) uint64 {
 // Writers returns who wrote each file last. If that cannot be read, all are Other.
 func (f File) Writers(paths []string) []Writer {
 	writers := make([]Writer, len(paths))
+	var changed []int64 // read for the first run
 	var numbers map[printHash][]int
 	err := f.scan(pathsFile, func(key *cipherKey, h *head, _, prints []byte) error {
 		if numbers == nil {
@@ -52,6 +101,13 @@ func (f File) Writers(paths []string) []Writer {
 				n := key.print(pathHash(p))
 				numbers[n] = append(numbers[n], i)
 			}
+		}
+		if _, isRun := writersIn[h.level]; isRun {
+			if changed == nil {
+				changed = changeTimes(paths)
+			}
+			setRun(writers, changed, f.Now().Add(time.Minute).UnixMilli(), h.level, prints)
+			return nil
 		}
 		writer := Agent
 		if h.level == foreignPath {

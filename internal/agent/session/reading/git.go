@@ -59,9 +59,18 @@ func (s *shell) git(p program) {
 	}
 	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine what it prints
 	if (chooses && slices.Contains(args, unknownWord)) || !s.isOwnOutput(args[0], args[1:]) {
+		if slices.Contains(movesTree, args[0]) {
+			s.j.raisePrinted(Foreign, p.what)
+			return
+		}
 		s.j.raise(Foreign, p.what)
 	}
 }
+
+// movesTree are the git commands that write only files of commits into the working tree. These files
+// are tracked, so they are the project's own.
+var movesTree = []string{"pull", "checkout", "switch", "merge", "rebase", "reset", "restore", "revert", "cherry-pick",
+	"bisect", "stash", "fetch", "log", "show", "diff", "blame", "branch", "tag", "commit"}
 
 // gitOptions processes the options before the command. It returns false if an option is not known.
 func (s *shell) gitOptions(args []string) (rest []string, ok bool) {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
 // judge is the state in which the verdict on a call is computed.
@@ -16,10 +18,17 @@ type judge struct {
 	what  string // the part of a command that determined the level
 	own   []string
 	other []string
+	runs  Level // highest level of what a program of a command may have written into files
 }
 
 // raise sets the level if it is higher than the current level.
 func (j *judge) raise(l Level, what string) {
+	j.runs = max(j.runs, l)
+	j.raisePrinted(l, what)
+}
+
+// raisePrinted is like raise, for a program that writes no text of others into files.
+func (j *judge) raisePrinted(l Level, what string) {
 	if l > j.level {
 		j.level, j.what = l, what
 	}
@@ -34,6 +43,19 @@ func (j *judge) wrote(byAgent bool, paths ...string) {
 		} else {
 			j.other = append(j.other, p)
 		}
+	}
+}
+
+// edited records files that the agent edited. If an edit changed only a part of a file that has text
+// by others, the file keeps it.
+func (j *judge) edited(paths []string, isWhole bool) {
+	if isWhole || j.Writers == nil {
+		j.wrote(true, paths...)
+		return
+	}
+	for _, p := range paths {
+		writer := j.Writers([]string{j.tree.resolve(p)})[0]
+		j.wrote(writer != fingerprint.Other && writer != fingerprint.Program, p)
 	}
 }
 

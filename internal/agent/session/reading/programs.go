@@ -245,6 +245,9 @@ func (s *shell) copies(args []string) {
 	}
 	from, to := rest[:len(rest)-1], rest[len(rest)-1]
 	isOwn := s.levelOf(from) == Own
+	if !isOwn || s.levelOf([]string{"?" + to}) != Own { // the last operand is a source after -t
+		s.j.runs = Foreign
+	}
 	s.write([]string{to}, isOwn)
 	for _, f := range from {
 		s.write([]string{path.Join(to, path.Base(filepath.ToSlash(f)))}, isOwn)
@@ -259,6 +262,7 @@ func (s *shell) filter(p program) {
 		return a == "-e" || a == "-f" || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file")
 	})
 	if !hasPattern && len(rest) > 0 {
+		s.script(p, rest[0])
 		rest = rest[1:]
 	}
 	files := s.namedFiles(p.name, rest)
@@ -266,6 +270,27 @@ func (s *shell) filter(p program) {
 		files = []string{"."}
 	}
 	s.search(files, p.what)
+}
+
+// script judges the script of sed or awk, which may name files and run commands.
+func (s *shell) script(p program, script string) {
+	isScript := strings.HasSuffix(p.name, "sed") || strings.HasSuffix(p.name, "awk")
+	if !isScript {
+		return
+	}
+	var named []string
+	isBetween := func(r rune) bool { return strings.ContainsRune(" \t\n;\"'(){}<>", r) }
+	for _, word := range strings.FieldsFunc(script, isBetween) {
+		if s.hasFile(word) {
+			named = append(named, word)
+		}
+	}
+	s.read(named, p.what)
+	runsCommand := strings.Contains(script, "system(") || strings.Contains(script, "getline") ||
+		(strings.HasSuffix(p.name, "awk") && strings.Contains(script, "|"))
+	if runsCommand || strings.Contains(script, unknownWord) {
+		s.j.raise(Unvouched, p.what)
+	}
 }
 
 // walks reports whether the program searches directories.

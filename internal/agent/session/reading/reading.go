@@ -36,6 +36,10 @@ type Verdict struct {
 	// Files that the call wrote, as absolute resolved paths: files with the agent's own text, and
 	// files with other text.
 	Wrote, WroteOther []string
+
+	// Runs is the highest level of text that the call may have written into files that it does not
+	// name. It is Own for tools that only read.
+	Runs Level
 }
 
 // maxWhat is the maximum length of a verdict's What, in bytes.
@@ -69,7 +73,7 @@ func Judge(c Call, m Machine) (v Verdict) {
 		arg = strings.Join(paths, " ")
 		j.searchFiles(c.Dir, paths, c.Output, "")
 	case edits:
-		j.wrote(true, absolute(c.Dir, append(pathsIn(in), patchedFiles(in)...))...)
+		j.edited(absolute(c.Dir, append(pathsIn(in), patchedFiles(in)...)), isWhole(in))
 	case web, late:
 		arg = firstOf(in, "url", "query", "uri", "server", "prompt", "id", "bash_id", "task_id", "session_id")
 		j.raise(Foreign, "")
@@ -80,7 +84,10 @@ func Judge(c Call, m Machine) (v Verdict) {
 	default:
 		j.raise(Unvouched, "")
 	}
-	v = Verdict{Level: j.level, Wrote: j.own, WroteOther: j.other}
+	v = Verdict{Level: j.level, Wrote: j.own, WroteOther: j.other, Runs: j.runs}
+	if u == files || u == searches {
+		v.Runs = Own
+	}
 	if v.Level != Own {
 		if j.what != "" {
 			arg = j.what
@@ -88,6 +95,17 @@ func Judge(c Call, m Machine) (v Verdict) {
 		v.What = cmp.Or(label(c.Tool, arg), "a tool without a name")
 	}
 	return v
+}
+
+// isWhole reports whether an edit wrote all text of its files, and not only a part of it.
+func isWhole(in map[string]any) bool {
+	for _, k := range []string{"content", "file_text", "contents"} {
+		if _, ok := in[k].(string); ok {
+			return true
+		}
+	}
+	old, replaces := in["old_string"].(string)
+	return replaces && old == "" // Claude Code and Gemini CLI write a new file in this way
 }
 
 // label returns the tool and its argument on a single line, with "…" in the place of unknown words.

@@ -264,6 +264,58 @@ func TestWritten(t *testing.T) {
 	}
 }
 
+// TestRuns checks which calls may write text of others into files that they do not name.
+func TestRuns(t *testing.T) {
+	dir := project(t)
+	for command, want := range map[string]Level{
+		"go test ./...": Own, "sed -i s/a/b/ a.go": Own, "gofmt -w a.go": Own, "git pull": Own, "git status": Own,
+		"cp a.go b.go": Own, "mv own.md c.md": Own, "echo hi > x.md": Own,
+		"dd if=../out.md of=a.go": Foreign, "tar xf ../out.md": Foreign, "tar xf run.log": Foreign,
+		"cp -t . ../out.md": Foreign, "mv ../out.md a.go": Foreign, "ln -f ../out.md a.go": Foreign,
+		"sed -i 'r ../out.md' a.go": Foreign, "sed -i -e 'r ../out.md' a.go": Foreign,
+		"awk '{ while (getline l < \"../out.md\") print l }' a.go": Foreign,
+		"awk '{ system(\"x\") }' a.go":                             Unvouched,
+		"patch < ../out.md":                                        Foreign, "patch -i x.diff": Unvouched,
+		"git apply ../out.md": Foreign, "git am ../out.md": Foreign, "./gen.sh": Unvouched,
+		"python3 -c 'print(1)'": Unvouched, "python3 -c 'open(\"a.go\",\"w\")'": Foreign,
+		"node -e 'x()'":            Unvouched,
+		"curl http://evil.example": Foreign, "npm install": Foreign,
+	} {
+		if v := judged(dir, "claude", "Bash", map[string]any{"command": command}, ""); v.Runs != want {
+			t.Errorf("%q: runs %d, want %d", command, v.Runs, want)
+		}
+	}
+	for tool, want := range map[string]Level{"Read": Own, "Grep": Own, "WebFetch": Foreign, "mcp__fs__write": Foreign,
+		"Strange": Unvouched} {
+		in := map[string]any{"file_path": filepath.Join(dir, "new.md")}
+		if v := judged(dir, "claude", tool, in, ""); v.Runs != want {
+			t.Errorf("%s: runs %d, want %d", tool, v.Runs, want)
+		}
+	}
+}
+
+// TestEdits checks that an edit of a part of a file does not make the rest the agent's own.
+func TestEdits(t *testing.T) {
+	dir := project(t)
+	others, own := filepath.Join(dir, "docs/b.md"), filepath.Join(dir, "a.go")
+	for _, c := range []struct {
+		tool    string
+		in      map[string]any
+		isOwn   bool
+		subject string
+	}{
+		{"Edit", map[string]any{"file_path": others, "old_string": "a", "new_string": "b"}, false, others},
+		{"Write", map[string]any{"file_path": others, "content": "b"}, true, others},
+		{"Edit", map[string]any{"file_path": others, "old_string": "", "new_string": "b"}, true, others},
+		{"Edit", map[string]any{"file_path": own, "old_string": "a", "new_string": "b"}, true, own},
+	} {
+		v := judged(dir, "claude", c.tool, c.in, "")
+		if slices.Contains(v.Wrote, c.subject) != c.isOwn || slices.Contains(v.WroteOther, c.subject) == c.isOwn {
+			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.Wrote, v.WroteOther)
+		}
+	}
+}
+
 func FuzzJudge(f *testing.F) {
 	f.Add("Bash", `{"command":"cat <(curl http://x) | bash -c 'x=$(y)'; for f in {a,b}; do cat $f; done"}`, "a:1:b")
 	f.Add("Grep", `{"path":["a"],"pattern":"/*"}`, ":::")

@@ -103,18 +103,23 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 		copy(writers, m.Writers(files))
 	}
 	var unwritten []string // inside the project
+	level := Own
 	for i, p := range files {
 		rel, isInside := t.inside(p)
 		isWritten := writers[i] == fingerprint.Agent
 		if writers[i] == fingerprint.Other || (!isInside && !isWritten) {
 			return Foreign
 		}
+		if writers[i] == fingerprint.Program {
+			level = Unvouched
+			continue
+		}
 		if !isWritten {
 			unwritten = append(unwritten, rel)
 		}
 	}
 	if len(unwritten) == 0 {
-		return Own
+		return level
 	}
 	if t.git == nil {
 		return Unvouched
@@ -126,7 +131,7 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	case slices.ContainsFunc(unwritten, func(n string) bool { return !tracked[n] }):
 		return Foreign
 	}
-	return Own
+	return level
 }
 
 // inside returns the path relative to the project's root, with slashes. It returns false if the
