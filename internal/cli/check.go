@@ -37,7 +37,11 @@ the archive of sessions as the memory is.`,
 
 func (a *app) showChecked(out maintenance.CheckOut) {
 	// Only the problems of the store itself decide whether the store is called sound.
-	a.showCheck(out, len(out.Problems) == 0)
+	if len(out.Problems) == 0 {
+		a.showSound(out)
+	} else {
+		a.showUnsound(out)
+	}
 	if out.Annotations != nil {
 		a.showCheckedAnnotations(out.Annotations)
 	}
@@ -49,11 +53,14 @@ func (a *app) showChecked(out maintenance.CheckOut) {
 	}
 }
 
-func (a *app) showCheck(out maintenance.CheckOut, sound bool) {
+func (a *app) showUnsound(out maintenance.CheckOut) {
+	a.printf("%s has %s:\n", out.Store, count(len(out.Problems), "problem", "problems"))
+	a.showProblems(out.Problems)
+	a.showCheckNotes(out)
+}
+
+func (a *app) showSound(out maintenance.CheckOut) {
 	switch {
-	case !sound:
-		a.printf("%s has %s:\n", out.Store, count(len(out.Problems), "problem", "problems"))
-		a.showProblems(out.Problems)
 	case out.Missing:
 		a.note("there is no memory in %s yet", filepath.Dir(out.Store))
 	case !a.quiet:
@@ -74,6 +81,10 @@ func (a *app) showCheck(out maintenance.CheckOut, sound bool) {
 			)
 		}
 	}
+	a.showCheckNotes(out)
+}
+
+func (a *app) showCheckNotes(out maintenance.CheckOut) {
 	for _, n := range out.Notes {
 		a.note("%s", clean(n))
 	}

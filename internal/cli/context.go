@@ -71,7 +71,7 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	if in.Handoff {
 		return a.openSession(ctx, verb.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
-	return perform(ctx, a, verb.Select, s, func(out verb.SelectionOut) { a.showSelection(out, in.Manifest) })
+	return perform(ctx, a, verb.Select, s, func(out verb.SelectionOut) { a.showSelectionOrManifest(out, in.Manifest) })
 }
 
 // openSession prints the context of a session that continues the work of a handoff. If no handoff
@@ -86,13 +86,13 @@ func (a *app) openSession(ctx context.Context, in verb.OpenSessionIn) (err error
 		return err
 	}
 	if out.Selection != nil {
-		return answer(a, *out.Selection, func(out verb.SelectionOut) { a.showSelection(out, false) })
+		return answer(a, *out.Selection, a.showSelection)
 	}
 	whole := struct {
 		Handoff *verb.HandoffOut `json:"handoff"`
 		Text    string           `json:"text"`
 	}{out.Handoff, out.Handoff.Text()}
-	return answer[any](a, whole, func(any) { a.showContext(whole.Text, "", false) })
+	return answer[any](a, whole, func(any) { a.text(whole.Text) })
 }
 
 // contextOf prints the context that the system of another layout would put before the model.
@@ -143,7 +143,13 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 		Context prompt.Context `json:"context"`
 		Text    string         `json:"text"`
 	}{d.Name, got, got.Text()}
-	if err := answer[any](a, out, func(any) { a.showContext(out.Text, got.Manifest(), in.Manifest) }); err != nil {
+	if err := answer[any](a, out, func(any) {
+		if in.Manifest {
+			a.showManifest(got.Manifest())
+		} else {
+			a.text(out.Text)
+		}
+	}); err != nil {
 		return err
 	}
 	if caution := layout.Caution(got, a.repeatsOthers); caution != "" {
@@ -158,11 +164,16 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 	return nil
 }
 
-func (a *app) showSelection(out verb.SelectionOut, manifest bool) {
-	a.showContext(out.Text, out.Manifest(), manifest)
+func (a *app) showSelectionOrManifest(out verb.SelectionOut, manifest bool) {
 	if manifest {
-		return
+		a.showManifest(out.Manifest())
+	} else {
+		a.showSelection(out)
 	}
+}
+
+func (a *app) showSelection(out verb.SelectionOut) {
+	a.text(out.Text)
 	for _, n := range out.Notes {
 		a.note("%s", n)
 	}
@@ -174,13 +185,8 @@ func (a *app) showSelection(out verb.SelectionOut, manifest bool) {
 	}
 }
 
-// showContext prints the text of a context or, if wanted is set, its manifest, which lists the
-// parts of the context.
-func (a *app) showContext(text, manifest string, wanted bool) {
-	if !wanted {
-		a.text(text)
-		return
-	}
+// showManifest prints a manifest, which lists the parts of a context.
+func (a *app) showManifest(manifest string) {
 	for line := range strings.Lines(manifest) {
 		a.printf("%s\n", clean(strings.TrimRight(line, "\n")))
 	}

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -107,7 +106,7 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 	if b.Text == "" && !lost && waiting == "" {
 		return nil
 	}
-	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source, false); err != nil || !first {
+	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source); err != nil || !first {
 		return nil
 	}
 	if waiting != "" {
@@ -178,7 +177,14 @@ func (a *app) handoffOf(ctx context.Context, client, id string) string {
 
 // prompt answers a prompt once. Context that cannot be recorded is not shown.
 func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
-	state, first, err := t.state.Begin(ctx, inject.AtPrompt, cmp.Or(t.event.Turn, digest(r.Prompt)), t.event.Turn != "")
+	var state inject.State
+	var first bool
+	var err error
+	if t.event.Turn != "" {
+		state, first, err = t.state.BeginTurn(ctx, t.event.Turn)
+	} else {
+		state, first, err = t.state.Begin(ctx, inject.AtPrompt, digest(r.Prompt))
+	}
 	if err != nil || !first {
 		return nil
 	}

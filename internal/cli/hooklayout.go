@@ -125,7 +125,7 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 	if (state.HasStart && !isLost && !hook.ForgetsStart(l.event.Client)) || source == "fork" {
 		return ""
 	}
-	if _, first, err := file.Begin(ctx, inject.AtStart, source, false); err != nil || !first {
+	if _, first, err := file.Begin(ctx, inject.AtStart, source); err != nil || !first {
 		return ""
 	}
 	text := l.startText(ctx, isNewSession(source, state))

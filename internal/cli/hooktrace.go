@@ -90,10 +90,10 @@ func keepRead(p *fingerprint.File, v reading.Verdict, output []byte) (trace stri
 
 // keepWritten records which files a call wrote.
 func keepWritten(p *fingerprint.File, v reading.Verdict) error {
-	if err := p.AddPaths(true, v.Wrote...); err != nil {
+	if err := p.AddOwnPaths(v.Wrote...); err != nil {
 		return err
 	}
-	return p.AddPaths(false, v.WroteOther...)
+	return p.AddOtherPaths(v.WroteOther...)
 }
 
 // keepRun records when a call ran that may have written text of others into files that it does not

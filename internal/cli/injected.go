@@ -53,7 +53,11 @@ func (a *app) showInjected(out verb.InjectedOut) {
 		a.printf("%s  %s  %s\n", a.date(it.Time), a.bold(clean(it.Client+"/"+
 			text.Cut(it.Session, 13))), clean(injectionText(&it.Injection)))
 		for _, s := range it.Shown {
-			a.printf("   %s\n", a.dim(clean(shownText(s, slices.Contains(it.Used, s)))))
+			text := shownText(s)
+			if slices.Contains(it.Used, s) {
+				text += " (used)"
+			}
+			a.printf("   %s\n", a.dim(clean(text)))
 		}
 		if it.Text != "" {
 			for l := range strings.Lines(it.Text) {
@@ -103,11 +107,5 @@ func injectionText(in *session.Injection) string {
 	return strings.Join(words, ", ")
 }
 
-// shownText names an entry that was shown, and says whether it was used.
-func shownText(s session.Shown, used bool) string {
-	w := fmt.Sprintf("%s@%d", s.Name, s.Version)
-	if used {
-		w += " (used)"
-	}
-	return w
-}
+// shownText returns the name and the version of an entry that was shown.
+func shownText(s session.Shown) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }

@@ -11,10 +11,10 @@ import (
 
 // injectSwitches returns the two commands.
 func (a *app) injectSwitches() []*cobra.Command {
-	one := func(off bool, c *cobra.Command) *cobra.Command {
+	one := func(c *cobra.Command) *cobra.Command {
 		c.Args = args(0, 0, "")
 		return does(a, c, verb.SwitchInject, func(in *verb.SwitchInjectIn, _ *flagSet, _ []string) error {
-			in.Off = off
+			in.Off = c.Name() == "off"
 			if !in.Project {
 				return nil
 			}
@@ -24,13 +24,13 @@ func (a *app) injectSwitches() []*cobra.Command {
 		}, a.showSwitch)
 	}
 	return []*cobra.Command{
-		one(true, &cobra.Command{
+		one(&cobra.Command{
 			Use:   "off",
 			Short: "Have hooks put nothing before a model",
 			Example: `  oxbow inject off                  # for this home
   oxbow inject off --project        # for the project of this directory`,
 		}),
-		one(false, &cobra.Command{
+		one(&cobra.Command{
 			Use:     "on",
 			Short:   "Have hooks put before a model what helps",
 			Example: `  oxbow inject on --project`,

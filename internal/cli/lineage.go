@@ -28,24 +28,31 @@ one, or a text has six words in a row that stood first in another.`,
 		}
 		if len(out.Sources) > 0 {
 			a.printf("%s was made from\n", a.bold(nameText(out.Name)))
-			a.lineageTree(out.Sources, out.Name, false, 1, map[string]bool{})
+			lineageTree{edges: out.Sources, drawn: map[string]bool{}}.print(a, out.Name, 1)
 		}
 		if len(out.Made) > 0 {
 			a.printf("made from %s\n", a.bold(nameText(out.Name)))
-			a.lineageTree(out.Made, out.Name, true, 1, map[string]bool{})
+			lineageTree{edges: out.Made, toMade: true, drawn: map[string]bool{}}.print(a, out.Name, 1)
 		}
 	})
 }
 
-// lineageTree prints the edges that lead from a name as a tree. The edges of each name are
-// printed only once.
-func (a *app) lineageTree(edges []lineage.Edge, name string, down bool, depth int, drawn map[string]bool) {
-	drawn[name] = true
-	for _, e := range edges {
+// lineageTree is a tree of entries.
+type lineageTree struct {
+	edges  []lineage.Edge
+	toMade bool            // from sources to what was made from them, not to the sources
+	drawn  map[string]bool // names whose edges were printed
+}
+
+// print prints the edges that lead from a name as a tree. The edges of each name are printed only
+// once.
+func (t lineageTree) print(a *app, name string, depth int) {
+	t.drawn[name] = true
+	for _, e := range t.edges {
 		near := e.Name
 		far := e.From
 		seq := e.Source
-		if down {
+		if t.toMade {
 			near = e.From
 			far = e.Name
 			seq = e.Seq
@@ -58,8 +65,8 @@ func (a *app) lineageTree(edges []lineage.Edge, name string, down bool, depth in
 			text += "@" + seqText(seq)
 		}
 		a.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, a.dim(e.How))
-		if !drawn[far] {
-			a.lineageTree(edges, far, down, depth+1, drawn)
+		if !t.drawn[far] {
+			t.print(a, far, depth+1)
 		}
 	}
 }

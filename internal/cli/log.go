@@ -66,7 +66,7 @@ func (a *app) verify(ctx context.Context, head string, args []string, limited bo
 
 func (a *app) showVerified(out maintenance.VerifyOut) {
 	if !out.OK {
-		a.showCheck(out.CheckOut, false)
+		a.showUnsound(out.CheckOut)
 		return
 	}
 	if out.Last == 0 {

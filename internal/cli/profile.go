@@ -182,7 +182,7 @@ func (a *app) profileSelectCommand() *cobra.Command {
 	does(a, c, verb.Select, func(in *verb.SelectIn, _ *flagSet, args []string) (err error) {
 		in.Profile, err = a.asked(c, args)
 		return err
-	}, func(out verb.SelectionOut) { a.showSelection(out, *manifest) })
+	}, func(out verb.SelectionOut) { a.showSelectionOrManifest(out, *manifest) })
 	manifest = c.Flags().Bool("manifest", false, "print what got in, what was cut and why, instead of the text")
 	return c
 }

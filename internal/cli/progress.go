@@ -38,8 +38,7 @@ type progressLine struct {
 	timer *time.Timer
 	shown bool
 
-	open   bool      // the last written line is not complete, so it is a question
-	reads  bool      // the program waits for input of the person
+	pauses
 	paused time.Time // time at which open or reads became true
 }
 
@@ -167,16 +166,22 @@ func (p *progressLine) Write(b []byte) (int, error) {
 	defer p.mu.Unlock()
 	p.wipe()
 	if len(b) > 0 {
-		p.pause(!bytes.HasSuffix(b, []byte("\n")), p.reads)
+		p.pauseFor(pauses{open: !bytes.HasSuffix(b, []byte("\n")), reads: p.reads})
 	}
 	return p.Writer.Write(b)
 }
 
-// pause sets whether a question is open and whether the program waits for input. The time during
-// which either is true does not count as working time.
-func (p *progressLine) pause(open, reads bool) {
-	was, is := p.open || p.reads, open || reads
-	p.open, p.reads = open, reads
+// pauses are the reasons to pause.
+type pauses struct {
+	open  bool // the last written line is not complete, so it is a question
+	reads bool // the program waits for input of the person
+}
+
+// pauseFor sets the reasons to pause. The time during which there is one does not count as working
+// time.
+func (p *progressLine) pauseFor(reasons pauses) {
+	was, is := p.open || p.reads, reasons.open || reasons.reads
+	p.pauses = reasons
 	switch {
 	case is && !was:
 		p.paused = p.now()
@@ -185,12 +190,21 @@ func (p *progressLine) pause(open, reads bool) {
 	}
 }
 
-// setReads sets whether the program waits for input. The person's input ends an open question.
-func (p *progressLine) setReads(reads bool) {
+// beginRead records that the program waits for input.
+func (p *progressLine) beginRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wipe()
-	p.pause(p.open && reads, reads)
+	p.pauseFor(pauses{open: p.open, reads: true})
+}
+
+// endRead records that the program does not wait for input any more. The person's input ends an open
+// question.
+func (p *progressLine) endRead() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+	p.pauseFor(pauses{})
 }
 
 // input is standard input on a terminal. While it is read, the progress line is hidden.
@@ -200,7 +214,7 @@ type input struct {
 }
 
 func (i input) Read(b []byte) (int, error) {
-	i.shown.setReads(true)
-	defer i.shown.setReads(false)
+	i.shown.beginRead()
+	defer i.shown.endRead()
 	return i.Reader.Read(b)
 }

@@ -140,7 +140,7 @@ func (a *app) showTurn(t *session.Turn) {
 			if e.Injection != nil {
 				line := "+ put before the model: " + injectionText(e.Injection)
 				for _, s := range e.Injection.Shown {
-					line += " · " + shownText(s, false)
+					line += " · " + shownText(s)
 				}
 				a.printf("%s\n", a.dim(clean(line)))
 			}

@@ -45,7 +45,7 @@ change, which can be undone in turn. An import counts as one change.`,
 		}
 		err := perform(ctx, a, verb.Undo, in, a.showUndone)
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			if _, no := a.compressor(change.Unless(true)); no == nil {
+			if _, no := a.compressor(verb.Own); no == nil {
 				err = &hinted{
 					err,
 					"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +

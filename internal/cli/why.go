@@ -177,7 +177,7 @@ func (a *app) showWaysToAnnotate(file string) {
 	world := a.setupWorld()
 	var on []string
 	for _, c := range setup.Clients() {
-		if c.CanAnnotate() && len(c.Servers(world, false)) > 0 && world.AnnotatesBelow(c.Name, wd) {
+		if c.CanAnnotate() && len(c.Servers(world, setup.Options{})) > 0 && world.AnnotatesBelow(c.Name, wd) {
 			on = append(on, c.Title)
 		}
 	}

@@ -131,7 +131,7 @@ func (d *transport) handoffs(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	hs, err := handoff.List(ctx, m, "", true)
+	hs, err := handoff.ListAll(ctx, m, "")
 	var names []string
 	for _, taken := range []bool{false, true} {
 		for _, h := range hs {

@@ -196,19 +196,21 @@ func (h *house) room(t auth.Token, profileName string) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	endpoint := func(stateless bool) http.Handler {
-		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{
-			Stateless:           stateless,
-			JSONResponse:        true,
-			Logger:              h.server.opts.Logger,
-			SessionTimeout:      sessionTimeout,
-			MaxRequestBodyBytes: auth.MaxBody,
-			// The guard already checks the host against the allowed hosts.
-			DisableLocalhostProtection:   true,
-			PropagateRequestCancellation: true,
-		})
+	options := mcp.StreamableHTTPOptions{
+		JSONResponse:        true,
+		Logger:              h.server.opts.Logger,
+		SessionTimeout:      sessionTimeout,
+		MaxRequestBodyBytes: auth.MaxBody,
+		// The guard already checks the host against the allowed hosts.
+		DisableLocalhostProtection:   true,
+		PropagateRequestCancellation: true,
 	}
-	r := &room{endpoint(true), endpoint(false), m.Sessions}
+	stateless := options
+	stateless.Stateless = true
+	endpoint := func(o mcp.StreamableHTTPOptions) http.Handler {
+		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &o)
+	}
+	r := &room{endpoint(stateless), endpoint(options), m.Sessions}
 	h.rooms[key] = r
 	return r, nil
 }

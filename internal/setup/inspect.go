@@ -85,7 +85,7 @@ func (s *Status) SetUp() bool { return len(s.Servers) > 0 || s.Holds }
 
 // Status returns how a client is set up.
 func (in *Inspection) Status(c *Client) Status {
-	s := Status{Client: c, Servers: c.Servers(in.World, in.Options.Project), trusted: true}
+	s := Status{Client: c, Servers: c.Servers(in.World, in.Options), trusted: true}
 	for _, f := range c.filesFor(in.World, in.Options) {
 		// skip the user's files, which a project's setup also changes
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {

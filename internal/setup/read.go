@@ -14,9 +14,10 @@ type Entry struct {
 	Server       Server
 }
 
-// Servers returns the servers in the client's files that start oxbow.
-func (c *Client) Servers(w World, project bool) (all []Entry) {
-	for _, f := range c.filesFor(w, Options{Executable: program, Project: project}) {
+// Servers returns the servers in the client's files that start oxbow. Of the options,
+// only Project counts.
+func (c *Client) Servers(w World, o Options) (all []Entry) {
+	for _, f := range c.filesFor(w, Options{Executable: program, Project: o.Project}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
 		if err != nil || len(f.servers) == 0 {

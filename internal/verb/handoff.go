@@ -101,7 +101,11 @@ func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, er
 	if err != nil {
 		return out, err
 	}
-	hs, err := handoff.List(ctx, m, in.Project, in.All)
+	list := handoff.ListOpen
+	if in.All {
+		list = handoff.ListAll
+	}
+	hs, err := list(ctx, m, in.Project)
 	if err != nil {
 		return out, fmt.Errorf("listing handoffs: %w", err)
 	}
@@ -147,7 +151,7 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 
 // newestHandoff returns the handoff that TakeHandoff would take.
 func newestHandoff(ctx context.Context, m *oxbow.Memory) (handoff.Handoff, error) {
-	open, err := handoff.List(ctx, m, "", false)
+	open, err := handoff.ListOpen(ctx, m, "")
 	if err == nil && len(open) == 0 {
 		err = Advise(noHandoffError{}, "oxbow handoff list --all shows the taken ones, too")
 	}

@@ -45,8 +45,8 @@ func Lineage(ctx context.Context, w *Workspace, in LineageIn) (LineageOut, error
 	if err != nil {
 		return out, err
 	}
-	out.Sources = append(out.Sources, g.Walk(out.Name, false)...)
-	out.Made = append(out.Made, g.Walk(out.Name, true)...)
+	out.Sources = append(out.Sources, g.WalkSources(out.Name)...)
+	out.Made = append(out.Made, g.WalkMade(out.Name)...)
 	if len(out.Sources)+len(out.Made) > 0 {
 		return out, nil
 	}

@@ -38,7 +38,7 @@ func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...str
 	c.read(k)
 	if w.Open != nil && !c.found[0].any() {
 		if ctx, m, err := w.Memory(ctx, Own); err == nil { // without a memory there are no entries to compare
-			c.entries(ctx, m.Store(), nil, false)
+			c.entries(ctx, m.Store(), nil)
 		}
 	}
 	found := &c.found[0]

@@ -95,7 +95,8 @@ func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowled
 		staged[name] = afterOp(op, old)
 	}
 	c.read(k)
-	c.entries(ctx, store, k.Second, isUnvouched)
+	c.isUnvouched = isUnvouched
+	c.entries(ctx, store, k.Second)
 	return c.found
 }
 
@@ -104,6 +105,7 @@ type comparer struct {
 	names         []string // names of the entries with the texts, or ""
 	texts, before []string
 	found         []repeats
+	isUnvouched   bool // the change is unvouched in any case
 }
 
 // read adds the texts that sessions have read.
@@ -130,7 +132,7 @@ var errTooMany = errors.New("too many entries that nobody vouches for")
 // entries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
 // not all of these entries can be compared, the texts become unvouched instead of failing, because
 // damage must not prevent writing.
-func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *SecondReader, isUnvouched bool) {
+func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *SecondReader) {
 	var all *fingerprint.Comparison // created for the first entry
 	bytes := 0
 	compare := func(e *oxbow.Entry) error {
@@ -150,7 +152,7 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *Secon
 		}
 		return nil
 	}
-	err := second.Read(store, func(store oxbow.Store) error { return suspects(ctx, store, isUnvouched, compare) })
+	err := second.Read(store, func(store oxbow.Store) error { return suspects(ctx, store, c.isUnvouched, compare) })
 	if err == nil {
 		return
 	}

@@ -37,20 +37,32 @@ func dropNull(s *jsonschema.Schema) {
 	dropNull(s.AdditionalProperties)
 }
 
-// inputSchema returns the schema of arguments. If whole is set, it has all parameters with
-// descriptions for people. Otherwise it is the short schema for models.
-func inputSchema(in reflect.Type, params []Param, whole bool) *jsonschema.Schema {
+// modelSchema returns the short schema of arguments for models. Unlisted parameters are left out.
+func modelSchema(in reflect.Type, params []Param) *jsonschema.Schema {
+	schema := paramSchema(in, params)
+	for _, p := range params {
+		if p.Unlisted {
+			delete(schema.Properties, p.Name)
+		}
+	}
+	return schema
+}
+
+// fullSchema returns the schema of arguments for people: all parameters with descriptions.
+func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
+	schema := paramSchema(in, params)
+	for _, p := range params {
+		schema.Properties[p.Name].Description = p.Usage
+	}
+	return schema
+}
+
+// paramSchema returns the schema of arguments without descriptions.
+func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := schemaOf(in, nil)
 	for _, p := range params {
 		s := schema.Properties[p.Name]
 		s.Minimum = nil
-		if p.Unlisted && !whole {
-			delete(schema.Properties, p.Name)
-			continue
-		}
-		if whole {
-			s.Description = p.Usage
-		}
 		if p.Repeatable {
 			s = s.Items
 		}

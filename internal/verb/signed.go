@@ -74,7 +74,7 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 	if seq == 0 || seq < last+after || (after == 0 && seq == last) {
 		return nil
 	}
-	k, err := signingKey(store, true)
+	k, err := createSigningKey(store)
 	if err != nil {
 		return Wrapped("signing the head", err)
 	}
@@ -91,7 +91,7 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	k, kerr := signingKey(store, false)
+	k, kerr := signingKey(store)
 	if errors.Is(kerr, fs.ErrNotExist) { // check reports the missing key
 		return false, nil
 	}
@@ -132,15 +132,21 @@ func appendHead(store string, line []byte) (err error) {
 }
 
 // signingKey returns the key of the home of a store.
-func signingKey(store string, create bool) (proof.Key, error) {
+func signingKey(store string) (proof.Key, error) {
 	text, err := os.ReadFile(store + signKeyEnd)
-	if err == nil {
-		return proof.ParseKey(text)
-	}
-	if !errors.Is(err, fs.ErrNotExist) || !create {
+	if err != nil {
 		return proof.Key{}, err
 	}
-	k, err := proof.NewKey(rand.Reader)
+	return proof.ParseKey(text)
+}
+
+// createSigningKey returns the key of the home of a store, and creates it if it does not exist.
+func createSigningKey(store string) (proof.Key, error) {
+	k, err := signingKey(store)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, err
+	}
+	k, err = proof.NewKey(rand.Reader)
 	if err != nil {
 		return k, err
 	}
@@ -160,7 +166,7 @@ func signingKey(store string, create bool) (proof.Key, error) {
 	}
 	err = errors.Join(err, d.Discard())
 	if errors.Is(err, fs.ErrExist) {
-		return signingKey(store, false)
+		return signingKey(store)
 	}
 	return k, err
 }
@@ -176,13 +182,21 @@ type HeadsCheck struct {
 	heads []proof.Head
 }
 
+// SignedHeadsIfAny is like SignedHeads, but a missing file of signed heads is no problem.
+func SignedHeadsIfAny(store string) (*HeadsCheck, []Problem, error) {
+	if _, err := os.Stat(store + headsEnd); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return SignedHeads(store)
+}
+
 // SignedHeads reads the signed heads of a store and the problems of their file. It returns nil if
 // no heads were signed.
-func SignedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
+func SignedHeads(store string) (*HeadsCheck, []Problem, error) {
 	text, err := os.ReadFile(store + headsEnd)
-	k, kerr := signingKey(store, false)
+	k, kerr := signingKey(store)
 	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
-	case none && (keyless || begin):
+	case none && keyless:
 		return nil, nil, nil
 	case none:
 		return nil, []Problem{{-1, "there is a key, and the file of the heads that it signed is gone: " + store +

@@ -47,7 +47,7 @@ func TestSignHeads(t *testing.T) {
 	}
 	settle()
 	settle()
-	k, err := signingKey(store, false)
+	k, err := signingKey(store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (in TakeForSessionIn) take(ctx context.Context, w *Workspace) (handoff.Hand
 		h, err := handoff.Get(ctx, m, in.Name)
 		return h, shown, err
 	}
-	open, err := handoff.List(ctx, m, in.Project, false)
+	open, err := handoff.ListOpen(ctx, m, in.Project)
 	if err != nil || len(open) == 0 {
 		return handoff.Handoff{}, "", errors.Join(err, handoff.ErrNone)
 	}

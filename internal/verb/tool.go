@@ -71,7 +71,7 @@ func define[In any, Out Answer](
 func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = verbOf(t.Verb, run)
-	t.Input = inputSchema(reflect.TypeFor[In](), t.Params, false)
+	t.Input = modelSchema(reflect.TypeFor[In](), t.Params)
 	return t
 }
 

@@ -45,7 +45,7 @@ func (s Screened) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) 
 // field of In is a parameter; see [ParamsOf].
 func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v = verbOf(v, run)
-	v.Input = inputSchema(reflect.TypeFor[In](), v.Params, true)
+	v.Input = fullSchema(reflect.TypeFor[In](), v.Params)
 	return v
 }
 

@@ -52,7 +52,8 @@ func annotationsPage(c *call) (reply, error) {
 			page.Notes(out.Notes),
 			g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
 			h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a verb.Annotation) g.Node {
-				return h.Li(h.Class("row"), c.whyNote(a, true))
+				place := h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))
+				return h.Li(h.Class("row"), c.whyNote(a, place))
 			})),
 		)
 		return s, nil
@@ -140,7 +141,7 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 		for _, id := range l.Why {
 			if a, ok := whys[id]; ok && !seen[id] {
 				seen[id] = true
-				begin = append(begin, c.whyNote(a, false))
+				begin = append(begin, c.whyNote(a, nil))
 			}
 		}
 		rows = append(
@@ -171,15 +172,14 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 	return s, nil
 }
 
-// whyNote shows an annotation. If withPlace is set, it also names the file and the line, for
-// use outside the file's own page.
-func (c *call) whyNote(a verb.Annotation, withPlace bool) g.Node {
+// whyNote shows an annotation below its place, which is nil on the file's own page.
+func (c *call) whyNote(a verb.Annotation, place g.Node) g.Node {
 	by := a.By
 	if a.Agent != "" {
 		by = a.Agent
 	}
 	return h.Div(h.Class("why"),
-		g.If(withPlace, h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))),
+		place,
 		h.P(page.Isolated(a.Why)),
 		g.Map(a.Rejected, func(r string) g.Node {
 			return h.P(h.Class("hint"), h.Text("Rejected: "), page.Isolated(r))

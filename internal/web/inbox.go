@@ -57,7 +57,7 @@ func inbox(c *call) (reply, error) {
 	rows = append(rows, c.groupRows(held.Groups, len(rows))...)
 	switch {
 	case len(rows) == 0 && changed != nil:
-		s.body = []g.Node{c.noDecisionNotice(true), changed}
+		s.body = []g.Node{c.noDecisionNotice(), changed}
 	case len(rows) == 0:
 		s.body = []g.Node{
 			page.Empty(
@@ -73,7 +73,7 @@ func inbox(c *call) (reply, error) {
 			),
 		}
 	default:
-		s.body = []g.Node{c.noDecisionNotice(true), changed,
+		s.body = []g.Node{c.noDecisionNotice(), changed,
 			page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
 			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more wait behind these.", more)))}
@@ -102,7 +102,7 @@ func (c *call) proposals(all bool) (verb.InboxOut, error) {
 }
 
 // noDecisionNotice says why this browser may not decide, or returns nil if it may.
-func (c *call) noDecisionNotice(held bool) g.Node {
+func (c *call) noDecisionNotice() g.Node {
 	switch {
 	case c.view.Rights.ReadOnly:
 		return page.Notice(
@@ -110,7 +110,7 @@ func (c *call) noDecisionNotice(held bool) g.Node {
 			"This browser only reads: it may look at what waits, and decide nothing.",
 			"The link that oxbow ui prints, without --ro, opens a page that may.",
 		)
-	case held && c.actor != oxbow.Person:
+	case c.actor != oxbow.Person:
 		return page.Notice(
 			"note",
 			"You signed in with a token, which programs have, too. Only a person approves what is held back, accepts "+
@@ -338,7 +338,7 @@ func proposal(c *call) (reply, error) {
 		title:   "Proposal",
 		navPath: "inbox",
 		body: []g.Node{
-			c.noDecisionNotice(true),
+			c.noDecisionNotice(),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0)),
 		},
 	}

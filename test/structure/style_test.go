@@ -7,6 +7,8 @@ import (
 	"go/ast"
 	"go/scanner"
 	"go/token"
+	"go/types"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -126,6 +128,100 @@ func linesWithLongLiterals(source string) map[int]bool {
 	}
 }
 
+// promisedBools are methods of public packages that take a bool for a dry run. Their signatures are a
+// promise to programs outside this module, and stores and layouts outside implement two of them.
+var promisedBools = []string{
+	"(store.Compactor).Compact",
+	"(*..Memory).RedactVersions", // in the root package, whose path is "."
+	"(layout.Tidier).Consolidate",
+}
+
+// argumentsHaveNames finds calls of functions, methods and function variables of this module that pass
+// the literal true or false to a parameter of type bool, because a reader of the call cannot see what
+// the literal means. Calls in tests are allowed.
+func argumentsHaveNames(h *house) (wrong []string) {
+	for _, dir := range slices.Sorted(maps.Keys(h.linux())) {
+		checked := h.typeCheck(dir)
+		for _, f := range h.linux()[dir] {
+			if ast.IsGenerated(f.ast) {
+				continue
+			}
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					wrong = append(wrong, h.bareBools(checked, call)...)
+				}
+				return true
+			})
+		}
+	}
+	return wrong
+}
+
+// bareBools returns a problem for each literal true or false that a call passes to a function of this module.
+func (h *house) bareBools(checked *typed, call *ast.CallExpr) (wrong []string) {
+	callee := calledFunction(checked, call)
+	if callee == nil || callee.Pkg() == nil {
+		return nil
+	}
+	signature, ok := callee.Type().Underlying().(*types.Signature)
+	if !ok {
+		return nil // a conversion
+	}
+	if dir := callee.Pkg().Path(); len(h.linux()[dir]) == 0 {
+		return nil // a function of the standard library or of another module
+	}
+	if method, ok := callee.(*types.Func); ok && slices.Contains(promisedBools, method.FullName()) {
+		return nil
+	}
+	for i, arg := range call.Args {
+		param := signature.Params().At(min(i, signature.Params().Len()-1))
+		paramType := param.Type()
+		if list, ok := paramType.(*types.Slice); ok && signature.Variadic() && i >= signature.Params().Len()-1 {
+			paramType = list.Elem()
+		}
+		if !types.Identical(paramType, types.Typ[types.Bool]) {
+			continue
+		}
+		id, ok := ast.Unparen(arg).(*ast.Ident)
+		if ok && (id.Name == "true" || id.Name == "false") {
+			wrong = append(wrong, fmt.Sprintf(
+				"%s: %s is called with the literal %s for %s: give each of the two behaviors a function, "+
+					"or use a type with named constants or a field of a struct",
+				h.fset.Position(arg.Pos()), callee.Name(), id.Name, param.Name(),
+			))
+		}
+	}
+	return wrong
+}
+
+// calledFunction returns the function, method or variable that an expression calls, or nil if it calls
+// something else. A generic function is returned with its type parameters.
+func calledFunction(checked *typed, call *ast.CallExpr) types.Object {
+	fun := ast.Unparen(call.Fun)
+	switch x := fun.(type) {
+	case *ast.IndexExpr:
+		fun = x.X
+	case *ast.IndexListExpr:
+		fun = x.X
+	}
+	var id *ast.Ident
+	switch x := fun.(type) {
+	case *ast.Ident:
+		id = x
+	case *ast.SelectorExpr:
+		id = x.Sel
+	default:
+		return nil
+	}
+	switch callee := checked.Uses[id].(type) {
+	case *types.Func:
+		return callee.Origin()
+	case *types.Var:
+		return callee.Origin()
+	}
+	return nil
+}
+
 // rootName returns the name of the variable at the beginning of an expression, or "".
 func rootName(e ast.Expr) string {
 	for {
@@ -193,4 +289,15 @@ var styleRules = []rule{
 		"c.go": "package oxbow\n\nvar c = `" + strings.Repeat("c", 200) + "`",
 		"d.go": "package oxbow\n\nvar d = `\n" + strings.Repeat("d", 200) + "\n`",
 	}, []string{"b.go:4: the line has 128 columns"}},
+	{"ArgumentsHaveNames", argumentsHaveNames, map[string]string{
+		"a.go": "package oxbow\nimport x \"" + module + "/x\"\nfunc a(b bool) {\n\ta(b)\n\ta(true)\n\tx.T{}.M(1, (false), " +
+			"true)\n\tx.G(true)\n\tx.Any(true)\n}",
+		"x/x.go": "package x\ntype T struct{}\nfunc (T) M(n int, b ...bool) {}\nfunc G[V any](v V) {}\n" +
+			"func Any(v any) {}",
+		"a_test.go": "package oxbow\nfunc init() { a(true) }",
+	}, []string{
+		"a.go:5:4: a is called with the literal true for b",
+		"a.go:6:13: M is called with the literal false for b",
+		"a.go:6:22: M is called with the literal true for b",
+	}},
 }

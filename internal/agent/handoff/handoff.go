@@ -77,19 +77,22 @@ type Handoff struct {
 func (t Task) content() string {
 	var b strings.Builder
 	b.WriteString("---\n")
-	line := func(key string, value any, is bool) {
-		if is {
-			fmt.Fprintf(&b, "%s: %s\n", key, asJSON(value))
-		}
+	line := func(key string, value any) { fmt.Fprintf(&b, "%s: %s\n", key, asJSON(value)) }
+	if t.Profile != "" {
+		line("profile", t.Profile)
 	}
-	line("profile", t.Profile, t.Profile != "")
-	line("skills", t.Skills, len(t.Skills) > 0)
-	line("files", t.Files, len(t.Files) > 0)
+	if len(t.Skills) > 0 {
+		line("skills", t.Skills)
+	}
+	if len(t.Files) > 0 {
+		line("files", t.Files)
+	}
 	summary, p := strings.TrimSpace(t.Summary), strings.TrimSpace(t.Plan)
-	if heads := planHeads(summary); heads > 0 && p == "" {
-		line("plan", 0, true)
-	} else {
-		line("plan", heads+1, heads > 0)
+	switch heads := planHeads(summary); {
+	case heads > 0 && p == "":
+		line("plan", 0)
+	case heads > 0:
+		line("plan", heads+1)
 	}
 	b.WriteString("---\n" + summary + "\n")
 	if p != "" {

@@ -137,7 +137,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: New() = %v, want ErrInvalid", name, err)
 		}
 	}
-	if hs, err := List(t.Context(), m, "", true); err != nil || len(hs) != 3 {
+	if hs, err := ListAll(t.Context(), m, ""); err != nil || len(hs) != 3 {
 		t.Errorf("List() has %d, %v; want 3", len(hs), err)
 	}
 }
@@ -197,13 +197,13 @@ func TestTakeAndDrop(t *testing.T) {
 			t.Errorf("Drop(%s) = %v, want %v", name, err, want)
 		}
 	}
-	if hs, err := List(ctx, m, "", false); err != nil || names(hs) != "d b" {
+	if hs, err := ListOpen(ctx, m, ""); err != nil || names(hs) != "d b" {
 		t.Errorf("open: %s, %v; want d b", names(hs), err)
 	}
 	if h, err := Drop(ctx, m, "handoff: a"); err != nil || h.Summary != "a" {
 		t.Errorf("Drop() = %+v, %v", h, err)
 	}
-	if hs, err := List(ctx, m, "", true); err != nil || names(hs) != "old d c b" {
+	if hs, err := ListAll(ctx, m, ""); err != nil || names(hs) != "old d c b" {
 		t.Errorf("all: %s, %v; want old d c b", names(hs), err)
 	}
 	// Undo reverts a take, so that the handoff is open again.

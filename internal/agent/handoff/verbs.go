@@ -78,11 +78,19 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	}
 }
 
-// List returns the open handoffs, and with all also the taken ones, newest first. It leaves out
-// handoffs that are [oxbow.Entry.Withheld]. If project is not "", it returns only the project's
-// handoffs.
-func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Handoff, error) {
-	es, err := entries(ctx, s, project, all)
+// ListOpen returns the open handoffs, newest first. It leaves out handoffs that are
+// [oxbow.Entry.Withheld]. If project is not "", it returns only the project's handoffs.
+func ListOpen(ctx context.Context, s oxbow.Store, project string) ([]Handoff, error) {
+	return list(ctx, s, openFilter(project))
+}
+
+// ListAll is like ListOpen, but also returns the handoffs that were taken.
+func ListAll(ctx context.Context, s oxbow.Store, project string) ([]Handoff, error) {
+	return list(ctx, s, projectFilter(project))
+}
+
+func list(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Handoff, error) {
+	es, err := entries(ctx, s, f)
 	var hs []Handoff
 	for _, e := range es {
 		if !e.Withheld(ctx) {
@@ -101,11 +109,8 @@ func Newest(ctx context.Context, m *oxbow.Memory, most int) (hs []Handoff, err e
 	return hs, err
 }
 
-func entries(ctx context.Context, s oxbow.Store, project string, all bool) ([]oxbow.Entry, error) {
-	f := openFilter(project)
-	if all {
-		f.Terms = f.Terms[1:]
-	}
+// entries returns the selected entries, newest first.
+func entries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry, error) {
 	var es []oxbow.Entry
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -120,12 +125,15 @@ func entries(ctx context.Context, s oxbow.Store, project string, all bool) ([]ox
 }
 
 // openFilter returns a filter for the open handoffs of a project, or of all projects if project is "".
-// The term about the state must be the first, because entries removes it.
 func openFilter(project string) oxbow.Filter {
-	f := oxbow.Filter{Terms: []oxbow.Term{
-		{Key: labelState, Values: []string{StateTaken}, Not: true},
-		{Key: "kind", Values: []string{oxbow.Handoff.String()}},
-	}}
+	f := projectFilter(project)
+	f.Terms = append(f.Terms, oxbow.Term{Key: labelState, Values: []string{StateTaken}, Not: true})
+	return f
+}
+
+// projectFilter returns a filter for all handoffs of a project, or of all projects if project is "".
+func projectFilter(project string) oxbow.Filter {
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
@@ -205,7 +213,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 // next returns the entry that Take should mark as taken.
 func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry, error) {
 	if name == "" {
-		es, err := entries(ctx, s, project, false)
+		es, err := entries(ctx, s, openFilter(project))
 		if err != nil {
 			return oxbow.Entry{}, err
 		}

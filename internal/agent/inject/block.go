@@ -104,7 +104,11 @@ func written(shown []quote) (b Block) {
 		earlier := slices.ContainsFunc(byTime[i+1:], func(later quote) bool {
 			return later.time().After(q.time()) && later.sameSubject(q)
 		})
-		s.WriteString("- " + q.origin(earlier) + ": " + strings.Join(q.sentences, " ") + "\n")
+		origin := q.origin()
+		if earlier {
+			origin += ", earlier"
+		}
+		s.WriteString("- " + origin + ": " + strings.Join(q.sentences, " ") + "\n")
 		b.Shown = append(b.Shown, q.Shown)
 		for _, one := range q.sentences {
 			b.Prints = append(b.Prints, fingerprint(one))
@@ -139,7 +143,7 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 // whole text has no more tokens than that, it returns the whole text, except for a unit of another
 // project and for a unit that was never used.
 func (u *unit) pointer() string {
-	name, said := quote{unit: u}.origin(false)+": ", OneLine(u.said())
+	name, said := quote{unit: u}.origin()+": ", OneLine(u.said())
 	short := name + text.Clip(said, pointerBytes)
 	whole := name + said
 	if u.Why == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
@@ -174,7 +178,7 @@ func (q quote) sameSubject(o quote) bool {
 }
 
 // origin describes the unit's origin: its name, version, date, and author or project.
-func (q quote) origin(earlier bool) string {
+func (q quote) origin() string {
 	said := fmt.Sprintf("%s@%d, %s", OneLine(q.Name), q.Version, q.time().Format(time.DateOnly))
 	switch {
 	case q.In == InSessions:
@@ -184,9 +188,6 @@ func (q quote) origin(earlier bool) string {
 	}
 	if of := q.entry.Values(oxbow.LabelProject); q.Why == whyProject && len(of) > 0 {
 		said += ", project " + OneLine(of[0])
-	}
-	if earlier {
-		said += ", earlier"
 	}
 	return said
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,13 +66,27 @@ func (f StateFile) name() string {
 }
 
 // Begin records that a hook is about to answer at a place, and returns what was shown to the session
-// before. The result first is false if another process has already recorded the same answer: at any
-// time if the key identifies a turn, otherwise within the last five seconds. A repeated start counts as
-// a new answer if anything else was reported in between.
-func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s State, first bool, err error) {
+// before. The result first is false if another process has recorded the same answer within the last
+// five seconds. A repeated start counts as a new answer if anything else was reported in between.
+func (f StateFile) Begin(ctx context.Context, place, key string) (s State, first bool, err error) {
+	return f.begin(ctx, place, key, sameAnswer)
+}
+
+// BeginTurn is like Begin for the prompt of a turn. The result first is false if another process has
+// recorded the same turn at any time.
+func (f StateFile) BeginTurn(ctx context.Context, turn string) (s State, first bool, err error) {
+	return f.begin(ctx, AtPrompt, turn, math.MaxInt64)
+}
+
+// begin is like Begin, but an answer counts as the same if it was recorded less than maxAge ago.
+func (f StateFile) begin(
+	ctx context.Context,
+	place, key string,
+	maxAge time.Duration,
+) (s State, first bool, err error) {
 	err = f.change(ctx, func(s0 State, lines []stateLine) *stateLine {
 		s, first = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
-			return l.Event == place && l.Key == key && (turn || f.Now.Sub(l.Time).Abs() <= sameAnswer)
+			return l.Event == place && l.Key == key && f.Now.Sub(l.Time).Abs() <= maxAge
 		})
 		first = first || (place == AtStart && !startsLast(lines))
 		if !first {

@@ -36,7 +36,14 @@ func block(name, print string) Block {
 
 func (f StateFile) mustBegin(t *testing.T, place, key string, turn, want bool) State {
 	t.Helper()
-	s, first, err := f.Begin(t.Context(), place, key, turn)
+	var s State
+	var first bool
+	var err error
+	if turn {
+		s, first, err = f.BeginTurn(t.Context(), key)
+	} else {
+		s, first, err = f.Begin(t.Context(), place, key)
+	}
 	if err != nil || first != want {
 		t.Fatalf("Begin(%s, %s) = first %t, %v; want %t", place, key, first, err, want)
 	}
@@ -159,7 +166,7 @@ func TestBeginAtOnce(t *testing.T) {
 		var firsts, shown atomic.Int32
 		for range 8 {
 			all.Go(func() {
-				if _, first, err := f.Begin(t.Context(), AtPrompt, key, false); err != nil {
+				if _, first, err := f.Begin(t.Context(), AtPrompt, key); err != nil {
 					t.Error(err)
 				} else if first {
 					firsts.Add(1)

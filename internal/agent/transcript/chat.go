@@ -50,8 +50,16 @@ func (c *chat) reasoningFor(sub string) *reasoning {
 	return &reasoning{}
 }
 
-func (c *chat) says(sub, text string, aloud bool) {
-	c.said[sub] = c.reasoningFor(sub).says(text, aloud)
+func (c *chat) says(sub, text string)   { c.said[sub] = c.reasoningFor(sub).says(text) }
+func (c *chat) thinks(sub, text string) { c.said[sub] = c.reasoningFor(sub).thinks(text) }
+
+// recordText records a passage, which may be a thought.
+func (c *chat) recordText(sub, text string, isThought bool) {
+	if isThought {
+		c.thinks(sub, text)
+	} else {
+		c.says(sub, text)
+	}
 }
 
 // recordRequest records a request of the user. It ignores text that a program inserted in the user's name.
@@ -180,15 +188,36 @@ type shownResult struct {
 
 // answer records the answer to a call: whether it failed, and the data that the client shows.
 func (c *chat) answer(id string, failed bool, result json.RawMessage) {
-	call := c.calls[id]
-	if call == nil {
-		return
-	}
-	delete(c.calls, id)
 	if failed {
-		c.t.Failed++
-		return
+		c.recordFailure(id)
+	} else {
+		c.recordSuccess(id, result)
 	}
+}
+
+// recordSuccess records that a call succeeded, with the data that the client shows.
+func (c *chat) recordSuccess(id string, result json.RawMessage) {
+	if call := c.takeCall(id); call != nil {
+		c.recordResult(call, result)
+	}
+}
+
+// recordFailure records that a call failed.
+func (c *chat) recordFailure(id string) {
+	if c.takeCall(id) != nil {
+		c.t.Failed++
+	}
+}
+
+// takeCall removes a call that was not answered yet, and returns it. It returns nil if there is no
+// such call.
+func (c *chat) takeCall(id string) *chatCall {
+	call := c.calls[id]
+	delete(c.calls, id)
+	return call
+}
+
+func (c *chat) recordResult(call *chatCall, result json.RawMessage) {
 	var s shownResult
 	if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
 		s = shownResult{} // the answer is a text

@@ -91,16 +91,16 @@ func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
 	var blocks []clientline.ClaudeBlock
 	if !clientline.DecodeArray(l.Message.Content, &blocks) {
 		for _, t := range clientline.Texts(l.Message.Content) {
-			r = r.says(t, true)
+			r = r.says(t)
 		}
 		return r
 	}
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
-			r = r.says(b.Text, true)
+			r = r.says(b.Text)
 		case "thinking":
-			r = r.says(b.Thinking, false)
+			r = r.thinks(b.Thinking)
 		case "tool_use":
 			switch b.Name {
 			case "Edit", "MultiEdit", "Write", "NotebookEdit":

@@ -157,7 +157,7 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 		for _, t := range clientline.Texts(it.Content, "output_text", "input_text", "text") {
 			switch it.Role {
 			case "assistant":
-				c.r = c.r.says(t, true)
+				c.r = c.r.says(t)
 			case "user":
 				if m := oldCwd().FindStringSubmatch(t); m != nil && c.dir == "" {
 					c.dir = m[1]
@@ -167,7 +167,7 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 		}
 	case "reasoning":
 		for _, t := range clientline.Texts(it.Summary, "summary_text") {
-			c.r = c.r.says(t, false)
+			c.r = c.r.thinks(t)
 		}
 	case "function_call":
 		var args codexShell
@@ -249,9 +249,9 @@ func (c *codex) call(id, patch, dir string, at time.Time) *codexCall {
 func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 	switch it.Type {
 	case "agent_message":
-		c.r = c.r.says(it.Message, true)
+		c.r = c.r.says(it.Message)
 	case "agent_reasoning":
-		c.r = c.r.says(it.Text, false)
+		c.r = c.r.thinks(it.Text)
 	case "user_message":
 		c.recordUserRequest(it.Message)
 	case "patch_apply_end":
@@ -264,7 +264,7 @@ func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 		switch in.Type {
 		case "AgentMessage":
 			for _, t := range clientline.Texts(in.Content, "Text", "text") {
-				c.r = c.r.says(t, true)
+				c.r = c.r.says(t)
 			}
 		case "UserMessage":
 			for _, t := range clientline.Texts(in.Content, "text") {
@@ -272,7 +272,7 @@ func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 			}
 		case "Reasoning":
 			for _, t := range in.SummaryText {
-				c.r = c.r.says(t, false)
+				c.r = c.r.thinks(t)
 			}
 		case "FileChange":
 			c.recordPatch(&in, in.ID, in.Status == "completed", at)

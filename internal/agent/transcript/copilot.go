@@ -49,7 +49,7 @@ func (c *copilot) line(b []byte) error {
 	case "assistant.message":
 		c.model = d.Model
 		for _, t := range clientline.Texts(d.Content, "text") {
-			c.says(sub, t, true)
+			c.says(sub, t)
 		}
 		for _, r := range d.Requests {
 			if r.ID != "" {

@@ -85,10 +85,10 @@ func (c *gemini) message(m *clientline.Gemini) {
 	}
 	_ = json.Unmarshal(m.Thoughts, &thoughts) // ignore the error: unreadable thoughts are treated as missing
 	for _, t := range thoughts {
-		c.says(c.sub, t.Subject+"\n"+t.Description, false)
+		c.thinks(c.sub, t.Subject+"\n"+t.Description)
 	}
 	for _, t := range clientline.Texts(m.Content) {
-		c.says(c.sub, t, true)
+		c.says(c.sub, t)
 	}
 	for _, call := range m.Calls {
 		over := "over " + call.ID
@@ -102,10 +102,10 @@ func (c *gemini) message(m *clientline.Gemini) {
 		switch call.Status {
 		case "success", "":
 			c.seen[over] = true
-			c.answer(made.argumentKey(), false, call.Display)
+			c.recordSuccess(made.argumentKey(), call.Display)
 		case "error", "cancelled":
 			c.seen[over] = true
-			c.answer(made.argumentKey(), true, nil)
+			c.recordFailure(made.argumentKey())
 			delete(c.seen, made.argumentKey()) // the same call may succeed later
 		}
 	}

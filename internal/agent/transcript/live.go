@@ -183,7 +183,7 @@ func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, 
 	case slices.Contains(editEvents, l.Event) && editsFiles(l):
 		t, err = r.afterEdit(ctx, l)
 	case slices.Contains(endEvents, l.Event):
-		t, err = r.replayEnd(l, turnPart, false)
+		t, err = r.replayTurn(l)
 	}
 	if errors.Is(err, fs.ErrNotExist) || t == nil {
 		return nil, nil
@@ -226,7 +226,7 @@ func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcrip
 		}
 		if now != size {
 			size = now
-			t, err := r.replayEnd(l, lastPart, true)
+			t, err := r.replayCall(l)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -263,41 +263,63 @@ func (r Report) transcriptPath(l *clientline.Report) string {
 	return l.Transcript
 }
 
-// replayEnd reads the end of a transcript. If answered is set, it reads the report as the next line,
-// and returns only the edits of the report's call.
-func (r Report) replayEnd(l *clientline.Report, most int64, answered bool) (*Transcript, error) {
-	text, err := readEnd(r.transcriptPath(l), most)
-	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
+// replayTurn reads the last turn of a transcript.
+func (r Report) replayTurn(l *clientline.Report) (*Transcript, error) {
+	t, in, err := r.replayEnd(l, turnPart)
+	if err != nil {
 		return nil, err
 	}
+	in.end()
+	r.cleanReasons(t)
+	return t, nil
+}
+
+// replayCall reads the end of a transcript, and the report as its next line. It returns only the
+// edits of the report's call.
+func (r Report) replayCall(l *clientline.Report) (*Transcript, error) {
+	t, in, err := r.replayEnd(l, lastPart)
+	if err != nil {
+		return nil, err
+	}
+	next, call := liveReaders[r.Client].answer(l, in)
+	line, err := json.Marshal(next)
+	if err == nil {
+		err = in.line(line)
+	}
+	if err != nil {
+		return nil, err
+	}
+	in.end()
+	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return e.Call != call })
+	r.cleanReasons(t)
+	return t, nil
+}
+
+// replayEnd reads at most maxBytes of the end of a transcript, and returns the reader, which can read
+// more lines.
+func (r Report) replayEnd(l *clientline.Report, maxBytes int64) (t *Transcript, in reader, err error) {
+	text, err := readEnd(r.transcriptPath(l), maxBytes)
+	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
+		return nil, nil, err
+	}
 	live := liveReaders[r.Client]
-	t := &Transcript{Client: live.reader}
+	t = &Transcript{Client: live.reader}
 	i := slices.IndexFunc(clients, func(c client) bool { return c.name == live.reader })
-	in := clients[i].open(t)
+	in = clients[i].open(t)
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && in.line(line) != nil {
 			t.Bad++
 		}
 	}
-	call := ""
-	if answered {
-		var next any
-		next, call = live.answer(l, in)
-		line, err := json.Marshal(next)
-		if err != nil {
-			return nil, err
-		}
-		if err := in.line(line); err != nil {
-			return nil, err
-		}
-	}
-	in.end()
-	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return answered && e.Call != call })
+	return t, in, nil
+}
+
+// cleanReasons removes secrets from the reasons of edits.
+func (r Report) cleanReasons(t *Transcript) {
 	for i := range t.Edits {
 		t.Edits[i].Why = cmp.Or(r.Clean(t.Edits[i].Why), annotate.NoReasoning)
 	}
-	return t, nil
 }
 
 // readEnd returns the first line of a file and the complete lines in its last most bytes.

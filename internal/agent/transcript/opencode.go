@@ -59,7 +59,7 @@ func (c opencode) line(b []byte) error {
 	case "prompt":
 		c.recordRequest(sub, l.Text)
 	case "AgentText", "text":
-		c.says(sub, l.Text, true)
+		c.says(sub, l.Text)
 	case "call":
 		if len(l.Call.Wrote) > 0 {
 			c.said[sub] = c.reasoningFor(sub).edits()

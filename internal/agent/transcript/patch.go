@@ -46,9 +46,8 @@ func (h hunk) edits(e Edit) []Edit {
 		}
 	}
 	var out []Edit
-	add := func(from, to int, gone bool) { // rows from to to-1
+	edit := func(from, to int) Edit { // rows from to to-1
 		at := e
-		at.Gone = gone
 		if h.first > 0 {
 			at.Span = annotate.Span{First: h.first + from, Last: h.first + to - 1}
 		}
@@ -62,12 +61,14 @@ func (h hunk) edits(e Edit) []Edit {
 				at.After = append(at.After, rows[i].text)
 			}
 		}
-		out = append(out, at)
+		return at
 	}
 	cut := func(upTo int) { // adds edits for lines removed where none were inserted nearby
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
-				add(from, to, true)
+				removed := edit(from, to)
+				removed.Gone = true
+				out = append(out, removed)
 			}
 			cuts = cuts[1:]
 		}
@@ -86,7 +87,7 @@ func (h hunk) edits(e Edit) []Edit {
 		for len(cuts) > 0 && cuts[0] <= last+2 { // next to or inside of the inserted lines
 			cuts = cuts[1:]
 		}
-		add(i, last+1, false)
+		out = append(out, edit(i, last+1))
 		i = last
 	}
 	cut(len(rows) + 1)

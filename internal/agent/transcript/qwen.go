@@ -45,7 +45,7 @@ func (c qwen) line(b []byte) error {
 			c.answer(l.Result.CallID, (l.Result.Status != "success" && l.Result.Status != "") ||
 				p.Answer.Response.Error != "", l.Result.Display)
 		case l.Type == "assistant":
-			c.says(sub, p.Text, !p.Thought)
+			c.recordText(sub, p.Text, p.Thought)
 		case l.Type == "user" && l.Provenance != "system":
 			c.recordRequest(sub, p.Text)
 		}

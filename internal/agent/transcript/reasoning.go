@@ -26,7 +26,17 @@ func (r *reasoning) startRequest(text string) *reasoning {
 	return &reasoning{asked: clientline.WithoutPrivate(text)}
 }
 
-func (r *reasoning) says(text string, aloud bool) *reasoning {
+func (r *reasoning) says(text string) *reasoning {
+	return r.add(text, func(next *reasoning) *[]string { return &next.said })
+}
+
+// thinks is like says for a thought.
+func (r *reasoning) thinks(text string) *reasoning {
+	return r.add(text, func(next *reasoning) *[]string { return &next.thought })
+}
+
+// add adds a passage to the list of passages that listIn returns.
+func (r *reasoning) add(text string, listIn func(*reasoning) *[]string) *reasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return r
@@ -35,10 +45,7 @@ func (r *reasoning) says(text string, aloud bool) *reasoning {
 	if !r.used {
 		next.said, next.thought = r.said, r.thought
 	}
-	to := &next.thought
-	if aloud {
-		to = &next.said
-	}
+	to := listIn(next)
 	if n := len(*to); n > 0 && (*to)[n-1] == text {
 		return r // some programs store each passage twice
 	}

@@ -226,7 +226,7 @@ func TestLongLine(t *testing.T) {
 
 // The last words before an edit count, as many as fit.
 func TestWhyIsBounded(t *testing.T) {
-	r := (&reasoning{}).startRequest("do it").says(strings.Repeat("ä", maxWhy), true).says("because", true)
+	r := (&reasoning{}).startRequest("do it").says(strings.Repeat("ä", maxWhy)).says("because")
 	if w := r.why(); len(w) > maxWhy+8 || !strings.HasSuffix(w, "because") || !strings.HasPrefix(w, "… ") {
 		t.Errorf("why has %d bytes and ends %q", len(w), w[len(w)-20:])
 	}
@@ -255,7 +255,7 @@ func TestFileOf(t *testing.T) {
 }
 
 func TestPrivateRequest(t *testing.T) {
-	r := (&reasoning{}).startRequest("call <private>Ada</private>").says("because", true)
+	r := (&reasoning{}).startRequest("call <private>Ada</private>").says("because")
 	if r.asked != "call […]" {
 		t.Errorf("the request is %q, want it without its private part", r.asked)
 	}

@@ -141,22 +141,29 @@ func (g *Graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	return edges
 }
 
-// maxSteps is the maximum length of a path that Walk follows.
+// maxSteps is the maximum length of a path that WalkSources and WalkMade follow.
 const maxSteps = 8
 
-// Walk returns the edges from an entry to its sources, to their sources, and so on. With down, it
-// follows the edges in the opposite direction.
-func (g *Graph) Walk(name string, down bool) (edges []Edge) {
+// WalkSources returns the edges from an entry to its sources, to their sources, and so on.
+func (g *Graph) WalkSources(name string) []Edge {
+	return g.walk(name, func(e Edge) (near, far string) { return e.Name, e.From })
+}
+
+// WalkMade returns the edges from an entry to the entries that were made from it, to those that were
+// made from them, and so on.
+func (g *Graph) WalkMade(name string) []Edge {
+	return g.walk(name, func(e Edge) (near, far string) { return e.From, e.Name })
+}
+
+// walk follows edges from their near end to their far end.
+func (g *Graph) walk(name string, ends func(Edge) (near, far string)) (edges []Edge) {
 	seen, next := map[string]bool{name: true}, map[string]bool{name: true}
 	for range maxSteps {
 		found := g.Edges(next)
 		at := next
 		next = map[string]bool{}
 		for _, e := range found {
-			near, far := e.Name, e.From
-			if down {
-				near, far = far, near
-			}
+			near, far := ends(e)
 			if !at[near] {
 				continue
 			}

@@ -99,8 +99,12 @@ func TestWalk(t *testing.T) {
 		{"both", true, nil},
 		{"claude/a/0001", true, []Edge{{"said", 4, "claude/a/0001", 0, ByLabel}, {"both", 5, "said", 4, ByLabel}}},
 	} {
-		if got := g.Walk(c.name, c.down); !slices.Equal(got, c.want) {
-			t.Errorf("Walk(%s, %v) = %v\nwant %v", c.name, c.down, got, c.want)
+		walk := g.WalkSources
+		if c.down {
+			walk = g.WalkMade
+		}
+		if got := walk(c.name); !slices.Equal(got, c.want) {
+			t.Errorf("walk(%s, %v) = %v\nwant %v", c.name, c.down, got, c.want)
 		}
 	}
 }

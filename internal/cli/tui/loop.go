@@ -134,23 +134,30 @@ func (l *loop) handle(ctx context.Context, e any) error {
 			return fmt.Errorf("reading keys: %w", e.err)
 		}
 		l.pending = append(l.pending, e.bytes...)
-		err := l.press(ctx, false)
+		err := l.press(ctx, moreMayFollow)
 		l.wanted <- struct{}{}
 		return err
 	case silence:
 		if e.pending != len(l.pending) {
 			return nil
 		}
-		return l.press(ctx, true)
+		return l.press(ctx, noneFollow)
 	}
 	return l.carryOut(ctx, l.model.update(e, l.now()))
 }
 
-// press passes the keys that have arrived to the model. If last is set, no more bytes of an
-// incomplete key are expected.
-func (l *loop) press(ctx context.Context, last bool) error {
+// moreBytes says whether more bytes of an incomplete key are expected.
+type moreBytes int
+
+const (
+	moreMayFollow moreBytes = iota
+	noneFollow
+)
+
+// press passes the keys that have arrived to the model.
+func (l *loop) press(ctx context.Context, more moreBytes) error {
 	for len(l.pending) > 0 && !l.ended {
-		k, n := nextKey(l.pending, last)
+		k, n := nextKey(l.pending, more == noneFollow)
 		if n == 0 {
 			wait := escWait
 			if bytes.HasPrefix(l.pending, []byte(pasteBegins)) {

@@ -60,8 +60,10 @@ func (m *model) choose(k key) []effect {
 	case k.code == end:
 		m.list.move(len(m.list.Hits))
 	case k.code == typed:
-		h, ok := m.list.hit()
-		return m.act(k, h, ok)
+		if h, ok := m.list.hit(); ok {
+			return m.act(k, &h)
+		}
+		return m.act(k, nil)
 	default:
 		return m.either(k)
 	}
@@ -105,14 +107,13 @@ func (m *model) read(k key) []effect {
 	case k.code == end:
 		m.pager.scroll(len(m.pager.rows))
 	case k.code == typed:
-		return m.act(k, m.pager.hit, true)
+		return m.act(k, &m.pager.hit)
 	}
 	return nil
 }
 
-// act handles a key that changes an entry or undoes a change. is reports whether there is an
-// entry h.
-func (m *model) act(k key, h Hit, is bool) []effect {
+// act handles a key that changes an entry or undoes a change. The hit is nil if there is no entry.
+func (m *model) act(k key, h *Hit) []effect {
 	switch {
 	case m.busy:
 	case k.text == "u" && len(m.changes) == 0:
@@ -125,14 +126,14 @@ func (m *model) act(k key, h Hit, is bool) []effect {
 		if m.mode == reading {
 			m.text = "Esc goes back"
 		}
-	case !is:
+	case h == nil:
 	case h.Fixed != "":
 		m.message = message{h.Fixed, true}
 	case k.text == "e":
 		m.begin()
-		return []effect{edit{h}}
+		return []effect{edit{*h}}
 	default:
-		m.victim, m.mode, m.doubts = h, doubting, m.mode
+		m.victim, m.mode, m.doubts = *h, doubting, m.mode
 	}
 	return nil
 }

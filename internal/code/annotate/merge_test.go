@@ -166,7 +166,7 @@ func TestSetup(t *testing.T) {
 	}
 	const line = ".oxbow/annotations/**/*.why merge=union text eol=lf"
 	config := read(".git/config")
-	s, err := b.Setup(t.Context(), "oxbow annotate merge-driver", true, true)
+	s, err := b.Setup(t.Context(), SetupOptions{Command: "oxbow annotate merge-driver", Install: true, DryRun: true})
 	if err != nil || s.Attributes.Line != line || s.Attributes.There {
 		t.Errorf("Setup = %+v, %v", s, err)
 	}
@@ -174,7 +174,7 @@ func TestSetup(t *testing.T) {
 		t.Error("a dry run wrote something")
 	}
 	for i := range 2 {
-		s, err = b.Setup(t.Context(), "oxbow annotate merge-driver", false, false)
+		s, err = b.Setup(t.Context(), SetupOptions{Command: "oxbow annotate merge-driver"})
 		if err != nil || s.Attributes.There != (i > 0) {
 			t.Errorf("Setup = %+v, %v", s, err)
 		}
@@ -186,7 +186,7 @@ func TestSetup(t *testing.T) {
 		}
 	}
 	for range 2 {
-		s, err = b.Setup(t.Context(), "'it''s' annotate merge-driver", true, false)
+		s, err = b.Setup(t.Context(), SetupOptions{Command: "'it''s' annotate merge-driver", Install: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,14 +208,14 @@ func TestSetup(t *testing.T) {
 	); strings.Count(got, "merge: oxbow") != 2 || strings.Count(got, "unspecified") != 1 {
 		t.Errorf("git reads the attributes as %q", got)
 	}
-	if _, err := b.Setup(t.Context(), "x", true, false); err != nil ||
+	if _, err := b.Setup(t.Context(), SetupOptions{Command: "x", Install: true}); err != nil ||
 		strings.Count(read(".git/info/attributes"), "\n") != 1 {
 		t.Errorf("info/attributes holds %q, %v, want one line", read(".git/info/attributes"), err)
 	}
 
 	// A line that says otherwise stays, and a link is not followed.
 	g.write(".gitattributes", ".oxbow/annotations/** merge=binary\n")
-	if _, err := b.Setup(t.Context(), "x", false, false); !isInvalid(err) {
+	if _, err := b.Setup(t.Context(), SetupOptions{Command: "x"}); !isInvalid(err) {
 		t.Errorf("Setup over another merge = %v, want ErrInvalid", err)
 	}
 	outside := filepath.Join(t.TempDir(), "x")
@@ -223,7 +223,7 @@ func TestSetup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(outside, filepath.Join(g.dir, ".gitattributes")); err == nil {
-		if _, err := b.Setup(t.Context(), "x", false, false); err == nil {
+		if _, err := b.Setup(t.Context(), SetupOptions{Command: "x"}); err == nil {
 			t.Error("Setup wrote over a link")
 		}
 		if _, err := os.Stat(outside); err == nil {
@@ -243,7 +243,8 @@ func TestUnionMerge(t *testing.T) {
 		b := g.store()
 		add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "base"})
 		if driver != "" {
-			if s, err := b.Setup(t.Context(), driver, true, false); err != nil || !s.Attributes.There {
+			o := SetupOptions{Command: driver, Install: true}
+			if s, err := b.Setup(t.Context(), o); err != nil || !s.Attributes.There {
 				t.Fatalf("Setup = %+v, %v, want the attributes to be there", s, err)
 			}
 		}

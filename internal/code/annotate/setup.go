@@ -47,15 +47,24 @@ const driver = "oxbow"
 // maxAttributes is the maximum size, in bytes, of an attributes file that is read.
 const maxAttributes = 4 << 20
 
+// SetupOptions are the options of [Store.Setup].
+type SetupOptions struct {
+	Install bool // make Command the merge driver of this clone, by settings of the repository's config
+
+	// Command is a shell command such as "oxbow annotate merge-driver", to which git appends the names
+	// of the input files.
+	Command string
+
+	DryRun bool // change nothing
+}
+
 // Setup makes private annotations visible to git, and adds the line to .gitattributes that makes
-// git merge the sidecars of two branches. If install is set, it also makes command the merge driver
-// of this clone. command is a shell command such as "oxbow annotate merge-driver", to which git
-// appends the names of the input files. The repository's config is changed only if install is set,
-// and only in these settings. Existing lines are not written again. A dry run changes nothing.
+// git merge the sidecars of two branches. Existing lines are not
+// written again.
 //
 // Without a git repository, the error matches [oxbow.ErrUnsupported]. If the attributes specify a
 // different merge driver, it matches [oxbow.ErrInvalid].
-func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool) (Setup, error) {
+func (b *Store) Setup(ctx context.Context, o SetupOptions) (Setup, error) {
 	if b.repo == nil {
 		return Setup{}, fmt.Errorf("setting up git: %w: %w", oxbow.ErrUnsupported, git.ErrNone)
 	}
@@ -64,7 +73,7 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 		Attributes: attributeLine{File: ".gitattributes", Line: pattern + " " + unionMerge},
 		Config: [][2]string{
 			{"merge." + driver + ".name", "annotations of code"},
-			{"merge." + driver + ".driver", command + " %O %A %B %P || git merge-file --union %A %O %B"},
+			{"merge." + driver + ".driver", o.Command + " %O %A %B %P || git merge-file --union %A %O %B"},
 		},
 		Local: attributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" +
 			driver},
@@ -76,10 +85,10 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 	if own.There {
 		s.Attributes = own
 	} else if err == nil {
-		err = setAttributes(b.work, ".gitattributes", b.dir+"/", &s.Attributes, "union", dryRun)
+		err = setAttributes(b.work, ".gitattributes", b.dir+"/", &s.Attributes, "union", o.DryRun)
 	}
 	s.WasPrivate = b.IsPrivate()
-	if err == nil && !dryRun {
+	if err == nil && !o.DryRun {
 		err = b.Share()
 	}
 	if err != nil {
@@ -90,10 +99,11 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
 	defer common.Close()
-	if err := setAttributes(common, "info/attributes", b.dir+"/", &s.Local, driver, dryRun || !install); err != nil {
+	onlyCheck := o.DryRun || !o.Install
+	if err := setAttributes(common, "info/attributes", b.dir+"/", &s.Local, driver, onlyCheck); err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
-	if install && !dryRun {
+	if o.Install && !o.DryRun {
 		for _, kv := range s.Config {
 			if err := b.repo.SetConfig(ctx, kv[0], kv[1]); err != nil {
 				return s, fmt.Errorf("setting up git: %w", err)

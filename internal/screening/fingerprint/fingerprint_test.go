@@ -182,7 +182,11 @@ func TestPaths(t *testing.T) {
 		{false, "/p/a", []Writer{Other, Other, unknown}},
 		{true, "/p/a", []Writer{Agent, Other, unknown}},
 	} {
-		if err := f.AddPaths(add.byAgent, add.path); err != nil {
+		addPaths := f.AddOtherPaths
+		if add.byAgent {
+			addPaths = f.AddOwnPaths
+		}
+		if err := addPaths(add.path); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.Writers(paths); !slices.Equal(got, add.want) {
@@ -224,7 +228,7 @@ func TestRuns(t *testing.T) {
 	check("a run of an unknown program", Program)
 	add(Foreign, -time.Second, time.Hour)
 	check("a run with text by others", Other)
-	if err := f.AddPaths(true, path); err != nil {
+	if err := f.AddOwnPaths(path); err != nil {
 		t.Fatal(err)
 	}
 	check("written by the agent afterwards", Agent)
@@ -348,7 +352,7 @@ func TestLostFirst(t *testing.T) {
 // them.
 func TestLostPaths(t *testing.T) {
 	f, _ := newFile(t)
-	if err := f.AddPaths(true, "/p/a"); err != nil {
+	if err := f.AddOwnPaths("/p/a"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(f.Dir, pathsFile), []byte("damaged"), 0o600); err != nil {

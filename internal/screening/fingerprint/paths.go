@@ -62,15 +62,15 @@ func changeTimes(paths []string) []int64 {
 	return times
 }
 
-// AddPaths records that files were written, either by the agent or by a program that wrote
-// text of others.
-func (f File) AddPaths(byAgent bool, paths ...string) error {
+// AddOwnPaths records that the agent wrote files.
+func (f File) AddOwnPaths(paths ...string) error { return f.addPaths(ownPath, paths) }
+
+// AddOtherPaths records that a program wrote text of others to files.
+func (f File) AddOtherPaths(paths ...string) error { return f.addPaths(foreignPath, paths) }
+
+func (f File) addPaths(level Level, paths []string) error {
 	if len(paths) == 0 {
 		return nil
-	}
-	level := foreignPath
-	if byAgent {
-		level = ownPath
 	}
 	hashes := make([]uint64, len(paths))
 	for i, p := range paths {

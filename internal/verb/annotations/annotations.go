@@ -203,7 +203,7 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	if err != nil {
 		return SetupAnnotationsOut{}, err
 	}
-	r, err := s.Setup(ctx, in.Command, in.Install, in.DryRun)
+	r, err := s.Setup(ctx, annotate.SetupOptions{Command: in.Command, Install: in.Install, DryRun: in.DryRun})
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported):
 		return SetupAnnotationsOut{}, verb.Advise(

@@ -191,7 +191,7 @@ func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.
 
 // wait records that a file waits for a later call of Mirror, if importing it would change notes.
 func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
-	read, err := m.reading(ctx, []setup.MemoryFile{f}, true)
+	read, err := m.reading(ctx, []setup.MemoryFile{f}, m.storedProject)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,11 @@ func edited(file string) string {
 
 // take imports files. Notes that differ from the stored notes get the taints.
 func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints []string) error {
-	read, err := m.reading(ctx, files, len(taints) > 0)
+	project := m.project
+	if len(taints) > 0 {
+		project = m.storedProject
+	}
+	read, err := m.reading(ctx, files, project)
 	if err != nil {
 		return err
 	}
@@ -271,12 +275,16 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 	return err
 }
 
-// reading returns the argument for an import of files. If stored is set, each file gets the project
-// of the notes that were imported from it before.
-func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (verb.ImportIn, error) {
+// reading returns the argument for an import of files. The function projectOf returns the project of
+// a file.
+func (m *mirroring) reading(
+	ctx context.Context,
+	files []setup.MemoryFile,
+	projectOf func(context.Context, setup.MemoryFile) (string, error),
+) (verb.ImportIn, error) {
 	read := verb.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
 	for _, f := range files {
-		project, err := m.project(ctx, f, stored)
+		project, err := projectOf(ctx, f)
 		if err != nil {
 			return read, err
 		}
@@ -285,25 +293,27 @@ func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, store
 	return read, nil
 }
 
-// project returns the name of a file's project, or "" if it is unknown. If stored is set, it
-// prefers the project of the notes imported from the file, so that they do not move to another
-// project.
-func (m *mirroring) project(ctx context.Context, f setup.MemoryFile, stored bool) (string, error) {
-	if stored {
-		ctx, mem, err := m.w.Memory(ctx, verb.Create)
-		if err != nil {
-			return "", err
-		}
-		of := oxbow.Filter{Terms: []oxbow.Term{{Key: exchange.LabelImport, Values: []string{f.Path}}}}
-		hits, err := mem.Recall(ctx, oxbow.Query{Limit: 1, Filter: of})
-		if err != nil {
-			return "", err
-		}
-		if len(hits) > 0 {
-			project, _ := hits[0].Entry.Label(oxbow.LabelProject)
-			return project, nil
-		}
+// storedProject is like project, but prefers the project of the notes imported from the file, so that
+// they do not move to another project.
+func (m *mirroring) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
+	ctx, mem, err := m.w.Memory(ctx, verb.Create)
+	if err != nil {
+		return "", err
 	}
+	imported := oxbow.Filter{Terms: []oxbow.Term{{Key: exchange.LabelImport, Values: []string{f.Path}}}}
+	hits, err := mem.Recall(ctx, oxbow.Query{Limit: 1, Filter: imported})
+	if err != nil {
+		return "", err
+	}
+	if len(hits) > 0 {
+		project, _ := hits[0].Entry.Label(oxbow.LabelProject)
+		return project, nil
+	}
+	return m.project(ctx, f)
+}
+
+// project returns the name of a file's project, or "" if it is unknown.
+func (m *mirroring) project(_ context.Context, f setup.MemoryFile) (string, error) {
 	if dir := f.Dir(); m.in.Project != nil && dir != "" {
 		return m.in.Project(dir), nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -257,7 +258,7 @@ func (d *diagnosis) merging(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := b.Setup(ctx, "", false, true)
+	s, err := b.Setup(ctx, annotate.SetupOptions{DryRun: true})
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported): // the tree is not a repository
 		return nil

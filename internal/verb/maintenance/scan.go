@@ -51,7 +51,7 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	}
 	p, perr := w.Located()
 	out.progress = newScanProgress(ctx, p)
-	if err := out.memory(ctx, w, m, fix, false); err != nil {
+	if err := out.memory(ctx, w, scannedMemory{Memory: m}, fix); err != nil {
 		return out, err
 	}
 	if perr != nil || !p.Own() {
@@ -88,13 +88,20 @@ func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, f
 		return verb.Wrapped("opening the archive of sessions", err)
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	return o.memory(ctx, w, m, fix, true)
+	return o.memory(ctx, w, scannedMemory{Memory: m, isArchive: true}, fix)
+}
+
+// scannedMemory is a memory to be scanned.
+type scannedMemory struct {
+	*oxbow.Memory
+	isArchive bool // it is the archive of sessions
 }
 
 // memory scans one memory. If fix is set, it replaces the secrets that it finds.
-func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, fix, archive bool) error {
+func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
+	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.Found)
-	l := look{out: o, w: w, archive: archive, sources: map[uint64][]verb.FoundSecret{}}
+	l := look{out: o, w: w, archive: archive, current: map[string]uint64{}, sources: map[uint64][]verb.FoundSecret{}}
 	o.progress.begin(ctx, m, archive)
 	if err := l.entries(ctx, m); err != nil {
 		return verb.Wrapped("scanning", err)
@@ -154,6 +161,7 @@ type look struct {
 	out      *ScanOut
 	w        *verb.Workspace
 	archive  bool
+	current  map[string]uint64             // versions of the current entries, by name
 	dirty    []oxbow.Entry                 // current entries that have secrets
 	sources  map[uint64][]verb.FoundSecret // secrets in the sources of versions
 	hasTyped bool                          // a person wrote a version that has a secret
@@ -161,27 +169,26 @@ type look struct {
 
 // entries scans the current entries and their old versions.
 func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
-	now := map[string]uint64{}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
 		}
-		now[e.Name] = e.Version
+		l.current[e.Name] = e.Version
 		l.out.progress.step()
-		if l.version(e, true) {
+		if l.version(e) {
 			l.dirty = append(l.dirty, e)
 		}
 	}
-	return eachOldVersion(ctx, m, now, l.out.progress.step, func(e oxbow.Entry) { l.version(e, false) })
+	return eachOldVersion(ctx, m, l.current, l.out.progress.step, func(e oxbow.Entry) { l.version(e) })
 }
 
 // version scans one version, and reports whether it has a secret.
-func (l *look) version(e oxbow.Entry, current bool) bool {
+func (l *look) version(e oxbow.Entry) bool {
 	found := verb.SecretsOf(e)
 	for _, f := range found {
 		f.Name = l.w.Secrets.Redact(e.Name, new([]secret.Finding))
 		f.Version = e.Version
-		f.Current = current
+		f.Current = l.current[e.Name] == e.Version
 		f.Archive = l.archive
 		l.out.Found = append(l.out.Found, f)
 	}

@@ -60,7 +60,11 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	var heads *verb.HeadsCheck
 	var wrong []verb.Problem
 	if p.Own() && p.Home != p.Store { // before reading the last change, which may advance
-		heads, wrong, err = verb.SignedHeads(p.Store, sign)
+		signedHeads := verb.SignedHeads
+		if sign {
+			signedHeads = verb.SignedHeadsIfAny
+		}
+		heads, wrong, err = signedHeads(p.Store)
 		if err != nil {
 			return CheckOut{}, err
 		}
@@ -80,7 +84,7 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	if err := w.SignNow(p.Store, out.Last, out.Head); err != nil {
 		return out, err
 	}
-	heads, _, err = verb.SignedHeads(p.Store, false)
+	heads, _, err = verb.SignedHeads(p.Store)
 	if err != nil {
 		return out, err
 	}

@@ -33,7 +33,7 @@ type Frame struct {
 
 // Send writes the page.
 func (f Frame) Send(w http.ResponseWriter, a Assets) {
-	write(w, a, f.Title, f.Status, f.Live, h.Body(
+	document{title: f.Title, status: f.Status, isLive: f.Live}.send(w, a, h.Body(
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
 		h.Header(h.Class("top"),
 			h.A(h.Class("brand"), h.Href(Root), mark(), h.Text("oxbow")),
@@ -88,19 +88,26 @@ func (d Door) Send(w http.ResponseWriter, a Assets) {
 	if d.To != "" {
 		w.Header().Set("Refresh", "0; url="+d.To)
 	}
-	write(w, a, d.Title, d.Status, false, h.Body(h.Class("door"), h.Main(h.ID("main"),
+	document{title: d.Title, status: d.Status}.send(w, a, h.Body(h.Class("door"), h.Main(h.ID("main"),
 		h.P(h.Class("brand"), mark(), h.Text("oxbow")), h.H1(h.Text(d.Title)), g.Group(d.Body))))
 }
 
-// write sends an HTML document.
-func write(w http.ResponseWriter, a Assets, title string, status int, live bool, body g.Node) {
+// document is an HTML document without its body.
+type document struct {
+	title  string
+	status int
+	isLive bool // the page is loaded again after a change
+}
+
+// send sends the document with the body.
+func (d document) send(w http.ResponseWriter, a Assets, body g.Node) {
 	var b bytes.Buffer
 	err := h.Doctype(h.HTML(h.Lang("en"), h.Head(
 		h.Meta(h.Charset("utf-8")),
 		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
 		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
-		g.If(live, h.Meta(h.Name("oxbow-live"), h.Content(Root+"events"))),
-		h.TitleEl(h.Text(title+" · oxbow")),
+		g.If(d.isLive, h.Meta(h.Name("oxbow-live"), h.Content(Root+"events"))),
+		h.TitleEl(h.Text(d.title+" · oxbow")),
 		h.Link(h.Rel("icon"), h.Href(a.Path("mark.svg"))),
 		h.Link(h.Rel("stylesheet"), h.Href(a.Path("style.css"))),
 		h.Script(h.Type("module"), h.Src(a.Path("page.js"))),
@@ -110,8 +117,8 @@ func write(w http.ResponseWriter, a Assets, title string, status int, live bool,
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if status != 0 {
-		w.WriteHeader(status)
+	if d.status != 0 {
+		w.WriteHeader(d.status)
 	}
 	_, _ = w.Write(b.Bytes()) // ignore the error: the browser has disconnected
 }

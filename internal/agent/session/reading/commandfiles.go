@@ -93,12 +93,24 @@ func (s *shell) hasFiles(names []string) bool {
 
 // write records files into which a command writes the agent's own text or other text.
 func (s *shell) write(files []string, isOwn bool) {
+	if isOwn {
+		s.recordWritten(files, s.j.wroteOwn)
+	} else {
+		s.recordWritten(files, s.j.wroteOther)
+	}
+}
+
+// writeOther records a file into which a command writes text that is not the agent's own.
+func (s *shell) writeOther(file string) { s.recordWritten([]string{file}, s.j.wroteOther) }
+
+// recordWritten calls record with the absolute paths of files, except devices.
+func (s *shell) recordWritten(files []string, record func(paths ...string)) {
 	if s.dir == "" {
 		return
 	}
 	for _, f := range s.filesOf(files) {
 		if !isDevice(f) {
-			s.j.wrote(isOwn, absolute(s.dir, []string{f})...)
+			record(absolute(s.dir, []string{f})...)
 		}
 	}
 }

@@ -34,15 +34,17 @@ func (j *judge) raisePrinted(l Level, what string) {
 	}
 }
 
-// wrote records files that were written, with the agent's own text or with other text.
-func (j *judge) wrote(byAgent bool, paths ...string) {
+// wroteOwn records files into which the agent's own text was written.
+func (j *judge) wroteOwn(paths ...string) {
 	for _, p := range paths {
-		p = j.tree.resolve(p)
-		if byAgent {
-			j.own = append(j.own, p)
-		} else {
-			j.other = append(j.other, p)
-		}
+		j.own = append(j.own, j.tree.resolve(p))
+	}
+}
+
+// wroteOther records files into which other text was written.
+func (j *judge) wroteOther(paths ...string) {
+	for _, p := range paths {
+		j.other = append(j.other, j.tree.resolve(p))
 	}
 }
 
@@ -50,12 +52,16 @@ func (j *judge) wrote(byAgent bool, paths ...string) {
 // by others, the file keeps it.
 func (j *judge) edited(paths []string, isWhole bool) {
 	if isWhole || j.Writers == nil {
-		j.wrote(true, paths...)
+		j.wroteOwn(paths...)
 		return
 	}
 	for _, p := range paths {
 		writer := j.Writers([]string{j.tree.resolve(p)})[0]
-		j.wrote(writer != fingerprint.Other && writer != fingerprint.Program, p)
+		if writer == fingerprint.Other || writer == fingerprint.Program {
+			j.wroteOther(p)
+		} else {
+			j.wroteOwn(p)
+		}
 	}
 }
 

@@ -204,12 +204,12 @@ func (s *shell) fetch(p program) {
 		switch {
 		case (a == "-o" || a == "--output" || (a == "-O" && takesName) || a == "--output-document") &&
 			i+1 < len(p.args):
-			s.write([]string{p.args[i+1]}, false)
+			s.writeOther(p.args[i+1])
 		case strings.HasPrefix(a, "--output"):
 			_, file, _ := strings.Cut(a, "=")
-			s.write([]string{file}, false)
+			s.writeOther(file)
 		case usesBase && isRemote(a):
-			s.write([]string{path.Base(a)}, false)
+			s.writeOther(path.Base(a))
 		}
 	}
 }

@@ -47,11 +47,11 @@ var context = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // add finds the file of a line, which has the form NAME:LINE:TEXT, NAME:TEXT or NAME-LINE-TEXT. A
 // line that is only a file name contains no text of the file.
 func (l *searchLines) add(line string) {
-	if line == "" || l.find(line, false) {
+	if line == "" || l.find(line) {
 		return
 	}
 	for i, c := range line {
-		if c == ':' && l.find(line[:i], true) {
+		if c == ':' && l.findPrinted(line[:i]) {
 			return
 		}
 		if i > maxName {
@@ -59,7 +59,7 @@ func (l *searchLines) add(line string) {
 		}
 	}
 	for _, at := range context().FindAllStringIndex(line, 3) {
-		if l.find(line[:at[0]], true) {
+		if l.findPrinted(line[:at[0]]) {
 			return
 		}
 	}
@@ -69,9 +69,18 @@ func (l *searchLines) add(line string) {
 // maxName is the number of bytes of a line that are searched for a file name.
 const maxName = 400
 
-// find reports whether a file with the name exists. If withText is true, it records that a line of
-// the file was printed.
-func (l *searchLines) find(name string, withText bool) bool {
+// findPrinted reports whether a file with the name exists. If so, it records that a line of the file
+// was printed.
+func (l *searchLines) findPrinted(name string) bool {
+	isFile := l.find(name)
+	if isFile && !slices.Contains(l.files, name) {
+		l.files = append(l.files, name)
+	}
+	return isFile
+}
+
+// find reports whether a file with the name exists.
+func (l *searchLines) find(name string) bool {
 	isFile, ok := l.isFile[name]
 	if !ok {
 		filePath := name
@@ -80,9 +89,6 @@ func (l *searchLines) find(name string, withText bool) bool {
 		}
 		isFile = name != "" && len(name) <= maxName && exists(filePath)
 		l.isFile[name] = isFile
-	}
-	if isFile && withText && !slices.Contains(l.files, name) {
-		l.files = append(l.files, name)
 	}
 	return isFile
 }
