@@ -40,8 +40,8 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 
 // newIndexHead returns the head of an index file for the log at this moment. The caller
 // must set entries.
-func newIndexHead(ranking string, at logstore.Moment) indexHead {
-	return indexHead{ranking: ranking, at: at.Position, nextID: at.NextID}
+func newIndexHead(ranking string, moment logstore.Moment) indexHead {
+	return indexHead{ranking: ranking, at: moment.Position, nextID: moment.NextID}
 }
 
 // write writes the part of the file before the index snapshot.

@@ -38,10 +38,10 @@ type searcher struct {
 	runs  runFiles               // temporary files with parts of the index, until they are merged
 }
 
-// newSearcher returns a searcher with an empty index for the named ranking. Store of may be
+// newSearcher returns a searcher with an empty index for the named ranking. The store may be
 // any store; db is nil if it is not a log.
-func newSearcher(name string, of Store) *searcher {
-	s := &searcher{db: logOf(of), under: underOf(of)}
+func newSearcher(name string, store Store) *searcher {
+	s := &searcher{db: logOf(store), under: underOf(store)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
 	return s
 }
@@ -58,10 +58,10 @@ func (s *searcher) resume(ctx context.Context) error {
 }
 
 // applySince applies the changes of the store after a position.
-func (s *searcher) applySince(ctx context.Context, at Position) error {
+func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	var since []analyzedDelta
 	thinAt := fewPending
-	for d, err := range s.db.Since(ctx, at) {
+	for d, err := range s.db.Since(ctx, pos) {
 		if err != nil {
 			return err
 		}

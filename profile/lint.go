@@ -64,8 +64,8 @@ type linter struct {
 }
 
 // add adds a warning for the line of a value, such as "include.tags.decision".
-func (l *linter) add(at, format string, args ...any) {
-	l.found = append(l.found, Diagnostic{File: l.p.File, Line: l.p.lines[at], Text: fmt.Sprintf(format, args...)})
+func (l *linter) add(place, format string, args ...any) {
+	l.found = append(l.found, Diagnostic{File: l.p.File, Line: l.p.lines[place], Text: fmt.Sprintf(format, args...)})
 }
 
 // listed returns the lists of a choice, each with its name in the profile and the

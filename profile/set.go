@@ -373,16 +373,16 @@ func (p *Place) caveat(path, text string) string {
 
 var errTooLong = errors.New("is too long")
 
-// readFile reads a file of at most most bytes.
-func readFile(fsys vfs.FS, name string, most int) ([]byte, error) {
+// readFile reads a file of at most maxBytes bytes.
+func readFile(fsys vfs.FS, name string, maxBytes int) ([]byte, error) {
 	f, err := fsys.OpenFile(name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.NewSectionReader(f, 0, int64(most)+1))
-	if err == nil && len(b) > most {
-		err = fmt.Errorf("%s %w: the most is %d bytes", name, errTooLong, most)
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, int64(maxBytes)+1))
+	if err == nil && len(b) > maxBytes {
+		err = fmt.Errorf("%s %w: the most is %d bytes", name, errTooLong, maxBytes)
 	}
 	return b, err
 }

@@ -231,13 +231,13 @@ func (b *binder) unshown(ctx context.Context, name string) error {
 }
 
 // change binds an op for an entry in the scope.
-func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
+func (b *binder) change(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.v.scope
 	next := old.Clone()
 	remove := false
 	switch o := op.(type) {
 	case oxbow.Add: // the base refuses the op, because the name exists
-		at = 0
+		seq = 0
 	case oxbow.Update:
 		o.Labels = s.labels(o.Labels, old)
 		next.Content = o.Content
@@ -267,8 +267,8 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
 		}
 		b.staged[old.Name] = &next
 	}
-	if op.IfVersion() == 0 && at != 0 {
-		op, b.races = bindTo(op, at), true
+	if op.IfVersion() == 0 && seq != 0 {
+		op, b.races = bindTo(op, seq), true
 	}
 	b.bound = append(b.bound, op)
 	return nil

@@ -129,9 +129,9 @@ const maxNamed = 3
 // prints the first three and the number of the rest.
 func (f Filter) Brief() string { return f.text(maxNamed) }
 
-// text formats the filter with at most most values for each term, followed by the number of
+// text formats the filter with at most maxValues values for each term, followed by the number of
 // omitted values.
-func (f Filter) text(most int) string {
+func (f Filter) text(maxValues int) string {
 	var b strings.Builder
 	word := func(parts ...string) {
 		if b.Len() > 0 {
@@ -147,7 +147,7 @@ func (f Filter) text(most int) string {
 			sign = "-"
 		}
 		word(sign, syntax.QuoteKey(t.Key), ":")
-		named := t.Values[:min(len(t.Values), most)]
+		named := t.Values[:min(len(t.Values), maxValues)]
 		for i, v := range named {
 			if i > 0 {
 				b.WriteByte(',')

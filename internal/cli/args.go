@@ -46,16 +46,16 @@ func finishOne(c *cobra.Command) {
 	c.Flags().SortFlags = false
 }
 
-// args returns a check that there are between least and most arguments. A negative most means no
+// args returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
 // upper limit. what describes the expected arguments in the error.
-func args(least, most int, what string) cobra.PositionalArgs {
+func args(minArgs, maxArgs int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
-		case len(args) < least:
+		case len(args) < minArgs:
 			return misusef("usage: "+cmd.UseLine(), "%s needs %s", cmd.Name(), what)
-		case most >= 0 && len(args) > most:
+		case maxArgs >= 0 && len(args) > maxArgs:
 			return misusef("quote a text that has spaces in it; usage: "+cmd.UseLine(),
-				"%s takes %s; %q is too much", cmd.Name(), what, args[most])
+				"%s takes %s; %q is too much", cmd.Name(), what, args[maxArgs])
 		}
 		return nil
 	}

@@ -95,9 +95,9 @@ func (a *app) showDecided(did, would string) func(verb.DecideChangedOut) {
 	}
 }
 
-// changedLines describes an entry that agents changed: the author, the difference in up to most
+// changedLines describes an entry that agents changed: the author, the difference in up to maxLines
 // lines, and the commands with which the person decides.
-func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
+func (a *app) changedLines(e *verb.ChangedEntry, maxLines int) []string {
 	by := cmp.Or(e.Source.Agent, e.Source.Client, "an agent")
 	if e.Session != "" {
 		_, id, _ := strings.Cut(e.Session, "/")
@@ -127,21 +127,21 @@ func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
 		lines = append(lines, "  - alias "+clean(l))
 	}
 	if e.What == verb.EntryChanged || e.What == verb.EntryForgotten {
-		lines = append(lines, differenceLines(e.Own, e.Text, most, a.width()-4)...)
+		lines = append(lines, differenceLines(e.Own, e.Text, maxLines, a.width()-4)...)
 	}
 	name := quoteName(e.Name)
 	return append(lines, "  keep it: oxbow changed keep "+name+"; bring yours back: oxbow changed restore "+name)
 }
 
-// differenceLines returns the changed lines of two texts. If there are more than most lines, it
+// differenceLines returns the changed lines of two texts. If there are more than maxLines lines, it
 // returns the first ones and a line with the number of lines left out.
-func differenceLines(before, after string, most, width int) (lines []string) {
+func differenceLines(before, after string, maxLines, width int) (lines []string) {
 	left := 0
 	for mark, line := range diff.Changes(before, after) {
 		if mark == ' ' {
 			continue
 		}
-		if len(lines) == most {
+		if len(lines) == maxLines {
 			left++
 			continue
 		}

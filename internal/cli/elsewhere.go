@@ -52,7 +52,7 @@ func (a *app) placeElsewhere() (verb.Place, error) {
 
 // startElsewhere opens the port and starts the storage of the memories, if the memories are not
 // files. The returned function stops the storage.
-func (a *app) startElsewhere(ctx context.Context, at *listening) (stop func() error, err error) {
+func (a *app) startElsewhere(ctx context.Context, address *listening) (stop func() error, err error) {
 	none := func() error { return nil }
 	if a.elsewhere == nil {
 		return none, nil
@@ -61,12 +61,12 @@ func (a *app) startElsewhere(ctx context.Context, at *listening) (stop func() er
 	if err != nil {
 		return none, err
 	}
-	if err := a.listen(ctx, at); err != nil {
+	if err := a.listen(ctx, address); err != nil {
 		return none, err
 	}
 	a.elsewhere.memories, err = a.elsewhere.start(ctx, home, a.note)
 	if err != nil {
-		return none, badArgument(errors.Join(err, at.port.Close()))
+		return none, badArgument(errors.Join(err, address.port.Close()))
 	}
 	return a.elsewhere.memories.Close, nil
 }

@@ -263,8 +263,8 @@ applied, one oxbow undo takes back.`,
 	return c
 }
 
-// showSuggestions prints suggested labels. again is the command that applies them.
-func (a *app) showSuggestions(out verb.SuggestLabelsOut, again string) {
+// showSuggestions prints suggested labels. command is the command that applies them.
+func (a *app) showSuggestions(out verb.SuggestLabelsOut, command string) {
 	for _, s := range out.Suggestions {
 		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))
 		if a.quiet {
@@ -281,7 +281,7 @@ func (a *app) showSuggestions(out verb.SuggestLabelsOut, again string) {
 		)
 		return
 	}
-	a.note("nothing was changed; to accept: %s --apply", again)
+	a.note("nothing was changed; to accept: %s --apply", command)
 }
 
 func (a *app) labelProjectCommand() *cobra.Command {

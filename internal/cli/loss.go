@@ -66,6 +66,6 @@ func erases[In, Out any](a *app, c *cobra.Command, l loss[In, Out], mayLose func
 }
 
 // eraseQuestion returns the question whether to erase n things.
-func eraseQuestion(n int, one, many, of string) string {
-	return fmt.Sprintf("Erase %s of %s for good?", count(n, one, many), of)
+func eraseQuestion(n int, one, many, owner string) string {
+	return fmt.Sprintf("Erase %s of %s for good?", count(n, one, many), owner)
 }

@@ -81,13 +81,13 @@ func asksJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// report prints an error on standard error. The function here adapts the commands in its hint.
-func (t *terminal) report(err error, here func(hint string) string) {
+// report prints an error on standard error. The function showHint adapts the commands in its hint.
+func (t *terminal) report(err error, showHint func(hint string) string) {
 	if errors.Is(err, errReported) {
 		return
 	}
 	message, h := wording(err)
-	h = here(h)
+	h = showHint(h)
 	if t.json {
 		var body struct {
 			Error struct {

@@ -84,9 +84,9 @@ const endWait = readWait
 const readWait = 60 * time.Second
 
 // listen opens the port of a server, unless it is open.
-func (a *app) listen(ctx context.Context, at *listening) (err error) {
-	if at.port == nil {
-		at.port, err = new(net.ListenConfig).Listen(ctx, "tcp", at.addr)
+func (a *app) listen(ctx context.Context, address *listening) (err error) {
+	if address.port == nil {
+		address.port, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
 	}
 	if err != nil {
 		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: " + a.name + " " +
@@ -96,12 +96,12 @@ func (a *app) listen(ctx context.Context, at *listening) (err error) {
 }
 
 // serveHTTP serves a handler until ctx ends. It calls hello as soon as the port is open.
-func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler, hello func(listening) error) error {
-	if err := a.listen(ctx, &at); err != nil {
+func (a *app) serveHTTP(ctx context.Context, address listening, handler http.Handler, hello func(listening) error) error {
+	if err := a.listen(ctx, &address); err != nil {
 		return err
 	}
-	l := at.port
-	at.url = cmp.Or(at.public, "http://"+l.Addr().String())
+	l := address.port
+	address.url = cmp.Or(address.public, "http://"+l.Addr().String())
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	defer endStreams()
 	srv := &http.Server{
@@ -112,7 +112,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
 	}
 	srv.RegisterOnShutdown(endStreams)
-	if err := hello(at); err != nil {
+	if err := hello(address); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	if a.env.Listening != nil {
@@ -120,8 +120,8 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 	}
 	ended := make(chan error, 1)
 	go func() {
-		if at.cert != "" {
-			ended <- srv.ServeTLS(l, at.cert, at.key)
+		if address.cert != "" {
+			ended <- srv.ServeTLS(l, address.cert, address.key)
 		} else {
 			ended <- srv.Serve(l)
 		}
@@ -158,11 +158,11 @@ func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 }
 
 // tellTokens prints which tokens clients must send and where the tokens are.
-func (a *app) tellTokens(at listening) {
+func (a *app) tellTokens(address listening) {
 	fmt.Fprintf(a.env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
-		wordFor(at.several, "the token is", "the tokens are"), at.where, wordFor(at.several, "it", "one"))
-	if at.several {
-		for _, t := range at.guard.Tokens {
+		wordFor(address.several, "the token is", "the tokens are"), address.where, wordFor(address.several, "it", "one"))
+	if address.several {
+		for _, t := range address.guard.Tokens {
 			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.May()))
 		}
 	}

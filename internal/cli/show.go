@@ -35,9 +35,9 @@ func moment(s string) time.Time {
 }
 
 // labelText formats labels in the order in which people look for them: the project, the tags, and
-// the other labels sorted by key. If a key has more than most values, the first ones and the
+// the other labels sorted by key. If a key has more than maxValues values, the first ones and the
 // number of the others are written.
-func labelText(labels map[string][]string, most int) string {
+func labelText(labels map[string][]string, maxValues int) string {
 	var keys, words []string
 	for key := range labels {
 		if key != oxbow.LabelProject && key != oxbow.LabelTag {
@@ -47,8 +47,8 @@ func labelText(labels map[string][]string, most int) string {
 	slices.Sort(keys)
 	for _, key := range append([]string{oxbow.LabelProject, oxbow.LabelTag}, keys...) {
 		for i, v := range labels[key] {
-			if i == most {
-				words = append(words, fmt.Sprintf("(%d more)", len(labels[key])-most))
+			if i == maxValues {
+				words = append(words, fmt.Sprintf("(%d more)", len(labels[key])-maxValues))
 				break
 			}
 			words = append(words, oxbow.Label{Key: key, Value: v}.String())
@@ -220,7 +220,7 @@ func (t *terminal) showOperation(c verb.Operation) {
 }
 
 // showNothing explains on standard error why a result is empty, unless --quiet is set.
-func (t *terminal) showNothing(why []verb.Note, near []string) {
+func (t *terminal) showNothing(why []verb.Note, nearNames []string) {
 	if t.quiet {
 		return
 	}
@@ -230,8 +230,8 @@ func (t *terminal) showNothing(why []verb.Note, near []string) {
 	for _, w := range why {
 		fmt.Fprintf(t.env.Stderr, "oxbow: %s\n", clean(sentence(w)))
 	}
-	if len(near) > 0 {
-		fmt.Fprintf(t.env.Stderr, "  near to it: %s\n", clean(strings.Join(near, ", ")))
+	if len(nearNames) > 0 {
+		fmt.Fprintf(t.env.Stderr, "  near to it: %s\n", clean(strings.Join(nearNames, ", ")))
 	}
 }
 

@@ -33,14 +33,14 @@ type tenants struct {
 	own      *doors // of the server's own home; nil if no token is for it
 }
 
-func (a *app) tenants(flags serving, at listening) *tenants {
+func (a *app) tenants(flags serving, address listening) *tenants {
 	a.cache = &oxbow.Cache{Bytes: tenantsCache}
-	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{},
+	t := &tenants{app: a, flags: flags, at: address, sessions: map[string]*web.Sessions{},
 		limits: map[string]*tenant.Limit{}}
-	for _, name := range append(at.guard.Tokens.Tenants(), "") {
+	for _, name := range append(address.guard.Tokens.Tenants(), "") {
 		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)
 	}
-	for name, q := range at.quotas {
+	for name, q := range address.quotas {
 		t.limits[name] = tenant.NewLimit(q, time.Now)
 	}
 	t.pool = tenant.New(t.open, &tenant.Options{Most: flags.Most, Logger: a.serverLog()})
@@ -79,21 +79,21 @@ func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
 // links returns lines with a link for each home, which signs a person in. If standard error is
 // not a terminal, links of tenants are left out, because they are secrets that must not be kept
 // in a log.
-func (t *tenants) links(at listening) (string, error) {
+func (t *tenants) links(address listening) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
 		switch {
 		case name == "" && t.own == nil:
 			continue
 		case name != "" && !t.app.env.StderrTerm:
-			fmt.Fprintf(&b, "  pages   %s/ui/ with a token of a tenant\n", at.url)
+			fmt.Fprintf(&b, "  pages   %s/ui/ with a token of a tenant\n", address.url)
 			return b.String(), nil
 		}
 		link, err := t.app.link(t.sessions[name], "")
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "  pages   %s%s\n", at.url+link, strings.TrimSuffix(" of tenant "+name, " of tenant "))
+		fmt.Fprintf(&b, "  pages   %s%s\n", address.url+link, strings.TrimSuffix(" of tenant "+name, " of tenant "))
 	}
 	return b.String(), nil
 }

@@ -61,8 +61,8 @@ func (d *document) replaceText(text []byte) error {
 }
 
 // splice replaces the bytes from from to to of the text.
-func (d *document) splice(from, to int, with string) error {
-	return d.replaceText(slices.Concat(d.text[:from], []byte(with), d.text[to:]))
+func (d *document) splice(from, to int, text string) error {
+	return d.replaceText(slices.Concat(d.text[:from], []byte(text), d.text[to:]))
 }
 
 // member returns the member of that name and its index, or -1. If there are several, it

@@ -80,16 +80,16 @@ func (t *table) replaceText(text []byte) error {
 	return p.Error()
 }
 
-// lineEnd returns the offset after the line that contains the offset at.
-func lineEnd(text []byte, at int) int {
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i + 1
+// lineEnd returns the offset after the line that contains the offset pos.
+func lineEnd(text []byte, pos int) int {
+	if i := bytes.IndexByte(text[pos:], '\n'); i >= 0 {
+		return pos + i + 1
 	}
 	return len(text)
 }
 
-func (t *table) splice(from, to int, with string) error {
-	return t.replaceText(slices.Concat(t.text[:from], []byte(with), t.text[to:]))
+func (t *table) splice(from, to int, text string) error {
+	return t.replaceText(slices.Concat(t.text[:from], []byte(text), t.text[to:]))
 }
 
 // at returns the value at a path, or nil.

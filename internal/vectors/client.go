@@ -96,13 +96,13 @@ type Stats struct {
 
 // NewClient returns a client of the endpoint at the URL: the whole URL of it,
 // or what comes before /embeddings or /v1/embeddings.
-func NewClient(at, model string) (*Client, error) {
-	u, err := url.Parse(at)
+func NewClient(address, model string) (*Client, error) {
+	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is not a URL: %w", at, err)
+		return nil, fmt.Errorf("%q is not a URL: %w", address, err)
 	case (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return nil, fmt.Errorf("%q is not the URL of an endpoint, such as http://127.0.0.1:8080", at)
+		return nil, fmt.Errorf("%q is not the URL of an endpoint, such as http://127.0.0.1:8080", address)
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, fmt.Errorf("%q has more than a scheme, a host and a path", u.Redacted())
 	case model == "":

@@ -374,13 +374,13 @@ func writeAnnotation(b *strings.Builder, a Annotation) {
 }
 
 // fit cuts the annotations to a page that begins at offset and fits the budget.
-func (o *GetAnnotationsOut) fit(offset, most int) {
+func (o *GetAnnotationsOut) fit(offset, maxTokens int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)
-	n := pageOf(o.Annotations, prompt.Tokens((&GetAnnotationsOut{Notes: o.Notes}).Text()), most, writeAnnotation)
+	n := pageOf(o.Annotations, prompt.Tokens((&GetAnnotationsOut{Notes: o.Notes}).Text()), maxTokens, writeAnnotation)
 	o.Annotations = o.Annotations[:n]
 	if n < all {
 		o.Next = offset + n
-		o.Notes = append(o.Notes, cutNote(all, n, offset, most, "annotation", "annotations"))
+		o.Notes = append(o.Notes, cutNote(all, n, offset, maxTokens, "annotation", "annotations"))
 	}
 }

@@ -114,7 +114,7 @@ func notNil[T any](s []T) []T {
 // because each of them is read.
 const mostCompared = 100_000
 
-func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]string, error) {
+func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
 	var names []string
 	if c, ok := m.Store().(oxbow.Counter); ok {
 		if s, err := c.Stats(ctx); err == nil && s.Entries > mostCompared {
@@ -130,7 +130,7 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, most int) ([]s
 		}
 	}
 	slices.Sort(names) // so that the answer does not depend on the order of IDs
-	return text.Near(name, slices.Values(slices.Compact(names)), most), nil
+	return text.Near(name, slices.Values(slices.Compact(names)), limit), nil
 }
 
 // lostError reports an unknown name, with information that may help to find the entry.

@@ -104,11 +104,11 @@ func (w *Workspace) here() func() string {
 }
 
 // elsewhere reports whether the labels name projects, but not the current project.
-func elsewhere(labels []oxbow.Label, here func() string) bool {
+func elsewhere(labels []oxbow.Label, currentProject func() string) bool {
 	named := false
 	for _, l := range labels {
 		if l.Key == oxbow.LabelProject {
-			if p := here(); p == "" || strings.EqualFold(p, l.Value) {
+			if p := currentProject(); p == "" || strings.EqualFold(p, l.Value) {
 				return false
 			}
 			named = true

@@ -55,17 +55,17 @@ func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 	return from, most, err
 }
 
-// pageOf returns how many of the items fit a budget of most tokens, of which spent are already
+// pageOf returns how many of the items fit a budget of maxTokens tokens, of which spent are already
 // used. Items are written as text by write.
-func pageOf[T any](items []T, spent, most int, write func(*strings.Builder, T)) int {
-	if most == math.MaxInt {
+func pageOf[T any](items []T, spent, maxTokens int, write func(*strings.Builder, T)) int {
+	if maxTokens == math.MaxInt {
 		return len(items)
 	}
 	for i, it := range items {
 		var b strings.Builder
 		write(&b, it)
 		spent += prompt.Tokens(b.String())
-		if spent > most-noteTokens && (i < len(items)-1 || spent > most) {
+		if spent > maxTokens-noteTokens && (i < len(items)-1 || spent > maxTokens) {
 			return i
 		}
 	}
@@ -74,12 +74,12 @@ func pageOf[T any](items []T, spent, most int, write func(*strings.Builder, T)) 
 
 // cutNote returns a note that only n of all items are in the answer, and where the next page
 // begins.
-func cutNote(all, n, offset, most int, one, many string) Note {
+func cutNote(all, n, offset, maxTokens int, one, many string) Note {
 	if n == 0 {
-		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), most)
+		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), maxTokens)
 	}
 	return Notef("%s did not fit into %s %d; %s", text.Count(all-n, "more "+one, "more "+
-		many), ParamRef("max_tokens"), most, PageRef(offset+n))
+		many), ParamRef("max_tokens"), maxTokens, PageRef(offset+n))
 }
 
 // headText returns a hit or a listed entry as text.
@@ -91,12 +91,12 @@ func headText(e Entry) string {
 
 // fit cuts the answer to a budget. It includes as many hits as fit with their snippets, then whole
 // contents in order of rank, then the turns around these hits. If keep is set, no hit is left out.
-func (out *RecallOut) fit(contents []string, most int, keep bool) {
+func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 	all := len(out.Hits)
 	notes := out.Notes
 	hits := out.Hits
-	out.fill(contents, most, keep)
-	for out.tell(notes, all, most); !keep && len(out.Hits) > 0 && out.TokensUsed > most; out.tell(notes, all, most) {
+	out.fill(contents, maxTokens, keep)
+	for out.tell(notes, all, maxTokens); !keep && len(out.Hits) > 0 && out.TokensUsed > maxTokens; out.tell(notes, all, maxTokens) {
 		if i := lastWithTurns(out.Hits); i >= 0 {
 			out.Hits[i].Before, out.Hits[i].After = nil, nil
 		} else if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
@@ -107,28 +107,28 @@ func (out *RecallOut) fit(contents []string, most int, keep bool) {
 	}
 	if all > 0 && len(out.Hits) == 0 {
 		out.Notes = notes
-		out.Why = noneFits(prompt.Tokens(out.Text()), all, most, hits[0])
+		out.Why = noneFits(prompt.Tokens(out.Text()), all, maxTokens, hits[0])
 		out.TokensUsed = prompt.Tokens(out.Text())
 	}
 }
 
 // noneFits returns a note that the budget has no room for the first entry. The note has the number
 // of tokens that the entry needs.
-func noneFits(spent, all, most int, first Entry) []Note {
+func noneFits(spent, all, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
-		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), most,
+		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
 		spent+prompt.Tokens(headText(first))+3*noteTokens)}
 }
 
 // fill does the work of fit, but without the notes about what was cut.
-func (out *RecallOut) fill(contents []string, most int, keep bool) {
+func (out *RecallOut) fill(contents []string, maxTokens int, keep bool) {
 	frame := *out
 	frame.Hits = nil
 	all, spent := len(out.Hits), prompt.Tokens(frame.Text())+noteTokens
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
 		n := prompt.Tokens(headText(h)) + 2 // two tokens for the number of the hit
-		if !keep && spent+n > most && (i < all-1 || spent-noteTokens+n > most) {
+		if !keep && spent+n > maxTokens && (i < all-1 || spent-noteTokens+n > maxTokens) {
 			break
 		}
 		heads, spent = append(heads, n), spent+n
@@ -136,16 +136,16 @@ func (out *RecallOut) fill(contents []string, most int, keep bool) {
 	out.Hits = out.Hits[:len(heads)]
 	for i := range out.Hits {
 		// A text has at least as many tokens as a hundredth of its bytes.
-		if len(contents[i]) > snippetWidth && len(contents[i])/100 > most-spent {
+		if len(contents[i]) > snippetWidth && len(contents[i])/100 > maxTokens-spent {
 			continue
 		}
 		whole := out.Hits[i]
 		whole.Content = &contents[i]
-		if n := prompt.Tokens(headText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= most {
+		if n := prompt.Tokens(headText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
 			out.Hits[i], spent = whole, spent-heads[i]+n
 		}
 	}
-	out.addTurns(most - spent)
+	out.addTurns(maxTokens - spent)
 }
 
 // addTurns adds turns around the hits that are shown with their content, as far as there is room.
@@ -183,7 +183,7 @@ func lastWithTurns(hits []Entry) int {
 }
 
 // tell adds notes about what the budget left out, and counts the tokens of the answer.
-func (out *RecallOut) tell(notes []Note, all, most int) {
+func (out *RecallOut) tell(notes []Note, all, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, all-len(out.Hits)
 	for _, h := range out.Hits {
@@ -197,7 +197,7 @@ func (out *RecallOut) tell(notes []Note, all, most int) {
 				"%s shown by a snippet, as %s is %d; get with the name gives it whole",
 				pluralIs(short, "content"),
 				ParamRef("max_tokens"),
-				most,
+				maxTokens,
 			),
 		)
 	}
@@ -208,18 +208,18 @@ func (out *RecallOut) tell(notes []Note, all, most int) {
 				"%s not shown; raise %s, now %d, or add words or a filter",
 				pluralIs(gone, "more hit"),
 				ParamRef("max_tokens"),
-				most,
+				maxTokens,
 			),
 		)
 	}
-	out.TokensUsed = most // the number with the most digits
+	out.TokensUsed = maxTokens // the number with the most digits
 	out.TokensUsed = prompt.Tokens(out.Text())
 }
 
 // fit cuts the content to a page that begins at offset, so that the answer fits the budget.
-func (out *GetOut) fit(offset, most int) error {
+func (out *GetOut) fit(offset, maxTokens int) error {
 	content := *out.Content
-	if offset == 0 && most == math.MaxInt {
+	if offset == 0 && maxTokens == math.MaxInt {
 		return nil
 	}
 	if offset > len(content) || (offset == len(content) && offset > 0) {
@@ -237,32 +237,32 @@ func (out *GetOut) fit(offset, most int) error {
 	if offset > 0 {
 		out.Size = len(content)
 	}
-	if most == math.MaxInt || (len(rest)/100 <= most && prompt.Tokens(out.Text()) <= most) {
+	if maxTokens == math.MaxInt || (len(rest)/100 <= maxTokens && prompt.Tokens(out.Text()) <= maxTokens) {
 		return nil
 	}
 	out.Size, out.Next = len(content), len(content)
-	return out.cut(rest, most)
+	return out.cut(rest, maxTokens)
 }
 
-// cut sets the content to as much of the beginning of rest as the budget allows. It cuts after a
+// cut sets the content to as much of the beginning of text as the budget allows. It cuts after a
 // line if the result is not too short.
-func (out *GetOut) cut(rest string, most int) error {
+func (out *GetOut) cut(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
 	out.note(notes)
-	room := most - prompt.Tokens(out.Text())
+	room := maxTokens - prompt.Tokens(out.Text())
 	for ; room > 0; room -= room/16 + 1 {
-		page := clipTokens(rest, room)
+		page := clipTokens(text, room)
 		if i := strings.LastIndexByte(page, '\n') + 1; i > len(page)/2 {
 			page = page[:i]
 		}
 		out.Content, out.Next = &page, out.Offset+len(page)
 		out.note(notes)
-		if page != "" && prompt.Tokens(out.Text()) <= most {
+		if page != "" && prompt.Tokens(out.Text()) <= maxTokens {
 			return nil
 		}
 	}
-	return InvalidValue("max_tokens", strconv.Itoa(most), "has no room for any of the content; give 200 or more")
+	return InvalidValue("max_tokens", strconv.Itoa(maxTokens), "has no room for any of the content; give 200 or more")
 }
 
 // note adds a note about the part of the content in the answer.
@@ -271,12 +271,12 @@ func (out *GetOut) note(notes []Note) {
 }
 
 // clipTokens returns the longest beginning of s that has at most the given number of tokens.
-func clipTokens(s string, most int) string {
-	s = s[:min(len(s), most*100)]
+func clipTokens(s string, maxTokens int) string {
+	s = s[:min(len(s), maxTokens*100)]
 	low, high := 0, len(s)
 	for low < high {
 		mid := (low + high + 1) / 2
-		if text.EstimateTokens(s[:mid]) <= most {
+		if text.EstimateTokens(s[:mid]) <= maxTokens {
 			low = mid
 		} else {
 			high = mid - 1
@@ -318,13 +318,13 @@ func partsOf(c prompt.Context) (texts []string) {
 // cut returns the page that begins at offset and has about so many bytes at most.
 // It ends between two parts of the text. A part that is longer than a page is split,
 // and a fence that is open there is closed, and opened again on the next page.
-func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
+func (p *Page) cut(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {
 		p.Offset = *offset
 	}
 	switch {
-	case p.Offset == 0 && len(all) <= most:
+	case p.Offset == 0 && len(all) <= maxBytes:
 		return all, nil
 	case p.Offset < 0 || p.Offset >= len(all):
 		return "", InvalidValue(
@@ -342,14 +342,14 @@ func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 	for _, s := range parts {
 		fence := openFence(s, from)
 		here := s[from:]
-		room := most - len(page)
+		room := maxBytes - len(page)
 		if len(fence)+len(here) <= room {
 			page = page + fence + here
 			end = end + len(here)
 			from = 0
 			continue
 		}
-		if page != "" && (len(s) <= most || room < most/2) {
+		if page != "" && (len(s) <= maxBytes || room < maxBytes/2) {
 			break
 		}
 		here = text.Cut(here, max(room-len(fence), room/2))
@@ -390,15 +390,15 @@ func openFence(s string, n int) (open string) {
 	return open
 }
 
-// fit cuts the list, which begins at offset, to a budget. The elements of at are the offsets of the
+// fit cuts the list, which begins at offset, to a budget. The elements of positions are the offsets of the
 // entries on the page, followed by the end of the last entry.
-func (out *ListOut) fit(offset, most int, at []int) {
-	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), most, writeHead)
-	next := offset + at[n]
+func (out *ListOut) fit(offset, maxTokens int, positions []int) {
+	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), maxTokens, writeHead)
+	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
-		out.Why = noneFits(0, out.Total-offset, most, out.Entries[0])
+		out.Why = noneFits(0, out.Total-offset, maxTokens, out.Entries[0])
 	} else if n < all {
-		out.Notes = append(out.Notes, cutNote(all, n, next-n, most, "entry", "entries"))
+		out.Notes = append(out.Notes, cutNote(all, n, next-n, maxTokens, "entry", "entries"))
 	} else if next < out.Total {
 		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, PageRef(next)))
 	}
@@ -409,7 +409,7 @@ func (out *ListOut) fit(offset, most int, at []int) {
 }
 
 // fit cuts the changes to a budget. The first offset changes were left out before.
-func (out *HistoryOut) fit(offset, most int) {
+func (out *HistoryOut) fit(offset, maxTokens int) {
 	all := len(out.Changes)
 	if all == 0 {
 		why := Plain("nothing was changed yet: the memory is new")
@@ -419,9 +419,9 @@ func (out *HistoryOut) fit(offset, most int) {
 		out.Notes = append(out.Notes, why)
 		return
 	}
-	n := pageOf(out.Changes, prompt.Tokens((&HistoryOut{Name: out.Name, Notes: out.Notes}).Text()), most, writeChange)
+	n := pageOf(out.Changes, prompt.Tokens((&HistoryOut{Name: out.Name, Notes: out.Notes}).Text()), maxTokens, writeChange)
 	if n < all {
-		out.Notes = append(out.Notes, cutNote(all, n, offset, most, "change", "changes"))
+		out.Notes = append(out.Notes, cutNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.More {
 		out.Notes = append(out.Notes, Notef("there are older changes; %s", PageRef(offset+n)))
 	}

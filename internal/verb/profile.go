@@ -141,15 +141,15 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 }
 
 // allow sets the budget: the given number of tokens, or [DefaultLoadTokens] if given is nil, but at
-// most most.
-func (out *LoadMemoryProfileOut) allow(given *int, most int) error {
-	out.Budget = min(most, DefaultLoadTokens)
+// most maxTokens.
+func (out *LoadMemoryProfileOut) allow(given *int, maxTokens int) error {
+	out.Budget = min(maxTokens, DefaultLoadTokens)
 	if given != nil {
-		out.Budget = min(most, *given)
-		if *given > most {
+		out.Budget = min(maxTokens, *given)
+		if *given > maxTokens {
 			out.Notes = append(
 				out.Notes,
-				Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), *given, most),
+				Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), *given, maxTokens),
 			)
 		}
 	}
@@ -211,7 +211,7 @@ func (p *Profiles) selectInto(
 }
 
 // loadNotes returns notes about what was left out of the selection.
-func loadNotes(sel *profile.Selection, most, budget int) []Note {
+func loadNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 	var notes []Note
 	if sel.Inside == 0 {
 		notes = append(notes, Plain("no entry that you may see is in this profile"))
@@ -232,8 +232,8 @@ func loadNotes(sel *profile.Selection, most, budget int) []Note {
 			"%s did not fit whole; recall finds the rest",
 			text.Count(max(entries, sel.Inside-sel.In), "entry", "entries"),
 		)
-		if budget < most {
-			n += fmt.Sprintf(", or max_tokens up to %d", most)
+		if budget < maxTokens {
+			n += fmt.Sprintf(", or max_tokens up to %d", maxTokens)
 		}
 		notes = append(notes, Plain(n))
 	}

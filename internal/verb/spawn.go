@@ -151,14 +151,14 @@ func (in *SpawnSubAgentIn) request(
 
 // ran adds the outcome of a run. If the result is longer than a page, only its end is returned. The
 // entry of the run has the whole result.
-func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, most int) {
+func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, maxBytes int) {
 	o.Run = &SubAgentRun{Ended: went.Ended, Status: went.Status, Started: went.Started.UTC().Format(time.RFC3339),
 		Seconds: float64(went.Took.Milliseconds()) / 1000, Entry: went.Entry, Result: went.Result, Cut: went.Cut}
 	if went.Ended != subagent.Done {
 		o.Run.Errors = went.Errors
 	}
 	o.Notes = append(o.Notes, plains(went.Notes)...)
-	if over := len(went.Result) - most; over > 0 && went.Entry != "" {
+	if over := len(went.Result) - maxBytes; over > 0 && went.Entry != "" {
 		o.Run.Result = went.Result[len(text.Cut(went.Result, over)):]
 		o.Notes = append(o.Notes, Notef("the first %d bytes of its answer are left out here; %s", over,
 			&Hint{Verb: "get", Args: []Arg{{"name", went.Entry}}, Does: "gives all of it"}))

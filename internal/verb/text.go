@@ -147,12 +147,12 @@ func sourceText(s Source) string {
 	return strings.Join(ws, " ")
 }
 
-func writeNotes(b *strings.Builder, why []Note, near []string, notes []Note) {
+func writeNotes(b *strings.Builder, why []Note, nearNames []string, notes []Note) {
 	for _, w := range why {
 		b.WriteString("- " + w.String() + "\n")
 	}
-	if len(near) > 0 {
-		b.WriteString("near to what was asked: " + quoteAll(near) + "\n")
+	if len(nearNames) > 0 {
+		b.WriteString("near to what was asked: " + quoteAll(nearNames) + "\n")
 	}
 	for _, n := range notes {
 		b.WriteString("note: " + n.String() + "\n")

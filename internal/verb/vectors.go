@@ -33,11 +33,11 @@ func (v *Vectors) second(q *oxbow.Query) func() []Note {
 }
 
 // notes returns notes about the vectors that a ranking lacked.
-func (v *Vectors) notes(by *vectors.Query) (notes []Note) {
-	if by.Err != nil {
-		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", by.Err))
+func (v *Vectors) notes(query *vectors.Query) (notes []Note) {
+	if query.Err != nil {
+		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.Err))
 	}
-	if n := by.Missing; n > 0 {
+	if n := query.Missing; n > 0 {
 		remedy := "oxbow embed makes them"
 		if !v.Saved {
 			remedy = "each search makes more of them"

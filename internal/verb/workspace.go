@@ -259,13 +259,13 @@ func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *anno
 	return w.Stamped(ctx), s, nil
 }
 
-// Newest returns up to most entries, last written first.
-func (w *Workspace) Newest(ctx context.Context, most int) ([]oxbow.Entry, error) {
+// Newest returns up to limit entries, last written first.
+func (w *Workspace) Newest(ctx context.Context, limit int) ([]oxbow.Entry, error) {
 	m, err := w.Open(ctx, Read)
 	if err != nil {
 		return nil, err
 	}
-	es, _, err := m.Newest(ctx, oxbow.Filter{}, 0, most)
+	es, _, err := m.Newest(ctx, oxbow.Filter{}, 0, limit)
 	return es, err
 }
 

@@ -25,10 +25,10 @@ func editPage(c *call) (reply, error) {
 }
 
 // editForm returns the page with the edit form, which is bound to the version of e.
-func (c *call) editForm(e verb.Entry, t formValues, save string, status int, above ...g.Node) screen {
+func (c *call) editForm(e verb.Entry, t formValues, save string, status int, notices ...g.Node) screen {
 	at := page.EntryPath(e.Name)
 	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)),
-		body: append(above,
+		body: append(notices,
 			h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+
 				"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
 				h.Div(

@@ -61,19 +61,19 @@ func changes(c *call) (reply, error) {
 }
 
 // logFilters returns the filters as a form, and the actions for a whole session.
-func (c *call) logFilters(name, by, session string) g.Node {
+func (c *call) logFilters(name, actor, session string) g.Node {
 	actors := []string{"", "person", "agent", "import", "tool"}
 	names := map[string]string{"": "anyone", "person": "a person", "agent": "an agent", "import": "an import",
 		"tool": "a program"}
 	return g.Group{h.Form(h.Class("actions filters"), h.Action(page.Root+"log"),
 		h.Label(h.For("by"), h.Text("By")),
 		h.Select(h.ID("by"), h.Name("by"), g.Map(actors, func(a string) g.Node {
-			return h.Option(h.Value(a), g.If(a == by, h.Selected()), h.Text(names[a]))
+			return h.Option(h.Value(a), g.If(a == actor, h.Selected()), h.Text(names[a]))
 		})),
 		h.Label(h.For("entry"), h.Text("Entry")),
 		h.Input(h.ID("entry"), h.Name("entry"), h.Value(name), h.AutoComplete("off")),
 		g.If(session != "", page.Hidden("session", session)),
-		h.Button(h.Text("Show")), g.If(name+by+session != "", h.A(h.Href(page.Root+"log"), h.Text("All changes")))),
+		h.Button(h.Text("Show")), g.If(name+actor+session != "", h.A(h.Href(page.Root+"log"), h.Text("All changes")))),
 		g.If(
 			session != "",
 			h.Div(h.Class("callout"), h.P(h.Text("Changes of session "), h.Code(page.Isolated(session)), h.Text(". "),

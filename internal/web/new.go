@@ -16,10 +16,10 @@ func newPage(c *call) (reply, error) {
 	return c.newForm(c.value("name"), formValues{"project": c.value("project")}, 0), nil
 }
 
-func (c *call) newForm(name string, t formValues, status int, above ...g.Node) screen {
+func (c *call) newForm(name string, t formValues, status int, notices ...g.Node) screen {
 	return screen{title: "Remember something", navPath: "find", status: status,
 		lead: h.P(h.Class("lead"), h.Text("One fact, rule or decision, as you would tell a new colleague.")),
-		body: append(above, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+
+		body: append(notices, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+
 			"new"), h.Attr("data-guard", ""),
 			h.Label(h.For("name"), h.Text("Name")),
 			h.Input(

@@ -59,8 +59,8 @@ func NewSessions(tenant string, now func() time.Time, rand io.Reader) *Sessions 
 // Link returns a path that signs a browser in as the actor, with full rights. It works once,
 // within ten minutes. The browser is then redirected to the page to: a path below
 // [page.Root], such as [page.EntryPath].
-func (s *Sessions) Link(to string, as oxbow.Actor) (string, error) {
-	key, err := s.invite(&visitor{actor: as})
+func (s *Sessions) Link(to string, actor oxbow.Actor) (string, error) {
+	key, err := s.invite(&visitor{actor: actor})
 	q := url.Values{"key": {key}}
 	if to != "" {
 		q.Set("to", to)

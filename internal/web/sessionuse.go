@@ -48,11 +48,11 @@ func noteForm(c *call) (reply, error) {
 }
 
 // noteScreen returns the page with the note form for a turn.
-func noteScreen(out verb.SessionOut, t *session.Turn, v formValues, status int, above ...g.Node) screen {
+func noteScreen(out verb.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Make a note of a turn", navPath: "sessions", status: status,
 		lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")),
-		body: append(above,
+		body: append(notices,
 			h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+
 				"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
 				page.Field("name", "Name (the first line, where it is empty)", v["name"]),

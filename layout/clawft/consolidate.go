@@ -106,10 +106,10 @@ func markNow(u *unit) *mark {
 }
 
 // union returns the words of a and b without duplicates and without the given word.
-func union(a, b []string, without string) []string {
+func union(a, b []string, excluded string) []string {
 	var all []string
 	for _, s := range slices.Concat(a, b) {
-		if s != without && !slices.Contains(all, s) {
+		if s != excluded && !slices.Contains(all, s) {
 			all = append(all, s)
 		}
 	}

@@ -151,8 +151,8 @@ func (c *unitCutter) cut(start, end int) {
 }
 
 // begin begins a unit.
-func (c *unitCutter) begin(kind unitKind, at int) {
-	c.now = unit{kind: kind, start: at, under: c.under(), group: c.group}
+func (c *unitCutter) begin(kind unitKind, offset int) {
+	c.now = unit{kind: kind, start: offset, under: c.under(), group: c.group}
 	if c.lead != "" {
 		c.now.under = c.lead
 	}

@@ -206,8 +206,8 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 	return result
 }
 
-// cut returns the text with text[start:end] and the blank lines after it replaced by between.
-func cut(text string, start, end int, between string) string {
+// cut returns the text with text[start:end] and the blank lines after it replaced by replacement.
+func cut(text string, start, end int, replacement string) string {
 	for end < len(text) {
 		stop, next := lineAt(text, end)
 		if !isBlank(text[end:stop]) {
@@ -215,5 +215,5 @@ func cut(text string, start, end int, between string) string {
 		}
 		end = next
 	}
-	return text[:start] + between + text[end:]
+	return text[:start] + replacement + text[end:]
 }

@@ -108,12 +108,12 @@ func (h *home) whollyOpen() error {
 	return nil
 }
 
-// inputs returns the logs of a period that are longer than over bytes and not covered, the oldest
+// inputs returns the logs of a period that are longer than minBytes bytes and not covered, the oldest
 // first. These are logs of days and of shorter spans.
-func (h *home) inputs(v mdtree.View, s span, period string, over int) []liveFile {
+func (h *home) inputs(v mdtree.View, s span, period string, minBytes int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
-		if p, ok := belongs(f.file, s); ok && p == period && isLonger(v, f.path, over) {
+		if p, ok := belongs(f.file, s); ok && p == period && isLonger(v, f.path, minBytes) {
 			in = append(in, f)
 		}
 	}
@@ -121,9 +121,9 @@ func (h *home) inputs(v mdtree.View, s span, period string, over int) []liveFile
 	return in
 }
 
-// isLonger reports whether the entries of a log are longer than over bytes in total. It returns
+// isLonger reports whether the entries of a log are longer than minBytes bytes in total. It returns
 // true for a log that cannot be read, so that the log is reported.
-func isLonger(v mdtree.View, p string, over int) bool {
+func isLonger(v mdtree.View, p string, minBytes int) bool {
 	if _, ok := v.File(p); !ok {
 		return true
 	}
@@ -133,7 +133,7 @@ func isLonger(v mdtree.View, p string, over int) bool {
 			size += len(it.Entry.Content)
 		}
 	}
-	return size > over
+	return size > minBytes
 }
 
 // belongs returns the period of span s to which a log belongs. It returns false if logs of this
@@ -146,9 +146,9 @@ func belongs(f file, s span) (string, bool) {
 	return period, true
 }
 
-// periods returns the periods that can be compressed, the oldest first. If only is not empty, it
+// periods returns the periods that can be compressed, the oldest first. If period is not empty, it
 // returns at most that period.
-func (h *home) periods(v mdtree.View, s span, only string) []string {
+func (h *home) periods(v mdtree.View, s span, period string) []string {
 	found := map[string]bool{}
 	logs := 0
 	recent := map[string]bool{}
@@ -163,9 +163,9 @@ func (h *home) periods(v mdtree.View, s span, only string) []string {
 			recent[p] = true
 		}
 	}
-	if only != "" {
-		if found[only] {
-			return []string{only}
+	if period != "" {
+		if found[period] {
+			return []string{period}
 		}
 		return nil
 	}

@@ -100,9 +100,9 @@ func list(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Handoff, error)
 	return hs, err
 }
 
-// Newest returns at most most open handoffs: those that were written last. It needs no index.
-func Newest(ctx context.Context, m *oxbow.Memory, most int) (hs []Handoff, err error) {
-	es, _, err := m.Newest(ctx, openFilter(""), 0, most)
+// Newest returns at most limit open handoffs: those that were written last. It needs no index.
+func Newest(ctx context.Context, m *oxbow.Memory, limit int) (hs []Handoff, err error) {
+	es, _, err := m.Newest(ctx, openFilter(""), 0, limit)
 	for _, e := range es {
 		hs = append(hs, of(ctx, e))
 	}

@@ -28,10 +28,10 @@ type candidate struct {
 	concluded bool
 }
 
-// quote returns the sentences of the unit that are shown, in the order of the text: the most sentences
+// quote returns the sentences of the unit that are shown, in the order of the text: the maxSentences sentences
 // with the best scores, and the best sentence that states a conclusion. Sentences whose fingerprint is
 // in asked are not chosen. Chosen sentences whose fingerprint is in shown are left out of the result.
-func (u *unit) quote(asked, shown map[string]bool, most int) quote {
+func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 	content := u.said()
 	all := u.candidates(content)
 	if len(all) == 0 { // without prose, such as code, a table or a list of figures
@@ -45,7 +45,7 @@ func (u *unit) quote(asked, shown map[string]bool, most int) quote {
 		if asked[fingerprint(c.text)] {
 			continue
 		}
-		take := len(chosen) < most && (c.score > 0 || i == 0)
+		take := len(chosen) < maxSentences && (c.score > 0 || i == 0)
 		if c.concluded && c.score > 0 && !concluded {
 			take, concluded = true, true
 		}

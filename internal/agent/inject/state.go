@@ -271,12 +271,12 @@ func (f StateFile) write(b []byte, l *stateLine) error {
 	return errors.Join(err, file.Close())
 }
 
-// removeOld removes the files in dir that were last written before since. Errors are ignored; the next
+// removeOld removes the files in dir that were last written before oldest. Errors are ignored; the next
 // session tries again.
-func removeOld(dir string, since time.Time) {
+func removeOld(dir string, oldest time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {
-		if fi, err := f.Info(); err == nil && fi.Mode().IsRegular() && fi.ModTime().Before(since) {
+		if fi, err := f.Info(); err == nil && fi.Mode().IsRegular() && fi.ModTime().Before(oldest) {
 			_ = os.Remove(filepath.Join(dir, f.Name()))
 		}
 	}

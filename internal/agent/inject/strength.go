@@ -45,16 +45,16 @@ func prose(prompt string) string {
 	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
-// strengths returns the best units of a memory for the words, at most most units, each with its
+// strengths returns the best units of a memory for the words, at most limit units, each with its
 // strength. The analyzer finds the identifiers among the words.
 func (s *Source) strengths(
 	ctx context.Context,
 	analyzer *analysis.Analyzer,
 	words string,
 	f oxbow.Filter,
-	most int,
+	limit int,
 ) ([]unit, error) {
-	q := oxbow.Query{Text: words, Limit: most, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
+	q := oxbow.Query{Text: words, Limit: limit, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
 	if len(strings.Fields(words)) > mostWords {
 		if err := s.shorten(ctx, &q); err != nil {
 			return nil, err

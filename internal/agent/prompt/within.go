@@ -77,14 +77,14 @@ func cutAtParagraph(s string, limit int) string {
 // TextWithin returns the text in at most limit bytes. If the text is too long, the pinned parts are
 // added first. Small pinned parts are complete; large ones are cut at the end of a paragraph and
 // share the room. The remaining room is used for the other parts, in their order. The last line
-// names the parts that were cut and ends with rest, a sentence that says where the complete text
+// names the parts that were cut and ends with advice, a sentence that says where the complete text
 // is.
-func (c Context) TextWithin(limit int, rest string) string {
+func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
 	}
 	w := &limitedText{parts: c.Parts, texts: make([]string, len(c.Parts))}
-	w.room = limit - len(w.lastLine(rest, c.Parts)) - 20 // room for the number of parts in the last line
+	w.room = limit - len(w.lastLine(advice, c.Parts)) - 20 // room for the number of parts in the last line
 	w.addPinned()
 	w.addOthers()
 	var cut []Part
@@ -93,7 +93,7 @@ func (c Context) TextWithin(limit int, rest string) string {
 			cut = append(cut, p)
 		}
 	}
-	text := strings.Join(w.texts, "") + w.lastLine(rest, cut)
+	text := strings.Join(w.texts, "") + w.lastLine(advice, cut)
 	if len(text) > limit {
 		return ""
 	}

@@ -122,9 +122,9 @@ type addition struct {
 	done   Report
 }
 
-// add is like Add, and finally commits the operation that then returns. If then is nil or returns a
-// nil operation, there is no final commit. After a conflict, add calls then again.
-func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op, error)) (Report, error) {
+// add is like Add, and finally commits the operation that finalOp returns. If finalOp is nil or returns a
+// nil operation, there is no final commit. After a conflict, add calls finalOp again.
+func (a *Archive) add(ctx context.Context, events []Event, finalOp func() (oxbow.Op, error)) (Report, error) {
 	add := addition{Archive: a, events: map[talk][]Event{}, done: Report{Events: len(events)}}
 	events = slices.Clone(events)
 	for i := range events {
@@ -146,11 +146,11 @@ func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op
 			return add.done, err
 		}
 	}
-	if err := add.flush(ctx); err != nil || then == nil {
+	if err := add.flush(ctx); err != nil || finalOp == nil {
 		return add.done, err
 	}
 	for {
-		op, err := then()
+		op, err := finalOp()
 		if err != nil || op == nil {
 			return add.done, err
 		}

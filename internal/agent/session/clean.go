@@ -137,8 +137,8 @@ func valid(s string) string {
 	return s
 }
 
-// short returns s on a single line, without control characters and cut to at most most bytes.
-func short(s string, most int) string {
+// short returns s on a single line, without control characters and cut to at most maxBytes bytes.
+func short(s string, maxBytes int) string {
 	if s == "" {
 		return ""
 	}
@@ -148,16 +148,16 @@ func short(s string, most int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.TrimSpace(text.Cut(strings.TrimSpace(s), most))
+	return strings.TrimSpace(text.Cut(strings.TrimSpace(s), maxBytes))
 }
 
-// cutMarked cuts a text that is longer than most bytes, and appends a note with its original size.
-func cutMarked(s string, most int) string {
-	if len(s) <= most {
+// cutMarked cuts a text that is longer than maxBytes bytes, and appends a note with its original size.
+func cutMarked(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
 	mark := fmt.Sprintf("\n[… cut here: the text had %s]", text.Bytes(int64(len(s))))
-	return strings.TrimSpace(text.Cut(s, most-len(mark))) + mark
+	return strings.TrimSpace(text.Cut(s, maxBytes-len(mark))) + mark
 }
 
 // tail returns the last [MaxOutputLines] lines of an output, each cut to outputLine bytes.

@@ -13,11 +13,11 @@ import (
 )
 
 // Sessions returns summaries of the sessions that match a filter by client and project and were
-// active at or after since, the latest first. It may return more than most. Without a filter it
-// examines the sessions that were written last, at least most if so many exist. With a filter it
+// active at or after since, the latest first. It may return more than limit. Without a filter it
+// examines the sessions that were written last, at least limit if so many exist. With a filter it
 // examines at most [oxbow.MaxLimit] sessions.
-func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time, most int) ([]Summary, error) {
-	heads, err := a.heads(ctx, f, most)
+func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
+	heads, err := a.heads(ctx, f, limit)
 	all := []Summary{}
 	for _, e := range heads {
 		var s Summary
@@ -31,7 +31,7 @@ func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time,
 
 // heads returns summary entries. Without a filter, it reads only the entries that were written
 // last, because this needs no index and few entries.
-func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []oxbow.Entry, err error) {
+func (a *Archive) heads(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
 	if _, whole := a.Memory.Store().(oxbow.Counter); !whole || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
 			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
@@ -40,7 +40,7 @@ func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []
 		}
 		return heads, err
 	}
-	for n := 4*most + 64; ; n *= 4 {
+	for n := 4*limit + 64; ; n *= 4 {
 		page, total, err := a.Memory.Newest(ctx, oxbow.Filter{}, 0, n)
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []
 				heads = append(heads, e)
 			}
 		}
-		if len(heads) >= most || n >= total {
+		if len(heads) >= limit || n >= total {
 			return heads, nil
 		}
 	}

@@ -306,8 +306,8 @@ func (s Spool) Failure(client, session string) string {
 	return ""
 }
 
-// tailOf returns the last most bytes of a file, or nil if the file cannot be read.
-func tailOf(name string, most int64) []byte {
+// tailOf returns the last maxBytes bytes of a file, or nil if the file cannot be read.
+func tailOf(name string, maxBytes int64) []byte {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {
 		return nil
@@ -317,7 +317,7 @@ func tailOf(name string, most int64) []byte {
 	if err != nil {
 		return nil
 	}
-	b := make([]byte, min(fi.Size(), most))
+	b := make([]byte, min(fi.Size(), maxBytes))
 	n, _ := f.ReadAt(b, fi.Size()-int64(len(b)))
 	return b[:n]
 }

@@ -58,9 +58,9 @@ func (t *Turn) Dir() string { return t.first(func(e *Event) string { return e.Di
 // Branch returns the branch on which the turn began, or "" if it is not known.
 func (t *Turn) Branch() string { return t.first(func(e *Event) string { return e.Branch }) }
 
-func (t *Turn) first(of func(*Event) string) string {
+func (t *Turn) first(valueOf func(*Event) string) string {
 	for i := range t.Events {
-		if s := of(&t.Events[i]); s != "" && t.Events[i].Agent == "" {
+		if s := valueOf(&t.Events[i]); s != "" && t.Events[i].Agent == "" {
 			return s
 		}
 	}

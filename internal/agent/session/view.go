@@ -41,8 +41,8 @@ func (e *Event) key() key {
 }
 
 // nearest calls join for the pairs of elements for which fit returns true and whose times differ by
-// at most most. The nearest pair comes first. Each element is in at most one pair.
-func nearest[E comparable](es []E, most time.Duration, at func(E) time.Time, fit func(a, b E) bool, join func(a, b E)) {
+// at most maxGap. The nearest pair comes first. Each element is in at most one pair.
+func nearest[E comparable](es []E, maxGap time.Duration, timeOf func(E) time.Time, fit func(a, b E) bool, join func(a, b E)) {
 	type pair struct {
 		a, b  int
 		apart time.Duration
@@ -50,7 +50,7 @@ func nearest[E comparable](es []E, most time.Duration, at func(E) time.Time, fit
 	var pairs []pair
 	for i, a := range es {
 		for j, b := range es {
-			if d := at(a).Sub(at(b)).Abs(); i != j && d <= most && fit(a, b) {
+			if d := timeOf(a).Sub(timeOf(b)).Abs(); i != j && d <= maxGap && fit(a, b) {
 				pairs = append(pairs, pair{i, j, d})
 			}
 		}

@@ -230,8 +230,8 @@ func (e *Edit) setBlock(lines []string, first, n int) {
 	e.scope = annotate.Scope(lines, first)
 }
 
-// record returns the record for an edit. then is the file's name at the time of the edit.
-func (e *Edit) record(b *annotate.Store, client, file, then string) annotate.Record {
+// record returns the record for an edit. nameThen is the file's name at the time of the edit.
+func (e *Edit) record(b *annotate.Store, client, file, nameThen string) annotate.Record {
 	r := annotate.Record{
 		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: word(e.Model),
 		Session: word(e.Session),
@@ -250,7 +250,7 @@ func (e *Edit) record(b *annotate.Store, client, file, then string) annotate.Rec
 	}
 	block := annotate.Lines([]byte(strings.Join(e.Block, "\n") + "\n"))
 	r.SetBlock(block)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", client, e.Call, then, e.N))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", client, e.Call, nameThen, e.N))
 	r.ID = "t" + hex.EncodeToString(sum[:8])
 	return r
 }

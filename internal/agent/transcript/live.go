@@ -322,8 +322,8 @@ func (r Report) cleanReasons(t *Transcript) {
 	}
 }
 
-// readEnd returns the first line of a file and the complete lines in its last most bytes.
-func readEnd(name string, most int64) ([]byte, error) {
+// readEnd returns the first line of a file and the complete lines in its last maxBytes bytes.
+func readEnd(name string, maxBytes int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {
 		return nil, err
@@ -333,15 +333,15 @@ func readEnd(name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fi.Size() <= most {
-		return io.ReadAll(io.LimitReader(f, most))
+	if fi.Size() <= maxBytes {
+		return io.ReadAll(io.LimitReader(f, maxBytes))
 	}
 	head, err := bufio.NewReader(io.LimitReader(f, firstLine)).ReadBytes('\n')
 	if err != nil {
 		head = nil // the line is too long
 	}
-	tail := make([]byte, most)
-	n, err := f.ReadAt(tail, fi.Size()-most)
+	tail := make([]byte, maxBytes)
+	n, err := f.ReadAt(tail, fi.Size()-maxBytes)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}

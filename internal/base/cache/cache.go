@@ -19,8 +19,8 @@ type Budget struct {
 	queue []place // the values, oldest first
 }
 
-// NewBudget returns a budget of this many bytes. If most is below 1, no values are kept.
-func NewBudget(most int64) *Budget { return &Budget{most: max(most, 0)} }
+// NewBudget returns a budget of this many bytes. If maxBytes is below 1, no values are kept.
+func NewBudget(maxBytes int64) *Budget { return &Budget{most: max(maxBytes, 0)} }
 
 // Most returns the maximum number of bytes.
 func (b *Budget) Most() int64 { return b.most }
@@ -57,15 +57,15 @@ func (b *Budget) add(p place) {
 	}
 }
 
-// drop removes the values of slots from the queue.
-func (b *Budget) drop(of interface{ evict(n int) bool }) {
+// drop removes the values of an owner from the queue.
+func (b *Budget) drop(owner interface{ evict(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = slices.DeleteFunc(b.queue, func(p place) bool {
-		if p.slots == of {
+		if p.slots == owner {
 			b.held -= p.size
 		}
-		return p.slots == of
+		return p.slots == owner
 	})
 }
 

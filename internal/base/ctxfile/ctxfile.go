@@ -20,17 +20,17 @@ type File struct {
 }
 
 // WriteAt implements [io.WriterAt].
-func (f File) WriteAt(b []byte, at int64) (int, error) {
+func (f File) WriteAt(b []byte, offset int64) (int, error) {
 	if err := f.Context.Err(); err != nil {
 		return 0, err
 	}
-	return f.Inner.WriteAt(b, at)
+	return f.Inner.WriteAt(b, offset)
 }
 
 // ReadAt implements [io.ReaderAt].
-func (f File) ReadAt(b []byte, at int64) (int, error) {
+func (f File) ReadAt(b []byte, offset int64) (int, error) {
 	if err := f.Context.Err(); err != nil {
 		return 0, err
 	}
-	return f.Inner.ReadAt(b, at)
+	return f.Inner.ReadAt(b, offset)
 }

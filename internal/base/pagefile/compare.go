@@ -19,13 +19,13 @@ var errDiffers = errors.New("a page differs")
 
 // WriteAt implements [io.WriterAt]. It returns an error if a page other than page 0
 // differs.
-func (c *Comparison) WriteAt(b []byte, at int64) (int, error) {
+func (c *Comparison) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
-	if _, err := c.File.ReadAt(have, at); err != nil && err != io.EOF {
+	if _, err := c.File.ReadAt(have, offset); err != nil && err != io.EOF {
 		return 0, err
 	}
 	for i := 0; i < len(b); i += Size {
-		n := int(at)/Size + i/Size
+		n := int(offset)/Size + i/Size
 		if bytes.Equal(b[i:][:Data], have[i:][:Data]) {
 			continue
 		}

@@ -236,12 +236,12 @@ func (r *Reader) Search(table int, key uint64) int {
 // Find returns the index of a key among n ascending keys, and whether it exists. It uses
 // interpolation: because keys have few gaps, the first page that it reads usually has the
 // key.
-func Find(n int, key uint64, at func(i int) uint64) (i int, found bool) {
+func Find(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, n-1
 	for guesses := 4; lo <= hi; guesses-- {
 		guess := int(uint(lo+hi) / 2)
 		if guesses > 0 {
-			first, last := at(lo), at(hi)
+			first, last := keyAt(lo), keyAt(hi)
 			if key < first || key > last {
 				return 0, false
 			}
@@ -251,7 +251,7 @@ func Find(n int, key uint64, at func(i int) uint64) (i int, found bool) {
 				guess = lo + int(quo)
 			}
 		}
-		switch k := at(guess); {
+		switch k := keyAt(guess); {
 		case k == key:
 			return guess, true
 		case k < key:

@@ -72,11 +72,11 @@ func Lower(word string) string {
 	return word
 }
 
-// lowerAfter returns the lower case of a word whose first capital is at byte at.
-func lowerAfter(word string, at int) string {
-	b := make([]byte, at, len(word)+4)
+// lowerAfter returns the lower case of a word whose first capital is at byte index.
+func lowerAfter(word string, index int) string {
+	b := make([]byte, index, len(word)+4)
 	copy(b, word)
-	for i, r := range word[at:] {
+	for i, r := range word[index:] {
 		switch {
 		case r < utf8.RuneSelf:
 			if r >= 'A' && r <= 'Z' {
@@ -85,7 +85,7 @@ func lowerAfter(word string, at int) string {
 			b = append(b, byte(r))
 		case r == CapitalIWithDot:
 			b = append(b, "i\u0307"...)
-		case r == capitalSigma && isFinal(word, at+i):
+		case r == capitalSigma && isFinal(word, index+i):
 			b = append(b, "ς"...)
 		default:
 			b = utf8.AppendRune(b, LowerRune(r))

@@ -132,19 +132,19 @@ func Rename(old, now oxbow.Label) Planner {
 	}
 }
 
-// Merge plans to replace each of the labels by into in all entries. into may be one of the labels.
+// Merge plans to replace each of the labels by target in all entries. target may be one of the labels.
 // If no entry has any of the other labels, the error matches [oxbow.ErrNotFound].
-func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
+func Merge(labels []oxbow.Label, target oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
-		old := subtractLabels(labels, []oxbow.Label{into})
+		old := subtractLabels(labels, []oxbow.Label{target})
 		if len(old) == 0 {
 			return Plan{}, &oxbow.InvalidError{
 				Field:  "label",
-				Value:  into.String(),
+				Value:  target.String(),
 				Reason: "is the only one given; say what to merge into it",
 			}
 		}
-		return planReplace(ctx, s, fmt.Sprintf("merge %s into %s", join(old), into), old, into)
+		return planReplace(ctx, s, fmt.Sprintf("merge %s into %s", join(old), target), old, target)
 	}
 }
 

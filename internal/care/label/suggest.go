@@ -98,14 +98,14 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	return all, nil
 }
 
-// Accept plans to add the suggestions whose confidence is at least least. Entries that were changed
+// Accept plans to add the suggestions whose confidence is at least minConfidence. Entries that were changed
 // since the suggestion was made are skipped.
-func Accept(ss []Suggestion, least float64) Planner {
+func Accept(ss []Suggestion, minConfidence float64) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label suggest"}
 		byName := map[string][]Suggestion{}
 		for _, g := range ss {
-			if g.Confidence >= least {
+			if g.Confidence >= minConfidence {
 				byName[g.Name] = append(byName[g.Name], g)
 			}
 		}

@@ -41,10 +41,10 @@ func (l *list) hit() (Hit, bool) {
 	return l.Hits[l.chosen], true
 }
 
-// move moves the choice down by the given number of entries, or up if by is negative, but not
+// move moves the choice down by the given number of rows, or up if it is negative, but not
 // beyond the ends of the list. It reports whether the choice changed.
-func (l *list) move(by int) bool {
-	to := max(min(l.chosen+by, len(l.Hits)-1), 0)
+func (l *list) move(rows int) bool {
+	to := max(min(l.chosen+rows, len(l.Hits)-1), 0)
 	moved := to != l.chosen
 	l.chosen = to
 	return moved

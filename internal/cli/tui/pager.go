@@ -48,9 +48,9 @@ func (p *pager) wrap(width, height int) {
 // factWidth is the width of the longest fact name.
 const factWidth = 8
 
-// scroll moves the view down by the given number of rows, or up if by is negative.
-func (p *pager) scroll(by int) {
-	p.top = max(min(p.top+by, len(p.rows)-p.height), 0)
+// scroll moves the view down by the given number of rows, or up if it is negative.
+func (p *pager) scroll(rowCount int) {
+	p.top = max(min(p.top+rowCount, len(p.rows)-p.height), 0)
 }
 
 // view returns the rows that are shown and, unless all rows are shown, a text with their numbers.

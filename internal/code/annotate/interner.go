@@ -62,16 +62,16 @@ type postings struct {
 	list  []int32 // positions in the sequence, sorted by number and then by position
 }
 
-// newPostings returns the postings of ids, which must be less than most.
-func newPostings(ids []int32, most int) postings {
-	p := postings{make([]int32, most+1), make([]int32, len(ids))}
+// newPostings returns the postings of ids, which must be less than idCount.
+func newPostings(ids []int32, idCount int) postings {
+	p := postings{make([]int32, idCount+1), make([]int32, len(ids))}
 	for _, n := range ids {
 		p.first[n+1]++
 	}
-	for n := range most {
+	for n := range idCount {
 		p.first[n+1] += p.first[n]
 	}
-	next := make([]int32, most)
+	next := make([]int32, idCount)
 	copy(next, p.first)
 	for i, n := range ids {
 		p.list[next[n]] = int32(i)

@@ -45,12 +45,12 @@ func (p *lineIndex) newWordBag(block []string) *wordBag {
 	return p.bag
 }
 
-// enclosingLine returns the index of the line that encloses the line with index at, or -1.
-func (p *lineIndex) enclosingLine(at int) int {
+// enclosingLine returns the index of the line that encloses the line with index lineNo, or -1.
+func (p *lineIndex) enclosingLine(lineNo int) int {
 	if p.enclosers == nil {
 		p.enclosers = enclosingLines(p.lines)
 	}
-	return int(p.enclosers[at])
+	return int(p.enclosers[lineNo])
 }
 
 // enclosingLines returns, for each line, the index of the enclosing line: the nearest line above that

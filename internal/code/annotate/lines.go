@@ -140,17 +140,17 @@ const (
 	maxScopeFar = 2000 // number of lines above the block that are examined
 )
 
-// Scope returns the lines that enclose the line with index at, the innermost first, at most three.
+// Scope returns the lines that enclose the line with this index, the innermost first, at most three.
 // The enclosing line of a line is the nearest line above that is less indented and contains a
 // letter or digit. In code, these are for example an if statement and the head of the function. A
 // blank line has the same enclosing lines as the next line.
-func Scope(lines []string, at int) []string {
+func Scope(lines []string, index int) []string {
 	depth := -1
-	for i := at; i < len(lines) && depth < 0; i++ {
+	for i := index; i < len(lines) && depth < 0; i++ {
 		depth = indent(lines[i])
 	}
 	var out []string
-	for i := at - 1; i >= max(0, at-maxScopeFar) && depth > 0 && len(out) < maxScope; i-- {
+	for i := index - 1; i >= max(0, index-maxScopeFar) && depth > 0 && len(out) < maxScope; i-- {
 		if d := indent(lines[i]); d >= 0 && d < depth && countLetters(lines[i]) > 0 {
 			out = append(out, lines[i])
 			depth = d

@@ -42,11 +42,11 @@ func (f *oldVersion) mapLines(p *lineIndex) {
 // bareAt returns the new index of an old line, ignoring white space, or a negative number if there
 // is none. Lines between two unchanged lines are compared without white space when the index of one
 // of them is first needed.
-func (f *oldVersion) bareAt(p *lineIndex, at int) int {
-	if f.bareTo[at] != -1 {
-		return f.bareTo[at]
+func (f *oldVersion) bareAt(p *lineIndex, index int) int {
+	if f.bareTo[index] != -1 {
+		return f.bareTo[index]
 	}
-	i, end, j, to := f.extendToGap(p, at, at)
+	i, end, j, to := f.extendToGap(p, index, index)
 	old, now := p.in.bareNumbers(f.ids[i:end], f.lines[i:end]), p.in.bareNumbers(p.ids[j:to], p.lines[j:to])
 	for k, t := range f.mapper.Map(old, now) {
 		f.bareTo[i+k] = noLine
@@ -54,7 +54,7 @@ func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 			f.bareTo[i+k] = j + t
 		}
 	}
-	return f.bareTo[at]
+	return f.bareTo[index]
 }
 
 // extendToGap extends the range from the old index from to to by the adjacent lines that have no new index.

@@ -188,14 +188,14 @@ func gitFile(path string) (string, bool) {
 // readSmall returns the first 64 KiB of a regular file.
 func readSmall(path string) ([]byte, error) { return readBounded(path, 64<<10) }
 
-// readBounded returns at most the first most bytes of a regular file.
-func readBounded(path string, most int64) ([]byte, error) {
+// readBounded returns at most the first maxBytes bytes of a regular file.
+func readBounded(path string, maxBytes int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	return io.ReadAll(io.LimitReader(f, maxBytes))
 }
 
 // Root returns the root of the working tree.

@@ -141,16 +141,16 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 
 // sharedIndex returns the file name of the shared index that the extensions of a split index name,
 // or "".
-func sharedIndex(rest []byte, hash int) (string, error) {
-	for len(rest) >= 8 {
-		size := binary.BigEndian.Uint32(rest[4:])
-		if uint64(size) > uint64(len(rest)-8) {
+func sharedIndex(extensions []byte, hash int) (string, error) {
+	for len(extensions) >= 8 {
+		size := binary.BigEndian.Uint32(extensions[4:])
+		if uint64(size) > uint64(len(extensions)-8) {
 			return "", errIndex
 		}
-		if body := rest[8 : 8+size]; string(rest[:4]) == "link" && len(body) >= hash {
+		if body := extensions[8 : 8+size]; string(extensions[:4]) == "link" && len(body) >= hash {
 			return "sharedindex." + hex.EncodeToString(body[:hash]), nil
 		}
-		rest = rest[8+size:]
+		extensions = extensions[8+size:]
 	}
 	return "", nil
 }

@@ -31,7 +31,7 @@ const (
 
 // tailBound returns the size of the log after a snapshot of n entries at which the next
 // snapshot is written. It is at least least.
-func tailBound(least int64, n int) int64 { return max(least, min(tailMost, tailEntry*int64(n))) }
+func tailBound(minBytes int64, n int) int64 { return max(minBytes, min(tailMost, tailEntry*int64(n))) }
 
 // checkpointer decides when a process writes a snapshot. It writes one at a time.
 type checkpointer struct {

@@ -130,15 +130,15 @@ func (l *Log) read(fn func(r *Record) error) error {
 }
 
 // checkFree checks, once per opened file, that all bytes after the end of the log are
-// zeros. rest are the bytes that were already read, up to the file offset next.
-func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
+// zeros. tail are the bytes that were already read, up to the file offset next.
+func (l *Log) checkFree(tail []byte, next int64, eof bool) error {
 	if l.checked {
 		return nil
 	}
 	buf := chunks.Get().(*[firstChunk]byte)
 	defer chunks.Put(buf)
 	for {
-		if !isZero(rest) {
+		if !isZero(tail) {
 			return &damage{l.end, "there are bytes behind the end of the log"}
 		}
 		if eof {
@@ -150,7 +150,7 @@ func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 		if err != nil && !eof {
 			return err
 		}
-		rest, next = buf[:n], next+int64(n)
+		tail, next = buf[:n], next+int64(n)
 	}
 }
 
@@ -273,10 +273,10 @@ func (l *Log) At(offset int64) (Record, error) {
 	return r, err
 }
 
-// BodyAt reads bytes of the body of the record at offset, starting at position at of the
+// BodyAt reads bytes of the body of the record at offset, starting at bodyOffset of the
 // body. It does not verify the checksum.
-func (l *Log) BodyAt(offset, at int64, b []byte) error {
-	_, err := l.file.ReadAt(b, offset+prefixSize+at)
+func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
+	_, err := l.file.ReadAt(b, offset+prefixSize+bodyOffset)
 	return err
 }
 

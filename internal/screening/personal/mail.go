@@ -136,12 +136,12 @@ var (
 )
 
 // isPersonal reports whether an address may be a person's. Its parts are
-// text[start:at] and text[domain:end].
-func isPersonal(text string, start, at, domain, end int) bool {
-	local, host := strings.ToLower(text[start:at]), strings.ToLower(text[domain:end])
+// text[start:atSign] and text[domain:end].
+func isPersonal(text string, start, atSign, domain, end int) bool {
+	local, host := strings.ToLower(text[start:atSign]), strings.ToLower(text[domain:end])
 	top := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
-	case isAccount(text[max(0, at-maxDomain):at]):
+	case isAccount(text[max(0, atSign-maxDomain):atSign]):
 		return false
 	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // a path on a host
 		return false

@@ -38,20 +38,20 @@ type beginning struct{ first, mask uint64 }
 const mostBeginnings = 32
 
 // NewFinder returns a Finder for the given terms.
-func NewFinder(only *Choice) *Finder {
-	f := &Finder{only: only}
-	for _, t := range slices.Concat(only.Terms(), only.Prefixes()) {
+func NewFinder(choice *Choice) *Finder {
+	f := &Finder{only: choice}
+	for _, t := range slices.Concat(choice.Terms(), choice.Prefixes()) {
 		f.reach(t)
 		f.digits = f.digits || t == "" || isDigit(t[0])
 		f.signatures = append(f.signatures, signatureOf(t))
 	}
-	for t := range only.terms {
+	for t := range choice.terms {
 		f.reachAll(wordsWithoutRule()[t])
 	}
-	if len(only.prefixes) > 0 {
+	if len(choice.prefixes) > 0 {
 		f.signatures = nil
 		for t, words := range wordsWithoutRule() {
-			if only.HasAll(t) {
+			if choice.HasAll(t) {
 				f.reachAll(words)
 			}
 		}

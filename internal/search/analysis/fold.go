@@ -26,11 +26,11 @@ func Fold(s string) string {
 	return s
 }
 
-func foldFrom(s string, at int) string {
+func foldFrom(s string, index int) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	b.WriteString(s[:at])
-	for _, r := range s[at:] {
+	b.WriteString(s[:index])
+	for _, r := range s[index:] {
 		switch {
 		case r < utf8.RuneSelf:
 			if isUpper(byte(r)) {

@@ -111,7 +111,7 @@ func (w *stemmer) ends(s string) bool {
 }
 
 // cut replaces the last n bytes.
-func (w *stemmer) cut(n int, with string) { w.b = append(w.b[:len(w.b)-n], with...) }
+func (w *stemmer) cut(n int, suffix string) { w.b = append(w.b[:len(w.b)-n], suffix...) }
 
 func (w *stemmer) inR1(n int) bool { return len(w.b)-n >= w.r1 }
 func (w *stemmer) inR2(n int) bool { return len(w.b)-n >= w.r2 }

@@ -287,19 +287,19 @@ func (b *maxScore) scoreFiltered(c *cursor, place int) {
 
 // complete adds the contributions of the terms after place to the candidates, drops those
 // that cannot reach the threshold, and offers the rest.
-func (b *maxScore) complete(place int, some []candidate) {
-	for next := place + 1; next < len(b.order) && len(some) > 0; next++ {
+func (b *maxScore) complete(place int, candidates []candidate) {
+	for next := place + 1; next < len(b.order) && len(candidates) > 0; next++ {
 		if need := b.threshold - float32(b.rest[next]); need > 0 {
 			left := 0
-			for _, x := range some {
-				some[left] = x
+			for _, x := range candidates {
+				candidates[left] = x
 				left += 1 - int(math.Float32bits(x.sum-need)>>31)
 			}
-			some = some[:left]
+			candidates = candidates[:left]
 		}
-		b.cursors[b.order[next]].addTo(some)
+		b.cursors[b.order[next]].addTo(candidates)
 	}
-	for _, x := range some {
+	for _, x := range candidates {
 		if x.sum >= b.threshold {
 			b.offer(place, x)
 		}
@@ -307,12 +307,12 @@ func (b *maxScore) complete(place int, some []candidate) {
 }
 
 // addTo adds the contributions of the term to the candidates.
-func (c *cursor) addTo(some []candidate) {
+func (c *cursor) addTo(candidates []candidate) {
 	part, w := c.part, c.cols
 	switch {
 	case w == nil:
-		for i := range some {
-			x := &some[i]
+		for i := range candidates {
+			x := &candidates[i]
 			if at := c.find(x.doc); c.list[at].doc == x.doc {
 				f := float32(c.list[at].tf)
 				x.sum += part * f / (f + x.k)
@@ -320,8 +320,8 @@ func (c *cursor) addTo(some []candidate) {
 		}
 	case w.dense != nil:
 		dense, unit := w.dense, float32(w.unit)
-		for i := range some {
-			x := &some[i]
+		for i := range candidates {
+			x := &candidates[i]
 			f := float32(dense[x.doc])
 			if f == largeTF {
 				f = float32(w.largeTF(x.doc))
@@ -334,8 +334,8 @@ func (c *cursor) addTo(some []candidate) {
 		all := w.bits
 		starts := w.starts
 		tfs := w.tfs
-		for i := range some {
-			x := &some[i]
+		for i := range candidates {
+			x := &candidates[i]
 			word := x.doc / 64
 			if set, bit := all[word], x.doc%64; set>>bit&1 != 0 {
 				f := float32(tfs[int(starts[word])+bits.OnesCount64(set&(1<<bit-1))])
@@ -346,8 +346,8 @@ func (c *cursor) addTo(some []candidate) {
 		docs := w.docs
 		starts := w.starts
 		shift := w.shift
-		for i := range some {
-			x := &some[i]
+		for i := range candidates {
+			x := &candidates[i]
 			slot, low := x.doc>>shift, uint16(x.doc)
 			if at, ok := findLow(docs, starts[slot], starts[slot+1], low); ok {
 				f := float32(w.tfs[at])
@@ -434,26 +434,26 @@ const leastRest = 1e-300
 
 // rescore adds the contributions of the term to the candidates. It is scale.score, inlined
 // by hand.
-func (c *cursor) rescore(some []kept) {
+func (c *cursor) rescore(docs []kept) {
 	gain := c.gain
 	switch w := c.cols; {
 	case w == nil:
-		for i := range some {
-			x := &some[i]
+		for i := range docs {
+			x := &docs[i]
 			if at := c.find(x.doc); c.list[at].doc == x.doc {
 				f := float64(c.list[at].tf)
 				x.score += float64(gain*f) / (f + x.k)
 			}
 		}
 	case w.dense != nil:
-		for i := range some {
-			x := &some[i]
+		for i := range docs {
+			x := &docs[i]
 			f := float64(w.denseTF(x.doc))
 			x.score += float64(gain*f) / (f + x.k)
 		}
 	default:
-		for i := range some {
-			x := &some[i]
+		for i := range docs {
+			x := &docs[i]
 			if at, ok := w.find(x.doc); ok {
 				f := float64(w.tfs[at])
 				x.score += float64(gain*f) / (f + x.k)

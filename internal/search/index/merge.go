@@ -82,9 +82,9 @@ func holds(views []view, v view) bool {
 	return slices.ContainsFunc(views, func(w view) bool { return w.segment == v.segment })
 }
 
-// holdsAll reports whether views contains the segments of all of some.
-func holdsAll(views, some []view) bool {
-	return !slices.ContainsFunc(some, func(v view) bool { return !holds(views, v) })
+// holdsAll reports whether views contains the segments of all wanted views.
+func holdsAll(views, wanted []view) bool {
+	return !slices.ContainsFunc(wanted, func(v view) bool { return !holds(views, v) })
 }
 
 // merge returns a segment with the documents of the views that are not deleted. It keeps
@@ -201,10 +201,10 @@ func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	return numbers
 }
 
-// replace returns views with the merged views replaced by the segment into. Documents that
+// replace returns views with the merged views replaced by the segment result. Documents that
 // were deleted since the merge started are deleted from the result.
-func replace(views, merged []view, into *segment) []view {
-	next := view{segment: into}
+func replace(views, merged []view, result *segment) []view {
+	next := view{segment: result}
 	rest := make([]view, 0, len(views))
 	owned := false
 	for _, v := range views {
@@ -220,7 +220,7 @@ func replace(views, merged []view, into *segment) []view {
 			}
 			for ; since != 0; since &= since - 1 {
 				id := v.ids.at(uint32(64*w + bits.TrailingZeros64(since)))
-				if number, ok := into.number(id); ok {
+				if number, ok := result.number(id); ok {
 					next, owned = next.without(number, owned), true
 				}
 			}

@@ -140,7 +140,7 @@ func (q *query) open(i int) *view {
 }
 
 // scan computes the score of each document in a view that has a term of the query. It calls
-// visit once for each document whose score reaches a threshold, which is least at first.
+// visit once for each document whose score reaches a threshold, which is minScore at first.
 // visit returns the new threshold, which must be above 0 and must not decrease. Deleted
 // documents may be visited.
 //
@@ -150,7 +150,7 @@ func (q *query) open(i int) *view {
 //	"apple"       ▪   ▪  ▪▪ │              │      postings, ascending
 //	"pear"          ▪    ▪  │      ▪       │
 //	acc           ·········   one sum per document of the window
-func (v *view) scan(q *query, least float64, visit func(number uint32, score float64) float64) {
+func (v *view) scan(q *query, minScore float64, visit func(number uint32, score float64) float64) {
 	for first := 0; first < len(v.lens); first += window {
 		lens := v.lens[first:min(first+window, len(v.lens))]
 		met := 0 // number of postings in the window
@@ -167,8 +167,8 @@ func (v *view) scan(q *query, least float64, visit func(number uint32, score flo
 		sums := q.acc[:len(lens)]
 		if met > len(lens)/2 {
 			for at, sum := range sums {
-				if sum >= least {
-					least = visit(uint32(first+at), sum)
+				if sum >= minScore {
+					minScore = visit(uint32(first+at), sum)
 				}
 			}
 			clear(sums)
@@ -178,8 +178,8 @@ func (v *view) scan(q *query, least float64, visit func(number uint32, score flo
 			c := &q.cursors[i]
 			for j := c.from; j < c.to; j++ {
 				at := c.inWindow(j)
-				if q.acc[at] >= least {
-					least = visit(uint32(first+at), q.acc[at])
+				if q.acc[at] >= minScore {
+					minScore = visit(uint32(first+at), q.acc[at])
 				}
 				q.acc[at] = 0 // the document must not be visited again for the next term
 			}

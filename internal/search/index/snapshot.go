@@ -64,12 +64,12 @@ import (
 // FileSuffix is the suffix of snapshot file names.
 const FileSuffix = ".idx"
 
-// WriteSnapshot writes the snapshot of the index to w, starting at offset at, and returns
+// WriteSnapshot writes the snapshot of the index to w, starting at offset, and returns
 // its size. In memory it needs a block of terms for each segment and a few bytes for each
 // document. It returns an error of w, or of reading the snapshot that the index was opened
 // from. The written data must then be discarded.
-func (x *Searcher) WriteSnapshot(w io.WriterAt, at int64) (size int64, err error) {
-	s := snapshotWriter{x: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, at), writeBytes)}
+func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err error) {
+	s := snapshotWriter{x: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, offset), writeBytes)}
 	s.documents()
 	if err := s.allTerms(); err != nil {
 		return 0, err

@@ -84,10 +84,10 @@ var noTurn = noTurns[analysis.NoSpeech]
 // neighbourTime is the maximum time between the creation of neighbouring turns.
 const neighbourTime = time.Hour
 
-// next reports whether t is a turn of the same talk as of, created within neighbourTime.
+// next reports whether t is a turn of the same talk as other, created within neighbourTime.
 // The caller must check that their IDs are close.
-func (t *turn) next(of *turn) bool {
-	return t.kind == analysis.TurnOfTalk && t.session == of.session && t.near(of.created)
+func (t *turn) next(other *turn) bool {
+	return t.kind == analysis.TurnOfTalk && t.session == other.session && t.near(other.created)
 }
 
 // near reports whether the turn was created within neighbourTime of this time.

@@ -71,15 +71,15 @@ func (v *View) Newest(p *Plan, limit int) []Hit {
 }
 
 // Count returns the number of documents that have words of the plan and meet the conditions
-// of only. accept must implement the same conditions and may be nil.
-func (v *View) Count(p *Plan, only index.Query, accept func(id uint64) bool) int {
+// of the filter. accept must implement the same conditions and may be nil.
+func (v *View) Count(p *Plan, filter index.Query, accept func(id uint64) bool) int {
 	if !p.Any {
-		only.Terms = p.terms
-		return v.x.Count(only)
+		filter.Terms = p.terms
+		return v.x.Count(filter)
 	}
 	if p.seed { // see Newest
-		only = index.Query{Accept: accept}
+		filter = index.Query{Accept: accept}
 	}
-	only.Limit = math.MaxInt
-	return len(v.x.Newest(only))
+	filter.Limit = math.MaxInt
+	return len(v.x.Newest(filter))
 }

@@ -122,7 +122,7 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	return s.get(ctx, name, nil)
 }
 
-func (s *Store) get(ctx context.Context, name string, at *uint64) (oxbow.Entry, error) {
+func (s *Store) get(ctx context.Context, name string, version *uint64) (oxbow.Entry, error) {
 	if err := s.checkReady(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
@@ -130,8 +130,8 @@ func (s *Store) get(ctx context.Context, name string, at *uint64) (oxbow.Entry, 
 		return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	q := url.Values{"name": {name}}
-	if at != nil {
-		q.Set("at", fmt.Sprint(*at))
+	if version != nil {
+		q.Set("at", fmt.Sprint(*version))
 	}
 	res, err := s.link.get(ctx, "entry", q)
 	if err != nil {
@@ -155,11 +155,11 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	return s.entries(ctx, f, nil)
 }
 
-func (s *Store) entries(ctx context.Context, f oxbow.Filter, at *uint64) iter.Seq2[oxbow.Entry, error] {
+func (s *Store) entries(ctx context.Context, f oxbow.Filter, version *uint64) iter.Seq2[oxbow.Entry, error] {
 	last := uint64(0)
 	ask := func() (*http.Response, error) {
 		last = 0
-		return s.link.post(ctx, "entries", wireEntries{toWireFilter(f), at})
+		return s.link.post(ctx, "entries", wireEntries{toWireFilter(f), version})
 	}
 	return stream(ctx, s, ask, func(r *streamReader) (oxbow.Entry, error) {
 		e, err := r.entry(last)

@@ -87,19 +87,19 @@ func cutUser(s string) (user, host string, ok bool) {
 	return "", s, false
 }
 
-func canonical(scheme, user, host, at string) string {
-	at = strings.TrimSuffix(path.Clean("/"+at), ".git")
+func canonical(scheme, user, host, repoPath string) string {
+	repoPath = strings.TrimSuffix(path.Clean("/"+repoPath), ".git")
 	switch scheme {
 	case "https":
-		return strings.TrimSuffix(host, ":443") + at
+		return strings.TrimSuffix(host, ":443") + repoPath
 	case "ssh", "git+ssh", "ssh+git":
 		host = strings.TrimSuffix(host, ":22")
 		if user != "" && user != "git" {
 			host = user + "@" + host
 		}
-		return host + at
+		return host + repoPath
 	}
-	return scheme + "://" + host + at
+	return scheme + "://" + host + repoPath
 }
 
 // Trusted reports whether the user trusts the team files of this repository.

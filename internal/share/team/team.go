@@ -102,28 +102,28 @@ func realDir(dir string) (string, error) {
 }
 
 // isTeam reports whether the directory has a subdirectory with team files.
-func isTeam(at string) bool {
+func isTeam(root string) bool {
 	for _, dir := range []string{".oxbow", filepath.FromSlash(Dir)} {
-		if fi, err := os.Lstat(filepath.Join(at, dir)); err != nil || !fi.IsDir() {
+		if fi, err := os.Lstat(filepath.Join(root, dir)); err != nil || !fi.IsDir() {
 			return false
 		}
 	}
 	return true
 }
 
-func in(at string) (*Tree, error) {
-	repo, err := git.Find(at, nil)
+func in(start string) (*Tree, error) {
+	repo, err := git.Find(start, nil)
 	if errors.Is(err, git.ErrNone) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding team files: %w", err)
 	}
-	return findTree(repo, at)
+	return findTree(repo, start)
 }
 
-func findTree(repo *git.Repo, at string) (*Tree, error) {
-	dir := filepath.Join(at, filepath.FromSlash(Dir))
+func findTree(repo *git.Repo, start string) (*Tree, error) {
+	dir := filepath.Join(start, filepath.FromSlash(Dir))
 	rel, err := filepath.Rel(repo.Root(), dir)
 	if err != nil {
 		return nil, fmt.Errorf("finding team files: %w", err)

@@ -39,10 +39,10 @@ func IsEncrypted(head []byte) bool {
 	return false
 }
 
-// Restore writes the store in a backup to a new temporary file in the directory of beside, and
+// Restore writes the store in a backup to a new temporary file in the directory of target, and
 // returns the file's name. The caller must rename or remove the file. If Restore fails, it leaves
 // no file.
-func Restore(ctx context.Context, file string, k Keys, beside string) (temp string, err error) {
+func Restore(ctx context.Context, file string, k Keys, target string) (temp string, err error) {
 	ids, err := k.identities()
 	if err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func Restore(ctx context.Context, file string, k Keys, beside string) (temp stri
 	if err != nil {
 		return "", err
 	}
-	dir, name, err := openDir(beside)
+	dir, name, err := openDir(target)
 	if err != nil {
 		return "", err
 	}

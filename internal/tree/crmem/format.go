@@ -180,9 +180,9 @@ func parse(data []byte, highest uint32) (*decoder, error) {
 	return d, nil
 }
 
-func (d *decoder) fail(at int, reason string) {
+func (d *decoder) fail(offset int, reason string) {
 	if d.err == nil {
-		d.err = corrupt(at, reason)
+		d.err = corrupt(offset, reason)
 	}
 }
 

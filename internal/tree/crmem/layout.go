@@ -178,8 +178,8 @@ var (
 	errCrabOp   = errors.New("a record is neither put nor delete")
 )
 
-func crabAt(data []byte, at int) (crabRecord, error) {
-	d := &decoder{data: data, at: at}
+func crabAt(data []byte, offset int) (crabRecord, error) {
+	d := &decoder{data: data, at: offset}
 	b := d.take(2)
 	if b == nil {
 		return crabRecord{}, errCrabTorn

@@ -96,30 +96,30 @@ func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bo
 
 // inside reports whether the line is in a code block or a comment. It also detects the end of the
 // code block or comment.
-func (s *scanner) inside(rest string, indented bool) bool {
+func (s *scanner) inside(text string, indented bool) bool {
 	switch {
 	case s.fence != "":
 		// A closing marker is at least as long as the opening marker, and has no text after it.
-		if !indented && strings.HasPrefix(rest, s.fence) && strings.Trim(rest, s.fence[:1]) == "" {
+		if !indented && strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]) == "" {
 			s.fence = ""
 		}
 		return true
 	case s.comment:
-		s.comment = !strings.Contains(rest, "-->")
+		s.comment = !strings.Contains(text, "-->")
 		return true
 	}
 	return false
 }
 
 // goOn processes a line that is neither a heading nor code.
-func (s *scanner) goOn(rest string, off, num int) {
+func (s *scanner) goOn(text string, off, num int) {
 	switch {
-	case strings.HasPrefix(rest, "<!--"):
+	case strings.HasPrefix(text, "<!--"):
 		s.block = noBlock
-		s.comment = !strings.Contains(rest[len("<!--"):], "-->")
-	case strings.Trim(rest, "-*_ \t") == "":
+		s.comment = !strings.Contains(text[len("<!--"):], "-->")
+	case strings.Trim(text, "-*_ \t") == "":
 		s.block = noBlock // a horizontal rule, or a list item without text
-	case beginsOther(rest):
+	case beginsOther(text):
 		s.block = otherBlock
 	case s.block == noBlock:
 		s.block = paraBlock

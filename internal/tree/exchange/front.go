@@ -115,19 +115,19 @@ var errNoText = errors.New("its escapes make no text")
 
 // readKeys returns the keys that a value stands for: k with its values, or one key for each
 // value of a nested mapping. The value begins on the key's own line and continues below.
-func (k frontKey) readKeys(value string, below []string) []frontKey {
+func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	k.key = normalizeKey(k.name)
 	value, k.comment = cutComment(value)
-	if k.comment != "" && value == "" && strings.TrimSpace(strings.Join(below, "")) != "" {
+	if k.comment != "" && value == "" && strings.TrimSpace(strings.Join(lines, "")) != "" {
 		k.comment = "" // a remark about the lines below, as in "tags: # all of them"
 	}
 	var node *yaml.Node
 	if isPlain(value) {
-		node = &yaml.Node{Kind: yaml.ScalarNode, Value: joinLines(value, below)}
+		node = &yaml.Node{Kind: yaml.ScalarNode, Value: joinLines(value, lines)}
 	} else {
-		node = decodeValue(value, below)
+		node = decodeValue(value, lines)
 		if node == nil {
-			node = decodeLoosely(value, below)
+			node = decodeLoosely(value, lines)
 		}
 	}
 	return k.flattenNode(node)
@@ -156,12 +156,12 @@ func cutComment(value string) (rest, comment string) {
 }
 
 // decodeValue reads a value as YAML. It returns nil if YAML refuses it.
-func decodeValue(value string, below []string) *yaml.Node {
+func decodeValue(value string, lines []string) *yaml.Node {
 	var r frontmatter.Reader
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
-		below = quoteHashes(below)
+		lines = quoteHashes(lines)
 	}
-	top := r.Read("k: " + value + "\n" + strings.Join(below, "\n"))
+	top := r.Read("k: " + value + "\n" + strings.Join(lines, "\n"))
 	if top == nil {
 		return nil
 	}
@@ -248,12 +248,12 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 
 // decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote,
 // anchors. Whatever else it is, its text is kept.
-func decodeLoosely(value string, below []string) *yaml.Node {
-	whole := joinLines(value, below)
+func decodeLoosely(value string, lines []string) *yaml.Node {
+	whole := joinLines(value, lines)
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	switch {
-	case value == "" && isList(below):
-		for _, l := range below {
+	case value == "" && isList(lines):
+		for _, l := range lines {
 			l = strings.TrimSpace(l)
 			if l != "" {
 				list.Content = append(list.Content, looseItem(strings.TrimPrefix(l, "-")))
@@ -297,8 +297,8 @@ func textNode(s string) *yaml.Node {
 }
 
 // joinLines joins the lines of a value with spaces.
-func joinLines(value string, below []string) string {
-	for _, l := range below {
+func joinLines(value string, lines []string) string {
+	for _, l := range lines {
 		l = strings.TrimSpace(l)
 		if l != "" {
 			value = strings.TrimSpace(value + " " + l)

@@ -224,10 +224,10 @@ func (h *header) setType(k frontKey) {
 }
 
 // tidyAliases removes repeated aliases and aliases that are equal to the name.
-func tidyAliases(name string, as []string) []string {
+func tidyAliases(name string, aliases []string) []string {
 	var out []string
 	seen := map[string]bool{name: true}
-	for _, a := range as {
+	for _, a := range aliases {
 		if !seen[a] {
 			seen[a] = true
 			out = append(out, a)

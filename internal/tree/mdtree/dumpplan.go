@@ -151,8 +151,8 @@ func (d *dumper) compareBook(contents map[string][]byte) error {
 func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
 
 // planFile plans the change of an entry's file.
-func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
-	if !there {
+func (d *dumper) planFile(p string, exists bool, data []byte, sum string) error {
+	if !exists {
 		d.write = append(d.write, journal.Change{Path: p, Was: "", Sum: sum})
 		d.report.Written++
 		return nil

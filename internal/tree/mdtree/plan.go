@@ -372,9 +372,9 @@ func sameAliases(a, b []string) bool {
 }
 
 // tidyAliases trims aliases and removes empty and repeated aliases, like a store.
-func tidyAliases(as []string) []string {
+func tidyAliases(aliases []string) []string {
 	var tidy []string
-	for _, a := range as {
+	for _, a := range aliases {
 		a = strings.TrimSpace(a)
 		if a != "" && !slices.Contains(tidy, a) {
 			tidy = append(tidy, a)

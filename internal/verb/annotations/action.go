@@ -138,7 +138,7 @@ func (a *action) find(
 	ctx context.Context,
 	m *oxbow.Memory,
 	in string,
-	most int,
+	limit int,
 	say func(e *oxbow.Entry) string,
 	labels ...string,
 ) {
@@ -152,7 +152,7 @@ func (a *action) find(
 	if a.in.Project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{a.in.Project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: most, Filter: f.And(verb.Volunteered)})
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: limit, Filter: f.And(verb.Volunteered)})
 	if err != nil {
 		return
 	}

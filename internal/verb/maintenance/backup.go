@@ -200,12 +200,12 @@ func (in BackupIn) target(to verb.Output, store fs.FileInfo) (string, error) {
 	return file, nil
 }
 
-// openBackup writes the store in a backup to a new file next to the path beside, and returns its
+// openBackup writes the store in a backup to a new file next to the path target, and returns its
 // path.
-func openBackup(ctx context.Context, file string, k backup.Keys, beside string) (string, error) {
-	temp, err := backup.Restore(ctx, file, k, beside)
+func openBackup(ctx context.Context, file string, k backup.Keys, target string) (string, error) {
+	temp, err := backup.Restore(ctx, file, k, target)
 	if err == nil {
-		return filepath.Join(filepath.Dir(beside), temp), nil
+		return filepath.Join(filepath.Dir(target), temp), nil
 	}
 	advice := map[error]string{
 		backup.ErrEncrypted: "name the key that opens it: --identity KEYFILE, as age-keygen writes it, or " +

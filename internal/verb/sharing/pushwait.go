@@ -22,8 +22,8 @@ type waiter struct {
 	waited time.Duration
 }
 
-func newWaiter(by func(context.Context, time.Duration) error, show func(time.Duration)) *waiter {
-	w := &waiter{sleep: by, show: show}
+func newWaiter(sleep func(context.Context, time.Duration) error, show func(time.Duration)) *waiter {
+	w := &waiter{sleep: sleep, show: show}
 	if w.sleep == nil {
 		w.sleep = vfs.Sleep
 	}

@@ -75,11 +75,11 @@ func Prose(source string) (n g.Node, cut bool) {
 // Plain shows a text unrendered.
 func Plain(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), h.Text(Visible(s))) }
 
-// begin returns at most the first most bytes of s. It cuts at the end of a line if there is
+// begin returns at most the first maxBytes bytes of s. It cuts at the end of a line if there is
 // one in the second half.
-func begin(s string, most int) string {
-	s = strings.ToValidUTF8(s[:most], "")
-	if i := strings.LastIndexByte(s, '\n'); i > most/2 {
+func begin(s string, maxBytes int) string {
+	s = strings.ToValidUTF8(s[:maxBytes], "")
+	if i := strings.LastIndexByte(s, '\n'); i > maxBytes/2 {
 		s = s[:i+1]
 	}
 	return s

@@ -55,21 +55,21 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 }
 
 // Fixes returns the fixes in an archive, the newest first. If project is not empty, it returns only
-// fixes of this project. If of is not empty, it returns only fixes whose error has the same
-// signature as of, or whose command or error contains of. So of may be an error line with other
+// fixes of this project. If failure is not empty, it returns only fixes whose error has the same
+// signature, or whose command or error contains failure. So failure may be an error line with other
 // paths and numbers, or a part of a line. Letter case is ignored in a part.
-func Fixes(ctx context.Context, m *oxbow.Memory, project, of string) (found []Fix, err error) {
+func Fixes(ctx context.Context, m *oxbow.Memory, project, failure string) (found []Fix, err error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "fix", Values: []string{"yes"}}}}
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
-	signature, part := session.Signature(of), strings.ToLower(strings.Join(strings.Fields(of), " "))
+	signature, part := session.Signature(failure), strings.ToLower(strings.Join(strings.Fields(failure), " "))
 	for e, err := range m.Entries(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
 		one, ok := ParseFix(&e)
-		if ok && (of == "" || one.signature == signature ||
+		if ok && (failure == "" || one.signature == signature ||
 			strings.Contains(strings.ToLower(one.Command+"\n"+one.Error+"\n"+one.signature), part)) {
 			found = append(found, one)
 		}

@@ -223,8 +223,8 @@ func (t *tree) stash(args []string) {
 }
 
 // take marks the changes as taken back.
-func (t *tree) take(some edited) {
-	for f, turns := range some {
+func (t *tree) take(changes edited) {
+	for f, turns := range changes {
 		for _, i := range turns {
 			t.found = append(t.found, mark{i, f})
 		}

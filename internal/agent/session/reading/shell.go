@@ -206,8 +206,8 @@ func (s *shell) inside(node syntax.Node) {
 // assign processes assignments. PATH, LD_* and GIT_* variables make the command unvouched, because
 // they change which programs run. After a GIT_* variable, the repository of git is not known any
 // more.
-func (s *shell) assign(as []*syntax.Assign) {
-	for _, a := range as {
+func (s *shell) assign(assignments []*syntax.Assign) {
+	for _, a := range assignments {
 		values := []string{""}
 		switch {
 		case a.Naked:

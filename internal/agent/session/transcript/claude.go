@@ -68,7 +68,7 @@ func claudeAgent(path string) string {
 	return meta.Type
 }
 
-func (c *claude) line(b []byte, at int64) bool {
+func (c *claude) line(b []byte, offset int64) bool {
 	var l clientline.Claude
 	if !clientline.Decode(b, &l) {
 		return false
@@ -96,7 +96,7 @@ func (c *claude) line(b []byte, at int64) bool {
 	if l.Type == "assistant" {
 		c.assistant(&l)
 	} else {
-		c.user(&l, at)
+		c.user(&l, offset)
 	}
 	c.agent = main
 	return true
@@ -122,7 +122,7 @@ func (c *claude) assistant(l *clientline.Claude) {
 	}
 }
 
-func (c *claude) user(l *clientline.Claude, at int64) {
+func (c *claude) user(l *clientline.Claude, offset int64) {
 	if l.Prompt != "" && c.agent != "" {
 		c.turn = l.Prompt
 	}
@@ -147,7 +147,7 @@ func (c *claude) user(l *clientline.Claude, at int64) {
 			}
 			c.release()
 			c.place, c.hold = string(l.Position), true
-			c.prompt(turn, said, l.Time, at)
+			c.prompt(turn, said, l.Time, offset)
 		}
 	}
 }

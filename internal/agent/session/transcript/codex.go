@@ -51,7 +51,7 @@ type codexCall struct {
 
 func newCodex(f *file) reader { return &codex{file: f, calls: map[string]codexCall{}} }
 
-func (c *codex) line(b []byte, at int64) bool {
+func (c *codex) line(b []byte, offset int64) bool {
 	var l clientline.Codex
 	var p clientline.CodexItem
 	if !clientline.Decode(b, &l) {
@@ -80,14 +80,14 @@ func (c *codex) line(b []byte, at int64) bool {
 		c.meta(&p)
 	case "turn_context":
 		c.dir, c.model = p.Dir, p.Model
-		c.begin(p.Turn, at)
+		c.begin(p.Turn, offset)
 	case "compacted":
 		e := c.event(session.Compact, c.compactTurn(), l.Time)
 		e.Turn, e.Text = e.ID, SummaryText(p.Message, c.clean)
 		c.report(e)
 	case "event_msg", "response_item":
 		if take := codexTake[p.Type]; take != nil {
-			take(c, &p, l.Time, at)
+			take(c, &p, l.Time, offset)
 		}
 	}
 	return true
@@ -122,9 +122,9 @@ func (c *codex) isCopy(when time.Time) bool {
 }
 
 // begin records the ID of a turn that has begun.
-func (c *codex) begin(turn string, at int64) {
+func (c *codex) begin(turn string, offset int64) {
 	if turn != "" && turn != c.turn && turn != c.task && c.agent == "" {
-		c.task, c.taskAt = turn, at
+		c.task, c.taskAt = turn, offset
 	}
 }
 
@@ -187,15 +187,15 @@ func (c *codex) answer(id, said string, when time.Time, form int) {
 }
 
 // asked reports a prompt. If it names no turn, it belongs to the last task that has begun.
-func (c *codex) asked(turn, said string, when time.Time, at int64) {
+func (c *codex) asked(turn, said string, when time.Time, offset int64) {
 	if turn == "" {
 		turn = c.task
 	}
 	if turn != "" && turn == c.task {
-		at = c.taskAt
+		offset = c.taskAt
 	}
 	before := c.turn
-	c.prompt(turn, said, when, at)
+	c.prompt(turn, said, when, offset)
 	if c.turn != before {
 		c.said = nil
 	}
@@ -204,17 +204,17 @@ func (c *codex) asked(turn, said string, when time.Time, at int64) {
 	}
 }
 
-func (c *codex) completed(p *clientline.CodexItem, when time.Time, at int64) {
+func (c *codex) completed(p *clientline.CodexItem, when time.Time, offset int64) {
 	var item clientline.CodexItem
 	_ = clientline.Decode(p.Item, &item)
 	switch item.Type {
 	case "UserMessage":
-		c.asked(p.Turn, clientline.Text(item.Content, "text"), when, at)
+		c.asked(p.Turn, clientline.Text(item.Content, "text"), when, offset)
 	case "AgentMessage":
 		c.answer(item.ID, clientline.Text(item.Content, "text", "Text"), when, 1)
 	case "CommandExecution", "FileChange":
 		done := item.Status == "completed"
-		c.ended(&clientline.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, at)
+		c.ended(&clientline.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, offset)
 	}
 }
 

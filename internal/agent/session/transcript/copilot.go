@@ -58,7 +58,7 @@ var copilotTake = map[string]func(c *copilot, d *clientline.CopilotData, agent s
 	},
 }
 
-func (c *copilot) line(b []byte, at int64) bool {
+func (c *copilot) line(b []byte, offset int64) bool {
 	var l clientline.Copilot
 	if !clientline.Decode(b, &l) {
 		return false
@@ -68,7 +68,7 @@ func (c *copilot) line(b []byte, at int64) bool {
 		if c.agents[l.Agent] != "" {
 			c.agent = c.agents[l.Agent]
 		}
-		take(c, &l.Data, l.Agent, l.Time, at)
+		take(c, &l.Data, l.Agent, l.Time, offset)
 		c.agent = ""
 	}
 	return true

@@ -73,18 +73,18 @@ func (f *file) say(e session.Event, text string) {
 	}
 }
 
-// prompt reports the person's text in the line at offset at, and begins a turn.
-func (f *file) prompt(turn, text string, when time.Time, at int64) {
+// prompt reports the person's text in the line at offset, and begins a turn.
+func (f *file) prompt(turn, text string, when time.Time, offset int64) {
 	text = PromptText(text, f.clean)
 	if text == "" || f.agent != "" {
 		return
 	}
 	if turn == "" {
-		turn = "@" + strconv.FormatInt(at, 10)
+		turn = "@" + strconv.FormatInt(offset, 10)
 	}
 	if turn != f.turn {
-		f.next = at
-		f.full = f.most > 0 && at-f.from >= f.most
+		f.next = offset
+		f.full = f.most > 0 && offset-f.from >= f.most
 	}
 	f.turn = turn
 	e := f.event(session.Prompt, "", when)

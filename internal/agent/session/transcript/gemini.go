@@ -46,7 +46,7 @@ func geminiRoot(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-func (g gemini) line(b []byte, at int64) bool {
+func (g gemini) line(b []byte, offset int64) bool {
 	var l clientline.Gemini
 	if !clientline.Decode(b, &l) {
 		return false
@@ -57,7 +57,7 @@ func (g gemini) line(b []byte, at int64) bool {
 	}
 	switch l.Type {
 	case "user":
-		g.prompt(l.ID, clientline.Text(l.Content), l.Time, at)
+		g.prompt(l.ID, clientline.Text(l.Content), l.Time, offset)
 	case "gemini":
 		g.model = l.Model
 		// In lines, a message with calls repeats the text of the line before.

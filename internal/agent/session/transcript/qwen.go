@@ -31,7 +31,7 @@ type qwenPrompt struct {
 
 func newQwen(f *file) reader { return &qwen{file: f, calls: map[string]claudeCall{}} }
 
-func (q *qwen) line(b []byte, at int64) bool {
+func (q *qwen) line(b []byte, offset int64) bool {
 	var l clientline.Qwen
 	if !clientline.Decode(b, &l) {
 		return false
@@ -49,7 +49,7 @@ func (q *qwen) line(b []byte, at int64) bool {
 			for _, p := range l.Message.Parts {
 				said = append(said, p.Text...)
 			}
-			q.waiting = &qwenPrompt{l.UUID, string(said), l.Time, at}
+			q.waiting = &qwenPrompt{l.UUID, string(said), l.Time, offset}
 		}
 	case "assistant":
 		q.begin("")

@@ -118,13 +118,13 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	return err
 }
 
-// readLines passes lines from offset at on to the reader: most lines, or all lines if most is 0.
-func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int64, most int) error {
-	if _, err := in.Seek(at, io.SeekStart); err != nil {
+// readLines passes lines from offset on to the reader: maxLines lines, or all lines if maxLines is 0.
+func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, offset int64, maxLines int) error {
+	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
 	br := bufio.NewReaderSize(in, 1<<18)
-	for n := 0; !f.full && (most == 0 || n < most); {
+	for n := 0; !f.full && (maxLines == 0 || n < maxLines); {
 		b, size, err := clientline.Next(br)
 		if err != nil && err != io.EOF {
 			return err
@@ -132,11 +132,11 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int
 		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= clientline.Max && !json.Valid(b) {
 			return nil // the line is still being written
 		}
-		if f.give(r, b, size, at) {
+		if f.give(r, b, size, offset) {
 			n++
 		}
-		at += size
-		f.end = at
+		offset += size
+		f.end = offset
 		if err == io.EOF {
 			return nil
 		}
@@ -148,12 +148,12 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, at int
 }
 
 // give passes a line to the reader. It returns false if the line is empty.
-func (f *file) give(r reader, b []byte, size, at int64) bool {
+func (f *file) give(r reader, b []byte, size, offset int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
 	if len(b) == 0 && size <= clientline.Max {
 		return false
 	}
-	if (size > clientline.Max || !r.line(b, at)) && at >= f.seen {
+	if (size > clientline.Max || !r.line(b, offset)) && offset >= f.seen {
 		f.bad++
 	}
 	return true

@@ -129,8 +129,8 @@ func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 }
 
 // get reads a JSON document from the provider.
-func (s *keySet) get(ctx context.Context, at string, v any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+func (s *keySet) get(ctx context.Context, url string, v any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
