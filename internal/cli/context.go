@@ -144,11 +144,7 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 		Text    string         `json:"text"`
 	}{d.Name, got, got.Text()}
 	if err := answer[any](a, out, func(any) {
-		if in.Manifest {
-			a.showManifest(got.Manifest())
-		} else {
-			a.text(out.Text)
-		}
+		a.showTextOrManifest(out.Text, got.Manifest(), in.Manifest)
 	}); err != nil {
 		return err
 	}
@@ -182,6 +178,15 @@ func (a *app) showSelection(out verb.SelectionOut) {
 		a.note("the selection holds no entries; --manifest says what it is made of")
 	case out.Text == "":
 		a.note("nothing fits the budget; --manifest says what was cut")
+	}
+}
+
+// showTextOrManifest prints the text of a context or, if wantsManifest is set, its manifest.
+func (a *app) showTextOrManifest(text, manifest string, wantsManifest bool) {
+	if wantsManifest {
+		a.showManifest(manifest)
+	} else {
+		a.text(text)
 	}
 }
 

@@ -96,7 +96,12 @@ func (a *app) listen(ctx context.Context, address *listening) (err error) {
 }
 
 // serveHTTP serves a handler until ctx ends. It calls hello as soon as the port is open.
-func (a *app) serveHTTP(ctx context.Context, address listening, handler http.Handler, hello func(listening) error) error {
+func (a *app) serveHTTP(
+	ctx context.Context,
+	address listening,
+	handler http.Handler,
+	hello func(listening) error,
+) error {
 	if err := a.listen(ctx, &address); err != nil {
 		return err
 	}
@@ -160,7 +165,9 @@ func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 // tellTokens prints which tokens clients must send and where the tokens are.
 func (a *app) tellTokens(address listening) {
 	fmt.Fprintf(a.env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
-		wordFor(address.several, "the token is", "the tokens are"), address.where, wordFor(address.several, "it", "one"))
+		wordFor(address.several, "the token is", "the tokens are"),
+		address.where,
+		wordFor(address.several, "it", "one"))
 	if address.several {
 		for _, t := range address.guard.Tokens {
 			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.May()))

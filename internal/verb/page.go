@@ -96,7 +96,8 @@ func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 	notes := out.Notes
 	hits := out.Hits
 	out.fill(contents, maxTokens, keep)
-	for out.tell(notes, all, maxTokens); !keep && len(out.Hits) > 0 && out.TokensUsed > maxTokens; out.tell(notes, all, maxTokens) {
+	tell := func() { out.tell(notes, all, maxTokens) }
+	for tell(); !keep && len(out.Hits) > 0 && out.TokensUsed > maxTokens; tell() {
 		if i := lastWithTurns(out.Hits); i >= 0 {
 			out.Hits[i].Before, out.Hits[i].After = nil, nil
 		} else if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
@@ -419,7 +420,8 @@ func (out *HistoryOut) fit(offset, maxTokens int) {
 		out.Notes = append(out.Notes, why)
 		return
 	}
-	n := pageOf(out.Changes, prompt.Tokens((&HistoryOut{Name: out.Name, Notes: out.Notes}).Text()), maxTokens, writeChange)
+	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
+	n := pageOf(out.Changes, prompt.Tokens(frame.Text()), maxTokens, writeChange)
 	if n < all {
 		out.Notes = append(out.Notes, cutNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.More {

@@ -52,8 +52,7 @@ func annotationsPage(c *call) (reply, error) {
 			page.Notes(out.Notes),
 			g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
 			h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a verb.Annotation) g.Node {
-				place := h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))
-				return h.Li(h.Class("row"), c.whyNote(a, place))
+				return h.Li(h.Class("row"), c.whyNote(a, annotationPlace(a)))
 			})),
 		)
 		return s, nil
@@ -170,6 +169,11 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 		),
 	}
 	return s, nil
+}
+
+// annotationPlace names the file and the line of an annotation.
+func annotationPlace(a verb.Annotation) g.Node {
+	return h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))
 }
 
 // whyNote shows an annotation below its place, which is nil on the file's own page.

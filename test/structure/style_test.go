@@ -290,8 +290,8 @@ var styleRules = []rule{
 		"d.go": "package oxbow\n\nvar d = `\n" + strings.Repeat("d", 200) + "\n`",
 	}, []string{"b.go:4: the line has 128 columns"}},
 	{"ArgumentsHaveNames", argumentsHaveNames, map[string]string{
-		"a.go": "package oxbow\nimport x \"" + module + "/x\"\nfunc a(b bool) {\n\ta(b)\n\ta(true)\n\tx.T{}.M(1, (false), " +
-			"true)\n\tx.G(true)\n\tx.Any(true)\n}",
+		"a.go": "package oxbow\nimport x \"" + module + "/x\"\nfunc a(b bool) {\n\ta(b)\n\ta(true)\n\tx.T{}.M(1, " +
+			"(false), true)\n\tx.G(true)\n\tx.Any(true)\n}",
 		"x/x.go": "package x\ntype T struct{}\nfunc (T) M(n int, b ...bool) {}\nfunc G[V any](v V) {}\n" +
 			"func Any(v any) {}",
 		"a_test.go": "package oxbow\nfunc init() { a(true) }",

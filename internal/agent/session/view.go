@@ -42,7 +42,13 @@ func (e *Event) key() key {
 
 // nearest calls join for the pairs of elements for which fit returns true and whose times differ by
 // at most maxGap. The nearest pair comes first. Each element is in at most one pair.
-func nearest[E comparable](es []E, maxGap time.Duration, timeOf func(E) time.Time, fit func(a, b E) bool, join func(a, b E)) {
+func nearest[E comparable](
+	es []E,
+	maxGap time.Duration,
+	timeOf func(E) time.Time,
+	fit func(a, b E) bool,
+	join func(a, b E),
+) {
 	type pair struct {
 		a, b  int
 		apart time.Duration

@@ -69,12 +69,7 @@ func (t *tree) finish(j *journal.Journal) error {
 			return err
 		}
 	}
-	if t.prune {
-		if err := t.removeEmptyDirs(dirs); err != nil {
-			return err
-		}
-	}
-	if err := t.syncDirs(dirs); err != nil {
+	if err := t.pruneAndSync(dirs); err != nil {
 		return err
 	}
 	return t.stage.Drop()
@@ -200,6 +195,16 @@ func (t *tree) copyFile(from, to string) error {
 		return err
 	}
 	return t.fs.Remove(from)
+}
+
+// pruneAndSync removes the directories that are empty, if the tree is pruned, and syncs the others.
+func (t *tree) pruneAndSync(dirs map[string]bool) error {
+	if t.prune {
+		if err := t.removeEmptyDirs(dirs); err != nil {
+			return err
+		}
+	}
+	return t.syncDirs(dirs)
 }
 
 // removeEmptyDirs removes the directories that are empty, except the root of the tree, and deletes
