@@ -48,9 +48,9 @@ which import reads.`,
 
 func (a *app) showPruned(out verb.PruneArchivesOut) {
 	word := wordFor(out.DryRun, "forgot", "would forget")
-	for _, e := range out.Forgotten {
+	showFew(a, out.Forgotten, howToListAll(out.DryRun), func(e verb.PrunedArchive) {
 		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(moment(e.Created))+")"))
-	}
+	})
 	switch {
 	case len(out.Forgotten) == 0:
 		a.note("no archive is that old, or beyond that number: nothing is to be forgotten")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -86,12 +87,9 @@ func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
 func (a *app) showConverted(out verb.ConvertOut) {
 	verbWord := wordFor(out.DryRun, "Wrote", "Would write")
 	a.printf("%s %s to %s, laid out as %s.\n", verbWord, count(out.Entries, "entry", "entries"), out.To, out.Layout)
-	for _, ad := range out.Adapted[:min(len(out.Adapted), 20)] {
+	showFew(a, out.Adapted, "--json lists them all", func(ad exchange.Adapted) {
 		a.printf("  %s: without its %s\n", nameText(ad.Name), strings.Join(ad.Lost, ", "))
-	}
-	if n := len(out.Adapted) - 20; n > 0 {
-		a.printf("  and %d more; --json lists them all\n", n)
-	}
+	})
 	if out.Cleared != "" {
 		a.note("removed %s, which an interrupted run had left", clean(out.Cleared))
 	}

@@ -173,6 +173,11 @@ func alike(messages []string) []string {
 	return first
 }
 
+func (a *app) showImportedEntry(c exchange.Change) {
+	mark := map[oxbow.Verb]string{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
+	a.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
+}
+
 func (a *app) showImported(out verb.ImportOut, verbose bool) {
 	shown := alike
 	if verbose {
@@ -190,10 +195,7 @@ func (a *app) showImported(out verb.ImportOut, verbose bool) {
 	did := "imported"
 	if out.DryRun {
 		did = "would import"
-		for _, c := range out.Changes {
-			mark := map[oxbow.Verb]string{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
-			a.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
-		}
+		showFew(a, out.Changes, howToListAll(out.DryRun), a.showImportedEntry)
 	}
 	a.printf("%s: %d added, %d updated, %d the same, %d skipped\n", did, out.Added, out.Updated, out.Same, out.Skipped)
 	if out.Held > 0 {
@@ -202,10 +204,13 @@ func (a *app) showImported(out verb.ImportOut, verbose bool) {
 	if out.Undo && !out.DryRun {
 		a.note("undo it with: oxbow undo")
 	}
-	for i, name := range out.Stale {
-		if i == 0 {
-			a.note("no longer in the files they came from, and left as they are:")
-		}
+	if len(out.Stale) > 0 {
+		a.note("no longer in the files they came from, and left as they are:")
+	}
+	for _, name := range out.Stale[:min(len(out.Stale), wholeList)] {
 		a.note("  %s", name)
+	}
+	if more := len(out.Stale) - wholeList; more > 0 {
+		a.note("  and %d more; --json lists them all", more)
 	}
 }

@@ -157,16 +157,7 @@ func (a *app) showRelabelled(out verb.RelabelOut) {
 	did := wordFor(out.DryRun, "relabelled", "would relabel")
 	a.printf("%s %s\n", did, count(len(out.Entries), "entry", "entries"))
 	if !a.quiet {
-		for _, e := range out.Entries {
-			line := "  " + a.bold(nameText(e.Name))
-			for _, l := range e.Removed {
-				line += "  -" + clean(l)
-			}
-			for _, l := range e.Added {
-				line += "  +" + clean(l)
-			}
-			a.printf("%s\n", line)
-		}
+		showFew(a, out.Entries, howToListAll(out.DryRun), a.showRelabelledEntry)
 	}
 	switch {
 	case len(out.Entries) == 0:
@@ -178,6 +169,17 @@ func (a *app) showRelabelled(out verb.RelabelOut) {
 	case out.Seq != 0:
 		a.note("to take this back: oxbow undo --seq %d", out.Seq)
 	}
+}
+
+func (a *app) showRelabelledEntry(e verb.Relabelled) {
+	line := "  " + a.bold(nameText(e.Name))
+	for _, l := range e.Removed {
+		line += "  -" + clean(l)
+	}
+	for _, l := range e.Added {
+		line += "  +" + clean(l)
+	}
+	a.printf("%s\n", line)
 }
 
 func (a *app) labelLintCommand() *cobra.Command {

@@ -46,13 +46,13 @@ func (a *app) showReverted(out verb.RevertOut) {
 			count(len(out.Steps), "entry", "entries"),
 		)
 	}
-	for _, s := range out.Steps {
+	showFew(a, out.Steps, howToListAll(out.DryRun), func(s revert.Step) {
 		line := nameText(s.Name)
 		if s.To != 0 {
 			line += " to version " + seqText(s.To)
 		}
 		a.printf("  %-8s  %s  %s\n", s.Did, line, a.dim(changesText(s.Took)))
-	}
+	})
 	if len(out.Conflicts) > 0 {
 		a.printf("changed by others since:\n")
 		for _, c := range out.Conflicts {
