@@ -10,14 +10,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A program learns of each change of a store that is a Watcher, as the default store
-// is. Changes of other processes are seen at the next Refresh.
-func ExampleWatcher() {
+// A program is told about each change of the memory.
+func ExampleMemory_Watch() {
 	ctx := context.Background()
 	m := must(oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()}))
 	defer m.Close()
-	watcher := m.Store().(oxbow.Watcher)
-	stop := watcher.Watch(func(e oxbow.Event) {
+	stop, err := m.Watch(func(e oxbow.Event) {
 		for _, change := range e.Changes {
 			if change.Entry == nil {
 				fmt.Println("removed: entry", change.ID)
@@ -26,14 +24,15 @@ func ExampleWatcher() {
 			fmt.Printf("changed: %s: %s\n", change.Entry.Name, change.Entry.Content)
 		}
 	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer stop()
 
 	must(m.Remember(ctx, oxbow.Entry{Name: "deploy", Content: "We ship on Tuesdays."}))
 	must(m.Remember(ctx, oxbow.Entry{Name: "deploy", Content: "We ship on Thursdays."}))
 	if err := m.Forget(ctx, "deploy"); err != nil {
-		fmt.Println(err)
-	}
-	if err := watcher.Refresh(ctx); err != nil { // nobody else wrote
 		fmt.Println(err)
 	}
 	// Output:

@@ -4,6 +4,7 @@ package oxbow
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -55,6 +56,18 @@ type Memory struct {
 
 // Store returns the store below the memory.
 func (m *Memory) Store() Store { return m.store }
+
+// Watch calls fn with each event of the store until stop is called or the memory is closed. Fn is
+// called before the call that caused the event returns, and it must not call the memory. A change
+// by another process is reported when this memory next searches, for example in [Memory.Recall].
+// If the store cannot send events, the error matches [ErrUnsupported].
+func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
+	w, ok := m.store.(Watcher)
+	if !ok {
+		return nil, fmt.Errorf("%w: this store sends no events", ErrUnsupported)
+	}
+	return w.Watch(fn), nil
+}
 
 // Options returns the options of the memory, with the defaults filled in.
 func (m *Memory) Options() Options { return m.opts }

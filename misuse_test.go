@@ -142,3 +142,24 @@ func TestCloseTwiceAndEmptyPath(t *testing.T) {
 		t.Errorf("Open(\"\") = %v, want that the path is empty", err)
 	}
 }
+
+// Watch reports changes until it is stopped, and fails if the store sends no events.
+func TestWatch(t *testing.T) {
+	m := newMemory(t, nil)
+	events := 0
+	stop, err := m.Watch(func(oxbow.Event) { events++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	remember(t, m, "a", "one")
+	stop()
+	remember(t, m, "b", "two")
+	if events != 1 {
+		t.Errorf("Watch called the function %d times, want once", events)
+	}
+	plain := oxbow.New(struct{ oxbow.Store }{m.Store()}, nil)
+	if _, err := plain.Watch(func(oxbow.Event) {}); !errors.Is(err, oxbow.ErrUnsupported) {
+		t.Errorf("Watch over a store without events = %v, want ErrUnsupported", err)
+	}
+	checked(t, m)
+}
