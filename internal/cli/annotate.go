@@ -19,12 +19,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
+// takesReason makes c accept the reasoning as its second argument, and stores it in why.
+func takesReason(c *cobra.Command, why *string) {
+	annotateLines := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 2 {
+			if cmd.Flags().Changed("why") {
+				return misusef("leave one of them out", "the reasoning is given twice, as an argument and with --why")
+			}
+			*why, args = args[1], args[:1]
+		}
+		return annotateLines(cmd, args)
+	}
+}
+
 func (a *app) annotateCommand() *cobra.Command {
 	var why, model string
 	var rejected []string
 	var from annotations.AnnotateTranscriptsIn
 	c := &cobra.Command{
-		Use:   "annotate FILE:A-B --why TEXT",
+		Use:   "annotate FILE:A-B TEXT",
 		Short: "Keep why lines of code are as they are",
 		Long: `Annotate ties a reasoning to the lines A to B of a file, as they stand now. It
 is kept beside the code, in .oxbow/annotations of the repository, or in
@@ -38,10 +52,10 @@ and ties that to the lines of the edit. Claude Code keeps transcripts in
 Copilot CLI in ~/.copilot/session-state, Qwen Code in ~/.qwen/projects. A
 transcript that is read again adds only what is new. What the agent said is then
 part of the repository: look at it with --dry-run first.`,
-		Example: `  oxbow annotate pool.go:42-60 --why "The proxy drops idle connections."
+		Example: `  oxbow annotate pool.go:42-60 "The proxy drops idle connections."
   oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"
   oxbow annotate --from-transcript ~/.claude/projects/-home-ada-pool --dry-run`,
-		Args: args(0, 1, "one FILE:A-B"),
+		Args: args(0, 2, "one FILE:A-B and one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch byHand := why != "" || model != "" || len(rejected) > 0; {
 			case len(from.From) > 0 && (len(args) > 0 || byHand):
@@ -59,7 +73,7 @@ part of the repository: look at it with --dry-run first.`,
 			case len(args) == 0:
 				return misusef("usage: "+cmd.UseLine(), "annotate needs one FILE:A-B, or --from-transcript")
 			case strings.TrimSpace(why) == "":
-				return misusef("say it with --why TEXT", "it is not said why")
+				return misusef("usage: "+cmd.UseLine(), "it is not said why")
 			}
 			out, err := onFile(cmd.Context(), a, args[0], verb.Annotate, func(at target) (verb.AnnotateIn, error) {
 				if at.span.Len() == 0 {
@@ -84,7 +98,8 @@ part of the repository: look at it with --dry-run first.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`")
+	c.Flags().StringVar(&why, "why", "", "the reasoning, as `TEXT`, if it is not an argument")
+	takesReason(c, &why)
 	c.Flags().StringArrayVar(
 		&rejected,
 		"rejected",

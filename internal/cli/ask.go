@@ -14,12 +14,39 @@ import (
 
 // confirm asks a question at the terminal. It returns an error unless the answer is yes.
 func (a *app) confirm(question string) error {
-	fmt.Fprintf(a.env.Stderr, "%s [y/N] ", question)
-	line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	line, err := a.ask(question + " [y/N] ")
+	if err != nil {
 		return err
 	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
+	return confirmed(strings.TrimSpace(line))
+}
+
+// confirmByEnter is like confirm, but an empty line means yes. The end of the input does not.
+func (a *app) confirmByEnter(question string) error {
+	line, err := a.ask(question + " [Y/n] ")
+	if err != nil {
+		return err
+	}
+	if line != "" && strings.TrimSpace(line) == "" {
+		return nil
+	}
+	return confirmed(strings.TrimSpace(line))
+}
+
+// ask prints a question and returns the line that the person types, with its newline. It returns
+// "" at the end of the input.
+func (a *app) ask(question string) (line string, err error) {
+	fmt.Fprint(a.env.Stderr, question)
+	line, err = bufio.NewReader(a.env.Stdin).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return line, err
+}
+
+// confirmed returns an error unless an answer is yes.
+func confirmed(reply string) error {
+	switch strings.ToLower(reply) {
 	case "y", "yes":
 		return nil
 	}

@@ -59,8 +59,47 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
+// helpRows is the number of rows for the usage, the examples, the description and the subcommands
+// of a command. What does not fit is printed below the flags.
+const helpRows = 24
+
+// paragraphs returns the description of a command in paragraphs that end with a newline, wrapped
+// to the width of the terminal. A paragraph that begins with a space, such as a table, is not
+// wrapped and belongs to the one before.
+func (a *app) paragraphs(c *cobra.Command) (all []string) {
+	text := strings.TrimSpace(c.Long)
+	if text == "" {
+		text = c.Short + "."
+	}
+	for p := range strings.SplitSeq(text, "\n\n") {
+		switch isTable := strings.HasPrefix(p, " "); {
+		case isTable && len(all) > 0:
+			all[len(all)-1] += "\n" + p + "\n"
+			continue
+		case !isTable && a.env.Width >= 20:
+			p = strings.Join(wrap(strings.Join(strings.Fields(p), " "), a.width()), "\n")
+		}
+		all = append(all, p+"\n")
+	}
+	return all
+}
+
+// splitHelp joins paragraphs with an empty line before each. First has as many of them as fit
+// into rows, but at least one, and rest has the others.
+func splitHelp(paragraphs []string, rows int) (first, rest string) {
+	for i, p := range paragraphs {
+		p = "\n" + p
+		if i > 0 && (rest != "" || strings.Count(first+p, "\n") > rows) {
+			rest += p
+			continue
+		}
+		first += p
+	}
+	return first, strings.TrimPrefix(rest, "\n")
+}
+
 // printHelp prints the help of a command: usage and examples, then the description, then the
-// flags of the command.
+// flags of the command, and then the rest of a long description.
 func (a *app) printHelp(c *cobra.Command) {
 	if !c.HasParent() {
 		a.printFirstCommands(c)
@@ -75,16 +114,17 @@ func (a *app) printHelp(c *cobra.Command) {
 	if c.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.TrimRight(c.Example, "\n"))
 	}
-	text := c.Long
-	if text == "" {
-		text = c.Short + "."
-	}
-	fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(text))
+	commands := ""
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\nCommands:\n%s", commandLines(c.Commands()))
+		commands = "\nCommands:\n" + a.commandLines(c.Commands())
 	}
+	first, details := splitHelp(a.paragraphs(c), helpRows-strings.Count(b.String()+commands, "\n"))
+	fmt.Fprintf(&b, "%s%s", first, commands)
 	if flags := a.flagLines(c.LocalNonPersistentFlags()); flags != "" {
 		fmt.Fprintf(&b, "\nFlags:\n%s", flags)
+	}
+	if details != "" {
+		fmt.Fprintf(&b, "\nDetails:\n%s", details)
 	}
 	if c.Root().PersistentFlags().HasAvailableFlags() {
 		fmt.Fprintf(&b, "\nFlags of every command, such as --json and --home: %s help flags\n", c.Root().Name())
@@ -100,7 +140,7 @@ func (a *app) printFirstCommands(root *cobra.Command) {
 		fmt.Fprintf(&b, "\n%s:\n", group.wish)
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil && c != root {
-				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
+				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), a.hanging(c.Short, 14))
 			}
 		}
 	}
@@ -123,13 +163,13 @@ func (a *app) printAllCommands(root *cobra.Command) {
 		members := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool {
 			return c.GroupID != group.ID
 		})
-		fmt.Fprintf(&b, "%s\n%s", group.Title, commandLines(members))
+		fmt.Fprintf(&b, "%s\n%s", group.Title, a.commandLines(members))
 	}
 	fmt.Fprint(root.OutOrStdout(), b.String())
 }
 
 // commandLines returns a line with name and purpose for each visible command.
-func commandLines(commands []*cobra.Command) string {
+func (a *app) commandLines(commands []*cobra.Command) string {
 	width := 11
 	for _, c := range commands {
 		width = max(width, len(c.Name()))
@@ -137,10 +177,16 @@ func commandLines(commands []*cobra.Command) string {
 	var b strings.Builder
 	for _, c := range commands {
 		if c.IsAvailableCommand() {
-			fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name(), c.Short)
+			fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name(), a.hanging(c.Short, width+3))
 		}
 	}
 	return b.String()
+}
+
+// hanging wraps a text that begins in a column, so that its further lines begin there, too.
+func (a *app) hanging(s string, column int) string {
+	room := max(a.width()-column, 20)
+	return strings.Join(wrap(s, room), "\n"+strings.Repeat(" ", column))
 }
 
 // flagLines returns the lines that describe flags, wrapped to the width of the terminal.

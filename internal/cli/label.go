@@ -39,7 +39,7 @@ func (a *app) labelListCommand() *cobra.Command {
 	return does(a, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
-		Short:   "List the labels there are, with the number of entries that carry each",
+		Short:   "List the labels, each with its number of entries",
 		Example: `  oxbow label list
   oxbow label list --key project
   oxbow label list after:2026-04 kind:note`,
@@ -72,7 +72,7 @@ func (a *app) showLabels(out verb.LabelsOut) {
 func (a *app) labelAddCommand() *cobra.Command {
 	return a.labelSelected(&cobra.Command{
 		Use:   "add LABEL…",
-		Short: "Give labels to the entries that a filter selects, or that are named",
+		Short: "Give labels to entries, by filter or by name",
 		Long: `Add gives every LABEL to the selected entries. Which those are is said by
 --where (a filter, as oxbow list takes it), by --name, or by --all; with --where
 and --name together, an entry must fit both.`,
@@ -86,7 +86,7 @@ func (a *app) labelRemoveCommand() *cobra.Command {
 	return a.labelSelected(&cobra.Command{
 		Use:     "remove LABEL…",
 		Aliases: []string{"rm"},
-		Short:   "Take labels from the entries that a filter selects, or that are named",
+		Short:   "Take labels from entries, by filter or by name",
 		Long: `Remove takes every LABEL from the selected entries. Which those are is said by
 --where (a filter, as oxbow list takes it), by --name, or by --all; with --where
 and --name together, an entry must fit both.`,
@@ -218,7 +218,7 @@ func (a *app) labelSuggestCommand() *cobra.Command {
 	apply := false
 	c := &cobra.Command{
 		Use:   "suggest [FILTER…]",
-		Short: "Propose labels for entries that have none, with a confidence and its reasons",
+		Short: "Propose labels for entries that have none, with reasons",
 		Long: `Suggest proposes a project and tags for the entries that have none: what the
 labelled entries most like them carry, and what their text names. How sure it is
 is measured on your own labelled entries: of proposals with confidence 0.8, four

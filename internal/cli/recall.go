@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -85,15 +86,14 @@ func (a *app) showRecalled(out verb.RecallOut, whole bool) {
 		a.showNotes(out.Notes)
 		return
 	}
-	for i, h := range out.Hits {
-		if i > 0 {
-			a.printf("\n")
+	excerpt := excerptRows
+	if !whole {
+		for i := range out.Hits {
+			out.Hits[i].Content = nil
 		}
-		if !whole {
-			h.Content = nil
-		}
-		a.showHit(i+1, h)
+		excerpt = a.fittingExcerpt(out)
 	}
+	a.showHits(out.Hits, excerpt)
 	for _, n := range out.Notes {
 		if whole || !n.About("max_tokens") {
 			a.showNotes([]verb.Note{n})
@@ -104,7 +104,38 @@ func (a *app) showRecalled(out verb.RecallOut, whole bool) {
 // excerptRows is the maximum number of rows of a hit's excerpt.
 const excerptRows = 4
 
-func (a *app) showHit(n int, h verb.Entry) {
+// fittingExcerpt returns the maximum number of rows of an excerpt with which all hits fit the
+// terminal, so that the best hit, which is printed first, does not scroll away. It returns at
+// least 1. The rest is for the pager.
+func (a *app) fittingExcerpt(out verb.RecallOut) int {
+	if !a.env.StdoutTerm || a.env.Height < 1 {
+		return excerptRows
+	}
+	room := a.env.Height - 1 - 2*len(out.Notes) // for the prompt and the notes
+	shown := a.env.Stdout
+	defer func() { a.env.Stdout = shown }()
+	for rows := excerptRows; rows > 1; rows-- {
+		var text bytes.Buffer
+		a.env.Stdout = &text
+		a.showHits(out.Hits, rows)
+		if bytes.Count(text.Bytes(), []byte("\n")) <= room {
+			return rows
+		}
+	}
+	return 1
+}
+
+// showHits prints hits with excerpts of at most excerpt rows.
+func (a *app) showHits(hits []verb.Entry, excerpt int) {
+	for i, h := range hits {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.showHit(i+1, h, excerpt)
+	}
+}
+
+func (a *app) showHit(n int, h verb.Entry, excerpt int) {
 	slices.Sort(h.Words)
 	a.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, screen.Bold)
 	meta := a.summary(h)
@@ -121,10 +152,13 @@ func (a *app) showHit(n int, h verb.Entry) {
 		text = strings.TrimRight(*h.Content, "\n")
 	}
 	rows := wrap(clean(text), a.width()-3)
-	if h.Content == nil && len(rows) > excerptRows {
+	if h.Content == nil && len(rows) > excerpt {
 		first := slices.IndexFunc(rows, func(row string) bool { return len(screen.Found(row, h.Words)) > 0 })
-		first = max(0, min(first-1, len(rows)-excerptRows))
-		rows = rows[first : first+excerptRows]
+		if excerpt > 1 {
+			first-- // the row before it, for context
+		}
+		first = max(0, min(first, len(rows)-excerpt))
+		rows = rows[first : first+excerpt]
 	}
 	turns := func(ts []verb.Turn) {
 		for _, t := range ts {

@@ -30,6 +30,8 @@ directory for all your work.`,
 			switch {
 			case version && len(args) == 0:
 				return a.sayVersion()
+			case len(args) == 0 && a.showState(cmd.Context()):
+				return nil
 			case len(args) == 0:
 				if err := helpOf(cmd); err != nil {
 					return err
@@ -62,8 +64,8 @@ directory for all your work.`,
 		cmds      []*cobra.Command
 	}{
 		{"use", "Remember and recall:", []*cobra.Command{
-			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(),
-			a.forgetCommand(), a.uiCommand(), a.openCommand()}},
+			a.rememberCommand(), a.paged(a.recallCommand()), a.paged(a.getCommand()), a.paged(a.listCommand()),
+			a.editCommand(), a.forgetCommand(), a.uiCommand(), a.openCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
 			a.paged(a.logCommand()), a.paged(a.lineageCommand()), a.undoCommand(), a.revertCommand(),
 			a.restoreCommand(), a.redactCommand()}},

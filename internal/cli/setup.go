@@ -212,7 +212,7 @@ func (a *app) agree(all []clients.SetupFile) error {
 	for _, f := range all {
 		fmt.Fprint(a.env.Stderr, cleanLines(f.Diff))
 	}
-	return a.confirm("Change these files?")
+	return a.confirmByEnter("Change these files?")
 }
 
 // cleanLines makes a text of several lines safe to print on a terminal.
@@ -224,20 +224,30 @@ func cleanLines(s string) string {
 	return b.String()
 }
 
-// askClients asks about each client that is installed and not set up, and returns the chosen
-// clients.
+// askClients lists the clients and asks whether to set up all that are installed and not set up.
+// If the answer is no, it asks about each of them. It returns the chosen clients.
 func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
 	out, err := run(ctx, a, clients.SetupClients, in)
 	if err != nil {
 		return nil, err
 	}
+	a.showClients(out, in)
+	var names, titles []string
 	for _, c := range out.Clients {
-		if c.Installed && !c.SetUp && a.confirm("Set up "+c.Title+"?") == nil {
-			chosen = append(chosen, c.Client)
+		if c.Installed && !c.SetUp {
+			names, titles = append(names, c.Client), append(titles, c.Title)
 		}
 	}
-	if len(chosen) == 0 {
-		a.showClients(out, in)
+	if len(names) == 0 || a.confirmByEnter("Set up "+strings.Join(titles, ", ")+"?") == nil {
+		return names, nil
+	}
+	if len(names) == 1 {
+		return nil, nil
+	}
+	for i, name := range names {
+		if a.confirm("Set up "+titles[i]+"?") == nil {
+			chosen = append(chosen, name)
+		}
 	}
 	return chosen, nil
 }

@@ -1,0 +1,95 @@
+// Tests of the help, of oxbow without a command, and of the rows that recall prints.
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestHelpFitsAScreen tests that the help of each command takes at most 24 rows above its flags, and
+// that no line of its text is wider than the terminal.
+func TestHelpFitsAScreen(t *testing.T) {
+	w := newWorld(t)
+	for _, width := range []int{0, 80, 50} {
+		w.env.StdoutTerm, w.env.Width = width > 0, width
+		asked := 0
+		var ask func(c *cobra.Command)
+		ask = func(c *cobra.Command) {
+			for _, sub := range c.Commands() {
+				ask(sub)
+			}
+			if !c.HasParent() || c.Hidden {
+				return
+			}
+			asked++
+			path := strings.Fields(c.CommandPath())[1:]
+			out := w.must(t, append([]string{"help"}, path...)...)
+			above, _, _ := strings.Cut(out, "\nFlags:\n")
+			above, _, _ = strings.Cut(above, "\nDetails:\n")
+			above, _, _ = strings.Cut(above, "\nFlags of every command")
+			if n := strings.Count(above, "\n"); n > 24 && width != 50 {
+				t.Errorf("help %q at %d columns has %d rows, want at most 24:\n%s", path, width, n, above)
+			}
+			_, text, _ := strings.Cut(above, "\n\n")
+			for line := range strings.Lines(text) {
+				if width > 0 && !strings.HasPrefix(line, " ") && columns(strings.TrimSuffix(line, "\n")) > width {
+					t.Errorf("help %q has a line wider than %d columns: %q", path, width, line)
+				}
+			}
+			for word := range strings.FieldsSeq(c.Long) {
+				if !strings.Contains(out, word) {
+					t.Errorf("help %q lacks %q of its description", path, word)
+				}
+			}
+		}
+		ask(newApp(w.env).root(Run))
+		if asked < 60 {
+			t.Errorf("%d commands have help, want more", asked)
+		}
+	}
+}
+
+// TestState tests that oxbow alone says what is remembered, what waits, and what comes next.
+func TestState(t *testing.T) {
+	w := newWorld(t)
+	if got := w.must(t); !strings.Contains(got, "Keep and find:") {
+		t.Errorf("without a memory, oxbow prints %q, want the first commands", got)
+	}
+	w.must(t, "init")
+	if got := w.must(t); !strings.HasPrefix(got, "0 entries in ") || !strings.Contains(got, "oxbow remember ") {
+		t.Errorf("with an empty memory, oxbow prints %q", got)
+	}
+	w.must(t, "remember", "style", "Tabs.")
+	w.env.Stdin = strings.NewReader(`{"name":"a","content":"one"}` + "\n" + `{"name":"b","content":"two"}` + "\n")
+	w.must(t, "import", "-")
+	got := w.must(t)
+	if !strings.HasPrefix(got, "3 entries in ") || !strings.Contains(got, "2 entries come up only when asked for") ||
+		!strings.Contains(got, "\n  oxbow approve ") || strings.Count(got, "\n  oxbow ") != 3 {
+		t.Errorf("oxbow prints %q", got)
+	}
+	w.must(t, "check")
+}
+
+// TestRecallFitsAScreen tests that recall of long entries leaves the best hit on 24 rows.
+func TestRecallFitsAScreen(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	for i := range 6 {
+		w.must(t, "remember", fmt.Sprint("note ", i), strings.Repeat("The harbor opens at noon for boats. ", 30))
+	}
+	w.env.StdoutTerm = true
+	w.env.Width, w.env.Height = 80, 24
+	best := func() string { return w.must(t, "recall", "harbor", "--limit", "5") }
+	if got := best(); strings.Count(got, "\n") > 23 || strings.Count(got, "opens") < 5 {
+		t.Errorf("on 24 rows, recall prints %d rows:\n%s", strings.Count(got, "\n"), got)
+	}
+	w.env.Height = 60
+	if got := best(); strings.Count(got, "\n") < 25 {
+		t.Errorf("on 60 rows, recall prints %d rows:\n%s", strings.Count(got, "\n"), got)
+	}
+	w.must(t, "check")
+}

@@ -1,0 +1,71 @@
+// This file implements "oxbow" without a command: what is remembered, what waits for the person,
+// what agents changed, and which commands come next.
+
+package cli
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+)
+
+// nextCommand is a command that the person may want to type next, with its purpose.
+type nextCommand struct{ line, purpose string }
+
+// showState prints the state of the memory and three next commands, and reports whether it did. It
+// does not if there is no memory or if it cannot be read, because the list of commands helps
+// more then.
+func (a *app) showState(ctx context.Context) bool {
+	if a.json || a.quiet {
+		return false
+	}
+	path, err := a.storePath()
+	if err != nil || !exists(path) {
+		return false
+	}
+	stats, err := run(ctx, a, maintenance.Stats, maintenance.StatsIn{})
+	if err != nil {
+		return false
+	}
+	a.printf("%s in %s\n", count(stats.Entries, "entry", "entries"), clean(path))
+	var next []nextCommand
+	limit := 1
+	if out, err := run(ctx, a, verb.Changed, verb.ChangedIn{Limit: &limit}); err == nil && out.Total > 0 {
+		a.printf("agents changed %s\n", count(out.Total, "of your notes", "of your notes"))
+		next = append(next, nextCommand{"oxbow changed", "see what agents changed, keep it or not"})
+	}
+	if stats.Waiting > 0 {
+		a.printf("%s for your answer\n", count(stats.Waiting, "proposal waits", "proposals wait"))
+		next = append(next, nextCommand{"oxbow inbox", "make notes of proposals, or drop them"})
+	}
+	if n := a.heldBackCount(ctx); n > 0 {
+		a.printf("%s up only when asked for\n", count(n, "entry comes", "entries come"))
+		next = append(next, nextCommand{"oxbow approve", "let them come up by themselves"})
+	}
+	if stats.Entries == 0 {
+		next = append(next, nextCommand{`oxbow remember "Tabs, not spaces."`, "keep something"})
+	}
+	next = append(next,
+		nextCommand{"oxbow recall WORDS", "find what you keep"},
+		nextCommand{"oxbow list", "see the newest entries"})
+	a.printf("\nNext:\n")
+	for _, c := range append(next[:2:2], nextCommand{"oxbow help", "see what else there is"}) {
+		a.printf("  %s %s\n", pad(c.line, 35), c.purpose)
+	}
+	return true
+}
+
+// heldBackCount returns the number of entries that are held back from agents, or 0 if it is
+// unknown.
+func (a *app) heldBackCount(ctx context.Context) int {
+	out, err := run(ctx, a, verb.Held, verb.HeldIn{})
+	if err != nil {
+		return 0
+	}
+	n := len(out.Entries)
+	for _, g := range out.Groups {
+		n += g.Count
+	}
+	return n
+}
