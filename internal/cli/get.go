@@ -30,25 +30,35 @@ pipe or with --raw its content alone, byte for byte.`,
 		in.Bare = (raw || !a.env.StdoutTerm) && !a.json
 		return nil
 	}, func(out verb.GetOut) {
+		if !raw && a.env.StdoutTerm {
+			a.showEntry(out)
+			return
+		}
 		if warning := a.warning(oxbow.Trust(out.Trust)); warning != "" {
 			a.note("%s", strings.TrimSpace(warning))
 		}
-		content := ""
+		to := a.env.Stdout
+		if s, ok := to.(*screen.Writer); ok {
+			to = s.W // write the unchanged bytes
+		}
 		if out.Entry.Content != nil {
-			content = *out.Entry.Content
+			_, _ = io.WriteString(to, *out.Entry.Content)
 		}
-		if raw || !a.env.StdoutTerm {
-			to := a.env.Stdout
-			if s, ok := to.(*screen.Writer); ok {
-				to = s.W // write the unchanged bytes
-			}
-			_, _ = io.WriteString(to, content)
-			return
-		}
-		a.showHeader(out.Entry)
-		a.printf("%s\n", strings.TrimRight(clean(content), "\n"))
-		a.showNotes(out.Notes)
 	})
 	c.Flags().BoolVar(&raw, "raw", false, "print the content alone, byte for byte")
 	return c
+}
+
+// showEntry prints an entry on a terminal: what is known of it, and its content.
+func (a *app) showEntry(out verb.GetOut) {
+	if warning := a.warning(oxbow.Trust(out.Trust)); warning != "" {
+		a.note("%s", strings.TrimSpace(warning))
+	}
+	content := ""
+	if out.Entry.Content != nil {
+		content = *out.Entry.Content
+	}
+	a.showHeader(out.Entry)
+	a.printf("%s\n", strings.TrimRight(clean(content), "\n"))
+	a.showNotes(out.Notes)
 }

@@ -64,7 +64,7 @@ func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 			a.env.Screen(),
 			in.Query,
 			a.env.Now,
-			tui.Verbs{Recall: s.recall, Get: s.get, Edit: s.edit, Forget: s.forget, Undo: s.undo},
+			tui.Verbs{Recall: s.recall, Get: s.get, Choose: s.choose, Edit: s.edit, Forget: s.forget, Undo: s.undo},
 		)
 	}
 	err = errors.Join(err, s.release())
@@ -72,7 +72,10 @@ func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	for _, line := range append(s.parting, s.said.lines()...) {
 		a.warn("%s", line)
 	}
-	return err
+	if err != nil || s.chosen == "" {
+		return err
+	}
+	return perform(ctx, a, verb.Get, verb.GetIn{Name: s.chosen}, a.showEntry)
 }
 
 // recallScreen connects the screen to the verbs. The memory stays open for queries. It is closed
@@ -83,6 +86,7 @@ type recallScreen struct {
 	said    notebook // output of verbs on standard error
 	errs    io.Writer
 	parting []string // messages to print after the screen has closed
+	chosen  string   // name of the entry to print after it, or ""
 
 	open  *verb.Workspace // nil until it is needed
 	close func() error
@@ -227,16 +231,23 @@ func (s *recallScreen) hit(h verb.Entry) tui.Hit {
 	return t
 }
 
+// choose implements the key Enter: the entry is printed after the screen has closed.
+func (s *recallScreen) choose(h tui.Hit) { s.chosen = s.nameOf(h) }
+
+// nameOf returns the name for verb.Get, with the version if the screen shows the past.
+func (s *recallScreen) nameOf(h tui.Hit) string {
+	if s.in.AsOf != "" {
+		return fmt.Sprintf("%s@%d", h.Name, h.Version)
+	}
+	return h.Name
+}
+
 func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.Whole {
 	w, err := s.workspace(ctx)
 	if err != nil {
 		return tui.Whole{Failed: problem(err)}
 	}
-	name := h.Name
-	if s.in.AsOf != "" {
-		name = fmt.Sprintf("%s@%d", h.Name, h.Version)
-	}
-	out, err := verb.Get(ctx, w, verb.GetIn{Name: name})
+	out, err := verb.Get(ctx, w, verb.GetIn{Name: s.nameOf(h)})
 	if err != nil {
 		return tui.Whole{Failed: problem(err)}
 	}

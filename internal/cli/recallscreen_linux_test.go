@@ -262,7 +262,7 @@ func TestRecallScreen(t *testing.T) {
 	s.until("refund", "2 entries")
 
 	// Show the whole entry in another size.
-	s.types("\r")
+	s.types("\x0f")
 	s.until("version", "labels", "project:harbor", "goes back")
 	s.size(40, 10)
 	s.until("version", "labels", "↑↓ · e edit · d forget · u undo · Esc")
@@ -275,6 +275,26 @@ func TestRecallScreen(t *testing.T) {
 	}
 	s.types("\x1b")
 	s.ends(exitDone)
+	oxbow("check")
+}
+
+// TestRecallScreenPrintsTheChoice tests that Ctrl-Y copies the chosen entry by OSC 52, and that Enter
+// prints it below the shell's prompt.
+func TestRecallScreenPrintsTheChoice(t *testing.T) {
+	dir, oxbow := screenHome(t)
+	s := onScreen(t, dir, 80, 24, nil, "recall", "-i", "noon")
+	s.until("▸ deploy")
+	s.types("\x19")
+	s.until("copied deploy")
+	if want := "\x1b]52;c;RGVwbG95IGJlZm9yZSBub29uLg==\a"; !strings.Contains(s.raw.String(), want) {
+		t.Errorf("after Ctrl-Y the terminal got %q, want %q in it", s.raw.String(), want)
+	}
+	s.types("\r")
+	s.ends(exitDone)
+	_, after, _ := strings.Cut(s.raw.String(), "?1049l")
+	if !strings.Contains(after, "Deploy before noon.") {
+		t.Errorf("after Enter the terminal shows %q, want the entry", after)
+	}
 	oxbow("check")
 }
 

@@ -36,6 +36,8 @@ type (
 	edit    struct{ hit Hit }
 	forget  struct{ hit Hit }
 	undo    struct{ change uint64 }
+	choice  struct{ hit Hit } // end, with this entry as the result
+	clip    struct{ hit Hit } // copy the text of the entry
 	suspend struct{}
 	redraw  struct{}
 	quit    struct{}

@@ -212,6 +212,11 @@ func (l *loop) carryOut(ctx context.Context, effects []effect) error {
 			l.ended = true
 		case wake:
 			l.after(ctx, e.at.Sub(l.now()), tick{})
+		case choice:
+			l.verbs.Choose(e.hit)
+			l.ended = true
+		case clip:
+			l.t.copyText(e.hit.Text)
 		case redraw:
 			l.t.shown = frame{}
 		case suspend:

@@ -154,7 +154,7 @@ func TestTyping(t *testing.T) {
 	p.shows(">", "3 entries, newest first", "▸ style  Tabs, not spaces. In Go, too.", "  deploy  Deploy before noon.",
 		"  draft  Perhaps deploy twice.", "── note · project:site ─────────────────────────────────────",
 		"Tabs, not spaces.", "In Go, too.", "",
-		"Tab list · Enter shows all · Esc quits")
+		"Tab list · Enter prints · Esc quits")
 	p.types("eploy")
 	p.shows("> eploy", "2 entries", "▸ deploy  Deploy before noon.", "  draft  Perhaps deploy twice.")
 	p.types("\x0e") // Ctrl-N chooses while the query is typed
@@ -247,11 +247,27 @@ func TestUnfinishedQuery(t *testing.T) {
 	p.shows("", "", "▸ style  Tabs, not spaces. In Go, too.", "", "", "", "", "", "the store is damaged", "oxbow check")
 }
 
+// Enter chooses an entry and Ctrl-Y copies one, in each mode.
+func TestChoosing(t *testing.T) {
+	p := play(t, 80, 12, style, deploy)
+	p.types("\x19")
+	p.hasDone(clip{style})
+	p.foot("copied style, if the terminal allows it")
+	p.types(keyDown + keyDown + "\x19\r")
+	p.hasDone(clip{deploy}, choice{deploy})
+	p.event(entry{deploy, Whole{Version: 2, Text: "whole"}})
+	p.types("\x19")
+	p.types("\r")
+	whole := deploy
+	whole.Version = 2
+	p.hasDone(clip{whole}, choice{whole})
+}
+
 // In the list, letters act on the chosen entry.
 func TestListKeys(t *testing.T) {
 	p := play(t, 80, 12, style, deploy)
 	p.types(keyDown)
-	p.foot("e edit · d forget · u undo · Enter shows all · Tab back to the query · Esc quits")
+	p.foot("e edit · d forget · u undo · Enter prints it · Ctrl-O shows all · Tab · Esc")
 	p.types("u")
 	p.foot("nothing to undo: nothing was changed in this screen")
 	p.types(keyDown + "e")
@@ -332,7 +348,7 @@ func TestReading(t *testing.T) {
 		Facts:   []Fact{{"kind", "note"}, {"labels", "project:site tag:one tag:two tag:three"}},
 		Text:    "first\n" + strings.Repeat("more\n", 20) + "last",
 	}
-	p.types("\r")
+	p.types("\x0f")
 	p.hasDone(get{long})
 	p.event(entry{long, whole})
 	p.shows(
@@ -366,12 +382,12 @@ func TestReading(t *testing.T) {
 	p.hasDone(edit{long})
 	p.event(outcome{Done{Text: "updated long", Change: 6}, false})
 	p.hasDone(get{long})
-	p.types("\r")
+	p.types("\x0f")
 	p.shows(">", "1 entry, newest first")
 	p.event(entry{long, Whole{Failed: "entry not found"}})
 	p.shows(">", "1 entry, newest first")
 	p.foot("entry not found")
-	p.types("\r")
+	p.types("\x0f")
 	p.event(entry{long, whole})
 	p.types("dy")
 	p.shows(">")

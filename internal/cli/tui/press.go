@@ -73,7 +73,10 @@ func (m *model) choose(k key) []effect {
 // either handles a key that has the same meaning in the query and in the list.
 func (m *model) either(k key) []effect {
 	_, page, _ := m.layout()
+	h, ok := m.list.hit()
 	switch k.code {
+	case ctrl:
+		return m.use(k, h, ok)
 	case escape:
 		return []effect{quit{}}
 	case pageDown:
@@ -81,9 +84,22 @@ func (m *model) either(k key) []effect {
 	case pageUp:
 		m.list.move(-page)
 	case enter:
-		if h, ok := m.list.hit(); ok {
-			return []effect{get{h}}
+		if ok {
+			return []effect{choice{h}}
 		}
+	}
+	return nil
+}
+
+// use handles a key that shows or copies an entry. is reports whether there is an entry h.
+func (m *model) use(k key, h Hit, is bool) []effect {
+	switch {
+	case !is:
+	case k.text == "o":
+		return []effect{get{h}}
+	case k.text == "y":
+		m.message = message{text: "copied " + h.Name + ", if the terminal allows it"}
+		return []effect{clip{h}}
 	}
 	return nil
 }
@@ -92,7 +108,9 @@ func (m *model) either(k key) []effect {
 func (m *model) read(k key) []effect {
 	page := max(m.pager.height-1, 1)
 	switch {
-	case k.code == enter, k.code == escape, k == key{typed, "q"}:
+	case k.code == enter:
+		return []effect{choice{m.pager.hit}}
+	case k.code == escape, k == key{typed, "q"}, k == key{ctrl, "o"}:
 		m.mode = m.was
 	case k.code == down, k == key{ctrl, "n"}, k == key{typed, "j"}:
 		m.pager.scroll(1)
@@ -106,6 +124,8 @@ func (m *model) read(k key) []effect {
 		m.pager.scroll(-len(m.pager.rows))
 	case k.code == end:
 		m.pager.scroll(len(m.pager.rows))
+	case k.code == ctrl:
+		return m.use(k, m.pager.hit, true)
 	case k.code == typed:
 		return m.act(k, &m.pager.hit)
 	}

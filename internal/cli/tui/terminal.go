@@ -5,6 +5,7 @@ package tui
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"os"
 
@@ -59,6 +60,12 @@ func (t *Terminal) leave() {
 	_, _ = t.out.WriteString(ends)
 	_ = term.Restore(int(t.in.Fd()), t.cooked)
 	_ = t.undo()
+}
+
+// copyText puts a text on the clipboard of the terminal by the sequence OSC 52. Terminals that do
+// not support it ignore it.
+func (t *Terminal) copyText(s string) {
+	_, _ = t.out.WriteString("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(s)) + "\a")
 }
 
 // size returns the columns and rows of the terminal, or 80 and 24 if they are unknown.

@@ -16,6 +16,9 @@ type Verbs struct {
 	// Get returns an entry with all its details.
 	Get func(ctx context.Context, h Hit) Whole
 
+	// Choose stores the entry that the person chose. The screen then ends.
+	Choose func(h Hit)
+
 	// Edit lets a person change an entry in an editor. The terminal is restored while the editor
 	// runs.
 	Edit func(ctx context.Context, h Hit) Done

@@ -228,13 +228,13 @@ func (m *model) footRows() []string {
 // feet contains the help on keys for each mode, longest version first.
 var feet = map[mode][]string{
 	typing: {
-		"Tab or ↓ into the list · Ctrl-N/P next, previous · Enter shows all · Esc quits",
-		"Tab list · Enter shows all · Esc quits", "Tab list · Esc quits"},
+		"Tab or ↓ list · Enter prints it · Ctrl-O shows all · Ctrl-Y copies · Esc quits",
+		"Tab list · Enter prints · Esc quits", "Tab list · Esc quits"},
 	choosing: {
-		"e edit · d forget · u undo · Enter shows all · Tab back to the query · Esc quits",
+		"e edit · d forget · u undo · Enter prints it · Ctrl-O shows all · Tab · Esc",
 		"e edit · d forget · u undo · Tab · Esc", "e d u · Tab · Esc"},
 	reading: {
-		"↑ ↓ PgUp PgDn scroll · e edit · d forget · u undo · Enter or Esc goes back",
+		"↑ ↓ PgUp PgDn scroll · e edit · d forget · u undo · Enter prints · Esc goes back",
 		"↑↓ · e edit · d forget · u undo · Esc", "↑↓ · e d u · Esc"},
 }
 
