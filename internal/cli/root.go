@@ -31,6 +31,7 @@ directory for all your work.`,
 			case version && len(args) == 0:
 				return a.sayVersion()
 			case len(args) == 0 && a.showState(cmd.Context()):
+				a.tellChanged(cmd.Context())
 				return nil
 			case len(args) == 0:
 				if err := helpOf(cmd); err != nil {

@@ -13,9 +13,9 @@ import (
 // nextCommand is a command that the person may want to type next, with its purpose.
 type nextCommand struct{ line, purpose string }
 
-// showState prints the state of the memory and three next commands, and reports whether it did. It
-// does not if there is no memory or if it cannot be read, because the list of commands helps
-// more then.
+// showState prints the state of the memory and three next commands, without what agents changed,
+// which tellChanged prints. It reports whether it printed anything. It prints nothing if there is
+// no memory or if it cannot be read, because the list of commands helps more then.
 func (a *app) showState(ctx context.Context) bool {
 	if a.json || a.quiet {
 		return false
@@ -32,7 +32,6 @@ func (a *app) showState(ctx context.Context) bool {
 	var next []nextCommand
 	limit := 1
 	if out, err := run(ctx, a, verb.Changed, verb.ChangedIn{Limit: &limit}); err == nil && out.Total > 0 {
-		a.printf("agents changed %s\n", count(out.Total, "of your notes", "of your notes"))
 		next = append(next, nextCommand{"oxbow changed", "see what agents changed, keep it or not"})
 	}
 	if stats.Waiting > 0 {
