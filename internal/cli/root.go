@@ -28,19 +28,17 @@ directory for all your work.`,
   oxbow recall tabs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case version && len(args) == 0:
+			case len(args) > 0:
+				return unknownCommand(cmd, unmark(args)[0])
+			case version:
 				return a.sayVersion()
-			case len(args) == 0 && a.showState(cmd.Context()):
-				a.tellChanged(cmd.Context())
-				return nil
-			case len(args) == 0:
+			case !a.showState(cmd.Context()):
 				if err := helpOf(cmd); err != nil {
 					return err
 				}
-				a.tellChanged(cmd.Context())
-				return nil
 			}
-			return unknownCommand(cmd, unmark(args)[0])
+			a.tellChanged(cmd.Context())
+			return nil
 		},
 	})
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {

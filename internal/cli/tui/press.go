@@ -76,7 +76,9 @@ func (m *model) either(k key) []effect {
 	h, ok := m.list.hit()
 	switch k.code {
 	case ctrl:
-		return m.use(k, h, ok)
+		if ok {
+			return m.use(k, h)
+		}
 	case escape:
 		return []effect{quit{}}
 	case pageDown:
@@ -91,10 +93,9 @@ func (m *model) either(k key) []effect {
 	return nil
 }
 
-// use handles a key that shows or copies an entry. is reports whether there is an entry h.
-func (m *model) use(k key, h Hit, is bool) []effect {
+// use handles a key that shows or copies an entry.
+func (m *model) use(k key, h Hit) []effect {
 	switch {
-	case !is:
 	case k.text == "o":
 		return []effect{get{h}}
 	case k.text == "y":
@@ -125,7 +126,7 @@ func (m *model) read(k key) []effect {
 	case k.code == end:
 		m.pager.scroll(len(m.pager.rows))
 	case k.code == ctrl:
-		return m.use(k, m.pager.hit, true)
+		return m.use(k, m.pager.hit)
 	case k.code == typed:
 		return m.act(k, &m.pager.hit)
 	}
