@@ -31,7 +31,7 @@ const (
 // opencode's plug-in; see [Options.Plugin].
 //
 // The formats are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18,
-// Copilot CLI 1.0 and Qwen Code 0.21.
+// Copilot CLI 1.0 and Qwen Code 0.24.
 func Bundles(plugin func(argv []string) string) (map[string]string, error) {
 	o := Options{Executable: program, Plugin: plugin}
 	all := map[string]string{
