@@ -8,15 +8,18 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -29,7 +32,8 @@ func (a *app) importCommand() *cobra.Command {
 .jsonl or .ndjson (.gz may follow): Markdown (with front matter or without),
 exports of oxbow, chat logs in JSON lines, the file of the
 MCP memory server, and memory files of crabtalk under any name; gzip around them
-is unpacked. "-" is standard input; a pipe, such as <(COMMAND), is read, too.
+is unpacked. Exports of ChatGPT and Claude (ZIP or conversations.json) go into
+the archive of sessions. "-" is standard input; a pipe, such as <(COMMAND), is read, too.
 Importing the same again changes nothing. What cannot be taken is named with
 its file and line, one of each kind unless --verbose, and the rest is taken:
 the exit status is 1 then, and 0 when only files without text, or in directories
@@ -50,11 +54,18 @@ name them. The copy that a sync program left of a note in conflict is named by
 its file.`,
 		Example: `  oxbow import notes/
   oxbow import backup.jsonl sessions.jsonl.gz --dry-run
-  oxbow export --home ~/old | oxbow import -`,
+  oxbow export --home ~/old | oxbow import -
+  oxbow import chatgpt-export.zip`,
 		Args: args(1, -1, "a file or directory"),
 	}
 	var verbose bool
+	var from string
 	takes(c, func(ctx context.Context, in verb.ImportIn, args []string) (err error) {
+		if client, err := a.sourceOf(from, &in, args); err != nil {
+			return err
+		} else if client != "" {
+			return a.importSessions(ctx, client, args, in.DryRun)
+		}
 		reading, stop := context.WithCancel(ctx)
 		defer stop()
 		in.Inputs = map[string]io.Reader{}
@@ -98,8 +109,96 @@ its file.`,
 		}
 		return err
 	})
+	c.Flags().StringVar(&from, "from", "", "read what this `PROGRAM` wrote, by default told by each file: "+
+		strings.Join(slices.Sorted(maps.Keys(importSources)), ", "))
 	c.Flags().BoolVar(&verbose, "verbose", false, "name all that was not taken, not one of each kind")
 	return c
+}
+
+// importSource says how files of another program are imported: as sessions of a client, or as entries in a
+// format. The format is "" if each file tells.
+type importSource struct {
+	client string
+	format exchange.Format
+}
+
+var importSources = map[string]importSource{
+	"chatgpt":       {client: transcript.ChatGPT},
+	"claude-export": {client: transcript.ClaudeAI},
+	"claude-code":   {client: "claude"},
+	"codex":         {client: "codex"},
+	"obsidian":      {format: exchange.Obsidian},
+	"server-memory": {format: exchange.JSONL},
+}
+
+// sourceOf returns the client of which the paths are sessions, or "" if they are entries. Without the name
+// of a program, it looks for the exports of chat services.
+func (a *app) sourceOf(from string, in *verb.ImportIn, paths []string) (client string, err error) {
+	if from != "" {
+		source, ok := importSources[from]
+		if !ok {
+			return "", misusef("oxbow help import lists the formats that need no --from",
+				"--from %s is none of %s", from, strings.Join(slices.Sorted(maps.Keys(importSources)), ", "))
+		}
+		if source.format != "" {
+			in.Format = string(source.format)
+		}
+		return source.client, nil
+	}
+	services := map[string]bool{}
+	for _, path := range paths {
+		service := ""
+		if path != "" && path != "-" {
+			service, err = a.chatServiceOf(path)
+			if err != nil {
+				return "", err
+			}
+		}
+		services[service] = true
+		client = service
+	}
+	if len(services) > 1 {
+		return "", misusef("import them one by one", "only some of the files are conversations of a chat service")
+	}
+	return client, nil
+}
+
+// chatServiceOf returns the chat service whose export is a file, or "".
+func (a *app) chatServiceOf(path string) (string, error) {
+	path, err := a.abs(path)
+	if err != nil {
+		return "", err
+	}
+	fi, err := os.Stat(path)
+	if ext := strings.ToLower(filepath.Ext(path)); err != nil || !fi.Mode().IsRegular() || (ext != ".json" && ext != ".zip") {
+		return "", nil
+	}
+	files, err := transcript.ChatFiles(path)
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	return transcript.ChatServiceOf(files[0]), nil
+}
+
+// importSessions adds the sessions in files to the archive.
+func (a *app) importSessions(ctx context.Context, client string, paths []string, dryRun bool) error {
+	in := verb.ImportSessionsIn{Clients: []string{client}, DryRun: dryRun}
+	for _, path := range paths {
+		path, err := a.abs(path)
+		if err != nil {
+			return err
+		}
+		in.Files = append(in.Files, path)
+	}
+	if err := a.prepareSessionImport(&in); err != nil {
+		return err
+	}
+	return perform(ctx, a, verb.ImportSessions, in, func(out verb.ImportSessionsOut) {
+		a.showImportedSessions(out)
+		if !dryRun && !out.Failed() {
+			a.note("conversations are in the archive of sessions: oxbow session search WORDS")
+		}
+	})
 }
 
 // stdinName is the name of standard input in messages.

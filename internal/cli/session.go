@@ -265,39 +265,47 @@ first; the clients' files stay as they are.`,
 		Example: `  oxbow session import --dry-run
   oxbow session import claude --since 30d`,
 	}, verb.ImportSessions, func(in *verb.ImportSessionsIn, _ *flagSet, args []string) error {
-		in.Clients, in.Home = args, a.userHome()
-		if in.DryRun {
-			return nil
+		in.Clients = args
+		return a.prepareSessionImport(in)
+	}, a.showImportedSessions)
+}
+
+// prepareSessionImport sets what an import of sessions needs of this machine.
+func (a *app) prepareSessionImport(in *verb.ImportSessionsIn) error {
+	in.Home = a.userHome()
+	if in.DryRun {
+		return nil
+	}
+	home, err := a.archiveHome()
+	if err != nil {
+		return err
+	}
+	in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
+	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
+}
+
+func (a *app) showImportedSessions(out verb.ImportSessionsOut) {
+	for _, c := range out.Clients {
+		if out.DryRun {
+			a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
+			continue
 		}
-		home, err := a.archiveHome()
-		if err != nil {
-			return err
+		a.printf(
+			"%s: %s new, %d changed, of %s, %s\n",
+			c.Client,
+			count(c.Turns, "turn", "turns"),
+			c.Changed,
+			count(c.Files, "file", "files"),
+			bytesText(c.Bytes),
+		)
+		if c.Bad > 0 {
+			a.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
 		}
-		in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
-		return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
-	}, func(out verb.ImportSessionsOut) {
-		for _, c := range out.Clients {
-			if out.DryRun {
-				a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
-				continue
-			}
-			a.printf(
-				"%s: %s new, %d changed, of %s, %s\n",
-				c.Client,
-				count(c.Turns, "turn", "turns"),
-				c.Changed,
-				count(c.Files, "file", "files"),
-				bytesText(c.Bytes),
-			)
-			if c.Bad > 0 {
-				a.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
-			}
-		}
-		for _, f := range out.Unread {
-			a.warn("%s", clean(f.Error))
-		}
-		if len(out.Clients) == 0 {
-			a.note("no client has kept a session here")
-		}
-	})
+	}
+	for _, f := range out.Unread {
+		a.warn("%s", clean(f.Error))
+	}
+	if len(out.Clients) == 0 {
+		a.note("no client has kept a session here")
+	}
 }

@@ -20,7 +20,7 @@ import (
 type ImportSessionsIn struct {
 	Clients []string `json:"clients,omitempty" flag:"-"`
 	Since   string   `json:"since,omitempty" value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
-	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts of the one client that is named, wherever they are; of opencode, what opencode export writes."`
+	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts of the one client that is named, wherever they are; of opencode, what opencode export writes; of chatgpt and claude-ai, the export of your data."`
 	DryRun  bool     `json:"dry_run,omitempty" usage:"Say what would be read, and read nothing."`
 
 	Home string                                     `json:"-"` // the user's own directory
@@ -135,7 +135,10 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 			return nil, Advise(Invalidf("opencode keeps its sessions in a database, which is not read"),
 				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export "+
 					"SESSION > FILE, oxbow session import opencode --file FILE")
-		case c != "opencode" && !slices.Contains(sessionClients, c):
+		case transcript.IsChatService(c) && !given:
+			return nil, Advise(Invalidf("%s keeps its conversations on its servers", c),
+				"ask it for an export of your data, then: oxbow import FILE.zip")
+		case c != "opencode" && !transcript.IsChatService(c) && !slices.Contains(sessionClients, c):
 			return nil, InvalidValue("clients", c, "is none of "+strings.Join(sessionClients, ", "))
 		case given && len(clients) > 1:
 			return nil, Advise(
@@ -145,21 +148,42 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 		}
 	}
 	for _, path := range in.Files {
-		fi, err := os.Stat(path)
+		found, err := givenTranscripts(clients[0], path)
 		if err != nil {
 			return nil, err
 		}
-		path, err = filepath.Abs(path)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, transcript.Found{Client: clients[0], Path: path, Size: fi.Size(), Time: fi.ModTime()})
+		files = append(files, found...)
 	}
 	if !given {
 		files = transcript.Find(in.Home, w.Host.Getenv, clients...)
 	}
 	since, err := w.since(in.Since)
 	return slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) }), err
+}
+
+// givenTranscripts returns the transcripts in a file that the user named. The export of a chat service
+// may consist of several.
+func givenTranscripts(client, path string) ([]transcript.Found, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !transcript.IsChatService(client) {
+		return []transcript.Found{{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}}, nil
+	}
+	names, err := transcript.ChatFiles(path)
+	if err == nil && len(names) == 0 {
+		err = Invalidf("%s has no file whose name begins with conversations and ends in .json", path)
+	}
+	var files []transcript.Found
+	for _, name := range names {
+		files = append(files, transcript.Found{Client: client, Path: name, Size: fi.Size(), Time: fi.ModTime()})
+	}
+	return files, err
 }
 
 // isFileError reports whether the error is that a transcript could not be read. The other

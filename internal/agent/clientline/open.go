@@ -1,12 +1,16 @@
-// This file opens transcripts. Codex compresses its transcripts after a week by Zstandard.
+// This file opens transcripts. Codex compresses its transcripts after a week by Zstandard, and exports of
+// chats come in ZIP archives.
 
 package clientline
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -20,18 +24,27 @@ const Compressed = ".zst"
 // maxWindow is the maximum window size of a compressed transcript, in bytes.
 const maxWindow = 128 << 20
 
+// Archived is the suffix of the name of a ZIP archive. The path of a file in it is that of the archive,
+// a slash, and the name of the file.
+const Archived = ".zip"
+
 // Transcript is an open transcript. If the file is compressed, Read and Seek work on the decompressed
 // text.
 type Transcript struct {
-	file    *os.File
-	decoder *zstd.Decoder // nil for a plain file
-	offset  int64         // offset in the text, only set if the file is compressed
-	size    int64         // size of the file in bytes
+	file *os.File
+	size int64 // size of the text in bytes; -1 if it is not known
+
+	// begin returns a new reader of the decompressed text. It is nil for a plain file, as are the
+	// other fields.
+	begin  func() (io.ReadCloser, error)
+	text   io.ReadCloser
+	offset int64 // offset in the text
 }
 
-// Open opens a transcript. A file whose name ends in .zst is decompressed while it is read.
-// The caller closes it.
+// Open opens a transcript. A file whose name ends in .zst, or that is in a ZIP archive, is
+// decompressed while it is read. The caller closes it.
 func Open(path string) (*Transcript, error) {
+	path, member := splitArchived(path)
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil, err
@@ -41,27 +54,84 @@ func Open(path string) (*Transcript, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	t := &Transcript{file: f, size: info.Size()}
-	if strings.HasSuffix(path, Compressed) {
-		t.decoder, err = zstd.NewReader(t.whole(), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
+	switch {
+	case member != "":
+		err = t.openMember(member)
+	case strings.HasSuffix(path, Compressed):
+		size := t.size
+		t.size = -1
+		t.begin = func() (io.ReadCloser, error) {
+			d, err := zstd.NewReader(io.NewSectionReader(f, 0, size), zstd.WithDecoderConcurrency(1),
+				zstd.WithDecoderMaxWindow(maxWindow))
+			if err != nil {
+				return nil, err
+			}
+			return d.IOReadCloser(), nil
 		}
+	}
+	if err == nil && t.begin != nil {
+		t.text, err = t.begin()
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return t, nil
 }
 
-// whole returns a reader of the file from its beginning.
-func (t *Transcript) whole() io.Reader { return io.NewSectionReader(t.file, 0, t.size) }
+// splitArchived divides the path of a file in a ZIP archive. member is "" for any other path.
+func splitArchived(path string) (archive, member string) {
+	slashed := filepath.ToSlash(path)
+	i := strings.Index(strings.ToLower(slashed), Archived+"/")
+	if i < 0 {
+		return path, ""
+	}
+	archive = filepath.FromSlash(slashed[:i+len(Archived)])
+	if info, err := os.Stat(archive); err != nil || info.IsDir() {
+		return path, ""
+	}
+	return archive, slashed[i+len(Archived)+1:]
+}
 
-// Size returns the size of the text in bytes. It is not known if the file is compressed.
-func (t *Transcript) Size() (size int64, isKnown bool) { return t.size, t.decoder == nil }
+// Members returns the paths of the files in a ZIP archive, in a form that [Open] opens.
+func Members(archive string) ([]string, error) {
+	r, err := zip.OpenReader(archive)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", archive, err)
+	}
+	defer r.Close()
+	var all []string
+	for _, m := range r.File {
+		if !m.FileInfo().IsDir() {
+			all = append(all, archive+"/"+m.Name)
+		}
+	}
+	return all, nil
+}
+
+func (t *Transcript) openMember(name string) error {
+	r, err := zip.NewReader(t.file, t.size)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", t.file.Name(), err)
+	}
+	for _, m := range r.File {
+		if m.Name == name {
+			t.size = int64(m.UncompressedSize64)
+			t.begin = m.Open
+			return nil
+		}
+	}
+	return fmt.Errorf("%s in %s: %w", name, t.file.Name(), fs.ErrNotExist)
+}
+
+// Size returns the size of the text in bytes. It is not known for .zst files.
+func (t *Transcript) Size() (size int64, isKnown bool) { return t.size, t.size >= 0 }
 
 // Read reads the text from the current offset.
 func (t *Transcript) Read(p []byte) (n int, err error) {
-	if t.decoder == nil {
+	if t.begin == nil {
 		return t.file.Read(p)
 	}
-	n, err = t.decoder.Read(p)
+	n, err = t.text.Read(p)
 	t.offset += int64(n)
 	return n, err
 }
@@ -69,16 +139,19 @@ func (t *Transcript) Read(p []byte) (n int, err error) {
 // Seek sets the offset of the next Read. In a compressed file, whence must be io.SeekStart,
 // and all text before the offset is decompressed.
 func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
-	if t.decoder == nil {
+	if t.begin == nil {
 		return t.file.Seek(offset, whence)
 	}
 	if whence != io.SeekStart || offset < 0 {
 		return t.offset, fmt.Errorf("seeking to %d from %d: %w", offset, whence, errors.ErrUnsupported)
 	}
 	if offset < t.offset {
-		if err := t.decoder.Reset(t.whole()); err != nil {
+		text, err := t.begin()
+		if err != nil {
 			return t.offset, err
 		}
+		_ = t.text.Close() // it was only read
+		t.text = text
 		t.offset = 0
 	}
 	// Read advances the offset. A text that ends before the offset is an error.
@@ -93,8 +166,8 @@ type readOnly struct{ io.Reader }
 
 // Close closes the file.
 func (t *Transcript) Close() error {
-	if t.decoder != nil {
-		t.decoder.Close()
+	if t.text != nil {
+		_ = t.text.Close() // it was only read
 	}
 	return t.file.Close()
 }

@@ -29,7 +29,7 @@ const maxBlank = 64 << 20
 // errDocument is returned for a file with JSON that does not have one object per line.
 var errDocument = errors.New(
 	"is one JSON document, such as an array, and oxbow reads one object a line. An array of notes becomes lines with " +
-		"jq -c '.[]' FILE; for the exports of ChatGPT and Claude, docs/imports.md has the commands",
+		"jq -c '.[]' FILE; for an export of ChatGPT or Claude, add --from chatgpt or --from claude-export",
 )
 
 // line is one line of a file. Its text is valid until the next line is read.

@@ -96,6 +96,8 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	switch {
 	case f.client == "opencode":
 		return f.export(in)
+	case IsChatService(f.client):
+		return f.conversations(ctx, in)
 	case f.client == "gemini" && isGeminiDocument(f.path):
 		return f.geminiDocument(in)
 	}

@@ -1,0 +1,402 @@
+// This file reads the exports of chat services: an array of conversations in one JSON file.
+//
+// ChatGPT writes {"conversation_id","title","create_time","mapping":{ID:{"parent","message":{"id",
+// "author":{"role"},"create_time","content":{"content_type","parts"},"recipient","metadata"}}}} for
+// each. Claude writes {"uuid","name","created_at","chat_messages":[{"uuid","sender","text",
+// "content":[{"type","text"}],"created_at","attachments":[{"file_name","extracted_content"}]}]}.
+// Both formats are undocumented; they are those of exports of 2025 and 2026.
+
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+)
+
+// The names of the chat services in the archive.
+const (
+	ChatGPT  = "chatgpt"
+	ClaudeAI = "claude-ai"
+)
+
+// conversations contains the readers for one conversation, and the key by which each is recognized.
+var conversations = map[string]struct {
+	key  string
+	read func(f *file, b []byte) bool
+}{
+	ChatGPT:  {"mapping", (*file).chatGPT},
+	ClaudeAI: {"chat_messages", (*file).claudeAI},
+}
+
+// IsChatService reports whether the sessions of a client are those of an exported file.
+func IsChatService(client string) bool { _, ok := conversations[client]; return ok }
+
+// maxConversation is the maximum size of a conversation, in bytes. Reading fails at a longer one.
+const maxConversation = 256 << 20
+
+// boundedReader fails after left bytes, so that a conversation without an end does not fill the memory.
+type boundedReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("a conversation has more than %d MB", maxConversation>>20)
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// ChatFiles returns the paths of the files with conversations in an export, which is a directory, a ZIP
+// archive, or such a file.
+func ChatFiles(export string) (files []string, err error) {
+	fi, err := os.Stat(export)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case fi.IsDir():
+		files, err = filepath.Glob(filepath.Join(escapeGlob(export), "*.json"))
+	case strings.HasSuffix(strings.ToLower(export), clientline.Archived):
+		files, err = clientline.Members(export)
+	default:
+		return []string{export}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(name string) bool {
+		name = path.Base(filepath.ToSlash(name))
+		return !strings.HasPrefix(name, "conversations") || path.Ext(name) != ".json"
+	})
+	slices.Sort(files)
+	return files, nil
+}
+
+// escapeGlob returns a pattern for [filepath.Glob] that matches only the directory. On Windows a pattern
+// cannot be escaped.
+func escapeGlob(dir string) string {
+	if filepath.Separator == '\\' {
+		return dir
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+// ChatServiceOf returns the chat service that wrote a file, or "" for any other file. It reads the
+// beginning of the file, of which the name may be that of a ZIP archive.
+func ChatServiceOf(path string) string {
+	in, err := clientline.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	dec := json.NewDecoder(io.LimitReader(in, maxConversation))
+	for _, want := range []json.Delim{'[', '{'} {
+		if tok, err := dec.Token(); err != nil || tok != want {
+			return ""
+		}
+	}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		for client, c := range conversations {
+			if tok == c.key {
+				return client
+			}
+		}
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return ""
+		}
+	}
+	return ""
+}
+
+// conversations reads the conversations of a file that begin at f.from or later. When the file ends,
+// the next call begins anew, because the next export to the same path has another order.
+func (f *file) conversations(ctx context.Context, in io.ReadSeeker) error {
+	err := f.readConversations(ctx, in)
+	if errors.Is(err, errMoved) {
+		f.from = 0
+		err = f.readConversations(ctx, in)
+	}
+	return err
+}
+
+// errMoved is returned if the file is not the one in which the last call ended.
+var errMoved = errors.New("no conversation begins where the last one ended")
+
+func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
+	if _, err := in.Seek(f.from, io.SeekStart); err != nil {
+		return err
+	}
+	// After the first call, the reading begins behind an element.
+	text, before := io.Reader(in), int64(0)
+	if f.from > 0 {
+		rest, n, err := afterComma(in)
+		if err != nil {
+			return err
+		}
+		text, before = io.MultiReader(strings.NewReader("["), rest), f.from+n-1
+	}
+	bounded := &boundedReader{text, maxConversation}
+	dec := json.NewDecoder(bounded)
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('[') {
+		return cmp.Or(err, errors.New("it is no array of conversations"))
+	}
+	read := conversations[f.client].read
+	for dec.More() {
+		at := before + dec.InputOffset()
+		if f.most > 0 && at-f.from >= f.most && len(f.events) > 0 {
+			f.next, f.end = at, at
+			return nil
+		}
+		bounded.left = maxConversation
+		var b json.RawMessage
+		if err := dec.Decode(&b); err != nil {
+			if len(f.events) > 0 { // keep what comes before; the next call reports the error
+				f.next, f.end = at, at
+				return nil
+			}
+			return fmt.Errorf("after byte %d: %w", at, err)
+		}
+		if !read(f, b) {
+			f.bad++
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	end := before + dec.InputOffset()
+	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(dec.Buffered(), in), 1<<10))
+	if err == nil && len(bytes.TrimSpace(rest)) > 0 {
+		err = fmt.Errorf("something follows the array at byte %d", end)
+	}
+	f.next, f.end = 0, end+int64(len(rest))
+	return err
+}
+
+// afterComma skips the comma between two elements and the white space around it. n is the number of
+// bytes that it skipped.
+func afterComma(r io.Reader) (rest io.Reader, n int64, err error) {
+	b := make([]byte, 1)
+	for ; ; n++ {
+		if _, err := io.ReadFull(r, b); err != nil {
+			return nil, n, fmt.Errorf("the array has no end: %w", err)
+		}
+		switch b[0] {
+		case ',', ' ', '\t', '\r', '\n':
+		case '{':
+			return io.MultiReader(strings.NewReader("{"), r), n, nil
+		default:
+			return nil, n, errMoved
+		}
+	}
+}
+
+// chatMessage is a message of either service.
+type chatMessage struct {
+	id, parent string
+	isPerson   bool
+	tool       string // tool that the message calls, or ""
+	text       string
+	model      string
+	when       time.Time
+}
+
+// conversation reports the messages of a conversation. A message belongs to the turn of the prompt
+// above it, so that answers to an edited prompt stay with it.
+func (f *file) conversation(id string, messages []chatMessage) {
+	f.session = id
+	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.when.Compare(b.when) })
+	above := map[string]*chatMessage{}
+	for i := range messages {
+		above[messages[i].id] = &messages[i]
+	}
+	turnOf := func(m *chatMessage) string {
+		for n := 0; m != nil && n <= len(messages); n++ {
+			if m.isPerson {
+				return m.id
+			}
+			m = above[m.parent]
+		}
+		return ""
+	}
+	for i := range messages {
+		m := &messages[i]
+		f.turn, f.model = turnOf(m), m.model
+		switch {
+		case m.isPerson:
+			f.prompt(m.id, m.text, m.when, 0)
+		case m.tool != "":
+			f.call(f.event(session.Called, m.id, m.when), m.tool, nil, Outcome{})
+		default:
+			f.say(f.event(session.Text, m.id, m.when), m.text)
+		}
+	}
+}
+
+func (f *file) chatGPT(b []byte) bool {
+	var c struct {
+		ID      string `json:"conversation_id"`
+		OlderID string `json:"id"`
+		Mapping map[string]struct {
+			Parent  string `json:"parent"`
+			Message *struct {
+				Author struct {
+					Role string `json:"role"`
+				} `json:"author"`
+				Created   float64 `json:"create_time"`
+				Recipient string  `json:"recipient"`
+				Content   struct {
+					Type  string            `json:"content_type"`
+					Parts []json.RawMessage `json:"parts"`
+					Text  string            `json:"text"`
+				} `json:"content"`
+				Metadata struct {
+					Model  string `json:"model_slug"`
+					Hidden bool   `json:"is_visually_hidden_from_conversation"`
+				} `json:"metadata"`
+			} `json:"message"`
+		} `json:"mapping"`
+	}
+	if err := json.Unmarshal(b, &c); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return false
+	}
+	id := cmp.Or(c.ID, c.OlderID)
+	if !session.ValidID(id) || c.Mapping == nil {
+		return false
+	}
+	var messages []chatMessage
+	for node, n := range c.Mapping {
+		if n.Message == nil {
+			continue
+		}
+		m := chatMessage{id: node, parent: n.Parent, when: seconds(n.Message.Created), model: n.Message.Metadata.Model}
+		role, kind := n.Message.Author.Role, n.Message.Content.Type
+		isSpoken := !n.Message.Metadata.Hidden && (role == "user" || role == "assistant") &&
+			(kind == "text" || kind == "multimodal_text" || kind == "code")
+		switch {
+		case isSpoken && role == "assistant" && n.Message.Recipient != "" && n.Message.Recipient != "all":
+			m.tool = n.Message.Recipient
+		case isSpoken:
+			m.isPerson = role == "user"
+			m.text = partsText(n.Message.Content.Parts) + n.Message.Content.Text
+		}
+		messages = append(messages, m) // one without text has others below it
+	}
+	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })
+	f.conversation(id, messages)
+	return true
+}
+
+// partsText returns the texts of a message's parts. A part that is an image or a file is named.
+func partsText(parts []json.RawMessage) string {
+	var all []string
+	for _, p := range parts {
+		var text string
+		var other struct {
+			Type string `json:"content_type"`
+			Text string `json:"text"`
+		}
+		switch {
+		case json.Unmarshal(p, &text) == nil:
+		case json.Unmarshal(p, &other) == nil && other.Text != "":
+			text = other.Text
+		case other.Type != "":
+			text = "[" + strings.TrimSuffix(strings.ReplaceAll(other.Type, "_", " "), " asset pointer") + "]"
+		}
+		if strings.TrimSpace(text) != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func (f *file) claudeAI(b []byte) bool {
+	var c struct {
+		ID       string `json:"uuid"`
+		Messages []struct {
+			ID      string    `json:"uuid"`
+			Parent  string    `json:"parent_message_uuid"`
+			Sender  string    `json:"sender"`
+			Text    string    `json:"text"`
+			Created time.Time `json:"created_at"`
+			Content []struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+				Name string `json:"name"`
+			} `json:"content"`
+			Attachments []struct {
+				Name string `json:"file_name"`
+				Text string `json:"extracted_content"`
+			} `json:"attachments"`
+			Files []struct {
+				Name string `json:"file_name"`
+			} `json:"files"`
+		} `json:"chat_messages"`
+	}
+	if err := json.Unmarshal(b, &c); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return false
+	}
+	if !session.ValidID(c.ID) || c.Messages == nil {
+		return false
+	}
+	var messages []chatMessage
+	last := ""
+	for _, m := range c.Messages {
+		var texts []string
+		for _, part := range m.Content {
+			switch {
+			case part.Type == "text" && part.Text != "":
+				texts = append(texts, part.Text)
+			case part.Type == "tool_use" && part.Name != "":
+				messages = append(messages, chatMessage{id: m.ID + "/" + part.Name, parent: m.ID, tool: part.Name,
+					when: m.Created})
+			}
+		}
+		if len(texts) == 0 && m.Text != "" {
+			texts = append(texts, m.Text)
+		}
+		for _, a := range m.Attachments {
+			texts = append(texts, strings.TrimSpace("["+a.Name+"]\n"+a.Text))
+		}
+		for _, a := range m.Files {
+			texts = append(texts, "["+a.Name+"]")
+		}
+		messages = append(messages, chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isPerson: m.Sender == "human",
+			text: strings.Join(texts, "\n\n"), when: m.Created})
+		last = m.ID
+	}
+	f.conversation(c.ID, messages)
+	return true
+}
+
+// seconds returns a time that is given in seconds since 1970, or the zero time.
+func seconds(s float64) time.Time {
+	if s <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(s * 1000)).UTC()
+}

@@ -1,0 +1,214 @@
+// Tests of the exports of chat services.
+
+package transcript
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+)
+
+// chatGPTExport has an edited prompt, an answer that was made again, a hidden message, an image and
+// a call of a tool.
+const chatGPTExport = `[{"title":"Berths","create_time":1760000000.5,"conversation_id":"c-1","current_node":"a3","mapping":{
+"root":{"id":"root","message":null,"parent":null,"children":["s"]},
+"s":{"id":"s","parent":"root","message":{"author":{"role":"system"},"create_time":null,"content":{"content_type":"text","parts":[""]}}},
+"h":{"id":"h","parent":"s","message":{"author":{"role":"user"},"create_time":1,"content":{"content_type":"user_editable_context","user_profile":"x"},"metadata":{"is_visually_hidden_from_conversation":true}}},
+"u1":{"id":"u1","parent":"h","message":{"author":{"role":"user"},"create_time":1760000000.5,"content":{"content_type":"text","parts":["Which boats use berth 7?"]}}},
+"a1":{"id":"a1","parent":"u1","message":{"author":{"role":"assistant"},"create_time":1760000002,"recipient":"all","content":{"content_type":"text","parts":["Small ones."]},"metadata":{"model_slug":"gpt-4o"}}},
+"t1":{"id":"t1","parent":"u1","message":{"author":{"role":"assistant"},"create_time":1760000004,"recipient":"python","content":{"content_type":"code","text":"print(7)"}}},
+"r1":{"id":"r1","parent":"t1","message":{"author":{"role":"tool"},"create_time":1760000005,"content":{"content_type":"execution_output","text":"7"}}},
+"a2":{"id":"a2","parent":"r1","message":{"author":{"role":"assistant"},"create_time":1760000006,"recipient":"all","content":{"content_type":"text","parts":["Boats over 12 m."]}}},
+"u2":{"id":"u2","parent":"a2","message":{"author":{"role":"user"},"create_time":1760000008,"content":{"content_type":"multimodal_text","parts":[{"content_type":"image_asset_pointer"},"And this one, <private>owned by Ada</private>?"]}}},
+"a3":{"id":"a3","parent":"u2","message":{"author":{"role":"assistant"},"create_time":1760000009,"recipient":"all","content":{"content_type":"text","parts":["No."]}}}}}]`
+
+const claudeExport = `[{"uuid":"d-1","name":"Tides","chat_messages":[
+{"uuid":"m1","text":"","content":[{"type":"text","text":"Where does the tide table come from?"}],"sender":"human","created_at":"2026-03-02T10:00:00.5Z","attachments":[{"file_name":"port.txt","extracted_content":"The office opens at nine."}],"files":[{"file_name":"photo.png"}]},
+{"uuid":"m2","content":[{"type":"tool_use","name":"web_search"},{"type":"text","text":"From the port office."}],"sender":"assistant","created_at":"2026-03-02T10:00:09Z"},
+{"uuid":"m3","text":"Thanks","sender":"human","created_at":"2026-03-02T10:01:00Z"}]}]`
+
+// told returns the events of a file in short, and checks that reading in parts gives the same.
+func told(t *testing.T, client, path string) (lines []string) {
+	t.Helper()
+	for _, most := range []int64{0, 1} {
+		var part []string
+		for cursor := ""; ; {
+			f := &file{client: client, path: path, clean: strings.TrimSpace, most: most}
+			next, err := f.readFrom(t.Context(), cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.bad > 0 {
+				t.Errorf("%d conversations of %s cannot be read", f.bad, path)
+			}
+			for _, e := range f.events {
+				what := e.Text
+				if e.Kind == session.Called {
+					what = e.Call.Tool
+				}
+				part = append(part, fmt.Sprintf("%s/%s %s %s %s", e.Client, e.Session, e.Turn, e.Kind, what))
+			}
+			if next == cursor {
+				break
+			}
+			cursor = next
+		}
+		if lines != nil && !reflect.DeepEqual(part, lines) {
+			t.Errorf("read in parts, %s gives\n%s\nnot\n%s", path, strings.Join(part, "\n"), strings.Join(lines, "\n"))
+		}
+		lines = part
+	}
+	return lines
+}
+
+func TestChatExports(t *testing.T) {
+	for _, tt := range []struct{ client, text, want string }{
+		{ChatGPT, chatGPTExport, `chatgpt/c-1 u1 prompt Which boats use berth 7?
+chatgpt/c-1 u1 text Small ones.
+chatgpt/c-1 u1 call python
+chatgpt/c-1 u1 text Boats over 12 m.
+chatgpt/c-1 u2 prompt [image]
+And this one, […]?
+chatgpt/c-1 u2 text No.`},
+		{ClaudeAI, claudeExport, `claude-ai/d-1 m1 prompt Where does the tide table come from?
+
+[port.txt]
+The office opens at nine.
+
+[photo.png]
+claude-ai/d-1 m1 call web_search
+claude-ai/d-1 m1 text From the port office.
+claude-ai/d-1 m3 prompt Thanks`},
+	} {
+		dir := t.TempDir()
+		plain := filepath.Join(dir, "conversations.json")
+		if err := os.WriteFile(plain, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		archive := filepath.Join(dir, "export.zip")
+		zipped(t, archive, map[string]string{"data/conversations.json": tt.text, "data/users.json": "[]"})
+		for export, want := range map[string]string{
+			plain: plain, dir: plain, archive: archive + "/data/conversations.json",
+		} {
+			files, err := ChatFiles(export)
+			if err != nil || len(files) != 1 || files[0] != want {
+				t.Fatalf("ChatFiles(%s) = %q, %v, want %q", export, files, err, want)
+			}
+			if got := ChatServiceOf(files[0]); got != tt.client {
+				t.Errorf("ChatServiceOf(%s) = %q, want %q", files[0], got, tt.client)
+			}
+			if got := strings.Join(told(t, tt.client, files[0]), "\n"); got != tt.want {
+				t.Errorf("%s gives\n%s\nwant\n%s", export, got, tt.want)
+			}
+		}
+	}
+}
+
+func zipped(t *testing.T, path string, files map[string]string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := zip.NewWriter(f)
+	for name, text := range files {
+		m, err := w.Create(name)
+		if err == nil {
+			_, err = m.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestChatExportParts reads many conversations in parts. A file that is cut off gives those before the
+// cut and then an error, and another file of the same name is read from its beginning.
+func TestChatExportParts(t *testing.T) {
+	var all []json.RawMessage
+	for i := range 50 {
+		all = append(all, json.RawMessage(fmt.Sprintf(`{"uuid":"d-%d","chat_messages":[{"uuid":"m","text":"Number %d",`+
+			`"sender":"human","created_at":"2026-03-02T10:00:00Z"}]}`, i, i)))
+	}
+	text, err := json.MarshalIndent(all, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "conversations.json")
+	write := func(b []byte) {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	if got := told(t, ClaudeAI, path); len(got) != 50 {
+		t.Errorf("%d events, want 50: %q", len(got), got)
+	}
+
+	write(text[:len(text)/2])
+	read := Reader(strings.TrimSpace, nil)
+	events, cursor, err := read(t.Context(), ClaudeAI, path, "")
+	if err != nil || len(events) < 20 || len(events) > 25 {
+		t.Fatalf("of half a file, %d events, %v", len(events), err)
+	}
+	if _, _, err := read(t.Context(), ClaudeAI, path, cursor); err == nil {
+		t.Error("the end that is missing is not reported")
+	}
+	write(text)
+	inName := strings.Index(string(text), "uuid")
+	events, _, err = read(t.Context(), ClaudeAI, path, fmt.Sprintf("%d %d", inName, inName))
+	if err != nil || len(events) != 50 {
+		t.Errorf("of another file, %d events, %v, want 50", len(events), err)
+	}
+}
+
+// FuzzChatExport reads any file as an export, whole and in parts: no panic, no end without progress,
+// and each event belongs to a session.
+func FuzzChatExport(f *testing.F) {
+	f.Add(chatGPTExport, true)
+	f.Add(claudeExport, false)
+	f.Add(`[{"uuid":"a","chat_messages":[]}, 7]x`, false)
+	f.Add(`[{"id":"a","mapping":{"u":{"parent":"u","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["x"]}}}}}`, true)
+	f.Fuzz(func(t *testing.T, text string, isChatGPT bool) {
+		path := filepath.Join(t.TempDir(), "conversations.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		client := ClaudeAI
+		if isChatGPT {
+			client = ChatGPT
+		}
+		ChatServiceOf(path)
+		cursor := ""
+		for n := 0; ; n++ {
+			f := &file{client: client, path: path, clean: strings.TrimSpace, most: 1}
+			next, err := f.readFrom(context.Background(), cursor)
+			for _, e := range f.events {
+				if !session.ValidID(e.Session) || e.Client != client {
+					t.Errorf("an event of session %q of %q", e.Session, e.Client)
+				}
+			}
+			if err != nil || next == cursor {
+				break
+			}
+			if n > len(text)+2 {
+				t.Fatalf("no end after %d calls, at %q", n, next)
+			}
+			cursor = next
+		}
+	})
+}
