@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -60,54 +59,13 @@ its file.`,
 	}
 	var verbose bool
 	var from string
-	takes(c, func(ctx context.Context, in verb.ImportIn, args []string) (err error) {
+	takes(c, func(ctx context.Context, in verb.ImportIn, args []string) error {
 		if client, err := a.sourceOf(from, &in, args); err != nil {
 			return err
 		} else if client != "" {
 			return a.importSessions(ctx, client, args, in.DryRun)
 		}
-		reading, stop := context.WithCancel(ctx)
-		defer stop()
-		in.Inputs = map[string]io.Reader{}
-		in.Root = a.projectRoot()
-		in.Interrupt = stop
-		in.Brief = !a.json
-		if in.Format != "" {
-			if _, err := exchange.ParseFormat(in.Format); err != nil {
-				return badArgument(err)
-			}
-		}
-		for _, path := range args {
-			if path == "" {
-				return misusef("a script's variable may be unset; . is the working directory", "a path is empty")
-			}
-			name, r := stdinName, a.env.Stdin
-			if path != "-" {
-				name, err = a.abs(path)
-				if err != nil {
-					return err
-				}
-				r = pipeOf(name)
-			}
-			if r != nil {
-				in.Inputs[name] = &interruptible{ctx: reading, r: r}
-			}
-			in.Paths = append(in.Paths, name)
-		}
-		out, err := attempt(ctx, a, verb.Import, in)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = &hinted{err, "check the path"}
-		}
-		if err != nil && out.Added+out.Updated == 0 {
-			return err
-		}
-		// Print the result even after an error, because the entries imported before it remain.
-		if failed := answer(a, out, func(out verb.ImportOut) {
-			a.showImported(out, verbose)
-		}); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
-			return failed
-		}
-		return err
+		return a.importEntries(ctx, in, args, verbose)
 	})
 	c.Flags().StringVar(&from, "from", "", "read what this `PROGRAM` wrote, by default told by each file: "+
 		strings.Join(slices.Sorted(maps.Keys(importSources)), ", "))
@@ -115,90 +73,50 @@ its file.`,
 	return c
 }
 
-// importSource says how files of another program are imported: as sessions of a client, or as entries in a
-// format. The format is "" if each file tells.
-type importSource struct {
-	client string
-	format exchange.Format
-}
-
-var importSources = map[string]importSource{
-	"chatgpt":       {client: transcript.ChatGPT},
-	"claude-export": {client: transcript.ClaudeAI},
-	"claude-code":   {client: "claude"},
-	"codex":         {client: "codex"},
-	"obsidian":      {format: exchange.Obsidian},
-	"server-memory": {format: exchange.JSONL},
-}
-
-// sourceOf returns the client of which the paths are sessions, or "" if they are entries. Without the name
-// of a program, it looks for the exports of chat services.
-func (a *app) sourceOf(from string, in *verb.ImportIn, paths []string) (client string, err error) {
-	if from != "" {
-		source, ok := importSources[from]
-		if !ok {
-			return "", misusef("oxbow help import lists the formats that need no --from",
-				"--from %s is none of %s", from, strings.Join(slices.Sorted(maps.Keys(importSources)), ", "))
+// importEntries imports the entries in files and directories.
+func (a *app) importEntries(ctx context.Context, in verb.ImportIn, paths []string, verbose bool) (err error) {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	in.Inputs = map[string]io.Reader{}
+	in.Root = a.projectRoot()
+	in.Interrupt = stop
+	in.Brief = !a.json
+	if in.Format != "" {
+		if _, err := exchange.ParseFormat(in.Format); err != nil {
+			return badArgument(err)
 		}
-		if source.format != "" {
-			in.Format = string(source.format)
-		}
-		return source.client, nil
 	}
-	services := map[string]bool{}
 	for _, path := range paths {
-		service := ""
-		if path != "" && path != "-" {
-			service, err = a.chatServiceOf(path)
+		if path == "" {
+			return misusef("a script's variable may be unset; . is the working directory", "a path is empty")
+		}
+		name, r := stdinName, a.env.Stdin
+		if path != "-" {
+			name, err = a.abs(path)
 			if err != nil {
-				return "", err
+				return err
 			}
+			r = pipeOf(name)
 		}
-		services[service] = true
-		client = service
-	}
-	if len(services) > 1 {
-		return "", misusef("import them one by one", "only some of the files are conversations of a chat service")
-	}
-	return client, nil
-}
-
-// chatServiceOf returns the chat service whose export is a file, or "".
-func (a *app) chatServiceOf(path string) (string, error) {
-	path, err := a.abs(path)
-	if err != nil {
-		return "", err
-	}
-	fi, err := os.Stat(path)
-	if ext := strings.ToLower(filepath.Ext(path)); err != nil || !fi.Mode().IsRegular() || (ext != ".json" && ext != ".zip") {
-		return "", nil
-	}
-	files, err := transcript.ChatFiles(path)
-	if err != nil || len(files) == 0 {
-		return "", err
-	}
-	return transcript.ChatServiceOf(files[0]), nil
-}
-
-// importSessions adds the sessions in files to the archive.
-func (a *app) importSessions(ctx context.Context, client string, paths []string, dryRun bool) error {
-	in := verb.ImportSessionsIn{Clients: []string{client}, DryRun: dryRun}
-	for _, path := range paths {
-		path, err := a.abs(path)
-		if err != nil {
-			return err
+		if r != nil {
+			in.Inputs[name] = &interruptible{ctx: reading, r: r}
 		}
-		in.Files = append(in.Files, path)
+		in.Paths = append(in.Paths, name)
 	}
-	if err := a.prepareSessionImport(&in); err != nil {
+	out, err := attempt(ctx, a, verb.Import, in)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &hinted{err, "check the path"}
+	}
+	if err != nil && out.Added+out.Updated == 0 {
 		return err
 	}
-	return perform(ctx, a, verb.ImportSessions, in, func(out verb.ImportSessionsOut) {
-		a.showImportedSessions(out)
-		if !dryRun && !out.Failed() {
-			a.note("conversations are in the archive of sessions: oxbow session search WORDS")
-		}
-	})
+	// Print the result even after an error, because the entries imported before it remain.
+	if failed := answer(a, out, func(out verb.ImportOut) {
+		a.showImported(out, verbose)
+	}); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
+		return failed
+	}
+	return err
 }
 
 // stdinName is the name of standard input in messages.

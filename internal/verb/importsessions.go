@@ -129,23 +129,8 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 		clients = sessionClients
 	}
 	given := len(in.Files) > 0
-	for _, c := range clients {
-		switch {
-		case c == "opencode" && !given:
-			return nil, Advise(Invalidf("opencode keeps its sessions in a database, which is not read"),
-				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export "+
-					"SESSION > FILE, oxbow session import opencode --file FILE")
-		case transcript.IsChatService(c) && !given:
-			return nil, Advise(Invalidf("%s keeps its conversations on its servers", c),
-				"ask it for an export of your data, then: oxbow import FILE.zip")
-		case c != "opencode" && !transcript.IsChatService(c) && !slices.Contains(sessionClients, c):
-			return nil, InvalidValue("clients", c, "is none of "+strings.Join(sessionClients, ", "))
-		case given && len(clients) > 1:
-			return nil, Advise(
-				Invalidf("--file needs the client that the files are of"),
-				"oxbow session import claude --file FILE",
-			)
-		}
+	if err := checkSessionClients(clients, given); err != nil {
+		return nil, err
 	}
 	for _, path := range in.Files {
 		found, err := givenTranscripts(clients[0], path)
@@ -159,6 +144,30 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 	}
 	since, err := w.since(in.Since)
 	return slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) }), err
+}
+
+// checkSessionClients returns an error if the sessions of one of the clients cannot be imported. isGiven
+// reports whether the user named the files.
+func checkSessionClients(clients []string, isGiven bool) error {
+	for _, c := range clients {
+		switch {
+		case c == "opencode" && !isGiven:
+			return Advise(Invalidf("opencode keeps its sessions in a database, which is not read"),
+				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export "+
+					"SESSION > FILE, oxbow session import opencode --file FILE")
+		case transcript.IsChatService(c) && !isGiven:
+			return Advise(Invalidf("%s keeps its conversations on its servers", c),
+				"ask it for an export of your data, then: oxbow import FILE.zip")
+		case c != "opencode" && !transcript.IsChatService(c) && !slices.Contains(sessionClients, c):
+			return InvalidValue("clients", c, "is none of "+strings.Join(sessionClients, ", "))
+		case isGiven && len(clients) > 1:
+			return Advise(
+				Invalidf("--file needs the client that the files are of"),
+				"oxbow session import claude --file FILE",
+			)
+		}
+	}
+	return nil
 }
 
 // givenTranscripts returns the transcripts in a file that the user named. The export of a chat service

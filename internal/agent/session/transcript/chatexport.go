@@ -145,17 +145,9 @@ func (f *file) conversations(ctx context.Context, in io.ReadSeeker) error {
 var errMoved = errors.New("no conversation begins where the last one ended")
 
 func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
-	if _, err := in.Seek(f.from, io.SeekStart); err != nil {
+	text, before, err := conversationsFrom(in, f.from)
+	if err != nil {
 		return err
-	}
-	// After the first call, the reading begins behind an element.
-	text, before := io.Reader(in), int64(0)
-	if f.from > 0 {
-		rest, n, err := afterComma(in)
-		if err != nil {
-			return err
-		}
-		text, before = io.MultiReader(strings.NewReader("["), rest), f.from+n-1
 	}
 	bounded := &boundedReader{text, maxConversation}
 	dec := json.NewDecoder(bounded)
@@ -165,33 +157,56 @@ func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
 	read := conversations[f.client].read
 	for dec.More() {
 		at := before + dec.InputOffset()
-		if f.most > 0 && at-f.from >= f.most && len(f.events) > 0 {
+		isFull := f.most > 0 && at-f.from >= f.most
+		var b json.RawMessage
+		bounded.left = maxConversation
+		if !isFull || len(f.events) == 0 {
+			err = dec.Decode(&b)
+		}
+		switch {
+		case len(f.events) > 0 && (isFull || err != nil): // the next call goes on, or reports the error
 			f.next, f.end = at, at
 			return nil
-		}
-		bounded.left = maxConversation
-		var b json.RawMessage
-		if err := dec.Decode(&b); err != nil {
-			if len(f.events) > 0 { // keep what comes before; the next call reports the error
-				f.next, f.end = at, at
-				return nil
-			}
+		case err != nil:
 			return fmt.Errorf("after byte %d: %w", at, err)
-		}
-		if !read(f, b) {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !read(f, b):
 			f.bad++
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 	}
+	return f.endConversations(dec, in, before)
+}
+
+// conversationsFrom returns the text of an array whose first element begins at an offset of the file, or
+// at the next comma. before is the difference between offsets of the file and of the text.
+func conversationsFrom(in io.ReadSeeker, offset int64) (text io.Reader, before int64, err error) {
+	if _, err := in.Seek(offset, io.SeekStart); err != nil || offset == 0 {
+		return in, 0, err
+	}
+	rest, n, err := afterComma(in)
+	if err != nil {
+		return nil, 0, err
+	}
+	return io.MultiReader(strings.NewReader("["), rest), offset + n - 1, nil
+}
+
+// endConversations reads the end of the array. If it is missing or something follows it, that counts as
+// a conversation that cannot be read.
+func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64) error {
+	at := before + dec.InputOffset()
 	if _, err := dec.Token(); err != nil {
-		return err
+		if len(f.events) == 0 {
+			return fmt.Errorf("after byte %d: %w", at, err)
+		}
+		f.bad++
+		f.next, f.end = at, at
+		return nil
 	}
 	end := before + dec.InputOffset()
 	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(dec.Buffered(), in), 1<<10))
-	if err == nil && len(bytes.TrimSpace(rest)) > 0 {
-		err = fmt.Errorf("something follows the array at byte %d", end)
+	if len(bytes.TrimSpace(rest)) > 0 {
+		f.bad++
 	}
 	f.next, f.end = 0, end+int64(len(rest))
 	return err
@@ -257,28 +272,53 @@ func (f *file) conversation(id string, messages []chatMessage) {
 	}
 }
 
+// gptMessage is a message of ChatGPT.
+type gptMessage struct {
+	Author struct {
+		Role string `json:"role"`
+	} `json:"author"`
+	Created   float64 `json:"create_time"`
+	Recipient string  `json:"recipient"`
+	Content   struct {
+		Type  string            `json:"content_type"`
+		Parts []json.RawMessage `json:"parts"`
+		Text  string            `json:"text"`
+	} `json:"content"`
+	Metadata struct {
+		Model  string `json:"model_slug"`
+		Hidden bool   `json:"is_visually_hidden_from_conversation"`
+	} `json:"metadata"`
+}
+
+// chatMessage returns the message without its place in the conversation. It has no text if nobody spoke
+// it.
+func (m *gptMessage) chatMessage() chatMessage {
+	c := chatMessage{when: seconds(m.Created), model: m.Metadata.Model}
+	isText := slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
+	if m.Metadata.Hidden || !isText {
+		return c
+	}
+	switch m.Author.Role {
+	case "user":
+		c.isPerson = true
+		c.text = partsText(m.Content.Parts)
+	case "assistant":
+		if m.Recipient != "" && m.Recipient != "all" {
+			c.tool = m.Recipient
+		} else {
+			c.text = partsText(m.Content.Parts) + m.Content.Text
+		}
+	}
+	return c
+}
+
 func (f *file) chatGPT(b []byte) bool {
 	var c struct {
 		ID      string `json:"conversation_id"`
 		OlderID string `json:"id"`
 		Mapping map[string]struct {
-			Parent  string `json:"parent"`
-			Message *struct {
-				Author struct {
-					Role string `json:"role"`
-				} `json:"author"`
-				Created   float64 `json:"create_time"`
-				Recipient string  `json:"recipient"`
-				Content   struct {
-					Type  string            `json:"content_type"`
-					Parts []json.RawMessage `json:"parts"`
-					Text  string            `json:"text"`
-				} `json:"content"`
-				Metadata struct {
-					Model  string `json:"model_slug"`
-					Hidden bool   `json:"is_visually_hidden_from_conversation"`
-				} `json:"metadata"`
-			} `json:"message"`
+			Parent  string      `json:"parent"`
+			Message *gptMessage `json:"message"`
 		} `json:"mapping"`
 	}
 	if err := json.Unmarshal(b, &c); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
@@ -293,18 +333,9 @@ func (f *file) chatGPT(b []byte) bool {
 		if n.Message == nil {
 			continue
 		}
-		m := chatMessage{id: node, parent: n.Parent, when: seconds(n.Message.Created), model: n.Message.Metadata.Model}
-		role, kind := n.Message.Author.Role, n.Message.Content.Type
-		isSpoken := !n.Message.Metadata.Hidden && (role == "user" || role == "assistant") &&
-			(kind == "text" || kind == "multimodal_text" || kind == "code")
-		switch {
-		case isSpoken && role == "assistant" && n.Message.Recipient != "" && n.Message.Recipient != "all":
-			m.tool = n.Message.Recipient
-		case isSpoken:
-			m.isPerson = role == "user"
-			m.text = partsText(n.Message.Content.Parts) + n.Message.Content.Text
-		}
-		messages = append(messages, m) // one without text has others below it
+		m := n.Message.chatMessage()
+		m.id, m.parent = node, n.Parent
+		messages = append(messages, m) // even one without text, because others may be below it
 	}
 	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })
 	f.conversation(id, messages)

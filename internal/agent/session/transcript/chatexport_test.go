@@ -160,13 +160,24 @@ func TestChatExportParts(t *testing.T) {
 	}
 
 	write(text[:len(text)/2])
-	read := Reader(strings.TrimSpace, nil)
+	bad := 0
+	read := Reader(strings.TrimSpace, func(_ string, n int) { bad += n })
 	events, cursor, err := read(t.Context(), ClaudeAI, path, "")
 	if err != nil || len(events) < 20 || len(events) > 25 {
 		t.Fatalf("of half a file, %d events, %v", len(events), err)
 	}
 	if _, _, err := read(t.Context(), ClaudeAI, path, cursor); err == nil {
 		t.Error("the end that is missing is not reported")
+	}
+	write(text[:strings.LastIndex(string(text), "}")+1])
+	events, _, err = read(t.Context(), ClaudeAI, path, "")
+	if err != nil || len(events) != 50 || bad != 1 {
+		t.Fatalf(
+			"of an array without its end, %d events, %v, %d that cannot be read, want 50 and 1",
+			len(events),
+			err,
+			bad,
+		)
 	}
 	write(text)
 	inName := strings.Index(string(text), "uuid")
@@ -182,7 +193,10 @@ func FuzzChatExport(f *testing.F) {
 	f.Add(chatGPTExport, true)
 	f.Add(claudeExport, false)
 	f.Add(`[{"uuid":"a","chat_messages":[]}, 7]x`, false)
-	f.Add(`[{"id":"a","mapping":{"u":{"parent":"u","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["x"]}}}}}`, true)
+	f.Add(
+		`[{"id":"a","mapping":{"u":{"parent":"u","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["x"]}}}}}`,
+		true,
+	)
 	f.Fuzz(func(t *testing.T, text string, isChatGPT bool) {
 		path := filepath.Join(t.TempDir(), "conversations.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

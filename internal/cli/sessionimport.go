@@ -1,0 +1,70 @@
+// This file implements the command "oxbow session import".
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+func (a *app) sessionImportCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "import [CLIENT…|all]",
+		Short: "Add what clients have kept of their sessions themselves",
+		Long: `Import reads the transcripts that Claude Code, Codex, Gemini CLI, Copilot CLI
+and Qwen Code keep in your own directory, and adds what the archive does not
+have yet. The next import goes on where this one ended. Secrets are taken out
+first; the clients' files stay as they are.`,
+		Example: `  oxbow session import --dry-run
+  oxbow session import claude --since 30d`,
+	}, verb.ImportSessions, func(in *verb.ImportSessionsIn, _ *flagSet, args []string) error {
+		in.Clients = args
+		return a.prepareSessionImport(in)
+	}, a.showImportedSessions)
+}
+
+// prepareSessionImport sets what an import of sessions needs of this machine.
+func (a *app) prepareSessionImport(in *verb.ImportSessionsIn) error {
+	in.Home = a.userHome()
+	if in.DryRun {
+		return nil
+	}
+	home, err := a.archiveHome()
+	if err != nil {
+		return err
+	}
+	in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
+	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
+}
+
+func (a *app) showImportedSessions(out verb.ImportSessionsOut) {
+	for _, c := range out.Clients {
+		if out.DryRun {
+			a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))
+			continue
+		}
+		a.printf(
+			"%s: %s new, %d changed, of %s, %s\n",
+			c.Client,
+			count(c.Turns, "turn", "turns"),
+			c.Changed,
+			count(c.Files, "file", "files"),
+			bytesText(c.Bytes),
+		)
+		if c.Bad > 0 {
+			a.note("%s of %s could not be read", count(c.Bad, "line", "lines"), c.Client)
+		}
+	}
+	for _, f := range out.Unread {
+		a.warn("%s", clean(f.Error))
+	}
+	if len(out.Clients) == 0 {
+		a.note("no client has kept a session here")
+	}
+}
