@@ -34,9 +34,10 @@ says what went wrong.
 
 When a session begins it answers with what always counts there: what is pinned,
 then decisions and what else the project has, how to search; the same memory
-gives the same bytes. A new session takes the open handoff, which comes first. To a prompt it answers when the memory
-knows something about it that the session was not shown, else with nothing. It
-answers nothing else, and nothing late. What it answers is kept, too.
+gives the same bytes. A new session takes the open handoff, which comes first.
+To a prompt it answers when the memory knows something about it that the
+session was not shown, else with nothing. It answers nothing else, and nothing
+late. What it answers is kept, too.
 
 In a home of another layout a session begins with what oxbow context prints
 there, and with the open handoff, which is taken. Prompts are answered only if

@@ -29,14 +29,14 @@ func (a *app) importCommand() *cobra.Command {
 		Short: "Bring in Markdown, exports, chat logs",
 		Long: `Import reads files, or all files below directories that end in .md, .markdown,
 .jsonl or .ndjson (.gz may follow): Markdown (with front matter or without),
-exports of oxbow, chat logs in JSON lines, the file of the
-MCP memory server, and memory files of crabtalk under any name; gzip around them
-is unpacked. Exports of ChatGPT and Claude (ZIP or conversations.json) go into
-the archive of sessions. "-" is standard input; a pipe, such as <(COMMAND), is read, too.
+exports of oxbow, chat logs in JSON lines, the file of the MCP memory server,
+and memory files of crabtalk under any name; gzip around them is unpacked.
+Exports of ChatGPT and Claude (ZIP or conversations.json) go into the archive
+of sessions. "-" is standard input; a pipe, such as <(COMMAND), is read, too.
 Importing the same again changes nothing. What cannot be taken is named with
 its file and line, one of each kind unless --verbose, and the rest is taken:
-the exit status is 1 then, and 0 when only files without text, or in directories
-those of other endings, were passed over.
+the exit status is 1 then, and 0 when only files without text, or in
+directories those of other endings, were passed over.
 
 An import replaces an entry only if an earlier import brought it and nobody has
 edited it since. Text that you or your agents wrote stays: another entry of that

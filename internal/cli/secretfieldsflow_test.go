@@ -97,7 +97,7 @@ func (s *fieldSchema) calls(fn func(field string, args object)) {
 			args[name] = cmp.Or[any](fieldDefaults[name], s.Properties[name].value("text"))
 		}
 		// optional fields that calls often need
-		for _, name := range []string{"name", "names", "labels", "content"} {
+		for _, name := range []string{"name", "names", "labels", "content", "summary"} {
 			if _, has := s.Properties[name]; has && field != name {
 				args[name] = fieldDefaults[name]
 			}

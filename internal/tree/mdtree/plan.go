@@ -156,7 +156,8 @@ type planner struct {
 	opts PlanOptions
 	past *past
 
-	diverged []string // files
+	owners   map[string][]string // entries by name or alias, nil until needed
+	diverged []string            // files
 }
 
 func (p *planner) plan() error {
@@ -260,7 +261,7 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 		p.Same = append(p.Same, want.Name)
 		return nil, nil
 	}
-	if p.Base {
+	if p.Base && !(exists && p.lacksTaken(want, &e)) {
 		base, known := p.tree.base[want.Name]
 		kept := known && p.tree.unedited[i]
 		storeChanged := exists != known || (exists && !base.is(&e))
@@ -286,6 +287,30 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	}
 	p.Changed = append(p.Changed, want.Name)
 	return opsOf(want, &e), nil
+}
+
+// lacksTaken reports whether the store's entry differs from the entry in a file only by aliases that other
+// entries have. An earlier load left them off, so this is no change of the store.
+func (p *planner) lacksTaken(want, e *oxbow.Entry) bool {
+	free := *want
+	free.Aliases = slices.DeleteFunc(slices.Clone(want.Aliases), func(a string) bool {
+		return !slices.Contains(e.Aliases, a) && p.isTaken(a, e.Name)
+	})
+	return sameEntry(&free, e)
+}
+
+// isTaken reports whether a word is the name or an alias of an entry other than the named one.
+func (p *planner) isTaken(word, but string) bool {
+	if p.owners == nil {
+		p.owners = map[string][]string{}
+		for name, e := range p.have {
+			for _, w := range append([]string{name}, e.Aliases...) {
+				w = oxbow.NormalName(w)
+				p.owners[w] = append(p.owners[w], name)
+			}
+		}
+	}
+	return slices.ContainsFunc(p.owners[oxbow.NormalName(word)], func(name string) bool { return name != but })
 }
 
 // planRemovals plans the removal of the entries that the tree lacks.

@@ -1,0 +1,38 @@
+// Tests what is said of a store in which two entries have one alias.
+
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// TestOneAliasOfTwoEntries checks a store that a program wrote without the rule for aliases, or an older
+// version: the alias identifies no entry, and check and doctor name it.
+func TestOneAliasOfTwoEntries(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "one", "ONE", "--alias", "al")
+	home := filepath.Join(w.dir, homeDir)
+	m, err := oxbow.Open(filepath.Join(home, storeFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = m.Apply(t.Context(), oxbow.Add{Name: "two", Content: "TWO", Aliases: []string{"al"}})
+	if cerr := m.Close(); err != nil || cerr != nil {
+		t.Fatal(err, cerr)
+	}
+	if status, _, said := w.run(t, "get", "al"); status != 1 ||
+		!strings.Contains(said, `"al" is an alias of "one" and of "two"`) {
+		t.Errorf("get = %d, %q, want both entries", status, said)
+	}
+	for _, command := range []string{"check", "doctor"} {
+		_, out, said := w.run(t, command)
+		if !strings.Contains(out+said, `"al" is a name or alias of "one" and of "two"`) {
+			t.Errorf("%s does not name the alias: %s%s", command, out, said)
+		}
+	}
+}
