@@ -5,8 +5,10 @@ package inject
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
@@ -22,13 +24,20 @@ const (
 	saturated = 2.2      // k1 + 1: the highest score of a term, divided by weight and idf
 )
 
+// stackFrame matches the lines of a stack trace that name a place in a program, in the form of Java and JavaScript,
+// Python or Go, and the line with which a trace begins. It does not match the message of the error.
+var stackFrame = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Exception in thread "[^"\n]*"|Traceback \(most recent call last\):|` +
+		`\bat [\w$.<>/]+ ?\([^()\s]+:\d+\)|File "[^"\n]+", line \d+(, in \S+)?|goroutine \d+ \[[^\]\n]*\]:`)
+})
+
 // prose returns the text of a prompt that the person wrote, without the blocks of hooks and without
 // pasted code, quotations and logs. For a text of more than [mostProse] bytes, it returns the beginning
 // and the end, because the request is usually in one of the two.
 func prose(prompt string) string {
 	var sentences []string
 	size := 0
-	for s := range extract.Sentences(session.Strip(prompt)) {
+	for s := range extract.Sentences(stackFrame().ReplaceAllString(session.Strip(prompt), " ")) {
 		sentences = append(sentences, s+"\n")
 		size += len(s) + 1
 	}
