@@ -20,8 +20,7 @@ import (
 func TestLabelWrittenNotes(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	collide := false // another writer changes a note before the next change is made
-	var m *oxbow.Memory
-	m = storetest.Open(t, "memory.oxbow", &oxbow.Options{
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{
 		FS:    vfs.NewMem(),
 		Clock: func() time.Time { return now },
 		Screen: func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {

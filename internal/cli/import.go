@@ -54,7 +54,7 @@ its file.`,
 		Example: `  oxbow import notes/
   oxbow import backup.jsonl sessions.jsonl.gz --dry-run
   oxbow export --home ~/old | oxbow import -
-  oxbow import chatgpt-export.zip`,
+  oxbow import conversations.json   # an export of ChatGPT or Claude`,
 		Args: args(1, -1, "a file or directory"),
 	}
 	var verbose bool

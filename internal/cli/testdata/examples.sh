@@ -56,3 +56,4 @@ chmod 600 "$HOME/.oxbow-tokens"
 for event in '"hook_event_name":"UserPromptSubmit","prompt":"mend the rounding error"' '"hook_event_name":"Stop","last_assistant_message":"Mended."'; do
 	echo "{\"session_id\":\"178e33fd-9063-4693-b268-8132b017fc0c\",\"cwd\":\"$PWD\",\"prompt_id\":\"p1\",$event}" | oxbow hook claude
 done
+printf '[{"uuid":"d-1","chat_messages":[{"uuid":"m1","text":"do herons swim","sender":"human","created_at":"2026-03-02T10:00:00Z"}]}]\n' >conversations.json
