@@ -193,6 +193,10 @@ type CheckReport struct {
 	Head     string // hex hash of the log up to Last; a copy kept elsewhere proves later that the log was not edited
 	Problems []Problem
 
+	// Unread lists files in the directories of the memory that the store does not read, because of
+	// their names. They are not damage.
+	Unread []string
+
 	// Damaged reports whether changes or entries that were written cannot be read. If so,
 	// Last is the last change before the damage.
 	Damaged bool

@@ -32,6 +32,12 @@ func (l treeLayout) Match(p string) bool {
 	return ok
 }
 
+// Overlooks implements [mdtree.Overlooker]. CodeRhapsody keeps Markdown files beside its logs, such as
+// notes.md and summary-2026.md, which have no date.
+func (treeLayout) Overlooks(p string) bool {
+	return path.Dir(p) == logDir && path.Ext(p) == ".md" && !strings.HasPrefix(path.Base(p), ".")
+}
+
 // part is a block of a log with its decoded front matter.
 type part struct {
 	block   int

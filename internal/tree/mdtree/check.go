@@ -45,6 +45,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for p := range s.served.text {
 		dirs[path.Dir(p)] = true
 	}
+	overlooker, _ := s.layout.(Overlooker)
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		items, err := s.fs.ReadDir(dir)
 		if err != nil {
@@ -56,6 +57,8 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 					p+" is what somebody wrote and could not be merged",
 					"take from it what is wanted, then remove it",
 				)
+			} else if overlooker != nil && !it.IsDir() && !s.layout.Match(p) && overlooker.Overlooks(p) {
+				rep.Unread = append(rep.Unread, p)
 			}
 		}
 	}

@@ -46,6 +46,13 @@ type Layout interface {
 	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)
 }
 
+// An Overlooker is a [Layout] whose directories may contain texts that the layout does not read. Check
+// lists them.
+type Overlooker interface {
+	// Overlooks reports whether the file is such a text. The path is one that Match refuses.
+	Overlooks(path string) bool
+}
+
 // Item is an entry in the text of a file.
 type Item struct {
 	Entry      oxbow.Entry

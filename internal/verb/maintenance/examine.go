@@ -18,6 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
+// maxUnread is the maximum number of files that check names because they are not read.
+const maxUnread = 5
+
 // CheckOut is the result of a check.
 type CheckOut struct {
 	OK       bool           `json:"ok"`
@@ -176,6 +179,12 @@ func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) er
 	o.Last = r.Last
 	o.Head = r.Head
 	o.Problems = append(o.Problems, verb.ProblemsOf(r)...)
+	for _, file := range r.Unread {
+		if len(o.Notes) < maxUnread {
+			o.Notes = append(o.Notes, fmt.Sprintf(
+				"%q is not read: its name has no date; oxbow import %s takes its text into the memory", file, file))
+		}
+	}
 	if r.Damaged {
 		return nil // only a salvage can find out whether later changes are missing
 	}
