@@ -121,6 +121,7 @@ func TestProblems(t *testing.T) {
 		{"POST", "/recall/", "", 404, ""},
 		{"PUT", "/entries", "", 405, `takes GET, HEAD, POST, OPTIONS, not PUT`},
 		{"HEAD", "/events", "", 405, ""},
+		{"POST", "/handoffs/ghost/take", `null`, 404, `"code":"not_found"`},
 		{"DELETE", "/events", "", 405, `takes GET, OPTIONS, not DELETE`},
 		{"GET", "/entries/../check", "", 404, `"code":"no_route"`},
 		{"GET", "//check", "", 404, `"code":"no_route"`},

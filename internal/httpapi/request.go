@@ -153,7 +153,7 @@ func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
 		return bodyError(err)
 	}
 	body = bytes.TrimSpace(body)
-	if len(body) == 0 {
+	if len(body) == 0 || string(body) == "null" { // null in place of the arguments of the path would hide them
 		return nil
 	}
 	if t := r.Header.Get("Content-Type"); t != "" {
