@@ -35,7 +35,7 @@ func FuzzWithoutPrivate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, private, after string) {
 		const secret = "7f3c-secret-9b1d"
 		if strings.Contains(before+private+after, secret) {
-			t.Skip()
+			t.Skip("the text around it has the secret, too")
 		}
 		got := WithoutPrivate(before + "<private>" + secret + private + "</private>" + after)
 		if strings.Contains(got, secret) {
