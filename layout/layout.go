@@ -177,6 +177,10 @@ type Request struct {
 	Message string // the user's newest message; "" before the first message
 	Budget  int    // maximum number of tokens; 0 means the layout's own limit, if it has one
 	Project string // project whose handoff the session takes over; "" for any project
+
+	// LoadSkill returns the text of a skill that the handoff of a new session names, or an error that
+	// says why there is none. If LoadSkill is nil, skills are only named.
+	LoadSkill func(name string) (text string, err error)
 }
 
 // Session is one conversation of a runtime that embeds a dialect. It must be used by one goroutine

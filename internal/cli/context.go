@@ -126,13 +126,7 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 	}
 	begin := h.Context
 	if in.Handoff {
-		begin = func(ctx context.Context, r layout.Request) (prompt.Context, error) {
-			s, err := h.Session(ctx, r)
-			if err != nil {
-				return prompt.Context{}, err
-			}
-			return s.Start(ctx)
-		}
+		begin = a.startOf(h)
 	}
 	got, err := begin(ctx, r)
 	if err != nil {
@@ -158,6 +152,23 @@ func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) err
 		a.note("%s would put nothing before the model yet", d.Name)
 	}
 	return nil
+}
+
+// startOf returns a function that starts a session of the home, which takes the open handoff. The
+// context contains the texts of the handoff's skills.
+func (a *app) startOf(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
+	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
+		l, err := a.loader()
+		if err != nil {
+			return prompt.Context{}, err
+		}
+		r.LoadSkill = l.SkillText
+		s, err := h.Session(ctx, r)
+		if err != nil {
+			return prompt.Context{}, err
+		}
+		return s.Start(ctx)
+	}
 }
 
 func (a *app) showSelectionOrManifest(out verb.SelectionOut, manifest bool) {

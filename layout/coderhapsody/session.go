@@ -73,8 +73,13 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err != nil || !taken {
 		return c, err
 	}
+	files := s.h.look(t.Files)
+	text := t.Text(files)
+	if s.r.LoadSkill != nil {
+		text = t.TextWithSkills(files, s.r.LoadSkill)
+	}
 	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.User, Pinned: true,
-		Why: "it waited for this session", Text: t.Text(s.h.look(t.Files))})
+		Why: "it waited for this session", Text: text})
 	s.h.budget(&c, s.r.Budget)
 	return c, nil
 }

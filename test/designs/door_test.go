@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -145,9 +146,15 @@ func (d *goDoor) session() (layout.Session, error) {
 		return nil, err
 	}
 	if d.talk == nil {
-		d.talk, err = h.Session(d.w.detached(), layout.Request{})
+		d.talk, err = h.Session(d.w.detached(), layout.Request{LoadSkill: d.readSkill})
 	}
 	return d.talk, err
+}
+
+// readSkill reads a skill of the home, as a program that leads sessions does.
+func (d *goDoor) readSkill(name string) (string, error) {
+	data, err := os.ReadFile(d.w.path("skills/" + name + "/SKILL.md"))
+	return string(data), err
 }
 
 func (d *goDoor) remember(name, description, content string) (string, error) {

@@ -18,7 +18,7 @@ import (
 // door can be left out unnoticed.
 const (
 	wantRows  = 237
-	wantPlays = 1038
+	wantPlays = 1039
 )
 
 // TestTable tests that the table has each requirement once, and that each row names each door,

@@ -96,6 +96,15 @@ func (l *Loader) Skill(name string) LoadedSkill {
 	return s
 }
 
+// SkillText returns the text of a skill for a model. The error says why the skill cannot be loaded.
+func (l *Loader) SkillText(name string) (string, error) {
+	s := l.Skill(name)
+	if s.Skill == nil {
+		return "", errors.New(s.Wrong)
+	}
+	return s.Skill.Show(), nil
+}
+
 // profile returns the profile that selects the entries for a handoff with a profile of this name; nil
 // selects nothing. If the result is not the named profile, the error is the reason.
 func (l *Loader) profile(name string) (*profile.Resolved, error) {

@@ -252,6 +252,23 @@ func (h Handoff) Text(files []File) string {
 	return h.text(files, "", func(int) string { return "" })
 }
 
+// TextWithSkills is like Text, and adds the texts of the skills, which load returns. If load returns an
+// error, the text says why the skill was not loaded.
+func (h Handoff) TextWithSkills(files []File, load func(name string) (text string, err error)) string {
+	remarks := make([]string, len(h.Skills))
+	var skills strings.Builder
+	for i, name := range h.Skills {
+		text, err := load(name)
+		if err != nil {
+			remarks[i] = " (not loaded: " + OneLine(err) + ")"
+			continue
+		}
+		remarks[i] = " (loaded below)"
+		skills.WriteString("\n" + strings.TrimRight(text, "\n") + "\n")
+	}
+	return h.text(files, "", func(i int) string { return remarks[i] }) + skills.String()
+}
+
 // text is like Text. It adds a remark after the profile and a remark after each skill.
 func (h Handoff) text(files []File, profile string, skill func(i int) string) string {
 	var b strings.Builder
