@@ -3,7 +3,7 @@
 package oxbow
 
 import (
-	"github.com/oxbow-memory/oxbow/internal/base/layer"
+	"github.com/oxbow-memory/oxbow/internal/base/overlayid"
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
@@ -14,7 +14,7 @@ type layered interface {
 	Under() []*Entry // the lower entries, as of the last refresh
 }
 
-const underID = layer.UnderID
+const underID = overlayid.UnderID
 
 // logOf returns the store if it is a log, or the upper store of an overlay if that is a
 // log. Otherwise it returns nil.

@@ -5,7 +5,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/setup"
 	"github.com/oxbow-memory/oxbow/internal/verb/clients"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
@@ -45,8 +45,9 @@ func (a *app) showFindings(out maintenance.DoctorOut) {
 	counts := map[string]int{}
 	for _, f := range out.Findings {
 		counts[f.Level]++
-		code, shown := map[string]string{"problem": screen.Red, "warning": screen.Bold, "ok": screen.Green}[f.Level]
-		if a.quiet && (!shown || code == screen.Green) {
+		colours := map[string]string{"problem": termtext.Red, "warning": termtext.Bold, "ok": termtext.Green}
+		code, shown := colours[f.Level]
+		if a.quiet && (!shown || code == termtext.Green) {
 			continue
 		}
 		line := f.What

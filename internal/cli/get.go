@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -38,7 +38,7 @@ pipe or with --raw its content alone, byte for byte.`,
 			a.note("%s", strings.TrimSpace(warning))
 		}
 		to := a.env.Stdout
-		if s, ok := to.(*screen.Writer); ok {
+		if s, ok := to.(*termtext.Writer); ok {
 			to = s.W // write the unchanged bytes
 		}
 		if out.Entry.Content != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
 	"github.com/oxbow-memory/oxbow/internal/hook"
@@ -82,7 +82,7 @@ func (a *app) hook(ctx context.Context, client string) {
 		return s
 	}
 	raw := readReport(ctx, a.env.Stdin)
-	copilot := clientline.Home("copilot", a.userHome(), a.env.Getenv)
+	copilot := clientfile.Home("copilot", a.userHome(), a.env.Getenv)
 	defer func() {
 		_, _ = stdout.Write(
 			a.hookWhys(

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
@@ -61,7 +61,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	clean := cleaner(home)
 	redactor := secret.NewRedactor(home)
 	raw := readReport(ctx, a.env.Stdin)
-	copilot := clientline.Home("copilot", a.userHome(), a.env.Getenv)
+	copilot := clientfile.Home("copilot", a.userHome(), a.env.Getenv)
 	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
 	l := layoutHook{a, d, home, state, bound, r, session.Event{Client: client}}
 	whys := func() []byte {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/agent/session/reading"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/origin"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -23,10 +23,10 @@ import (
 )
 
 // readLevels maps reading levels to the values in session events.
-var readLevels = map[reading.Level]string{
-	reading.Own:       session.ReadOwn,
-	reading.Unvouched: session.ReadUnvouched,
-	reading.Foreign:   session.ReadForeign,
+var readLevels = map[origin.Level]string{
+	origin.Own:       session.ReadOwn,
+	origin.Unvouched: session.ReadUnvouched,
+	origin.Foreign:   session.ReadForeign,
 }
 
 // traceCall determines the origin of the tool result in a report and stores fingerprints of the
@@ -54,7 +54,7 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: a.env.Now()}.Record(home)
 	}
-	if v.Level == reading.Own || e.Call.Command == "" || !a.hasWritten(home, e) {
+	if v.Level == origin.Own || e.Call.Command == "" || !a.hasWritten(home, e) {
 		return nil
 	}
 	since, names := a.lastReport(home, e), strings.Contains(string(r.Input), "oxbow")
@@ -64,32 +64,32 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 // judgeCall determines the origin of the tool result in a report. A result that contains tainted
 // entries of a memory counts as text of others, unless the fingerprints show that this home
 // returned the entries and stored them before.
-func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) reading.Verdict {
+func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
 	text := fingerprint.TextOf(r.Output)
-	v := reading.Judge(reading.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
-		reading.Machine{Getenv: getenv, Writers: p.Writers})
-	isWarned := v.Level == reading.Own && bytes.Contains(r.Output, []byte(session.Warned))
+	v := origin.Judge(origin.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
+		origin.Machine{Getenv: getenv, Writers: p.Writers})
+	isWarned := v.Level == origin.Own && bytes.Contains(r.Output, []byte(session.Warned))
 	if isWarned && len(p.Find([]string{text}, nil)[0].Foreign) == 0 {
-		v.Level, v.What = reading.Foreign, r.Tool+" tainted entry"
+		v.Level, v.What = origin.Foreign, r.Tool+" tainted entry"
 	}
 	return v
 }
 
 // keepRead stores fingerprints of a tool result and returns their identifier. The identifier is
 // "" if the text is the agent's own, or if the client does not report the result.
-func keepRead(p *fingerprint.File, v reading.Verdict, output []byte) (trace string, err error) {
-	if v.Level == reading.Own || output == nil {
+func keepRead(p *fingerprint.File, v origin.Verdict, output []byte) (trace string, err error) {
+	if v.Level == origin.Own || output == nil {
 		return "", nil
 	}
 	level := fingerprint.Foreign
-	if v.Level == reading.Unvouched {
+	if v.Level == origin.Unvouched {
 		level = fingerprint.Unvouched
 	}
 	return p.Add(level, fingerprint.TextOf(output), v.What)
 }
 
 // keepWritten records which files a call wrote.
-func keepWritten(p *fingerprint.File, v reading.Verdict) error {
+func keepWritten(p *fingerprint.File, v origin.Verdict) error {
 	if err := p.AddOwnPaths(v.Wrote...); err != nil {
 		return err
 	}
@@ -98,11 +98,11 @@ func keepWritten(p *fingerprint.File, v reading.Verdict) error {
 
 // keepRun records when a call ran that may have written text of others into files that it does not
 // name, so that the files that changed meanwhile are not taken for the agent's own.
-func keepRun(p *fingerprint.File, v reading.Verdict, from, to time.Time) error {
+func keepRun(p *fingerprint.File, v origin.Verdict, from, to time.Time) error {
 	switch v.Runs {
-	case reading.Foreign:
+	case origin.Foreign:
 		return p.AddRun(fingerprint.Foreign, from, to)
-	case reading.Unvouched:
+	case origin.Unvouched:
 		return p.AddRun(fingerprint.Unvouched, from, to)
 	}
 	return nil
@@ -137,7 +137,7 @@ func (a *app) lastReport(home string, e *session.Event) time.Time {
 // markWritten labels the notes that the command line wrote while a command ran whose output is
 // not the agent's own, because their text may have come through a pipe. Notes that were not
 // written by an agent are labelled only if the command contains the word oxbow.
-func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Time, named bool) {
+func (a *app) markWritten(ctx context.Context, v origin.Verdict, since time.Time, named bool) {
 	m, err := a.open(verb.Write)
 	if err != nil {
 		return // then the command cannot have written either
@@ -148,7 +148,7 @@ func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Tim
 	}
 	src.Actor = oxbow.Program
 	key := oxbow.LabelTaint
-	if v.Level == reading.Unvouched {
+	if v.Level == origin.Unvouched {
 		key = oxbow.LabelUnvouched
 	}
 	mark := oxbow.Label{Key: key, Value: v.What}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 

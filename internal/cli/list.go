@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -83,11 +83,11 @@ func (a *app) showTable(rows [][]string) {
 				row[3], " "))
 			continue
 		}
-		paint := []string{screen.Bold, "", "", screen.Dim, ""}
+		paint := []string{termtext.Bold, "", "", termtext.Dim, ""}
 		line := ""
 		for i, cell := range row {
 			if n == 0 {
-				paint[i] = screen.Dim
+				paint[i] = termtext.Dim
 			}
 			if wide[i] > 0 {
 				line += "  " + pad(a.paint(paint[i], fit(cell, wide[i])), wide[i])

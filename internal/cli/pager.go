@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
 // paged makes a command use a pager, and adds the flag that switches the pager off.
@@ -49,7 +49,7 @@ func (t *terminal) page(show func()) {
 	}
 	out, errs := t.env.Stdout, t.env.Stderr
 	var text, notes bytes.Buffer
-	t.env.Stdout, t.env.Stderr = &screen.Writer{W: &text}, &notes
+	t.env.Stdout, t.env.Stderr = &termtext.Writer{W: &text}, &notes
 	show()
 	t.env.Stdout, t.env.Stderr = out, errs
 	rows := 0

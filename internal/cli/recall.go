@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -137,7 +137,7 @@ func (a *app) showHits(hits []verb.Entry, excerpt int) {
 
 func (a *app) showHit(n int, h verb.Entry, excerpt int) {
 	slices.Sort(h.Words)
-	a.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, screen.Bold)
+	a.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, termtext.Bold)
 	meta := a.summary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
@@ -153,7 +153,7 @@ func (a *app) showHit(n int, h verb.Entry, excerpt int) {
 	}
 	rows := wrap(clean(text), a.width()-3)
 	if h.Content == nil && len(rows) > excerpt {
-		first := slices.IndexFunc(rows, func(row string) bool { return len(screen.Found(row, h.Words)) > 0 })
+		first := slices.IndexFunc(rows, func(row string) bool { return len(termtext.Found(row, h.Words)) > 0 })
 		if excerpt > 1 {
 			first-- // the row before it, for context
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/care/revert"
+	"github.com/oxbow-memory/oxbow/internal/history/revert"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 

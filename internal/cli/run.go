@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
@@ -29,7 +29,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	out := &checkedWriter{w: env.Stdout}
 	env.Stdout = out
 	if env.StdoutTerm {
-		env.Stdout = &screen.Writer{W: out}
+		env.Stdout = &termtext.Writer{W: out}
 	}
 	var shown *progressLine
 	if env.StderrTerm && env.Getenv("TERM") != "dumb" {

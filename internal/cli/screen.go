@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
@@ -42,14 +42,14 @@ func (t *terminal) colour() bool {
 
 // bold returns s in bold on a terminal with colour. All colours that oxbow uses are among the
 // sixteen that every scheme, dark or light, makes readable.
-func (t *terminal) bold(s string) string { return t.paint(screen.Bold, s) }
-func (t *terminal) dim(s string) string  { return t.paint(screen.Dim, s) }
+func (t *terminal) bold(s string) string { return t.paint(termtext.Bold, s) }
+func (t *terminal) dim(s string) string  { return t.paint(termtext.Dim, s) }
 
 func (t *terminal) paint(code, s string) string {
 	if s == "" || code == "" || !t.colour() {
 		return s
 	}
-	return code + s + screen.Plain
+	return code + s + termtext.Plain
 }
 
 // mark highlights the given words wherever they occur in s, and paints the rest with code. The
@@ -58,7 +58,7 @@ func (t *terminal) mark(s string, words []string, code string) string {
 	if !t.colour() {
 		return s
 	}
-	return screen.Mark(s, words, code)
+	return termtext.Mark(s, words, code)
 }
 
 // screen returns the number of columns of the terminal. It returns 80 if the number is unknown or
@@ -218,9 +218,9 @@ func (t *terminal) field(wide int, name, value string) {
 
 // Short names for functions of other packages that format text for people.
 var (
-	columns, fit, pad, wrap = screen.Columns, screen.Fit, screen.Pad, screen.Wrap
+	columns, fit, pad, wrap = termtext.Columns, termtext.Fit, termtext.Pad, termtext.Wrap
 
-	clean     = screen.Clean
+	clean     = termtext.Clean
 	count     = text.Count
 	bytesText = text.Bytes
 	quote     = text.ShellQuote

@@ -19,20 +19,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
 // shown replaces the colour codes of a screen, so that golden files are readable.
 var shown = strings.NewReplacer(
-	screen.Plain,
+	termtext.Plain,
 	"⟧",
-	screen.Bold,
+	termtext.Bold,
 	"⟦bold ",
-	screen.Dim,
+	termtext.Dim,
 	"⟦dim ",
-	screen.Red,
+	termtext.Red,
 	"⟦red ",
-	screen.Green,
+	termtext.Green,
 	"⟦green ",
 )
 
@@ -138,7 +138,7 @@ func TestColour(t *testing.T) {
 			w.vars[k] = v
 		}
 		w.env.StdoutTerm = c.term
-		if got := w.must(t, "recall", "idle"); strings.Contains(got, screen.Red+"idle"+screen.Plain) != c.want ||
+		if got := w.must(t, "recall", "idle"); strings.Contains(got, termtext.Red+"idle"+termtext.Plain) != c.want ||
 			strings.Contains(got, "\x1b") != c.want {
 			t.Errorf("%s: recall idle = %q, want the word marked: %v", c.name, got, c.want)
 		}

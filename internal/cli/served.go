@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/share/auth/oidc"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
@@ -75,7 +75,7 @@ func (a *app) rights(s serving) (auth.Permissions, error) {
 // served is a memory that a server serves: the options that its interfaces share, and the MCP
 // server.
 type served struct {
-	views view.Options
+	views rights.Options
 	mcp   *mcpserver.Server
 	other bool // the home has another layout than oxbow's own
 }
@@ -224,7 +224,7 @@ func (a *app) servedWithout(reason error) *served {
 	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand,
 		Sets: verb.Sets{verb.SetCore},
 		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + sentence(verb.Remedy(reason)))}
-	return &served{view.Options{Workspace: w}, mcpserver.New(w, &o), false}
+	return &served{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
 // servedAs builds the service from finished options.
@@ -237,7 +237,7 @@ func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string
 		return ""
 	}
 	return &served{
-		view.Options{Workspace: w, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights},
+		rights.Options{Workspace: w, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights},
 		mcpserver.New(w, &o),
 		other,
 	}

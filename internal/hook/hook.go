@@ -22,7 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
@@ -105,7 +105,7 @@ func Clients() []string {
 // events if the client or the event is unknown, or if the input is invalid.
 func Read(client string, stdin []byte, env Env) Report {
 	out := Report{Client: client}
-	r, ok := clientline.ReadReport(stdin)
+	r, ok := clientfile.ReadReport(stdin)
 	if known, there := adapters[client]; !there {
 		out.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
 		return out
@@ -141,7 +141,7 @@ func Read(client string, stdin []byte, env Env) Report {
 
 // agentOf returns the name of the sub-agent that a report is about, in the spelling of the
 // client's transcripts, or "" for the main agent.
-func agentOf(r clientline.Report, client string) string {
+func agentOf(r clientfile.Report, client string) string {
 	switch {
 	case client == "opencode":
 		return r.AgentType
@@ -155,7 +155,7 @@ func agentOf(r clientline.Report, client string) string {
 
 // events maps each event name of any client to the function that adds the session events of its
 // report.
-var events = map[string]func(out *Report, r *clientline.Report, e session.Event, clean func(string) string){
+var events = map[string]func(out *Report, r *clientfile.Report, e session.Event, clean func(string) string){
 	"SessionStart":       sessionStart,
 	"UserPromptSubmit":   promptSubmit,
 	"PostToolUse":        toolUse,
@@ -178,7 +178,7 @@ func (out *Report) add(e session.Event, kind session.Kind, text string) {
 // sources maps the clients' words for the start of a session to the common words.
 var sources = map[string]string{"new": "startup", "": "startup"}
 
-func sessionStart(out *Report, r *clientline.Report, e session.Event, _ func(string) string) {
+func sessionStart(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
 	if e.Agent != "" {
 		return
 	}
@@ -192,7 +192,7 @@ func sessionStart(out *Report, r *clientline.Report, e session.Event, _ func(str
 
 // promptSubmit ignores text that no person wrote: the task of a sub-agent, messages that the
 // client sends in the person's place, and the empty prompts that Qwen Code reports once a round.
-func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
+func promptSubmit(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if r.AgentID != "" || e.Agent != "" ||
 		slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
@@ -203,7 +203,7 @@ func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func
 	}
 }
 
-func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
+func toolUse(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	o := transcript.OutcomeOf(r.Response)
 	if len(r.Result) > 0 {
 		o = transcript.OutcomeOf(r.Result)
@@ -244,7 +244,7 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 const endOfSubagent = "complete_task"
 
 // outputOf returns the result of a tool call, or nil if the client does not report it.
-func outputOf(r *clientline.Report) json.RawMessage {
+func outputOf(r *clientfile.Report) json.RawMessage {
 	for _, raw := range []json.RawMessage{r.Result, r.Response} {
 		if len(raw) > 0 && string(raw) != "null" {
 			return raw
@@ -262,19 +262,19 @@ func outputOf(r *clientline.Report) json.RawMessage {
 var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
 	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
-func agentText(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
+func agentText(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if text := clean(r.Text); text != "" {
 		e.ID = r.TextID
 		out.add(e, session.Text, text)
 	}
 }
 
-func compacted(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
+func compacted(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	e.ID = e.Turn
 	out.add(e, session.Compact, transcript.SummaryText(r.Summary, clean))
 }
 
-func stopped(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
+func stopped(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if text := clean(cmp.Or(r.Last, r.Said)); text != "" {
 		out.add(e, session.Text, text)
 	}
@@ -286,7 +286,7 @@ func stopped(out *Report, r *clientline.Report, e session.Event, clean func(stri
 
 // subagentStop ignores the agent with which Claude Code compacts a conversation. That agent has
 // no type.
-func subagentStop(out *Report, r *clientline.Report, e session.Event, clean func(string) string) {
+func subagentStop(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
 	}
@@ -296,7 +296,7 @@ func subagentStop(out *Report, r *clientline.Report, e session.Event, clean func
 	}
 }
 
-func sessionEnd(out *Report, r *clientline.Report, e session.Event, _ func(string) string) {
+func sessionEnd(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
 	out.Final = true
 	e.Turn = ""
 	out.add(e, session.End, r.Reason)

@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -42,7 +42,7 @@ type home struct {
 	notes  *oxbow.Memory
 	path   string // of the notes
 	server *httptest.Server
-	views  *view.Options
+	views  *rights.Options
 }
 
 func newHome(t testing.TB) *home {
@@ -65,7 +65,7 @@ func newHome(t testing.TB) *home {
 	book, err := annotate.Open(tree, nil)
 	h.must(err)
 	set := &profile.Set{Places: []profile.Place{{FS: profiles, Dirs: profile.HomeDirs}}}
-	h.views = &view.Options{Profiles: set, Workspace: &verb.Workspace{
+	h.views = &rights.Options{Profiles: set, Workspace: &verb.Workspace{
 		Open:        func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.notes, nil },
 		Sessions:    func(context.Context) (*session.Archive, error) { return archive, nil },
 		Kept:        func(context.Context) (*session.Archive, error) { return archive, nil },

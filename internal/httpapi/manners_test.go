@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
 // Without a token there is the description, and nothing else.
@@ -181,7 +181,7 @@ func TestNoPaths(t *testing.T) {
 	}
 	var log bytes.Buffer
 	h.server = httptest.NewServer(
-		New(&view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+		New(&rights.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 			return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
 		}}}, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler(auth.Guard{
 			Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})},

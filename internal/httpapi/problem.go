@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -31,7 +31,7 @@ func problemOf(err error) remote.Problem {
 		p.Status = refused.Status
 		p.Code = codeOf(refused.Status)
 		p.Title = http.StatusText(refused.Status)
-	case errors.Is(err, view.ErrBound):
+	case errors.Is(err, rights.ErrBound):
 		p.Status = http.StatusForbidden
 		p.Code = "bound"
 		p.Title = "This token is bound to another profile"

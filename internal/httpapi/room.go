@@ -9,7 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
@@ -18,9 +18,9 @@ type roomKey struct{ token, profile string }
 
 // room is the state that requests with the same token and profile share.
 type room struct {
-	*view.View
+	*rights.View
 	key     roomKey
-	door    *view.Door
+	door    *rights.Door
 	replays replays
 	turns   turns // shared by all rooms of the server
 

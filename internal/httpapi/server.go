@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
 // Options configure a [Server]. For nil and zero fields, defaults apply.
@@ -34,7 +34,7 @@ type Options struct {
 
 // Server serves one memory. It is safe for concurrent use.
 type Server struct {
-	views *view.Options
+	views *rights.Options
 	opts  Options
 	mux   func() *http.ServeMux // built on the first request, because many programs never serve one
 	turns turns
@@ -45,7 +45,7 @@ type Server struct {
 
 // New returns a server for the views that v makes. The first call that needs the memory
 // opens it; the server does not close it.
-func New(v *view.Options, o *Options) *Server {
+func New(v *rights.Options, o *Options) *Server {
 	s := &Server{views: v, turns: newTurns(), rooms: map[roomKey]*room{}}
 	if o != nil {
 		s.opts = *o
@@ -90,7 +90,7 @@ func (s *Server) room(t auth.Token, profile string) (*room, error) {
 	r := &room{
 		View:  v,
 		key:   key,
-		door:  &view.Door{Name: "http", Run: hex.EncodeToString(run), Token: t.Name, Merge: s.opts.Merge},
+		door:  &rights.Door{Name: "http", Run: hex.EncodeToString(run), Token: t.Name, Merge: s.opts.Merge},
 		turns: s.turns,
 	}
 	s.rooms[key] = r

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -23,7 +23,7 @@ func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	const secret = "a-token-of-enough-length"
-	srv := httptest.NewServer(New(&view.Options{Workspace: w}, nil).Handler(auth.Guard{
+	srv := httptest.NewServer(New(&rights.Options{Workspace: w}, nil).Handler(auth.Guard{
 		Tokens: auth.Tokens{auth.New("t", secret, auth.Permissions{})},
 	}))
 	t.Cleanup(srv.Close)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 

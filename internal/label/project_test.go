@@ -34,19 +34,19 @@ func TestProjectOf(t *testing.T) {
 		{"worktree by a path",
 			map[string]string{
 				"/w/tree/.git":                           "gitdir: /w/clone/.git/worktrees/tree\n",
-				"/w/clone/.git/worktrees/tree/commondir": "../..\n",
+				"/w/clone/.git/worktrees/tree/commondir": "..\n",
 				"/w/clone/.git/HEAD":                     "x", "/w/clone/.git/config": origin,
 			}, "/w/tree", "homebrew-vtt", "/w/tree", nil},
 		{"worktree without a remote",
 			map[string]string{
 				"/w/tree/.git":                           "gitdir: ../clone/.git/worktrees/tree",
-				"/w/clone/.git/worktrees/tree/commondir": "../..",
+				"/w/clone/.git/worktrees/tree/commondir": "..",
 				"/w/clone/.git/HEAD":                     "x", "/w/clone/.git/config": "[core]\n",
 			}, "/w/tree/a", "clone", "/w/tree", nil},
 		{"worktree of a bare repository",
 			map[string]string{
 				"/w/tree/.git":                          "gitdir: /w/store.git/worktrees/tree",
-				"/w/store.git/worktrees/tree/commondir": "../..",
+				"/w/store.git/worktrees/tree/commondir": "..",
 				"/w/store.git/HEAD":                     "x",
 			}, "/w/tree", "store", "/w/tree", nil},
 		{"submodule",

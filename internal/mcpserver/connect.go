@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
 // Maximum size of an answer in bytes that clients pass to the model in full. Claude Code's
@@ -56,7 +56,7 @@ func (v *service) open(name string) (*mcp.Server, error) {
 	}
 	d := &transport{
 		service: v,
-		door:    view.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil},
+		door:    rights.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil},
 		loaded:  map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{},
 	}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},

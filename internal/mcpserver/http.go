@@ -19,7 +19,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -167,7 +167,7 @@ var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; resta
 func statusOf(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
-	case errors.Is(err, view.ErrBound):
+	case errors.Is(err, rights.ErrBound):
 		return http.StatusForbidden
 	case errors.Is(err, errFullHouse):
 		return http.StatusServiceUnavailable

@@ -18,7 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
 )
@@ -84,7 +84,7 @@ type Options struct {
 
 // Server serves one memory to any number of clients. It is safe for concurrent use.
 type Server struct {
-	views view.Options
+	views rights.Options
 	opts  Options
 	rand  sync.Mutex // guards opts.Rand
 }
@@ -96,7 +96,7 @@ func New(d *verb.Workspace, o *Options) *Server {
 	if o != nil {
 		s.opts = *o
 	}
-	s.views = view.Options{Workspace: d, Profiles: s.opts.Profiles, Bound: s.opts.Bound, Rights: s.opts.Rights}
+	s.views = rights.Options{Workspace: d, Profiles: s.opts.Profiles, Bound: s.opts.Bound, Rights: s.opts.Rights}
 	s.opts.Name = cmp.Or(s.opts.Name, "oxbow")
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
 // service is the memory as clients with the same rights see it, and the tools that they are
@@ -17,7 +17,7 @@ import (
 // workspace of the view.
 type service struct {
 	*Server
-	*view.View
+	*rights.View
 	tools        []verb.Tool
 	instructions string
 }

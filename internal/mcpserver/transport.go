@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
 // stateless is the first version of the protocol without sessions.
@@ -26,7 +26,7 @@ const stdioName = "mcp"
 // for all clients of one view.
 type transport struct {
 	*service
-	door view.Door // "mcp" or "http"
+	door rights.Door // "mcp" or "http"
 
 	stdio verb.LoadedProfiles // profiles loaded by the process, for standard streams
 

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -91,9 +91,9 @@ func workingDir(path string) string {
 	}
 	defer f.Close()
 	for r := bufio.NewReader(io.LimitReader(f, maxHead)); ; {
-		b, _, err := clientline.Next(r)
-		var l clientline.Claude      // Qwen Code uses the same field name
-		_ = clientline.Decode(b, &l) // ignore the error: a line that was cut off may still name the directory
+		b, _, err := clientfile.Next(r)
+		var l clientfile.Claude      // Qwen Code uses the same field name
+		_ = clientfile.Decode(b, &l) // ignore the error: a line that was cut off may still name the directory
 		if l.Dir != "" || err != nil {
 			return l.Dir
 		}

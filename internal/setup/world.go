@@ -8,7 +8,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
 // World is the machine on which clients are set up.
@@ -31,7 +31,7 @@ func (w World) dir(variable, otherwise string, p string) string {
 
 // home returns a path in a client's own directory.
 func (w World) home(client, p string) string {
-	return filepath.Join(clientline.Home(client, w.User, w.Getenv), filepath.FromSlash(p))
+	return filepath.Join(clientfile.Home(client, w.User, w.Getenv), filepath.FromSlash(p))
 }
 
 // config returns a path in the user's configuration directory, as Electron programs choose

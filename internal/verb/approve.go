@@ -17,7 +17,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/care/label"
+	"github.com/oxbow-memory/oxbow/internal/label"
 )
 
 // HeldIn is the argument of Held.

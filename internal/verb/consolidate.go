@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
-	"github.com/oxbow-memory/oxbow/internal/care/label"
+	"github.com/oxbow-memory/oxbow/internal/label"
 )
 
 // ConsolidateIn is the argument of Consolidate.

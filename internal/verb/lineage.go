@@ -8,7 +8,7 @@ import (
 	"errors"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
 // LineageIn is the argument of Lineage.

@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/care/label"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/label"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

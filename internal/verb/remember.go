@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 

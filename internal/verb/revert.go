@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/care/revert"
+	"github.com/oxbow-memory/oxbow/internal/history/revert"
 )
 
 // RevertIn is the argument of Revert. A change is selected if it matches all fields that are set.

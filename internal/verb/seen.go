@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
-	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
 // Seen holds the entries that one session was shown or wrote. In a home without a history, a verb

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
 // writeHead writes an entry of a list: its name, kind and dates, then its content or snippet. All

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
@@ -66,7 +66,7 @@ func large(b *testing.B) (*Server, *visitor) {
 		Place:  func() (verb.Place, error) { return verb.Place{Home: filepath.Dir(path), Store: path}, nil },
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
-	v := &view.Options{Workspace: work}
+	v := &rights.Options{Workspace: work}
 	return New(v, nil), &visitor{actor: oxbow.Person}
 }
 

@@ -18,7 +18,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
@@ -31,7 +31,7 @@ type call struct {
 	ctx     context.Context // stamped with the session's source
 	r       *http.Request
 	now     time.Time // in the time zone in which dates are shown
-	view    *view.View
+	view    *rights.View
 	work    *verb.Workspace
 	actor   oxbow.Actor
 	feed    *verb.Feed

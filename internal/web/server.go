@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
@@ -39,13 +39,13 @@ type Options struct {
 
 // Server serves the pages of one memory. It is safe for concurrent use.
 type Server struct {
-	views    *view.Options
+	views    *rights.Options
 	opts     Options
 	sessions *Sessions
 	assets   page.Assets
 
-	mu   sync.Mutex            // guards seen
-	seen map[string]*view.View // by session ID
+	mu   sync.Mutex              // guards seen
+	seen map[string]*rights.View // by session ID
 }
 
 // maxViews is the maximum number of cached views.
@@ -53,7 +53,7 @@ const maxViews = 256
 
 // New returns a server for the views of a memory. It opens no files. The server does not
 // close the memory.
-func New(v *view.Options, o *Options) *Server {
+func New(v *rights.Options, o *Options) *Server {
 	s := &Server{views: v, assets: page.NewAssets()}
 	if o != nil {
 		s.opts = *o
@@ -73,7 +73,7 @@ func New(v *view.Options, o *Options) *Server {
 }
 
 // view returns the memory as a visitor may see it.
-func (s *Server) view(visitor *visitor) (*view.View, error) {
+func (s *Server) view(visitor *visitor) (*rights.View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v := s.seen[visitor.id]; v != nil {
@@ -84,7 +84,7 @@ func (s *Server) view(visitor *visitor) (*view.View, error) {
 		return nil, err
 	}
 	if s.seen == nil || len(s.seen) >= maxViews {
-		s.seen = map[string]*view.View{}
+		s.seen = map[string]*rights.View{}
 	}
 	s.seen[visitor.id] = v
 	return v, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -38,11 +38,11 @@ type browser struct {
 	url    string // URL of the server
 	memory *oxbow.Memory
 	server *Server
-	views  *view.Options
+	views  *rights.Options
 }
 
 // open serves a new memory, which is checked at the end of the test, and signs in.
-func open(t *testing.T, rights auth.Permissions) *browser {
+func open(t *testing.T, rightsWord auth.Permissions) *browser {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
 	work := &verb.Workspace{
@@ -50,7 +50,7 @@ func open(t *testing.T, rights auth.Permissions) *browser {
 		Now:    func() time.Time { return clock },
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
-	b := &browser{t: t, memory: m, views: &view.Options{Workspace: work, Rights: rights}}
+	b := &browser{t: t, memory: m, views: &rights.Options{Workspace: work, Rights: rightsWord}}
 	b.server = New(b.views, &Options{Now: work.Now})
 	srv := httptest.NewServer(b.server.Handler(auth.Guard{
 		Tokens: auth.Tokens{auth.New("t", token, auth.Permissions{})},

@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/httpapi"
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
 // httpRun is one run of the command.
@@ -142,7 +142,7 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	views := &view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+	views := &rights.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return m, nil
 	}}}
 	guard := auth.Guard{Tokens: auth.Tokens{auth.New("bench", benchToken, auth.Permissions{})}}

@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/care/label"
+	"github.com/oxbow-memory/oxbow/internal/label"
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

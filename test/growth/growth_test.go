@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
@@ -181,8 +181,8 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"excerpt": func(_ context.Context, s string) { text.Excerpt(s, text.Crabtalk(s), 300) },
 	"screen": func(_ context.Context, s string) {
-		for _, line := range screen.Wrap(screen.Clean(s), 40) {
-			kept = screen.Fit(line, 20)
+		for _, line := range termtext.Wrap(termtext.Clean(s), 40) {
+			kept = termtext.Fit(line, 20)
 		}
 	},
 	"clip": func(_ context.Context, s string) {

@@ -35,10 +35,11 @@ var floors = []struct {
 	{"internal/tree/*", []string{".", "vfs", "internal/base/*", "internal/tree/*"}},
 	{"internal/code/git", []string{"vfs", "internal/base/*"}},
 	{"internal/code/*", []string{".", "vfs", "internal/base/*", "internal/code/*"}},
-	{"internal/care/*", []string{".", "vfs", "internal/base/*", "internal/search/*", "internal/care/*"}},
+	{"internal/label", []string{".", "internal/base/*", "internal/search/*", "internal/history/*"}},
+	{"internal/history/*", []string{".", "vfs", "internal/base/*", "internal/search/*", "internal/history/*"}},
 	{"internal/vectors", []string{".", "vfs"}},
 	{"internal/agent/prompt", []string{"internal/base/*"}},
-	{"internal/agent/clientline", []string{"vfs", "internal/base/*"}},
+	{"internal/agent/clientfile", []string{"vfs", "internal/base/*"}},
 	{"internal/agent/gate", []string{"internal/base/*", "internal/search/*"}},
 	{
 		"profile",
@@ -48,9 +49,9 @@ var floors = []struct {
 	{
 		"internal/agent/*",
 		[]string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*",
-			"internal/search/*", "internal/code/*", "internal/agent/*", "internal/care/*"},
+			"internal/search/*", "internal/code/*", "internal/agent/*", "internal/label", "internal/history/*"},
 	},
-	{"internal/setup", []string{"vfs", "internal/base/*", "internal/agent/clientline"}},
+	{"internal/setup", []string{"vfs", "internal/base/*", "internal/agent/clientfile"}},
 	{"internal/share/auth/oidc", []string{"internal/share/auth"}},
 	{
 		"internal/share/*",
@@ -106,8 +107,8 @@ var floors = []struct {
 // belowVerbs contains the packages that a verb may import.
 var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile", "internal/base/*",
 	"internal/screening/*", "internal/search/*", "internal/log/*",
-	"internal/tree/*", "internal/code/*", "internal/care/*", "internal/vectors", "internal/agent/*", "internal/setup",
-	"internal/share/*"}
+	"internal/tree/*", "internal/code/*", "internal/label", "internal/history/*", "internal/vectors",
+	"internal/agent/*", "internal/setup", "internal/share/*"}
 
 // testSupport contains the packages for tests. They may import testing, and only tests may import them.
 var testSupport = []string{"store/storetest", "layout/internal/layouttest", "vfs/vfstest", "test/crashfs",
@@ -203,8 +204,8 @@ var importRules = []rule{
 		"internal/tree/exchange/a.go": `package exchange; import (_ "` + module + `/internal/base/text"; _ "` +
 			module + `/internal/log/wal")`,
 		"internal/mcpserver/a_wasm.go": `package mcpserver; import _ "` + module + `/internal/tree/exchange"`,
-		"internal/verb/a.go":           `package verb; import _ "` + module + `/internal/verb/view"`,
-		"internal/verb/view/a.go":      `package view; import (_ "` + module + `/internal/verb"; _ "` + module + `")`,
+		"internal/verb/a.go":           `package verb; import _ "` + module + `/internal/verb/rights"`,
+		"internal/verb/rights/a.go":    `package rights; import (_ "` + module + `/internal/verb"; _ "` + module + `")`,
 		"helpers/a.go":                 `package helpers`,
 	}, []string{
 		"a.go: . may not import internal/tree/mdtree",
@@ -213,7 +214,7 @@ var importRules = []rule{
 		"internal/log/wal/a.go: internal/log/wal may not import .,",
 		"internal/base/y/a.go: internal/base/y may not import internal/verb",
 		"internal/mcpserver/a_wasm.go: internal/mcpserver may not import internal/tree/exchange",
-		"internal/verb/a.go: internal/verb may not import internal/verb/view", "vfs/a.go: vfs may not import .,",
+		"internal/verb/a.go: internal/verb may not import internal/verb/rights", "vfs/a.go: vfs may not import .,",
 	}}, {"LibraryIsLight", libraryIsLight, map[string]string{
 		"a.go": `package oxbow; import (_ "io/fs"; _ "` + module +
 			`/vfs"; _ "golang.org/x/sys/unix"; _ "net/http")`,

@@ -1,6 +1,6 @@
 // This file finds the directories in which clients store their files.
 
-package clientline
+package clientfile
 
 import (
 	"cmp"

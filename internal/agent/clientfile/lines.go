@@ -1,6 +1,6 @@
 // This file defines the lines in the transcripts of each client, with the fields that some caller uses.
 
-package clientline
+package clientfile
 
 import (
 	"encoding/json"

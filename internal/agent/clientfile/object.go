@@ -1,6 +1,6 @@
 // This file decodes only the requested fields of a JSON object.
 
-package clientline
+package clientfile
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // This file compares the decoder with encoding/json.
 
-package clientline
+package clientfile
 
 import (
 	"bytes"

@@ -1,7 +1,7 @@
 // This file opens transcripts. Codex compresses its transcripts after a week by Zstandard, and exports of
 // chats come in ZIP archives.
 
-package clientline
+package clientfile
 
 import (
 	"archive/zip"

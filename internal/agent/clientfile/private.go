@@ -1,6 +1,6 @@
 // This file removes what a person marked as private in a prompt.
 
-package clientline
+package clientfile
 
 import (
 	"regexp"

@@ -1,6 +1,6 @@
 // Tests that private parts of a prompt are left out.
 
-package clientline
+package clientfile
 
 import (
 	"strings"

@@ -1,12 +1,12 @@
 // This file reads the lines of a transcript one by one, with bounded memory.
 
-// Package clientline reads the transcripts of agent clients, with one JSON object in each line, and the
+// Package clientfile reads the transcripts of agent clients, with one JSON object in each line, and the
 // reports that clients send to hooks. It also knows the directories in which clients store their files.
 // The callers interpret the objects.
 //
 // Most of a line is data that no caller needs, such as the output of a tool. The fields are therefore
 // found without decoding the rest of the line.
-package clientline
+package clientfile
 
 import "bufio"
 

@@ -1,6 +1,6 @@
 // This file parses the reports that clients send to hooks.
 
-package clientline
+package clientfile
 
 import (
 	"bytes"

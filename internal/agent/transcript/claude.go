@@ -20,7 +20,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
 // isClaude recognizes lines that no other program writes: a message with content (other programs
@@ -55,8 +55,8 @@ func newClaude(t *Transcript) reader {
 }
 
 func (c *claude) line(b []byte) error {
-	var l clientline.Claude
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Claude
+	if !clientfile.Decode(b, &l) {
 		return errLine
 	}
 	key := ""
@@ -87,10 +87,10 @@ func (c *claude) line(b []byte) error {
 	return nil
 }
 
-func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
-	var blocks []clientline.ClaudeBlock
-	if !clientline.DecodeArray(l.Message.Content, &blocks) {
-		for _, t := range clientline.Texts(l.Message.Content) {
+func (c *claude) assistant(l *clientfile.Claude, r *reasoning) *reasoning {
+	var blocks []clientfile.ClaudeBlock
+	if !clientfile.DecodeArray(l.Message.Content, &blocks) {
+		for _, t := range clientfile.Texts(l.Message.Content) {
 			r = r.says(t)
 		}
 		return r
@@ -137,9 +137,9 @@ func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
 	return r
 }
 
-func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
-	var blocks []clientline.ClaudeBlock
-	if clientline.DecodeArray(l.Message.Content, &blocks) {
+func (c *claude) user(l *clientfile.Claude, r *reasoning) *reasoning {
+	var blocks []clientfile.ClaudeBlock
+	if clientfile.DecodeArray(l.Message.Content, &blocks) {
 		results := 0
 		for _, b := range blocks {
 			if b.Type == "tool_result" {
@@ -163,13 +163,13 @@ func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
 			if results == 1 && json.Unmarshal(l.Result, &res) != nil {
 				res = claudeResult{}
 			}
-			c.finish(call, &res, clientline.Text(b.Content, "text"))
+			c.finish(call, &res, clientfile.Text(b.Content, "text"))
 		}
 	}
 	if l.Meta || l.Summary {
 		return r
 	}
-	for _, t := range clientline.Texts(l.Message.Content, "text") {
+	for _, t := range clientfile.Texts(l.Message.Content, "text") {
 		t = strings.TrimSpace(t)
 		if t != "" && !isInjected(t) {
 			r = r.startRequest(t)

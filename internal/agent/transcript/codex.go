@@ -23,7 +23,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -90,16 +90,16 @@ func newCodex(t *Transcript) reader {
 }
 
 func (c *codex) line(b []byte) error {
-	var l clientline.Codex
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Codex
+	if !clientfile.Decode(b, &l) {
 		return errLine
 	}
 	payload := l.Payload
 	if payload == nil { // the old format
 		payload = b
 	}
-	var it clientline.CodexItem
-	if !clientline.Decode(payload, &it) {
+	var it clientfile.CodexItem
+	if !clientfile.Decode(payload, &it) {
 		return errLine
 	}
 	switch l.Type {
@@ -123,7 +123,7 @@ func (c *codex) line(b []byte) error {
 
 // meta reads the first header. The transcript of a forked session repeats the parent's header after
 // its own.
-func (c *codex) meta(it *clientline.CodexItem) {
+func (c *codex) meta(it *clientfile.CodexItem) {
 	if it.ID == "" || c.session != "" {
 		return
 	}
@@ -137,7 +137,7 @@ func (c *codex) meta(it *clientline.CodexItem) {
 	}
 }
 
-func (c *codex) context(it *clientline.CodexItem) {
+func (c *codex) context(it *clientfile.CodexItem) {
 	if it.Dir != "" {
 		c.dir = it.Dir
 	}
@@ -151,10 +151,10 @@ var oldCwd = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<cwd>([^<]{1,1000})</cwd>`)
 })
 
-func (c *codex) item(it *clientline.CodexItem, at time.Time) {
+func (c *codex) item(it *clientfile.CodexItem, at time.Time) {
 	switch it.Type {
 	case "message":
-		for _, t := range clientline.Texts(it.Content, "output_text", "input_text", "text") {
+		for _, t := range clientfile.Texts(it.Content, "output_text", "input_text", "text") {
 			switch it.Role {
 			case "assistant":
 				c.r = c.r.says(t)
@@ -166,7 +166,7 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 			}
 		}
 	case "reasoning":
-		for _, t := range clientline.Texts(it.Summary, "summary_text") {
+		for _, t := range clientfile.Texts(it.Summary, "summary_text") {
 			c.r = c.r.thinks(t)
 		}
 	case "function_call":
@@ -202,7 +202,7 @@ func (c *codex) recordUserRequest(t string) {
 }
 
 // shellCall searches a function call for a call of apply_patch.
-func (c *codex) shellCall(it *clientline.CodexItem, s *codexShell, at time.Time) {
+func (c *codex) shellCall(it *clientfile.CodexItem, s *codexShell, at time.Time) {
 	dir := s.Workdir + s.Dir
 	if it.Name == "apply_patch" {
 		c.call(it.CallID, s.Input+s.Patch, dir, at)
@@ -246,7 +246,7 @@ func (c *codex) call(id, patch, dir string, at time.Time) *codexCall {
 	return call
 }
 
-func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
+func (c *codex) event(it *clientfile.CodexItem, at time.Time) error {
 	switch it.Type {
 	case "agent_message":
 		c.r = c.r.says(it.Message)
@@ -257,17 +257,17 @@ func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 	case "patch_apply_end":
 		c.recordPatch(it, it.CallID, it.Success != nil && *it.Success, at)
 	case "item_completed":
-		var in clientline.CodexItem
-		if !clientline.Decode(it.Item, &in) {
+		var in clientfile.CodexItem
+		if !clientfile.Decode(it.Item, &in) {
 			return errLine
 		}
 		switch in.Type {
 		case "AgentMessage":
-			for _, t := range clientline.Texts(in.Content, "Text", "text") {
+			for _, t := range clientfile.Texts(in.Content, "Text", "text") {
 				c.r = c.r.says(t)
 			}
 		case "UserMessage":
-			for _, t := range clientline.Texts(in.Content, "text") {
+			for _, t := range clientfile.Texts(in.Content, "text") {
 				c.recordUserRequest(t)
 			}
 		case "Reasoning":
@@ -283,7 +283,7 @@ func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 
 // recordPatch records the changes by a patch. The transcript need not contain the call, because the
 // model can write a program that calls apply_patch.
-func (c *codex) recordPatch(it *clientline.CodexItem, id string, ok bool, at time.Time) {
+func (c *codex) recordPatch(it *clientfile.CodexItem, id string, ok bool, at time.Time) {
 	call := c.call(id, "", "", at)
 	if call == nil || call.changes != nil {
 		return
@@ -300,7 +300,7 @@ var exitCode = sync.OnceValue(func() *regexp.Regexp {
 // hasSucceeded reports whether the output of apply_patch indicates success. The output is a text, JSON
 // with an exit code as a text, or blocks of text.
 func hasSucceeded(raw json.RawMessage) bool {
-	text := clientline.Text(raw, "input_text", "output_text", "text")
+	text := clientfile.Text(raw, "input_text", "output_text", "text")
 	if text == "" {
 		var o struct {
 			Content string `json:"content"`

@@ -7,12 +7,12 @@
 
 package transcript
 
-import "github.com/oxbow-memory/oxbow/internal/agent/clientline"
+import "github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 
 // isCopilot recognizes the first event.
 func isCopilot(b []byte) bool {
-	var l clientline.Copilot
-	return clientline.Decode(b, &l) && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
+	var l clientfile.Copilot
+	return clientfile.Decode(b, &l) && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
 }
 
 type copilot struct {
@@ -23,8 +23,8 @@ type copilot struct {
 func newCopilot(t *Transcript) reader { return &copilot{chat: newChat(t), names: map[string]string{}} }
 
 func (c *copilot) line(b []byte) error {
-	var l clientline.Copilot
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Copilot
+	if !clientfile.Decode(b, &l) {
 		return errLine
 	}
 	d := &l.Data
@@ -43,12 +43,12 @@ func (c *copilot) line(b []byte) error {
 	case "subagent.started":
 		c.names[l.Agent] = d.AgentName
 	case "user.message":
-		for _, t := range clientline.Texts(d.Content, "text") {
+		for _, t := range clientfile.Texts(d.Content, "text") {
 			c.recordRequest(sub, t)
 		}
 	case "assistant.message":
 		c.model = d.Model
-		for _, t := range clientline.Texts(d.Content, "text") {
+		for _, t := range clientfile.Texts(d.Content, "text") {
 			c.says(sub, t)
 		}
 		for _, r := range d.Requests {

@@ -13,13 +13,13 @@ package transcript
 import (
 	"encoding/json"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
 // isGemini recognizes the header.
 func isGemini(b []byte) bool {
-	var l clientline.Gemini
-	return clientline.Decode(b, &l) && l.Session != "" && l.Start != "" && l.ID == "" && l.Type == ""
+	var l clientfile.Gemini
+	return clientfile.Decode(b, &l) && l.Session != "" && l.Start != "" && l.ID == "" && l.Type == ""
 }
 
 type gemini struct {
@@ -34,8 +34,8 @@ func newGemini(t *Transcript) reader {
 }
 
 func (c *gemini) line(b []byte) error {
-	var m clientline.Gemini
-	if !clientline.Decode(b, &m) {
+	var m clientfile.Gemini
+	if !clientfile.Decode(b, &m) {
 		return errLine
 	}
 	switch {
@@ -43,7 +43,7 @@ func (c *gemini) line(b []byte) error {
 		var set struct {
 			Messages []json.RawMessage `json:"messages"`
 		}
-		_ = clientline.Decode(m.Set, &set)
+		_ = clientfile.Decode(m.Set, &set)
 		for _, more := range set.Messages {
 			if err := c.line(more); err != nil {
 				return err
@@ -59,7 +59,7 @@ func (c *gemini) line(b []byte) error {
 			c.sub = "sub-agent"
 		}
 	case m.Type == "user":
-		for _, t := range clientline.Texts(m.Content) {
+		for _, t := range clientfile.Texts(m.Content) {
 			c.recordRequest(c.sub, t)
 		}
 	case m.Type == "gemini":
@@ -70,7 +70,7 @@ func (c *gemini) line(b []byte) error {
 
 // message reads a message. If the message is repeated, it starts from the reasoning before the
 // message.
-func (c *gemini) message(m *clientline.Gemini) {
+func (c *gemini) message(m *clientfile.Gemini) {
 	if m.ID != "" && m.ID == c.last {
 		c.said[c.sub] = c.before[m.ID]
 	} else if c.before[m.ID] != nil {
@@ -87,7 +87,7 @@ func (c *gemini) message(m *clientline.Gemini) {
 	for _, t := range thoughts {
 		c.thinks(c.sub, t.Subject+"\n"+t.Description)
 	}
-	for _, t := range clientline.Texts(m.Content) {
+	for _, t := range clientfile.Texts(m.Content) {
 		c.says(c.sub, t)
 	}
 	for _, call := range m.Calls {

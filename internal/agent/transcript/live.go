@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -49,8 +49,8 @@ type Report struct {
 	Secret func(string) bool   // reports whether lines contain secrets; such lines get no annotation
 }
 
-func (r Report) read() (*clientline.Report, bool) {
-	l, ok := clientline.ReadReport(r.Raw)
+func (r Report) read() (*clientfile.Report, bool) {
+	l, ok := clientfile.ReadReport(r.Raw)
 	return &l, ok && filepath.IsLocal(l.Session)
 }
 
@@ -98,35 +98,35 @@ var (
 // name of the call in the transcript.
 var liveReaders = map[string]struct {
 	reader string
-	answer func(l *clientline.Report, in reader) (line any, call string)
+	answer func(l *clientfile.Report, in reader) (line any, call string)
 }{
-	"claude": {"claude-code", func(l *clientline.Report, _ reader) (any, string) {
+	"claude": {"claude-code", func(l *clientfile.Report, _ reader) (any, string) {
 		return map[string]any{"type": "user", "sessionId": l.Session, "isSidechain": l.AgentID != "",
 			"agentId": l.AgentID, "toolUseResult": l.Response,
 			"message": map[string]any{
 				"content": []any{map[string]any{"type": "tool_result", "tool_use_id": l.UseID, "content": ""}},
 			}}, l.UseID
 	}},
-	"codex": {"codex", func(l *clientline.Report, _ reader) (any, string) {
+	"codex": {"codex", func(l *clientfile.Report, _ reader) (any, string) {
 		return map[string]any{
 			"type":    "response_item",
 			"payload": map[string]any{"type": "custom_tool_call_output", "call_id": l.UseID, "output": l.Response},
 		}, l.UseID
 	}},
-	"gemini": {"gemini", func(l *clientline.Report, _ reader) (any, string) {
+	"gemini": {"gemini", func(l *clientfile.Report, _ reader) (any, string) {
 		status, shown := callOutcome(l)
 		call := map[string]any{"name": l.Tool, "args": l.Input, "status": status, "resultDisplay": shown}
 		return map[string]any{"type": "gemini", "toolCalls": []any{call}}, l.Session + " " +
 			parseCall(l.Tool, l.Input).argumentKey()
 	}},
-	"copilot": {"copilot", func(l *clientline.Report, in reader) (any, string) {
+	"copilot": {"copilot", func(l *clientfile.Report, in reader) (any, string) {
 		id := in.(*copilot).pendingCall(parseCall(l.Tool, l.Input))
 		return map[string]any{
 			"type": "tool.execution_complete",
 			"data": map[string]any{"toolCallId": id, "success": true},
 		}, l.Session + " " + id
 	}},
-	"qwen": {"qwen", func(l *clientline.Report, _ reader) (any, string) {
+	"qwen": {"qwen", func(l *clientfile.Report, _ reader) (any, string) {
 		status, shown := callOutcome(l)
 		answer := map[string]any{"functionResponse": map[string]any{"id": l.CallID}}
 		return map[string]any{"type": "tool_result", "sessionId": l.Session, "cwd": l.Dir,
@@ -138,14 +138,14 @@ var liveReaders = map[string]struct {
 				}}, l.Session +
 				" " + l.CallID
 	}},
-	"opencode": {"opencode", func(l *clientline.Report, _ reader) (any, string) {
+	"opencode": {"opencode", func(l *clientfile.Report, _ reader) (any, string) {
 		return l, l.Session + " " + l.UseID
 	}},
 }
 
 // callOutcome returns the status of a call, in the words of the transcripts of Gemini CLI and Qwen
 // Code, and the data that the client shows.
-func callOutcome(l *clientline.Report) (status string, shown json.RawMessage) {
+func callOutcome(l *clientfile.Report) (status string, shown json.RawMessage) {
 	var o struct {
 		Display json.RawMessage `json:"returnDisplay"`
 		Error   json.RawMessage `json:"error"`
@@ -204,7 +204,7 @@ func (r Report) hasSecret(a annotate.Record) bool {
 }
 
 // editsFiles reports whether the report is about an editing tool.
-func editsFiles(l *clientline.Report) bool {
+func editsFiles(l *clientfile.Report) bool {
 	switch strings.ToLower(l.Tool) {
 	case "notebookedit", "multiedit":
 		return true
@@ -216,7 +216,7 @@ func editsFiles(l *clientline.Report) bool {
 
 // afterEdit reads the transcript until it contains the call of a report, for at most lateWait. It
 // returns only the edits of that call.
-func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcript, error) {
+func (r Report) afterEdit(ctx context.Context, l *clientfile.Report) (*Transcript, error) {
 	ctx, stop := context.WithTimeout(ctx, lateWait)
 	defer stop()
 	for size := int64(-1); ; {
@@ -244,7 +244,7 @@ func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcrip
 
 // transcriptPath returns the path of the transcript for a report. In Claude Code, a sub-agent has a
 // transcript of its own next to the session's. Qwen Code has a directory for them.
-func (r Report) transcriptPath(l *clientline.Report) string {
+func (r Report) transcriptPath(l *clientfile.Report) string {
 	switch {
 	case l.AgentTranscript != "":
 		return l.AgentTranscript
@@ -264,7 +264,7 @@ func (r Report) transcriptPath(l *clientline.Report) string {
 }
 
 // replayTurn reads the last turn of a transcript.
-func (r Report) replayTurn(l *clientline.Report) (*Transcript, error) {
+func (r Report) replayTurn(l *clientfile.Report) (*Transcript, error) {
 	t, in, err := r.replayEnd(l, turnPart)
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (r Report) replayTurn(l *clientline.Report) (*Transcript, error) {
 
 // replayCall reads the end of a transcript, and the report as its next line. It returns only the
 // edits of the report's call.
-func (r Report) replayCall(l *clientline.Report) (*Transcript, error) {
+func (r Report) replayCall(l *clientfile.Report) (*Transcript, error) {
 	t, in, err := r.replayEnd(l, lastPart)
 	if err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (r Report) replayCall(l *clientline.Report) (*Transcript, error) {
 
 // replayEnd reads at most maxBytes of the end of a transcript, and returns the reader, which can read
 // more lines.
-func (r Report) replayEnd(l *clientline.Report, maxBytes int64) (t *Transcript, in reader, err error) {
+func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, in reader, err error) {
 	text, err := readEnd(r.transcriptPath(l), maxBytes)
 	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
 		return nil, nil, err

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -105,7 +105,7 @@ func (s *session) until(now time.Time) []byte {
 // come then.
 func (s *session) write(report, text []byte) Report {
 	s.t.Helper()
-	var l clientline.Report
+	var l clientfile.Report
 	if err := json.Unmarshal(report, &l); err != nil {
 		s.t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (s *session) write(report, text []byte) Report {
 // apply makes the edit of a report in the tree, as the client has done.
 func (s *session) apply(report []byte) {
 	s.t.Helper()
-	var l clientline.Report
+	var l clientfile.Report
 	if err := json.Unmarshal(report, &l); err != nil {
 		s.t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestLive(t *testing.T) {
 			s.put("hello.go", hello)
 			var live []annotate.Record
 			for _, report := range s.reports {
-				var l clientline.Report
+				var l clientfile.Report
 				if err := json.Unmarshal(report, &l); err != nil {
 					t.Fatal(err)
 				}

@@ -13,11 +13,11 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
 type opencodeLine struct {
-	clientline.Report
+	clientfile.Report
 
 	Kind   string `json:"kind"`
 	Client string `json:"client"`

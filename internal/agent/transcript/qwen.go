@@ -9,12 +9,12 @@
 
 package transcript
 
-import "github.com/oxbow-memory/oxbow/internal/agent/clientline"
+import "github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 
 // isQwen recognizes the parts of a message, which Claude Code does not have.
 func isQwen(b []byte) bool {
-	var l clientline.Qwen
-	return clientline.Decode(b, &l) && l.UUID != "" && l.Session != "" &&
+	var l clientfile.Qwen
+	return clientfile.Decode(b, &l) && l.UUID != "" && l.Session != "" &&
 		(len(l.Message.Parts) > 0 || l.Provenance != "")
 }
 
@@ -23,8 +23,8 @@ type qwen struct{ *chat }
 func newQwen(t *Transcript) reader { return qwen{newChat(t)} }
 
 func (c qwen) line(b []byte) error {
-	var l clientline.Qwen
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Qwen
+	if !clientfile.Decode(b, &l) {
 		return errLine
 	}
 	sub := l.AgentName

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
 // client is a program whose transcripts can be read.
@@ -43,12 +43,12 @@ func Read(r io.Reader) (*Transcript, error) {
 	}
 	br := bufio.NewReaderSize(r, 1<<16)
 	for last := false; !last; {
-		b, size, err := clientline.Next(br)
+		b, size, err := clientfile.Next(br)
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("reading a transcript: %w", err)
 		}
 		last = err == io.EOF
-		long := size > clientline.Max
+		long := size > clientfile.Max
 		b = bytes.TrimSpace(b)
 		if long || len(b) > 0 {
 			t.Lines++

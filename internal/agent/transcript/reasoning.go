@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -23,7 +23,7 @@ type reasoning struct {
 
 // startRequest starts again with a new request of the user, without its private parts.
 func (r *reasoning) startRequest(text string) *reasoning {
-	return &reasoning{asked: clientline.WithoutPrivate(text)}
+	return &reasoning{asked: clientfile.WithoutPrivate(text)}
 }
 
 func (r *reasoning) says(text string) *reasoning {

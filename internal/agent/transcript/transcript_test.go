@@ -20,7 +20,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
@@ -217,7 +217,7 @@ func TestLongLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := `{"type":"message","text":"` + strings.Repeat("x", clientline.Max) + "\"}\n"
+	long := `{"type":"message","text":"` + strings.Repeat("x", clientfile.Max) + "\"}\n"
 	tr, err := Read(strings.NewReader(long + string(text)))
 	if err != nil || tr.Bad != 1 || len(tr.Edits) != 1 {
 		t.Errorf("Read after a long line = %+v, %v", tr, err)

@@ -1,8 +1,8 @@
 // This file selects the sentence with a reason.
 
-// Package reason selects, from what an agent said before an edit, the sentence with the
+// Package editreason selects, from what an agent said before an edit, the sentence with the
 // reason for the edit.
-package reason
+package editreason
 
 import (
 	"regexp"

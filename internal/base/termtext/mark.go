@@ -1,6 +1,6 @@
 // This file highlights words in a text.
 
-package screen
+package termtext
 
 import (
 	"slices"

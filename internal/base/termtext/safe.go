@@ -1,7 +1,7 @@
 // This file makes text safe for a terminal: control characters, characters that reorder
 // text, and invisible characters are replaced by escapes.
 
-package screen
+package termtext
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
-// Package screen formats text for a terminal with columns, wrapping and colours, and makes
+// Package termtext formats text for a terminal with columns, wrapping and colours, and makes
 // it safe to print.
-package screen
+package termtext
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
 // Tests layout by columns, and what is not shown as it is.
 
-package screen
+package termtext
 
 import (
 	"bytes"

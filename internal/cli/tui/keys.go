@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
 // code identifies a key.
@@ -77,7 +77,7 @@ func nextKey(b []byte, last bool) (k key, n int) {
 		return key{}, 0
 	}
 	r, n := utf8.DecodeRune(b)
-	if (r == utf8.RuneError && n == 1) || screen.Harmful(r) {
+	if (r == utf8.RuneError && n == 1) || termtext.Harmful(r) {
 		return key{code: unknown}, n
 	}
 	return key{typed, string(r)}, n
@@ -149,7 +149,7 @@ func pasted(b []byte, last bool) (key, int) {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			return ' '
-		case r == utf8.RuneError || screen.Harmful(r):
+		case r == utf8.RuneError || termtext.Harmful(r):
 			return -1
 		}
 		return r

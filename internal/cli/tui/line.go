@@ -5,7 +5,7 @@ package tui
 import (
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
 // line is a text of one line with a cursor.
@@ -76,13 +76,13 @@ func (l *line) press(k key) bool {
 // cursor. An ellipsis replaces the text that does not fit.
 func (l *line) show(n int) (text string, cursor int) {
 	before := safe(string(l.text[:l.at]))
-	if screen.Columns(before) >= n {
+	if termtext.Columns(before) >= n {
 		rs := []rune(before)
 		from := len(rs)
-		for from > 0 && screen.Columns(string(rs[from-1:])) < n-1 {
+		for from > 0 && termtext.Columns(string(rs[from-1:])) < n-1 {
 			from--
 		}
 		before = "…" + string(rs[from:])
 	}
-	return screen.Fit(before+safe(string(l.text[l.at:])), n), screen.Columns(before)
+	return termtext.Fit(before+safe(string(l.text[l.at:])), n), termtext.Columns(before)
 }

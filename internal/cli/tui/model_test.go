@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
@@ -88,15 +88,15 @@ func (p *player) rows() (rows []string) {
 		p.t.Fatalf("at %v: %d rows, cursor in column %d of row %d", p.m.size, len(f.rows), f.column, f.row)
 	}
 	for _, row := range f.rows {
-		for _, c := range screen.Painted {
+		for _, c := range termtext.Painted {
 			row = strings.ReplaceAll(row, c, "")
 		}
 		if i := strings.IndexFunc(row, func(r rune) bool {
-			return screen.Harmful(r) || r == '\n' || r == '\t'
+			return termtext.Harmful(r) || r == '\n' || r == '\t'
 		}); i >= 0 {
 			p.t.Fatalf("at %v: row %q holds %q", p.m.size, row, row[i:])
 		}
-		if n := screen.Columns(row); n > max(p.m.width, 4) {
+		if n := termtext.Columns(row); n > max(p.m.width, 4) {
 			p.t.Fatalf("at %v: row %q has %d columns", p.m.size, row, n)
 		}
 		rows = append(rows, strings.TrimRight(row, " "))
@@ -451,7 +451,7 @@ func TestPreviewShowsWhatWasFound(t *testing.T) {
 	if rows := p.rows(); !slices.Contains(rows, "The needle.") {
 		t.Errorf("the preview is\n%s", strings.Join(rows, "\n"))
 	}
-	if view := strings.Join(p.m.view().rows, "\n"); !strings.Contains(view, screen.Red+"needle"+screen.Plain) {
+	if view := strings.Join(p.m.view().rows, "\n"); !strings.Contains(view, termtext.Red+"needle"+termtext.Plain) {
 		t.Errorf("what was found is not marked in %q", view)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
 // pager shows one entry.
@@ -26,21 +26,21 @@ func (p *pager) wrap(width, height int) {
 	if p.width != width || p.rows == nil {
 		p.width, p.rows = width, nil
 		if p.hit.Warning != "" {
-			for _, row := range screen.Break(safe(p.hit.Warning), width) {
-				p.rows = append(p.rows, paint(screen.Red, row))
+			for _, row := range termtext.Break(safe(p.hit.Warning), width) {
+				p.rows = append(p.rows, paint(termtext.Red, row))
 			}
 		}
 		for _, f := range p.whole.Facts {
 			named := min(factWidth, width/3)
-			head := screen.Pad(screen.Fit(f.Name, max(named, 1)), named) + " "
-			for _, row := range screen.Break(safe(f.Value), max(width-named-1, 1)) {
-				p.rows = append(p.rows, paint(screen.Dim, head)+row)
+			head := termtext.Pad(termtext.Fit(f.Name, max(named, 1)), named) + " "
+			for _, row := range termtext.Break(safe(f.Value), max(width-named-1, 1)) {
+				p.rows = append(p.rows, paint(termtext.Dim, head)+row)
 				head = strings.Repeat(" ", named+1)
 			}
 		}
 		p.rows = append(p.rows, "")
 		p.textAt = len(p.rows)
-		p.rows = append(p.rows, screen.Break(screen.Clean(strings.TrimRight(p.whole.Text, "\n")), width)...)
+		p.rows = append(p.rows, termtext.Break(termtext.Clean(strings.TrimRight(p.whole.Text, "\n")), width)...)
 	}
 	p.scroll(0)
 }
@@ -59,7 +59,7 @@ func (p *pager) view() (rows []string, where string) {
 	for i := p.top; i < end; i++ {
 		row := p.rows[i]
 		if i >= p.textAt {
-			row = screen.Mark(row, p.hit.Words, "")
+			row = termtext.Mark(row, p.hit.Words, "")
 		}
 		rows = append(rows, row)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
 // Terminal is a terminal that reads keys and shows a screen.
@@ -90,7 +90,7 @@ func (t *Terminal) draw(f frame) error {
 			continue
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K", i+1)
-		_, _ = (&screen.Writer{W: &b}).Write([]byte(row)) // even if row contains harmful characters
+		_, _ = (&termtext.Writer{W: &b}).Write([]byte(row)) // even if row contains harmful characters
 	}
 	if f.cursor {
 		fmt.Fprintf(&b, "\x1b[%d;%dH\x1b[?25h", f.row+1, f.column+1)

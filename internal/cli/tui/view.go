@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
@@ -67,16 +67,16 @@ func (m *model) view() frame {
 // style returns the style of an element that has the focus in the given mode.
 func (m *model) style(has mode) string {
 	if m.mode == has || (m.mode == doubting && m.doubts == has) {
-		return screen.Bold
+		return termtext.Bold
 	}
-	return screen.Dim
+	return termtext.Dim
 }
 
 // foundRows returns the rows between the query and the footer.
 func (m *model) foundRows() (rows []string) {
 	state, listed, previewed := m.layout()
 	if state {
-		rows = append(rows, paint(screen.Dim, screen.Fit(safe(m.state()), m.width)))
+		rows = append(rows, paint(termtext.Dim, termtext.Fit(safe(m.state()), m.width)))
 	}
 	hits, chosen := m.list.shown(listed)
 	if len(hits) == 0 {
@@ -88,9 +88,9 @@ func (m *model) foundRows() (rows []string) {
 	}
 	rows = append(rows, list...)
 	if h, ok := m.list.hit(); ok && previewed > 0 {
-		title := screen.Fit("── "+safe(h.Meta)+" ", m.width)
-		title += strings.Repeat("─", max(m.width-screen.Columns(title), 0))
-		rows = append(append(rows, paint(screen.Dim, title)), preview(h, min(m.width, widest), previewed)...)
+		title := termtext.Fit("── "+safe(h.Meta)+" ", m.width)
+		title += strings.Repeat("─", max(m.width-termtext.Columns(title), 0))
+		rows = append(append(rows, paint(termtext.Dim, title)), preview(h, min(m.width, widest), previewed)...)
 	}
 	return rows
 }
@@ -125,8 +125,8 @@ func (m *model) state() string {
 // reasons returns rows that explain why nothing was found.
 func (m *model) reasons() (rows []string) {
 	for _, w := range slices.Concat(m.list.Why, m.list.Notes) {
-		for i, row := range screen.Break(safe(w), max(m.width-2, 1)) {
-			rows = append(rows, screen.Fit(strings.Repeat(" ", 2*min(i, 1))+row, m.width))
+		for i, row := range termtext.Break(safe(w), max(m.width-2, 1)) {
+			rows = append(rows, termtext.Fit(strings.Repeat(" ", 2*min(i, 1))+row, m.width))
 		}
 	}
 	return rows
@@ -136,7 +136,7 @@ func (m *model) reasons() (rows []string) {
 func (m *model) hitRow(h Hit, chosen bool) string {
 	pointer, style := " ", ""
 	if chosen {
-		pointer, style = "▸", screen.Bold
+		pointer, style = "▸", termtext.Bold
 	}
 	if h.Warning != "" {
 		pointer += "!"
@@ -148,12 +148,12 @@ func (m *model) hitRow(h Hit, chosen bool) string {
 	if m.width >= 60 {
 		named = min(room*2/5, mostNamed)
 	}
-	name := screen.Fit(safe(h.Name), named)
-	row := paint(m.style(choosing), pointer) + screen.Mark(name, h.Words, style)
-	if gap := named - screen.Columns(name) + 2; room-named > gap {
+	name := termtext.Fit(safe(h.Name), named)
+	row := paint(m.style(choosing), pointer) + termtext.Mark(name, h.Words, style)
+	if gap := named - termtext.Columns(name) + 2; room-named > gap {
 		row += strings.Repeat(" ", gap) + paint(
-			screen.Dim,
-			screen.Fit(oneLine(text.Snippet(h.Text, h.Words, room-named)), room-named-2),
+			termtext.Dim,
+			termtext.Fit(oneLine(text.Snippet(h.Text, h.Words, room-named)), room-named-2),
 		)
 	}
 	return row
@@ -167,17 +167,17 @@ func preview(h Hit, width, n int) []string {
 	}
 	var rows []string
 	if h.Warning != "" {
-		rows = append(rows, paint(screen.Red, screen.Fit(safe(h.Warning), width)))
+		rows = append(rows, paint(termtext.Red, termtext.Fit(safe(h.Warning), width)))
 		n--
 	}
-	all := screen.Break(screen.Clean(strings.TrimRight(part, "\n")), width)
-	first := slices.IndexFunc(all, func(row string) bool { return len(screen.Found(row, h.Words)) > 0 })
+	all := termtext.Break(termtext.Clean(strings.TrimRight(part, "\n")), width)
+	first := slices.IndexFunc(all, func(row string) bool { return len(termtext.Found(row, h.Words)) > 0 })
 	if first < n {
 		first = 1
 	}
 	first = max(min(first-1, len(all)-n), 0)
 	for _, row := range all[first:min(first+n, len(all))] {
-		rows = append(rows, screen.Mark(screen.Fit(row, width), h.Words, "")) // cut a row with one wide character
+		rows = append(rows, termtext.Mark(termtext.Fit(row, width), h.Words, "")) // cut a row with one wide character
 	}
 	return rows
 }
@@ -187,8 +187,8 @@ func (m *model) readRows() []string {
 	m.pager.wrap(min(m.width, widest), max(m.height-3, 1))
 	rows, where := m.pager.view()
 	head := []string{
-		screen.Mark(screen.Fit(safe(m.pager.hit.Name), m.width), m.pager.hit.Words, screen.Bold),
-		paint(screen.Dim, screen.Fit(where, m.width)),
+		termtext.Mark(termtext.Fit(safe(m.pager.hit.Name), m.width), m.pager.hit.Words, termtext.Bold),
+		paint(termtext.Dim, termtext.Fit(where, m.width)),
 	}
 	return append(head, rows...)
 }
@@ -200,13 +200,13 @@ func (m *model) footRows() []string {
 	case m.mode == doubting:
 		return []string{m.question()}
 	case m.text != "":
-		code := screen.Bold
+		code := termtext.Bold
 		if m.bad {
-			code = screen.Red
+			code = termtext.Red
 		}
 		var rows []string
 		for line := range strings.SplitSeq(m.text, "\n") {
-			for _, row := range screen.Break(safe(line), m.width) {
+			for _, row := range termtext.Break(safe(line), m.width) {
 				rows = append(rows, paint(code, row))
 			}
 		}
@@ -218,11 +218,11 @@ func (m *model) footRows() []string {
 	} else if m.mode == choosing && len(m.list.Hits) == 0 {
 		foot = []string{"u undo · Tab back to the query · Esc quits", "u undo · Tab · Esc"}
 	}
-	i := slices.IndexFunc(foot, func(s string) bool { return screen.Columns(s) <= m.width })
+	i := slices.IndexFunc(foot, func(s string) bool { return termtext.Columns(s) <= m.width })
 	if i < 0 {
-		return []string{paint(screen.Dim, screen.Fit(foot[len(foot)-1], m.width))}
+		return []string{paint(termtext.Dim, termtext.Fit(foot[len(foot)-1], m.width))}
 	}
-	return []string{paint(screen.Dim, foot[i])}
+	return []string{paint(termtext.Dim, foot[i])}
 }
 
 // feet contains the help on keys for each mode, longest version first.
@@ -248,6 +248,6 @@ func (m *model) question() string {
 		rest = strings.NewReplacer(" forgets it, any other key keeps it", " yes, else no").Replace(rest)
 	}
 	head := "Forget "
-	name := screen.Fit(safe(m.victim.Name), max(m.width-len(head)-len(rest), 1))
-	return paint(screen.Bold, screen.Fit(head+name+rest, m.width))
+	name := termtext.Fit(safe(m.victim.Name), max(m.width-len(head)-len(rest), 1))
+	return paint(termtext.Bold, termtext.Fit(head+name+rest, m.width))
 }

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/base/reason"
+	"github.com/oxbow-memory/oxbow/internal/base/editreason"
 )
 
 // Headline returns the reasoning in one line. The first line of a written annotation is the most
@@ -18,14 +18,14 @@ func (r *Record) Headline() string {
 		first, _, _ := strings.Cut(why, "\n")
 		return strings.TrimSpace(first)
 	}
-	said, _ := reason.Sentence(why)
+	said, _ := editreason.Sentence(why)
 	return cmp.Or(said, why)
 }
 
 // OnlyAnnounces reports whether the agent's text before the edit only announces the next step. Then
 // the headline does not explain the lines.
 func (r *Record) OnlyAnnounces() bool {
-	_, gives := reason.Sentence(r.Why)
+	_, gives := editreason.Sentence(r.Why)
 	return !gives && r.fromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)
 }
 
@@ -35,7 +35,7 @@ func (r *Record) Reasoning() string {
 	if !r.fromTranscript() || strings.HasPrefix(r.Why, NoReasoning) {
 		return r.Why
 	}
-	return reason.Trim(r.Why)
+	return editreason.Trim(r.Why)
 }
 
 // NoReasoning is the beginning of the text of an annotation if the transcript has no reasoning for

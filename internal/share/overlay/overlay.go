@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/layer"
+	"github.com/oxbow-memory/oxbow/internal/base/overlayid"
 	"github.com/oxbow-memory/oxbow/internal/base/watch"
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
@@ -131,7 +131,7 @@ func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 			return nil, err
 		}
 		e = e.Clone()
-		e.ID += layer.UnderID
+		e.ID += overlayid.UnderID
 		all = append(all, &e)
 	}
 	taken := map[string]bool{}

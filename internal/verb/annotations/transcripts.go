@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -119,7 +119,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 	var names []string
 	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() &&
-			strings.HasSuffix(strings.TrimSuffix(p, clientline.Compressed), ".jsonl") {
+			strings.HasSuffix(strings.TrimSuffix(p, clientfile.Compressed), ".jsonl") {
 			names = append(names, p)
 		}
 		return err
@@ -146,7 +146,7 @@ func (out *AnnotateTranscriptsOut) read(
 ) error {
 	r := in.Stdin
 	if name != "-" {
-		f, err := clientline.Open(name)
+		f, err := clientfile.Open(name)
 		if err != nil {
 			return err
 		}

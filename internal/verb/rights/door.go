@@ -1,7 +1,7 @@
 // This file implements doors, which record the author of a change that arrives at a server and what
 // its session was shown.
 
-package view
+package rights
 
 import (
 	"context"

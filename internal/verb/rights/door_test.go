@@ -1,6 +1,6 @@
 // Tests what a door says of its callers.
 
-package view
+package rights
 
 import (
 	"fmt"

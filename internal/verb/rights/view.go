@@ -1,9 +1,9 @@
 // This file implements views, which restrict a workspace to the rights of a client.
 
-// Package view restricts a workspace to the part that a client may see. A server has one [Options]
+// Package rights restricts a workspace to the part that a client may see. A server has one [Options]
 // for all its doors, and makes a [View] for each token. All requests of a client go through the
 // workspace of its view, so that doors need not check rights.
-package view
+package rights
 
 import (
 	"context"

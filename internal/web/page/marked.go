@@ -9,7 +9,7 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
@@ -44,7 +44,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // not reorder the text around it.
 func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
 
-// Visible replaces characters that hide or reorder text (see [screen.Harmful]) by visible
+// Visible replaces characters that hide or reorder text (see [termtext.Harmful]) by visible
 // ones.
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -53,7 +53,7 @@ func Visible(s string) string {
 			return r
 		case r < 0x20 || r == 0x7f:
 			return 0x2400 + min(r, 0x21)
-		case screen.Harmful(r):
+		case termtext.Harmful(r):
 			return '\ufffd'
 		}
 		return r

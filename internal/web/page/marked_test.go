@@ -5,13 +5,13 @@ package page
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
 // Pages show what a terminal escapes, and leave what emoji and scripts need.
 func TestVisible(t *testing.T) {
 	for r := range rune(0xe1000) {
-		if screen.Harmful(r) && Visible(string(r)) == string(r) {
+		if termtext.Harmful(r) && Visible(string(r)) == string(r) {
 			t.Errorf("%U is hidden", r)
 		}
 	}

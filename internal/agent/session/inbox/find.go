@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
-	"github.com/oxbow-memory/oxbow/internal/base/reason"
+	"github.com/oxbow-memory/oxbow/internal/base/editreason"
 )
 
 // The reasons for a proposal.
@@ -218,7 +218,7 @@ func (f *fix) sentence() string {
 		return found[len(found)-1]
 	}
 	for _, said := range slices.Backward(f.texts) {
-		if s, gives := reason.Sentence(said); gives {
+		if s, gives := editreason.Sentence(said); gives {
 			return s
 		}
 	}

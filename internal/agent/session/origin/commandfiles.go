@@ -1,6 +1,6 @@
 // This file judges the files in a command line.
 
-package reading
+package origin
 
 import (
 	"path/filepath"

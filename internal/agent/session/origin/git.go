@@ -1,6 +1,6 @@
 // This file judges the output of git.
 
-package reading
+package origin
 
 import (
 	"regexp"

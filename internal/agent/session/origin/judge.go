@@ -1,6 +1,6 @@
 // This file contains the state in which the verdict on a call is computed.
 
-package reading
+package origin
 
 import (
 	"path/filepath"

@@ -1,6 +1,6 @@
 // This file defines the levels of texts and the access to the machine.
 
-package reading
+package origin
 
 import "github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 

@@ -1,6 +1,6 @@
 // This file is the table of programs by the origin of the text that they print.
 
-package reading
+package origin
 
 import (
 	"path"

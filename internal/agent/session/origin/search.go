@@ -1,6 +1,6 @@
 // This file judges the output of a search.
 
-package reading
+package origin
 
 import (
 	"path/filepath"

@@ -1,6 +1,6 @@
 // This file judges the statements of a shell command line.
 
-package reading
+package origin
 
 import (
 	"maps"

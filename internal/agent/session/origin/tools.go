@@ -1,6 +1,6 @@
 // This file is the table of the tools of clients.
 
-package reading
+package origin
 
 import (
 	"slices"

@@ -1,6 +1,6 @@
 // This file decides whether a file belongs to the project.
 
-package reading
+package origin
 
 import (
 	"os"

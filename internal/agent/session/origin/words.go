@@ -1,6 +1,6 @@
 // This file computes the values of the words in a command line.
 
-package reading
+package origin
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 // This file is the table of programs that run other programs.
 
-package reading
+package origin
 
 import (
 	"maps"

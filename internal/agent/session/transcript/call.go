@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
@@ -97,7 +97,7 @@ type Outcome struct {
 // Clean is applied to texts and removes what must not be stored.
 func Called(e session.Event, tool string, args []byte, o Outcome, clean func(string) string) (session.Event, bool) {
 	var in input
-	_ = clientline.Decode(args, &in) // arguments that cannot be decoded stay empty
+	_ = clientfile.Decode(args, &in) // arguments that cannot be decoded stay empty
 	r := roles[strings.ToLower(tool)]
 	if r == plans {
 		e.Kind = session.Plan
@@ -361,16 +361,16 @@ func outcomeOf(response []byte) Outcome {
 		Original *string         `json:"originalFile"`
 	}
 	if len(response) == 0 || response[0] != '{' {
-		return Outcome{Output: clientline.Text(response)}
+		return Outcome{Output: clientfile.Text(response)}
 	}
-	if !clientline.Decode(response, &o) {
+	if !clientfile.Decode(response, &o) {
 		return Outcome{}
 	}
 	if o.Stdout != nil {
 		return Outcome{Failed: o.Interrupted, Silent: o.Background == "" && o.Returned == "", Output: *o.Stdout + "\n" +
 			o.Stderr}
 	}
-	out := o.Copilot + clientline.Text(o.Content)
+	out := o.Copilot + clientfile.Text(o.Content)
 	return Outcome{Failed: len(o.Error) > 0 &&
 		string(o.Error) != "null", Silent: outputFirst(out), Output: out, Original: o.Original}
 }

@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
@@ -73,8 +73,8 @@ func ChatFiles(export string) (files []string, err error) {
 	switch {
 	case fi.IsDir():
 		files, err = filepath.Glob(filepath.Join(escapeGlob(export), "*.json"))
-	case strings.HasSuffix(strings.ToLower(export), clientline.Archived):
-		files, err = clientline.Members(export)
+	case strings.HasSuffix(strings.ToLower(export), clientfile.Archived):
+		files, err = clientfile.Members(export)
 	default:
 		return []string{export}, nil
 	}
@@ -101,7 +101,7 @@ func escapeGlob(dir string) string {
 // ChatServiceOf returns the chat service that wrote a file, or "" for any other file. It reads the
 // beginning of the file, of which the name may be that of a ZIP archive.
 func ChatServiceOf(path string) string {
-	in, err := clientline.Open(path)
+	in, err := clientfile.Open(path)
 	if err != nil {
 		return ""
 	}

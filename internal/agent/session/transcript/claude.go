@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -69,8 +69,8 @@ func claudeAgent(path string) string {
 }
 
 func (c *claude) line(b []byte, offset int64) bool {
-	var l clientline.Claude
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Claude
+	if !clientfile.Decode(b, &l) {
 		return false
 	}
 	if c.born.IsZero() {
@@ -102,9 +102,9 @@ func (c *claude) line(b []byte, offset int64) bool {
 	return true
 }
 
-func (c *claude) assistant(l *clientline.Claude) {
-	var blocks []clientline.ClaudeBlock
-	if !clientline.DecodeArray(l.Message.Content, &blocks) || l.Message.Model == "<synthetic>" {
+func (c *claude) assistant(l *clientfile.Claude) {
+	var blocks []clientfile.ClaudeBlock
+	if !clientfile.DecodeArray(l.Message.Content, &blocks) || l.Message.Model == "<synthetic>" {
 		return
 	}
 	c.model = l.Message.Model
@@ -122,7 +122,7 @@ func (c *claude) assistant(l *clientline.Claude) {
 	}
 }
 
-func (c *claude) user(l *clientline.Claude, offset int64) {
+func (c *claude) user(l *clientfile.Claude, offset int64) {
 	if l.Prompt != "" && c.agent != "" {
 		c.turn = l.Prompt
 	}
@@ -131,7 +131,7 @@ func (c *claude) user(l *clientline.Claude, offset int64) {
 			c.turn = l.Prompt
 		}
 		e := c.event(session.Compact, c.turn, l.Time)
-		e.Text = SummaryText(clientline.Text(l.Message.Content), c.clean)
+		e.Text = SummaryText(clientfile.Text(l.Message.Content), c.clean)
 		c.report(e)
 		return
 	}
@@ -141,7 +141,7 @@ func (c *claude) user(l *clientline.Claude, offset int64) {
 		if turn == "" {
 			turn = l.UUID
 		}
-		if said := clientline.Text(l.Message.Content, "text"); PromptText(said, c.clean) != "" && c.agent == "" {
+		if said := clientfile.Text(l.Message.Content, "text"); PromptText(said, c.clean) != "" && c.agent == "" {
 			if turn == c.turn && c.place != string(l.Position) {
 				c.turn, c.held = "", nil // the previous prompt was a copy
 			}
@@ -153,9 +153,9 @@ func (c *claude) user(l *clientline.Claude, offset int64) {
 }
 
 // results reports the calls whose results a line contains. It returns false if there are none.
-func (c *claude) results(l *clientline.Claude, content json.RawMessage) bool {
-	var blocks []clientline.ClaudeBlock
-	if !clientline.DecodeArray(content, &blocks) {
+func (c *claude) results(l *clientfile.Claude, content json.RawMessage) bool {
+	var blocks []clientfile.ClaudeBlock
+	if !clientfile.DecodeArray(content, &blocks) {
 		return false
 	}
 	found := 0
@@ -173,11 +173,11 @@ func (c *claude) results(l *clientline.Claude, content json.RawMessage) bool {
 		var o Outcome
 		switch {
 		case b.IsError:
-			o = Outcome{Failed: true, Output: clientline.Text(b.Content, "text")}
+			o = Outcome{Failed: true, Output: clientfile.Text(b.Content, "text")}
 		case found == 1 && len(l.Result) > 0 && l.Result[0] == '{':
 			o = OutcomeOf(l.Result)
 		default: // the line of a sub-agent contains only the text
-			o = Outcome{Silent: true, Output: clientline.Text(b.Content, "text")}
+			o = Outcome{Silent: true, Output: clientfile.Text(b.Content, "text")}
 			if strings.HasPrefix(o.Output, "Command running in background") {
 				o.Silent = false
 			}

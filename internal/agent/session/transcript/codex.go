@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
@@ -52,9 +52,9 @@ type codexCall struct {
 func newCodex(f *file) reader { return &codex{file: f, calls: map[string]codexCall{}} }
 
 func (c *codex) line(b []byte, offset int64) bool {
-	var l clientline.Codex
-	var p clientline.CodexItem
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Codex
+	var p clientfile.CodexItem
+	if !clientfile.Decode(b, &l) {
 		return false
 	}
 	if l.Payload == nil { // an old file, in which the line is the payload
@@ -69,7 +69,7 @@ func (c *codex) line(b []byte, offset int64) bool {
 	} else if l.Time.IsZero() {
 		l.Time = c.born
 	}
-	if !clientline.Decode(l.Payload, &p) {
+	if !clientfile.Decode(l.Payload, &p) {
 		return false
 	}
 	if c.isCopy(l.Time) {
@@ -94,7 +94,7 @@ func (c *codex) line(b []byte, offset int64) bool {
 }
 
 // meta reads the session that the file belongs to.
-func (c *codex) meta(p *clientline.CodexItem) {
+func (c *codex) meta(p *clientfile.CodexItem) {
 	if c.started {
 		return // a fork repeats the line of its parent
 	}
@@ -137,9 +137,9 @@ func (c *codex) compactTurn() string {
 	return c.turn
 }
 
-var codexTake = map[string]func(*codex, *clientline.CodexItem, time.Time, int64){
-	"task_started": func(c *codex, p *clientline.CodexItem, _ time.Time, at int64) { c.begin(p.Turn, at) },
-	"user_message": func(c *codex, p *clientline.CodexItem, when time.Time, at int64) {
+var codexTake = map[string]func(*codex, *clientfile.CodexItem, time.Time, int64){
+	"task_started": func(c *codex, p *clientfile.CodexItem, _ time.Time, at int64) { c.begin(p.Turn, at) },
+	"user_message": func(c *codex, p *clientfile.CodexItem, when time.Time, at int64) {
 		c.asked(p.Turn, p.Message, when, at)
 	},
 
@@ -147,12 +147,12 @@ var codexTake = map[string]func(*codex, *clientline.CodexItem, time.Time, int64)
 	"exec_command_end": (*codex).ended,
 	"patch_apply_end":  (*codex).ended,
 
-	"message": func(c *codex, p *clientline.CodexItem, when time.Time, at int64) {
+	"message": func(c *codex, p *clientfile.CodexItem, when time.Time, at int64) {
 		switch {
 		case p.Role == "assistant":
-			c.answer(p.ID, clientline.Text(p.Content, "output_text"), when, -1)
+			c.answer(p.ID, clientfile.Text(p.Content, "output_text"), when, -1)
 		case p.Role == "user" && c.bare:
-			said := clientline.Text(p.Content, "input_text")
+			said := clientfile.Text(p.Content, "input_text")
 			if dir := workingDirectory().FindStringSubmatch(said); dir != nil {
 				c.dir = dir[1]
 			}
@@ -204,22 +204,22 @@ func (c *codex) asked(turn, said string, when time.Time, offset int64) {
 	}
 }
 
-func (c *codex) completed(p *clientline.CodexItem, when time.Time, offset int64) {
-	var item clientline.CodexItem
-	_ = clientline.Decode(p.Item, &item)
+func (c *codex) completed(p *clientfile.CodexItem, when time.Time, offset int64) {
+	var item clientfile.CodexItem
+	_ = clientfile.Decode(p.Item, &item)
 	switch item.Type {
 	case "UserMessage":
-		c.asked(p.Turn, clientline.Text(item.Content, "text"), when, offset)
+		c.asked(p.Turn, clientfile.Text(item.Content, "text"), when, offset)
 	case "AgentMessage":
-		c.answer(item.ID, clientline.Text(item.Content, "text", "Text"), when, 1)
+		c.answer(item.ID, clientfile.Text(item.Content, "text", "Text"), when, 1)
 	case "CommandExecution", "FileChange":
 		done := item.Status == "completed"
-		c.ended(&clientline.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, offset)
+		c.ended(&clientfile.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, offset)
 	}
 }
 
 // ended records how a call ended. Its output follows later.
-func (c *codex) ended(p *clientline.CodexItem, _ time.Time, _ int64) {
+func (c *codex) ended(p *clientfile.CodexItem, _ time.Time, _ int64) {
 	if call, ok := c.calls[p.CallID]; ok {
 		call.exit = p.Exit
 		call.ended = p.Success == nil || *p.Success
@@ -227,7 +227,7 @@ func (c *codex) ended(p *clientline.CodexItem, _ time.Time, _ int64) {
 	}
 }
 
-func (c *codex) called(p *clientline.CodexItem, when time.Time, _ int64) {
+func (c *codex) called(p *clientfile.CodexItem, when time.Time, _ int64) {
 	call := codexCall{event: c.event(session.Called, p.CallID, when), name: p.Name, args: []byte(p.Arguments)}
 	switch {
 	case p.Type == "custom_tool_call":
@@ -244,13 +244,13 @@ func (c *codex) called(p *clientline.CodexItem, when time.Time, _ int64) {
 	c.calls[p.CallID] = call
 }
 
-func (c *codex) answered(p *clientline.CodexItem, _ time.Time, _ int64) {
+func (c *codex) answered(p *clientfile.CodexItem, _ time.Time, _ int64) {
 	call, ok := c.calls[p.CallID]
 	if !ok {
 		return
 	}
 	delete(c.calls, p.CallID)
-	o := Outcome{Exit: call.exit, Output: clientline.Text(p.Output)}
+	o := Outcome{Exit: call.exit, Output: clientfile.Text(p.Output)}
 	o.Failed = strings.HasPrefix(o.Output, "unsupported call")
 	if call.name == "apply_patch" && !call.ended {
 		o.Failed = !isPatched(o.Output)

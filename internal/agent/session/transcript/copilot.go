@@ -11,7 +11,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
@@ -26,30 +26,30 @@ func newCopilot(f *file) reader {
 }
 
 // copilotTake contains the functions that read a line, by its type.
-var copilotTake = map[string]func(c *copilot, d *clientline.CopilotData, agent string, when time.Time, at int64){
-	"session.start":  func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },
-	"session.resume": func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },
-	"subagent.started": func(c *copilot, d *clientline.CopilotData, agent string, _ time.Time, _ int64) {
+var copilotTake = map[string]func(c *copilot, d *clientfile.CopilotData, agent string, when time.Time, at int64){
+	"session.start":  func(c *copilot, d *clientfile.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },
+	"session.resume": func(c *copilot, d *clientfile.CopilotData, _ string, _ time.Time, _ int64) { c.where(d) },
+	"subagent.started": func(c *copilot, d *clientfile.CopilotData, agent string, _ time.Time, _ int64) {
 		c.agents[agent] = d.AgentType
 	},
-	"user.message": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, at int64) {
+	"user.message": func(c *copilot, d *clientfile.CopilotData, _ string, when time.Time, at int64) {
 		if d.Source == "" || d.Source == "user" {
-			c.prompt(d.Interaction, clientline.Text(d.Content), when, at)
+			c.prompt(d.Interaction, clientfile.Text(d.Content), when, at)
 		}
 	},
-	"assistant.message": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
+	"assistant.message": func(c *copilot, d *clientfile.CopilotData, _ string, when time.Time, _ int64) {
 		if c.agent == "" {
 			c.model = d.Model
 		}
-		c.say(c.event(session.Text, d.Message, when), clientline.Text(d.Content))
+		c.say(c.event(session.Text, d.Message, when), clientfile.Text(d.Content))
 	},
-	"tool.execution_start": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
+	"tool.execution_start": func(c *copilot, d *clientfile.CopilotData, _ string, when time.Time, _ int64) {
 		c.calls[d.CallID] = claudeCall{c.event(session.Called, d.CallID, when), d.Tool, bytes.Clone(d.Arguments)}
 	},
-	"tool.execution_complete": func(c *copilot, d *clientline.CopilotData, _ string, _ time.Time, _ int64) {
+	"tool.execution_complete": func(c *copilot, d *clientfile.CopilotData, _ string, _ time.Time, _ int64) {
 		c.answered(d)
 	},
-	"session.compaction_complete": func(c *copilot, d *clientline.CopilotData, _ string, when time.Time, _ int64) {
+	"session.compaction_complete": func(c *copilot, d *clientfile.CopilotData, _ string, when time.Time, _ int64) {
 		if d.Success {
 			e := c.event(session.Compact, c.turn, when)
 			e.Text = SummaryText(d.Summary, c.clean)
@@ -59,8 +59,8 @@ var copilotTake = map[string]func(c *copilot, d *clientline.CopilotData, agent s
 }
 
 func (c *copilot) line(b []byte, offset int64) bool {
-	var l clientline.Copilot
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Copilot
+	if !clientfile.Decode(b, &l) {
 		return false
 	}
 	if take := copilotTake[l.Type]; take != nil {
@@ -74,7 +74,7 @@ func (c *copilot) line(b []byte, offset int64) bool {
 	return true
 }
 
-func (c *copilot) where(d *clientline.CopilotData) {
+func (c *copilot) where(d *clientfile.CopilotData) {
 	if d.Session != "" {
 		c.session = d.Session
 	}
@@ -83,7 +83,7 @@ func (c *copilot) where(d *clientline.CopilotData) {
 	}
 }
 
-func (c *copilot) answered(d *clientline.CopilotData) {
+func (c *copilot) answered(d *clientfile.CopilotData) {
 	call, ok := c.calls[d.CallID]
 	if !ok {
 		return
@@ -92,7 +92,7 @@ func (c *copilot) answered(d *clientline.CopilotData) {
 	var r struct {
 		Content string `json:"content"`
 	}
-	_ = clientline.Decode(d.Result, &r)
+	_ = clientfile.Decode(d.Result, &r)
 	c.call(
 		call.event,
 		call.name,

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
 // Found is a transcript on this machine.
@@ -45,7 +45,7 @@ func isJSONL(path string) bool { return strings.HasSuffix(path, ".jsonl") }
 
 // isRollout reports whether a file is a transcript of Codex, which may be compressed.
 func isRollout(path string) bool {
-	return isJSONL(strings.TrimSuffix(path, clientline.Compressed)) && strings.Contains(path, "/rollout-")
+	return isJSONL(strings.TrimSuffix(path, clientfile.Compressed)) && strings.Contains(path, "/rollout-")
 }
 
 // Find returns the transcripts of the clients, the oldest first. Home is the user's home directory.
@@ -56,7 +56,7 @@ func Find(home string, getenv func(string) string, clients ...string) []Found {
 		if !slices.Contains(clients, p.client) {
 			continue
 		}
-		dir := clientline.Home(p.client, home, getenv)
+		dir := clientfile.Home(p.client, home, getenv)
 		_ = filepath.WalkDir(filepath.Join(dir, p.below), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() || !p.is(filepath.ToSlash(path)) {
 				return nil
@@ -79,7 +79,7 @@ func withoutCopies(all []Found) []Found {
 		plain[f.Path] = true
 	}
 	return slices.DeleteFunc(all, func(f Found) bool {
-		path, isCompressed := strings.CutSuffix(f.Path, clientline.Compressed)
+		path, isCompressed := strings.CutSuffix(f.Path, clientfile.Compressed)
 		return isCompressed && plain[path]
 	})
 }
@@ -96,7 +96,7 @@ type Directory struct {
 func Directories(home string, getenv func(string) string, projects ...string) []Directory {
 	var all []Directory
 	for _, p := range places {
-		dir := filepath.Join(clientline.Home(p.client, home, getenv), p.below)
+		dir := filepath.Join(clientfile.Home(p.client, home, getenv), p.below)
 		if p.below == "projects" { // Claude Code and Qwen Code
 			for _, project := range projects {
 				if own := filepath.Join(dir, projectDirectory(project)); isDirectory(own) {

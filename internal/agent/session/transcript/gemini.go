@@ -19,7 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -47,8 +47,8 @@ func geminiRoot(path string) string {
 }
 
 func (g gemini) line(b []byte, offset int64) bool {
-	var l clientline.Gemini
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Gemini
+	if !clientfile.Decode(b, &l) {
 		return false
 	}
 	if l.Session != "" && l.ID == "" {
@@ -57,12 +57,12 @@ func (g gemini) line(b []byte, offset int64) bool {
 	}
 	switch l.Type {
 	case "user":
-		g.prompt(l.ID, clientline.Text(l.Content), l.Time, offset)
+		g.prompt(l.ID, clientfile.Text(l.Content), l.Time, offset)
 	case "gemini":
 		g.model = l.Model
 		// In lines, a message with calls repeats the text of the line before.
 		if len(l.Calls) == 0 || g.isDocument {
-			g.say(g.event(session.Text, l.ID, l.Time), clientline.Text(l.Content))
+			g.say(g.event(session.Text, l.ID, l.Time), clientfile.Text(l.Content))
 		}
 		for _, c := range l.Calls {
 			g.answered(c)
@@ -71,7 +71,7 @@ func (g gemini) line(b []byte, offset int64) bool {
 	return true
 }
 
-func (g gemini) answered(c clientline.GeminiCall) {
+func (g gemini) answered(c clientfile.GeminiCall) {
 	if c.Status != "success" && c.Status != "error" {
 		return
 	}

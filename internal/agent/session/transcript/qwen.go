@@ -13,7 +13,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
@@ -32,8 +32,8 @@ type qwenPrompt struct {
 func newQwen(f *file) reader { return &qwen{file: f, calls: map[string]claudeCall{}} }
 
 func (q *qwen) line(b []byte, offset int64) bool {
-	var l clientline.Qwen
-	if !clientline.Decode(b, &l) {
+	var l clientfile.Qwen
+	if !clientfile.Decode(b, &l) {
 		return false
 	}
 	q.session = l.Session
@@ -80,7 +80,7 @@ func (q *qwen) system(subtype string, payload json.RawMessage, when time.Time) {
 				Prompt string `json:"prompt_id"`
 			} `json:"uiEvent"`
 		}
-		if q.waiting != nil && clientline.Decode(payload, &p) && p.Event.Prompt != "" {
+		if q.waiting != nil && clientfile.Decode(payload, &p) && p.Event.Prompt != "" {
 			q.begin(p.Event.Prompt)
 		}
 	case "chat_compression":
@@ -88,7 +88,7 @@ func (q *qwen) system(subtype string, payload json.RawMessage, when time.Time) {
 	}
 }
 
-func (q *qwen) assistant(l *clientline.Qwen) {
+func (q *qwen) assistant(l *clientfile.Qwen) {
 	said := ""
 	for _, p := range l.Message.Parts {
 		if !p.Thought {
@@ -101,7 +101,7 @@ func (q *qwen) assistant(l *clientline.Qwen) {
 	q.say(q.event(session.Text, l.UUID, l.Time), said)
 }
 
-func (q *qwen) answered(l *clientline.Qwen) {
+func (q *qwen) answered(l *clientfile.Qwen) {
 	for _, p := range l.Message.Parts {
 		if p.Answer == nil {
 			continue
@@ -116,7 +116,7 @@ func (q *qwen) answered(l *clientline.Qwen) {
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}
-		if clientline.Decode(l.Result.Display, &shown) {
+		if clientfile.Decode(l.Result.Display, &shown) {
 			o.Exit = shown.Exit
 		}
 		q.call(call.event, call.name, call.args, o)

@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
@@ -62,7 +62,7 @@ func Reader(
 // readFrom reads from a cursor, which consists of the offset of the last turn and the end of the
 // data that was read before. It returns the next cursor.
 func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
-	in, err := clientline.Open(f.path)
+	in, err := clientfile.Open(f.path)
 	if err != nil {
 		return cursor, err
 	}
@@ -127,11 +127,11 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, offset
 	}
 	br := bufio.NewReaderSize(in, 1<<18)
 	for n := 0; !f.full && (maxLines == 0 || n < maxLines); {
-		b, size, err := clientline.Next(br)
+		b, size, err := clientfile.Next(br)
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= clientline.Max && !json.Valid(b) {
+		if err == io.EOF && !bytes.HasSuffix(b, []byte("\n")) && size <= clientfile.Max && !json.Valid(b) {
 			return nil // the line is still being written
 		}
 		if f.give(r, b, size, offset) {
@@ -152,10 +152,10 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r reader, offset
 // give passes a line to the reader. It returns false if the line is empty.
 func (f *file) give(r reader, b []byte, size, offset int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
-	if len(b) == 0 && size <= clientline.Max {
+	if len(b) == 0 && size <= clientfile.Max {
 		return false
 	}
-	if (size > clientline.Max || !r.line(b, offset)) && offset >= f.seen {
+	if (size > clientfile.Max || !r.line(b, offset)) && offset >= f.seen {
 		f.bad++
 	}
 	return true

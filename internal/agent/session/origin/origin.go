@@ -1,6 +1,6 @@
 // This file judges the origin of the text that a call returned.
 
-// Package reading judges the origin of a text that a tool returned to an agent: the project and the
+// Package origin judges the origin of a text that a tool returned to an agent: the project and the
 // agent itself, somebody else, or an unknown program.
 //
 // The origin depends on the source of the bytes: the tool ([tables]), the program that a command
@@ -9,7 +9,7 @@
 // agent's own if the agent wrote it last, if it is tracked by git in the project and not written by
 // somebody else, or if a client stores its notes in it ([memories]). The remaining files are
 // foreign. If the project has no git repository, they are unvouched inside of the project.
-package reading
+package origin
 
 import (
 	"cmp"

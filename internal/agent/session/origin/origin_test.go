@@ -1,6 +1,6 @@
 // Tests of where the text of a call comes from.
 
-package reading
+package origin
 
 import (
 	"encoding/json"
