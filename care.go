@@ -1,4 +1,4 @@
-// This file has the maintenance of a memory: checks, redaction, backups and recovery.
+// This file implements checking, redaction, backup and recovery of a memory.
 
 package oxbow
 
@@ -30,7 +30,7 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	return rep, err
 }
 
-// checkStore examines the store, and returns its report and its entries.
+// checkStore examines the store. It returns a report and all entries.
 func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) {
 	if d := logOf(m.store); d != nil {
 		return d.CheckEntries(ctx)
@@ -100,7 +100,7 @@ func (m *Memory) RedactVersions(
 
 // Accept makes a store usable again that went back to an earlier state ([ErrRolledBack]),
 // for example because a backup was restored on purpose. The changes after that state are
-// given up, and their numbers are used again.
+// lost, and their numbers are used again.
 func (m *Memory) Accept(ctx context.Context) error {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Accept(ctx)
@@ -117,8 +117,8 @@ func (m *Memory) Create(ctx context.Context) error {
 	return nil
 }
 
-// Summary returns statistics of the memory's entries. A store in one file keeps them, so
-// that they are returned without reading all entries.
+// Summary returns statistics of the memory's entries. If the memory is a single file,
+// the store maintains these numbers, so Summary does not read the entries.
 func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Summary(ctx)
@@ -126,8 +126,8 @@ func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 	return logstore.Summarize(m.store.Entries(ctx, Filter{}))
 }
 
-// Newest returns one page of the entries that the filter selects, most recently written
-// first, and the number of all selected entries. In a store in one file, it reads only the
+// Newest returns one page of the entries that match the filter, most recently written
+// first, and the total number of matches. In a store in one file, it reads only the
 // entries of the page if the filter has only conditions on kind, project, tag and creation
 // time.
 func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
@@ -147,10 +147,11 @@ type pager interface {
 	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
 }
 
-// Backup copies the store, in its state at one moment, to a new file. Others can continue
-// to write during the copy. When Backup returns, the copy is durable. If the file exists
-// and replace is not set, the error matches fs.ErrExist. Backup returns the number of the
-// last change in the copy. If Options.FS is set, path is a path in that file system.
+// Backup copies the store to a new file. The copy is a snapshot of one moment. Others can
+// continue to write during the copy. When Backup returns, the copy is durable. If the
+// file exists and replace is not set, the error matches fs.ErrExist. Backup returns the
+// number of the last change in the copy. If Options.FS is set, path is a path in that
+// file system.
 func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
 	d, err := m.oneFile()
 	if err != nil {
@@ -161,7 +162,7 @@ func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64,
 
 // BackupTo checks the store like [Memory.Check] and then writes a copy of it to w, with the
 // same bytes as the file that [Memory.Backup] creates. If the store is damaged, BackupTo
-// writes nothing. The report describes the store as it was written.
+// writes nothing. The report describes exactly the state that was written.
 func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error) {
 	d, err := m.oneFile()
 	if err != nil {

@@ -13,16 +13,17 @@ import (
 const collapsePool = 4
 
 // collapse returns the first limit hits without near-duplicates, as defined by
-// [analysis.NearDuplicates]. Of each group of duplicates, it keeps the best hit and adds
-// the names of the others to its Alike, best first. If ctx is done, the result must be
-// discarded.
+// [analysis.NearDuplicates]. The best hit of each group of duplicates is kept, and its
+// Alike lists the names of the removed hits, best first. If ctx is done, the result must
+// be discarded.
 func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]analysis.Passage, len(hits))
 	for i := range hits {
 		// The meaning of a short text depends on its heading.
 		texts[i] = analysis.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
 	}
-	best := make([]int, len(hits)) // index of a better duplicate of each hit, or its own index; a union-find forest
+	// union-find forest: index of a better duplicate of each hit, or the hit's own index
+	best := make([]int, len(hits))
 	for i := range best {
 		best[i] = i
 	}
@@ -35,13 +36,12 @@ func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 	near, _ := analysis.NearDuplicates(ctx, texts, nil)
 	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
-		// a hit that must not be shown unasked does not replace one that may, or the
-		// reverse
+		// do not merge a hit that may be shown unasked with a hit that must not
 		if hits[a].Entry.Volunteered() == hits[b].Entry.Volunteered() {
 			best[max(a, b)] = min(a, b)
 		}
 	}
-	at := map[int]int{} // index in kept of the best hit of each group
+	at := map[int]int{} // index in kept of each group's best hit
 	var kept []Hit
 	for i, h := range hits {
 		if b := find(i); b != i {

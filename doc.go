@@ -1,6 +1,5 @@
 // Package oxbow is memory for AI agents that people can read, search, undo and trust. A
-// memory is a store of entries in one file, and an index that ranks the entries for a
-// query.
+// memory is a store in one file, with an index that ranks entries for a query.
 //
 //	m, err := oxbow.Open("memory.oxbow", nil)
 //	…
@@ -24,11 +23,11 @@
 //
 // # Guarantees
 //
-// When Apply, Remember or Forget returns without error, the change is on stable storage,
-// and a crash or a full disk cannot undo it. When they fail, the change was not made,
-// unless the error matches [ErrUnknownOutcome]. Every read by any process sees every change
-// that was acknowledged before the read began. Rankings are deterministic: hits with equal
-// scores are ordered by newer version, then by lower ID.
+// Apply, Remember and Forget return without error only after the change is on stable
+// storage, where neither a crash nor a full disk can undo it. If they fail, the change was
+// not made, except when the error matches [ErrUnknownOutcome]. Every read by any process
+// sees every change that was acknowledged before the read began. Rankings are
+// deterministic. Hits with equal scores are ordered by newer version, then by lower ID.
 //
 // The default store keeps a history ([Memory.History]). Every version of every entry can be
 // listed, restored and undone ([Memory.Versions], [Memory.AsOf], [Memory.Undo]). A chain of

@@ -1,4 +1,4 @@
-// This file has edits of one entry wait for each other once they collide.
+// This file serializes edits of an entry after a conflict.
 
 package oxbow
 
@@ -10,7 +10,8 @@ import (
 )
 
 // editLocks has a lock for each name that is being edited again after a conflict. Without
-// it, n concurrent edits of one entry would be screened and refused about n²/2 times.
+// these locks, n concurrent edits of an entry would be screened and refused about n²/2
+// times.
 type editLocks struct {
 	mu    sync.Mutex
 	locks map[string]*editLock
@@ -21,8 +22,8 @@ type editLock struct {
 	users int // goroutines that have the lock or wait for it
 }
 
-// lock waits for the lock of a name. It returns a function that unlocks it, or the error of
-// ctx.
+// lock waits for the lock of a name. It returns the function to unlock it. If ctx is done
+// first, it returns the context's error.
 func (l *editLocks) lock(ctx context.Context, name string) (unlock func(), err error) {
 	l.mu.Lock()
 	e := l.locks[name]

@@ -1,5 +1,5 @@
-// This file implements EditsFile, in which package agentedit caches its results next to the
-// log, so that it does not have to read the whole log each time.
+// This file implements EditsFile, the cache file of package agentedit. With this cache the
+// package does not have to read the whole log each time.
 
 package oxbow
 
@@ -63,8 +63,8 @@ func (f *EditsFile) Read() []byte {
 }
 
 // Write replaces the content of the file. It does nothing if the memory may not write
-// files, if another process is writing, or if the log was rewritten since EditsFile was
-// called. The caller can derive the content again.
+// files, if another process is writing, or if the log was rewritten since the call of
+// EditsFile. The caller can derive the content again.
 func (f *EditsFile) Write(ctx context.Context, data []byte) {
 	if f.readOnly || len(data) > maxEditsFile {
 		return

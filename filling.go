@@ -10,7 +10,7 @@ type filling struct {
 	s     *searcher
 	last  uint64 // largest ID so far
 	added chan []analyzedDelta
-	ended chan error // receives the result of fill; buffered
+	ended chan error // receives fill's result (buffered)
 }
 
 // newFilling starts a filling of the empty searcher s.
@@ -20,8 +20,8 @@ func newFilling(ctx context.Context, s *searcher) *filling {
 		f.ended <- f.s.fill(ctx, func(yield func(*Entry, error) bool) {
 			for ds := range f.added {
 				for _, d := range ds {
-					// the result is ignored because fill continues until there is an error,
-					// and there is none
+					// ignore the result: only an error stops fill, and this loop yields
+					// none
 					yield(d.Entry, nil)
 				}
 			}

@@ -10,13 +10,13 @@ import (
 )
 
 // runBytes is the approximate size of the documents that are kept in memory while an index
-// is built: some 150,000 short entries. If there are more, they are written to runs. A
-// memory that writes no index file does not write runs.
+// is built, enough for some 150,000 short entries. If there are more, they are written to
+// runs. If a memory writes no index file, it does not write runs either.
 const runBytes = 64 << 20
 
 // runFiles are the files with the runs of an index that is being built.
 type runFiles struct {
-	bytes int // size of the documents in memory, in bytes, above which a run is written; 0 means never
+	bytes int // size in bytes of the documents in memory above which a run is written (0 means never)
 	files []vfs.File
 }
 
@@ -35,7 +35,7 @@ func (r *runFiles) of(d *logstore.DB) *index.Runs {
 	}}
 }
 
-// close closes the files, which removes them because they have no names.
+// close closes the files. They have no names, so this also removes them.
 func (r *runFiles) close() {
 	for _, f := range r.files {
 		_ = f.Close()

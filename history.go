@@ -15,7 +15,7 @@ import (
 )
 
 // History returns the history of the memory's store, wrapped by [Options.History]. If the
-// store has no history, the error matches [ErrUnsupported].
+// store does not keep a history, the error matches [ErrUnsupported].
 func (m *Memory) History() (Historian, error) {
 	h, err := HistoryOf(m.store)
 	if err == nil && m.opts.History != nil {
@@ -43,8 +43,8 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 }
 
 // VersionAt returns the version of the entry that was current after change seq. The error
-// matches [ErrNotFound] if the entry did not exist then, if change seq does not exist yet,
-// or if a compaction dropped it.
+// matches [ErrNotFound] if the entry did not exist then, if change seq has not been made
+// yet, or if a compaction dropped it.
 func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Version, error) {
 	h, err := m.History()
 	if err != nil {
@@ -88,7 +88,8 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	return h.AsOf(ctx, seq)
 }
 
-// Revert undoes the changes with these numbers in one new change, and returns its number.
+// Revert makes a new change that undoes the changes with these numbers. It returns the
+// number of the new change.
 func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -107,8 +108,8 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	return h.Restore(ctx, versionsName(ctx, h, name), seq)
 }
 
-// RestoreIf is like Restore, but fails if the entry does not have this version; see
-// [Historian].
+// RestoreIf is like Restore, but fails unless the current version of the entry is
+// version (see [Historian]).
 func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -119,8 +120,8 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 
 // Undoable returns the last n changes that can be undone, newest first, or fewer if the
 // history has fewer. Changes that are an undo, were undone, or contain a redacted version
-// are skipped. Consecutive changes by one import count as one change, and all of them are
-// returned.
+// are skipped. Consecutive changes by the same import count as a single change, but all
+// of them are returned.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -129,9 +130,9 @@ func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	return store.Undoable(ctx, h, n)
 }
 
-// Undo reverts the last n changes that [Memory.Undoable] returns, in one new change. It
-// returns the number of the new change and the changes that it undid, newest first. To redo
-// them, revert the new change.
+// Undo makes a new change that reverts the last n changes returned by [Memory.Undoable]. It
+// returns the number of the new change and the list of reverted changes, newest first. To
+// redo them, revert the new change.
 func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 	h, err := m.History()
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file checks the index file: its checksums, its list of entries, and a sample of the
-// indexed words.
+// This file checks the index file's checksums, its entry list, and a sample of the indexed
+// words.
 
 package oxbow
 
@@ -21,8 +21,9 @@ import (
 // file. In larger stores, it compares evenly spaced entries.
 const mostChecked = 2000
 
-// checkIndexFile returns the problems of the index file. A file that is missing, or that
-// belongs to another history, format or ranking, is not a problem, because it is not used.
+// checkIndexFile returns the problems of the index file. An index file that is missing, or
+// that has a different history, format or ranking, is not a problem, because queries
+// ignore it.
 func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
 		return []Problem{{Offset: -1, What: "the index file " + file.Path() + fmt.Sprintf(format, args...),
@@ -109,7 +110,7 @@ func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	}
 	x1, ok := x.Explain(id, ask)
 	if len(sums) == 0 {
-		return !ok // a document without words is not indexed
+		return !ok // ignore a document that has no words: it is not indexed
 	}
 	if !ok || x1.Len != float64(doc.Len)/index.One || len(x1.Terms) != len(sums) {
 		return false

@@ -40,21 +40,21 @@ import (
 //	124    4 CRC-32C of these 124 bytes, which all formats have
 //	128      zeros
 //
-// Its table has one row for each entry, ordered by ID: ID, version, and offset of the
-// record with this version (8 bytes each). The snapshot of the index (package index)
-// follows the last page. Opening the file reads page 0. The other pages are read when a
-// query finds an entry on them.
+// The table has one row for each entry, ordered by ID. A row has the ID, the version, and
+// the offset of the record with this version (8 bytes each). The snapshot of the index
+// (package index) follows the last page. Opening the file reads page 0. A query reads other
+// pages when it finds an entry on them.
 //
 // The index of an entry in the file is valid if the entry has the same version in the log
 // and the log has the same hash chain at S. File and log then have the same history up to
 // S, so that ID and version identify the text. All other entries are indexed again.
 //
 // A file is ignored if it belongs to another store, has another format, or is damaged. An
-// empty file is also ignored: a process that answered its only query by a scan creates one,
-// and an interrupted redaction leaves one.
+// empty file is ignored as well. It is created by a process that answered its only query by
+// a scan, and left behind by an interrupted redaction.
 //
-// Format 3 had another order of documents. Format 4 stored each document and each entry in
-// one piece.
+// Format 3 ordered the documents differently. Format 4 stored each document and each entry
+// as one block.
 const indexSuffix = index.FileSuffix
 
 const (
@@ -68,8 +68,8 @@ var indexTable = crc32.MakeTable(crc32.Castagnoli)
 
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
 
-// errIndex is the error of an index file that cannot be used, and errIndexDamage of a
-// damaged one.
+// errIndex is returned for an index file that cannot be used, and errIndexDamage for
+// a damaged file.
 var (
 	errIndex       = errors.New("the index file is of no use")
 	errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
@@ -285,8 +285,8 @@ func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	return s, nil
 }
 
-// keepsIndex reports whether an index file stays valid after a compaction: the new log must
-// still contain all entries of the file and its last change.
+// keepsIndex reports whether an index file stays valid after a compaction. For this, the
+// new log must still contain the file's entries and its last change.
 func keepsIndex(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {
 	h, _, err := readIndexHead(f)
 	if err != nil || h.at.Seq < horizon {

@@ -20,11 +20,11 @@ type frozenIndex struct {
 	head  indexHead
 	index *index.Searcher
 	rows  entryRows
-	epoch uint64 // epoch of the store at that state; it changes when the log is rewritten
+	epoch uint64 // epoch of the store in that state (a rewrite of the log changes it)
 }
 
-// saveIndex writes the index file. Others may read and write the store in the meantime; see
-// [logstore.DerivedFile.Make].
+// saveIndex writes the index file. The store can be read and written in the meantime, as
+// described at [logstore.DerivedFile.Make].
 func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 	if err := d.Locate(ctx, f.rows); err != nil {
 		return err

@@ -21,11 +21,11 @@ type indexed struct {
 func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
 
 // Text implements [ranking.Item]. The values of some labels are not searchable: confidence,
-// the hash of a file, kinds of personal data, sources of the entry, trust, and for a
-// session's turn the entries that a hook had shown to the model.
+// file hashes, kinds of personal data, an entry's sources, trust, and for a session's turn
+// the entries that a hook had shown to the model.
 func (x *indexed) Text(t *ranking.Text) {
 	e := x.entry
-	if quarantined(e) { // no word may find it, so it has no text
+	if quarantined(e) { // queries must not find a quarantined entry, so it has no text
 		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
@@ -63,12 +63,13 @@ func (x *indexed) Keywords() []string {
 	return slices.Compact(ms)
 }
 
-// unsearchedLabels are the keys of labels whose values are no words to search by.
+// unsearchedLabels are keys of labels with values that people do not search for,
+// such as hashes.
 var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, "from", LabelOrigin, LabelVerified,
 	LabelUnvouched, LabelApproved, LabelTextBy}
 
-// isShown reports whether values of a label key are names of entries that a hook had shown
-// to a model.
+// isShown reports whether the values of a label key are names of entries that a hook had
+// shown to a model.
 func isShown(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
 // hasKeywords reports whether the values of a label key are indexed as keywords.
@@ -100,8 +101,8 @@ func conditions(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Ra
 	return cs, times, more || far
 }
 
-// recencyLeast is the factor for the oldest entries. Age reduces a score at most by half,
-// because a good match matters more than a recent one.
+// recencyLeast is the factor for the oldest entries. Age halves a score at most, because
+// a good match matters more than a recent entry.
 const recencyLeast = 0.5
 
 // moment returns the time from which the age of an entry is counted. For entries that

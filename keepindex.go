@@ -14,9 +14,9 @@ const (
 	indexLeast = 256
 	openLeast  = 4096
 
-	// Close writes the index file only if this takes a few milliseconds: if the log has at
-	// most this many entries and bytes, and the pending changes have at most this many
-	// bytes of text.
+	// Close writes the index file only if this takes a few milliseconds. These are the
+	// maximum numbers of entries and log bytes, and the maximum size in bytes of the text
+	// in pending changes.
 	entriesAtClose = 8192
 	logAtClose     = 2 << 20
 	textAtClose    = 64 << 10
@@ -25,23 +25,23 @@ const (
 // startBound returns how many entries, by weight, may be missing in an index file with n
 // entries before it is written again for the next process. The cost of writing the file is
 // proportional to n. The cost of the missing entries occurs in each process that recalls.
-// The sum of both is smallest at about the square root of n.
+// The sum of both costs is smallest near the square root of n.
 func startBound(n int) int { return max(indexLeast, 2*int(math.Sqrt(float64(n)))) }
 
 // openBound is like startBound for a process that continues to run. It can wait longer,
-// because it has indexed its entries already and only saves the next process that work.
+// because its own index is complete and the file only saves work for the next process.
 func openBound(n int) int { return openLeast + n/16 }
 
-// Checkpoint updates the files next to the store if they lack many changes: the snapshot,
-// from which the next process starts, and the index file, if there is an index. Its running
-// time is proportional to the size of the store, unlike [Memory.Close]. Other processes can
-// read in the meantime, but cannot write while a file is being written.
+// Checkpoint updates the files next to the store if they lack many changes. These are the
+// snapshot, from which the next process starts, and the index file, if the memory has an
+// index. Its running time is proportional to the size of the store, unlike [Memory.Close].
+// Other processes can read in the meantime, but cannot write while a file is being written.
 //
 // A short-lived program should call Checkpoint after it has printed its answer and before
 // Close. A program that runs for long does not need to call it, because the memory writes
-// the files in the background. Without Checkpoint no change is lost, but the next process
-// has to read more. If ctx is done, Checkpoint ends early. If another process is writing,
-// Checkpoint leaves the files to the next call.
+// the files in the background. Without Checkpoint, no change is lost, but the next process
+// has to read more of the log. If ctx is done, Checkpoint ends early. If another process is
+// writing, Checkpoint leaves the files to the next call.
 func (m *Memory) Checkpoint(ctx context.Context) error {
 	d := logOf(m.store)
 	if d == nil {
@@ -89,8 +89,8 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 }
 
 // keepBeside writes the index file in another goroutine if the file lacks as many entries as bound
-// says. The goroutine ends soon after Close. It does nothing for an overlay store: its index has
-// more entries than the log, so only Checkpoint writes it.
+// says. The goroutine ends soon after Close. It does nothing for an overlay store, because the
+// index of an overlay store has more entries than the log. Only Checkpoint writes that index.
 func (m *Memory) keepBeside(bound func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.keepsFiles() || !m.worthKeeping(bound, int(m.notKept.Load())) ||
@@ -143,9 +143,9 @@ type heldIndex struct {
 	dropped bool  // the memory does not use the searcher any more
 }
 
-// freezeIndex applies the pending changes and returns the state of the index, or nil if
-// there is no index. For an overlay store, the entries below are removed from the index and
-// the memory drops it, so that the next query reads the file.
+// freezeIndex applies the pending changes and returns the state of the index. It returns
+// nil if the memory has no index. For an overlay store, the entries below are removed from
+// the index and the memory drops it, so that the next query reads the file.
 func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, error) {
 	if err := m.applying.LockContext(ctx); err != nil {
 		return nil, err
@@ -186,12 +186,11 @@ func (m *Memory) onlyScanned() bool {
 }
 
 // MakeIndex builds the index now, so that the next recall does not have to wait for it.
-// [Memory.Checkpoint] can then write the index file. Programs call it after they have
-// written many entries.
+// [Memory.Checkpoint] can then write the index file. Call it after writing many entries.
 //
 // If the memory is empty, MakeIndex returns at once, and the index is built while entries
 // are written. This ends at the next recall or MakeIndex, or if ctx is done. MakeIndex does
-// nothing if the store is not oxbow's own.
+// nothing if the store is an implementation other than oxbow's log.
 func (m *Memory) MakeIndex(ctx context.Context) error {
 	d, ok := m.store.(*logstore.DB)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// layered is an overlay store: an upper store, and below it the entries of another store
-// with IDs from underID.
+// layered is an overlay store. It has an upper store, and below it the entries of a
+// lower store, with IDs from underID.
 type layered interface {
 	Upper() Store
 	Under() []*Entry // the lower entries, as of the last refresh

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 )
 
-// A Memory is a [Store] with an index: it can remember, recall and forget entries. It is
+// A Memory is a [Store] with an index. It can remember, recall and forget entries. It is
 // safe for concurrent use. Its methods for history work if the store below is a
 // [Historian]. Otherwise they fail with [ErrUnsupported].
 type Memory struct {
@@ -20,13 +20,13 @@ type Memory struct {
 
 	buildMu  ctxmutex.Mutex // held while the index is built
 	applying ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
-	scanFrom int            // minimum number of bytes of text for a scan; tests change it
+	scanFrom int            // minimum size of the text, in bytes, for a scan (tests change it)
 
 	editing editLocks // locks of entries whose edits collided
 
 	pending pending // changes that are not in the index yet
-	// entries that the store is currently writing, already analyzed; used only by the
-	// goroutine that writes
+	// entries that the store is writing now, already analyzed (used only by the
+	// goroutine that writes)
 	analyzed   []analyzedDelta
 	closed     atomic.Bool
 	closing    context.Context // done when the memory is being closed
@@ -43,9 +43,10 @@ type Memory struct {
 	notKept atomic.Int64   // number of entries that were not in the file when the last write failed
 	recalls atomic.Int64   // number of recalls until this process was considered long-lived
 
-	searcher atomic.Pointer[searcher] // nil until the first recall and after a reset; mu is held to set it
-	// index of the last scan, used again if the next query has the same terms; may be nil
-	scanned atomic.Pointer[scanned]
+	// nil until the first recall and after a reset (mu must be held to set it) index of the
+	// last scan, reused if the next query has the same terms (may be nil)
+	searcher atomic.Pointer[searcher]
+	scanned  atomic.Pointer[scanned]
 
 	mu       sync.Mutex // guards the fields below
 	building bool       // a searcher is being built
@@ -72,12 +73,13 @@ func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
 // Options returns the options of the memory, with the defaults filled in.
 func (m *Memory) Options() Options { return m.opts }
 
-// scanFrom is the minimum number of bytes of text for which a query scans the entries
-// instead of building an index. Indexing less text takes under a tenth of a second, and
-// later queries profit from the index.
+// scanFrom is the minimum size of the entries' text, in bytes, for which a query scans
+// the entries instead of building an index. Indexing less text takes under a tenth of a
+// second, and later queries profit from the index.
 const scanFrom = 2 << 20
 
-// scanned is the temporary index of a scan, which has only the terms of one query.
+// scanned is the temporary index made by a scan. It has only the terms of the
+// scan's query.
 type scanned struct {
 	view     *rankedView
 	received int64 // value of pending.received before the scan

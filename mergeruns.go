@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mergeRuns merges the runs of s into one file and continues with the merged index. If the
-// store has not changed since it had this number of resets, the file becomes the index
-// file. Otherwise the file has no name. If the file cannot be written, s continues to use
-// the runs.
+// mergeRuns merges the runs of s into one file and continues with that file's index. The
+// file becomes the index file if the store was not reset meanwhile, that is, if its number
+// of resets is still resets. Otherwise the file has no name. If the file cannot be
+// written, s continues to use the runs.
 func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if len(s.runs.files) == 0 {
 		return nil

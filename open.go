@@ -51,9 +51,9 @@ func newMemory(s Store, opts Options) *Memory {
 	return m
 }
 
-// Close closes the memory and its store. Its running time does not depend on the size of
-// the store: it writes the files derived from the log only if they are small. Call
-// [Memory.Checkpoint] to write large ones. An open memory also writes them in the
+// Close closes the memory and its store. Close takes about the same time for any size of
+// store, because it writes the files derived from the log only if they are small. To
+// write large files, call [Memory.Checkpoint]. An open memory also writes them in the
 // background.
 func (m *Memory) Close() error {
 	if m.closed.Swap(true) {

@@ -16,11 +16,11 @@ import (
 )
 
 // A Cache limits the memory that is used for entries read from a store. Several memories
-// may share a cache. It keeps the entries that are read most, no matter to which memory
-// they belong.
+// may share a cache. It keeps the entries that are read most often, from whichever
+// memory they were read.
 type Cache struct {
-	// approximate size in bytes; 0 means 256 MiB, room for some 180,000 entries of 1 kB; a
-	// negative size disables the cache
+	// Approximate size in bytes. 0 means 256 MiB, which is room for some 180,000 entries
+	// of 1 kB. A negative size disables the cache.
 	Bytes int64
 
 	made sync.Once
@@ -36,9 +36,9 @@ func (c *Cache) make() { c.room = cache.NewBudget(cmp.Or(c.Bytes, 256<<20)) }
 
 // Options change how a memory is opened. A nil pointer and zero fields mean the defaults.
 type Options struct {
-	// FS is the file system with the store's files. If FS is nil, the operating system's
-	// files are used, and the path given to Open is a path of the operating system.
-	// Otherwise it is a slash-separated path in FS.
+	// FS is the file system with the store's files. If FS is nil, the store is in the
+	// operating system's file system, and the path passed to Open is an operating system
+	// path. Otherwise it is a slash-separated path in FS.
 	FS vfs.FS
 
 	// Clock returns the time that is recorded with changes. The default is time.Now. It may
@@ -50,23 +50,23 @@ type Options struct {
 	// crypto/rand.
 	Rand io.Reader
 
-	// Source is recorded with changes if their context has no source.
+	// Source is recorded with each change made under a context without a source.
 	Source Source
 
-	// LockWait is how long a change waits for another process that is writing, before it
+	// LockWait is the time that a change waits for another writing process before it
 	// fails with [ErrBusy]. The default is [vfs.DefaultLockWait].
 	LockWait time.Duration
 
 	// SealAfter, if not 0, is the time after the last change when a seal is appended to the
 	// log. The seal makes later damage to that change provable. By default, only Close
-	// writes it. Programs that run for long should set SealAfter. A seal is one small write
+	// writes it. Programs that run for long should set SealAfter. A seal is a small write
 	// without a sync.
 	SealAfter time.Duration
 
-	// KeepChanges, if not 0, allows automatic compactions, which run when most of the log
-	// is no longer needed. They keep at least the last KeepChanges changes, so that these
-	// can be listed and undone. By default, compactions do not run automatically and the
-	// whole history is kept.
+	// KeepChanges, if not 0, allows automatic compactions. They run when most of the log
+	// is unneeded. They keep at least the last KeepChanges changes, so that these can be
+	// listed and undone. By default, compactions do not run automatically and the whole
+	// history is kept.
 	KeepChanges int
 
 	// KeepFor is the minimum time for which automatic compactions keep each change. The
@@ -74,23 +74,23 @@ type Options struct {
 	KeepFor time.Duration
 
 	// Screen, if not nil, examines changes before they are applied, for example for
-	// secrets. It returns the ops to apply, or an error to refuse all of them. It may read
-	// the store. It is not called for undo and restore.
+	// secrets. It returns the ops to apply, or an error to refuse the whole change. It may
+	// read the store. It is not called for undo and restore.
 	Screen func(ctx context.Context, s Store, ops []Op) ([]Op, error)
 
 	// History, if not nil, wraps the history of the store, for example to limit what undo
 	// and restore can bring back.
 	History func(Historian) Historian
 
-	// Ranking is the ranking for queries that do not set [Query.Rank]: [RankOxbow], the
-	// default, or [RankSeed].
+	// Ranking is used for queries that do not set [Query.Rank]. It is [RankOxbow] (the
+	// default) or [RankSeed].
 	Ranking string
 
 	// Cache limits the memory for entries that were read. Entries that do not fit are read
 	// from the file each time they are needed. Entries that changed since the last snapshot
-	// are not counted: they may need about 64 MiB or, in a store with more than 800,000
+	// are not counted. They may need about 64 MiB or, in a store with more than 800,000
 	// entries, 80 bytes for each entry. If Cache is nil, the memory has a cache of its own.
-	// A program that opens many memories should give all of them the same cache.
+	// A program that opens many memories should pass the same cache to all of them.
 	Cache *Cache
 
 	// ReadOnly refuses every change and takes no lock.
@@ -103,17 +103,16 @@ type Options struct {
 	// freeStep and freeReserve are the sizes of the log's free space, in bytes. 0 means the
 	// default. Tests set them to get small files.
 	freeStep, freeReserve int64
-	// size of the documents in memory, in bytes, above which an index is built in files;
-	// set by tests
+	// size in bytes of the documents in memory above which an index is built in files
+	// (set by tests)
 	runBytes      int
-	snapshotLeast int64 // minimum number of changes before a snapshot is written; set by tests
-	// number of calls after which a process is expected to run for long; 0 means never if a
-	// test sets snapshotLeast, otherwise the default
+	snapshotLeast int64 // minimum number of changes before a snapshot is written (set by tests)
+	// number of calls after which a process is expected to run for long (0 means the
+	// default, or never if a test sets snapshotLeast)
 	livesOn int64
-	// minimum number of unneeded bytes in the log before an automatic compaction; set by
-	// tests
+	// minimum number of unneeded log bytes before an automatic compaction (set by tests)
 	compactLeast int64
-	tailLeast    int64 // minimum number of log bytes after a snapshot before the next snapshot; set by tests
+	tailLeast    int64 // minimum number of log bytes after a snapshot before the next snapshot (set by tests)
 }
 
 func (o *Options) orDefault() Options {

@@ -9,15 +9,15 @@ import (
 
 // pending is the list of the changes that are not in the index yet.
 type pending struct {
-	mu     sync.Mutex      // guards the fields below; while it is held, only the filling may be waited for
-	wanted bool            // the changes are needed, because there is a searcher or one is being built
+	mu     sync.Mutex      // guards the fields below (its holder may wait only for the filling)
+	wanted bool            // the changes are needed, because a searcher exists or is being built
 	deltas []analyzedDelta // oldest first
-	thinAt int             // number of deltas at which superseded ones are removed
-	ahead  *filling        // receives the changes instead of deltas; may be nil
+	thinAt int             // number of deltas at which add removes superseded deltas
+	ahead  *filling        // receives the changes instead of deltas (may be nil)
 
 	queued   atomic.Int64 // len(deltas)
 	applying atomic.Bool  // changes that were taken are being applied to the index
-	received atomic.Int64 // number of calls of add
+	received atomic.Int64 // number of calls to add
 	unasked  atomic.Int64 // number of writes by this memory since the last recall
 }
 
@@ -50,7 +50,7 @@ func (n *pending) set(deltas []analyzedDelta) {
 }
 
 // begin empties the list and starts to collect changes for a new index. If a filling was
-// running, begin returns it; it has all earlier entries.
+// running, begin returns it. The filling has all earlier entries.
 func (n *pending) begin() *filling {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,7 +88,8 @@ func (n *pending) take() []analyzedDelta {
 	return ds
 }
 
-// putBack puts changes that were taken back to the beginning of the list.
+// putBack returns changes that a caller has removed to the beginning of the
+// list.
 func (n *pending) putBack(ds []analyzedDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 // Bounds of a [Query].
 const (
 	DefaultLimit = 5    // maximum number of hits if [Query.Limit] is 0
-	MaxLimit     = 1000 // maximum number of hits of any query
-	MaxAround    = 10   // maximum number of turns on each side of a hit; see [Query.Around]
+	MaxLimit     = 1000 // maximum value of Query.Limit
+	MaxAround    = 10   // maximum value of Query.Around, in turns on each side of a hit
 )
 
 // The rankings.
@@ -25,8 +25,8 @@ const (
 	// indexed whole and in parts. Stop words of the query are ignored.
 	RankOxbow = ranking.Oxbow
 
-	// RankSeed computes the same scores as crabtalk (its RFC 0150): BM25 over content and
-	// aliases, not the name, with crabtalk's analyzer.
+	// RankSeed computes the same scores as crabtalk (its RFC 0150): BM25 with crabtalk's
+	// analyzer over content and aliases, but not the name.
 	RankSeed = ranking.Seed
 )
 
@@ -47,31 +47,31 @@ type Query struct {
 	// Limit is the maximum number of hits. 0 means [DefaultLimit], values above [MaxLimit]
 	// mean MaxLimit, and negative values are an error.
 	Limit   int
-	AsOf    uint64 // search the store in its state after this change; 0 means the current state
+	AsOf    uint64 // search the store as it was after this change (0 means the current state)
 	Explain bool   // set [Hit.Explanation]
 
-	// Weigh sets [Hit.Explanation] faster, from the index only: without Fields, and without
-	// the contribution of neighbouring turns of a conversation. With Weigh, no spelling in
-	// Text is corrected.
+	// Weigh computes [Hit.Explanation] faster, because it uses only the index. The
+	// explanation then has no Fields and ignores neighbouring turns of a conversation. With
+	// Weigh, misspelled words in Text are not corrected.
 	Weigh bool
 
 	// Collapse removes hits with nearly the same text as a better hit. Their names are
 	// added to Alike of the better hit. With Collapse, four times Limit hits are examined.
 	Collapse bool
-	Rank     string // [RankOxbow] or [RankSeed]; empty means [Options.Ranking]
+	Rank     string // [RankOxbow] or [RankSeed] (empty means [Options.Ranking])
 
-	// Around is the number of turns that are returned with a hit that is a turn of a
-	// conversation: at most Around turns before and Around turns after the hit. Turns that
-	// Filter does not select are left out. Negative values and values above [MaxAround] are
-	// an error. RankSeed ignores Around.
+	// Around is the number of turns to return with a hit that is a turn of a conversation,
+	// at most this many before the hit and this many after the hit. Turns that Filter does
+	// not select are left out. Negative values and values above [MaxAround] are an error.
+	// RankSeed ignores Around.
 	Around int
 
 	// Second, if not nil, is a second ranking. The first hundred hits of both rankings are
-	// fused by reciprocal rank: the score of a hit is the sum of 1/(60+rank) over the
-	// rankings that found it. [Hit.Explanation] then explains the ranking by words only.
+	// fused by reciprocal rank. A hit's score is the sum of 1/(60+rank) over the rankings
+	// that found it. [Hit.Explanation] then explains the ranking by words only.
 	Second Ranker
 
-	// Recency, if above 0, is a half-life that lowers the scores of older entries: a score
+	// Recency, if above 0, is a half-life that lowers the scores of older entries. A score
 	// is multiplied by ½ + ½·2^(−age/Recency). The age of an entry is the time from its
 	// last change to Now. For entries that record a moment (Archive, Journal, History) and
 	// for imported entries, it is the time from Created to Now. A zero Now means the time
@@ -84,7 +84,7 @@ type Query struct {
 	Operators *Operators
 
 	// Dates are the date expressions in Text, as package query parses them. RankOxbow
-	// raises the scores of entries created in one of these spans a little. No entry is
+	// slightly raises the scores of entries created in one of these spans. No entry is
 	// excluded.
 	Dates []Span
 }
@@ -93,7 +93,7 @@ type Query struct {
 // of vectors.
 type Ranker interface {
 	// Rank returns the IDs of at most limit entries, the best match for words first. It
-	// returns nil if it cannot rank them, and then only the ranking by words is used. All
+	// returns nil if it cannot rank them. Recall then uses only the ranking by words. All
 	// must not be used after Rank has returned.
 	Rank(ctx context.Context, words string, limit int, all Entries) []uint64
 }
@@ -102,10 +102,11 @@ type Ranker interface {
 type Entries interface {
 	Len() int
 
-	// Versions returns the IDs of all entries in ascending order, and the version of each.
+	// Versions returns the IDs of all entries in ascending order, and each entry's
+	// version.
 	Versions() (ids, versions []uint64)
 
-	// Entry returns the entry with this ID, or nil if there is none.
+	// Entry returns the entry with this ID, or nil if the ID is unknown.
 	Entry(id uint64) *Entry
 
 	// Accepts reports whether the query's filter and operators select an entry.
@@ -115,14 +116,14 @@ type Entries interface {
 // Operators are the parts of a query that have a special meaning.
 type Operators struct {
 	Words    string   // the words to rank by, used instead of [Query.Text]
-	Must     []string // words or phrases that an entry must have: +word, +word* or "a phrase"
-	Not      []string // words or phrases that an entry must not have: -word, -word* or -"a phrase"
-	Prefixes []string // word*: rank by all words with this prefix
+	Must     []string // words or phrases that an entry must have, typed as +word, +word* or "a phrase"
+	Not      []string // words or phrases that an entry must not have, typed as -word, -word* or -"a phrase"
+	Prefixes []string // prefixes typed as word*, each of which searches for all words that begin with it
 }
 
-// A Span is a date expression in a query, and the time range that it means: from From
-// (inclusive) to To (exclusive). A zero From or To means that the range has no bound on
-// that side.
+// A Span is a date expression in a query and the time range that it means, from From
+// (inclusive) to To (exclusive). If From or To is zero, the range is unbounded on that
+// side.
 type Span struct {
 	Text     string
 	From, To time.Time
@@ -131,22 +132,24 @@ type Span struct {
 // Hit is an entry that a query found.
 type Hit struct {
 	Entry       Entry
-	Score       float64      // higher is better; 0 if the query had no text
+	Score       float64      // higher is better (0 if the query had no text)
 	Explanation *Explanation // nil unless [Query.Explain] or [Query.Weigh] is set
-	Alike       []string     // names of the hits that say the same and were removed; see [Query.Collapse]
+	Alike       []string     // names of the near-duplicates that [Query.Collapse] removed
 
-	// Before and After are the turns before and after the hit, in the order of the
-	// conversation; see [Query.Around].
+	// Before and After are the turns around the hit, in the order of the
+	// conversation (see [Query.Around]).
 	Before, After []Entry
 }
 
-// An Explanation explains a score, which is the sum of the scores of its terms.
+// An Explanation shows how a score was computed. The score is the sum of the
+// terms' scores.
 type Explanation struct {
 	Formula string // "bm25" for RankSeed, "oxbow" for RankOxbow
-	Entries int    // N: number of entries in the index
-	// dl: number of terms in this entry, weighted by field; for a turn of a conversation, 16 is added
+	Entries int    // number of entries in the index, N in the formulas
+	// number of terms in this entry, weighted by field, dl in the formulas (a turn of a
+	// conversation gets 16 more)
 	Length float64
-	AvgLen float64     // avgdl: average of Length over all entries
+	AvgLen float64     // average Length over all entries, avgdl in the formulas
 	Terms  []TermScore // sorted
 }
 
@@ -154,7 +157,7 @@ type Explanation struct {
 //
 //	Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl))
 //
-// k1 is 1.2 and b is 0.75. Contributions that do not follow this formula, such as those of
+// k1 is 1.2 and b is 0.75. Contributions that do not follow this formula, for example from
 // neighbouring turns, are listed only in Fields.
 type TermScore struct {
 	Term   string
@@ -162,15 +165,17 @@ type TermScore struct {
 	Weight float64 // weight of the term in the query
 	TF     float64 // number of occurrences in this entry, weighted by field
 	DF     int     // number of entries with the term
-	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1); RankOxbow adds 300 texts of ordinary English to N and to DF
+	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where RankOxbow adds 300 texts of ordinary English to N and to
+	// DF
 	Score  float64
-	Fields []FieldScore // the parts of Score, which add up to it except for rounding; nil for RankSeed without Recency
+	Fields []FieldScore // parts of Score, with Score as their sum except for rounding (nil for RankSeed without
+	// Recency)
 }
 
-// FieldScore is one part of a term's score. Field is one of
+// A FieldScore is a part of a term's score. Field is one of the following.
 //
 //   - name, alias, label, body, speaker, user, assistant, date: the field with the term
-//   - "beside NAME": a neighbouring turn of the same conversation
+//   - "beside NAME": a neighbouring turn in the conversation
 //   - "best stretch": the densest part of a dialogue
 //   - "how common it is": reduction for a word that is common in English, in a chat
 //   - "the name of who speaks": reduction for a word that is the speaker's name
@@ -196,12 +201,14 @@ type ParsedQuery struct {
 // ParsedTerm is a word of a query and the term that the index is searched for.
 type ParsedTerm struct {
 	Word, Term string
-	Corrected  bool    // no entry has Word, and Term differs from it by one typing error
-	DF         int     // number of entries with the word
-	IDF        float64 // weight of the word; see [TermScore]
+	// Word is in no entry, and Term is a word of the index that differs from it by a single
+	// typing error
+	Corrected bool
+	DF        int     // number of entries with the word
+	IDF       float64 // weight of the word (see [TermScore])
 }
 
-// A Diagnosis explains why a query has no hits.
+// A Diagnosis explains why a query found nothing.
 type Diagnosis struct {
 	Entries    int            // number of entries in the store
 	Terms      []ParsedTerm   // the words of the query, sorted
@@ -211,8 +218,8 @@ type Diagnosis struct {
 	Near       []string       // similar names, projects or tags, the most similar first
 }
 
-// A FilterEffect is one condition of a filter, and the number of hits that the query would
-// have with only this condition.
+// A FilterEffect is one condition of a filter, with the number of hits if the query had
+// only this condition.
 type FilterEffect struct {
 	Filter string
 	Left   int

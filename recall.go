@@ -1,4 +1,4 @@
-// This file answers queries, and explains why a query has no hits.
+// This file answers queries, and explains why a query found nothing.
 
 package oxbow
 
@@ -18,15 +18,15 @@ import (
 )
 
 // Recall returns the hits of the query, best first. Hits with equal scores are ordered by
-// newer version, then by lower ID. If nothing matches, Recall returns no hits and no error.
-// [Memory.Diagnose] then returns the reasons.
+// newer version, then by lower ID. If nothing matches, Recall returns an empty slice and a
+// nil error. [Memory.Diagnose] then returns the reasons.
 func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	hits, _, err := m.RecallParsed(ctx, q)
 	return hits, err
 }
 
 // RecallParsed is like [Memory.Recall], and also reports how the query was understood. Both
-// results are of the same state of the memory, and the query is planned only once.
+// results describe the same state of the memory, and the query is planned only once.
 func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery, error) {
 	answer, err := m.recall(ctx, q)
 	return answer.hits, answer.read, err
@@ -106,7 +106,7 @@ func (v *rankedView) recall(ctx context.Context, q Query, p *ranking.Plan) []Hit
 	return hits
 }
 
-// fusePool is the number of hits of each ranking that are fused.
+// fusePool is the number of hits that each ranking contributes to a fusion.
 const fusePool = 100
 
 // fuse fuses the hits, best first, with the hits of the query's second ranking.
@@ -146,8 +146,8 @@ func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 	return err
 }
 
-// ask returns the result of fn for the current index with the ranking of the query. Once
-// ctx is done, fn must end early.
+// ask calls fn with the current index for the query's ranking, and returns its result.
+// Once ctx is done, fn must end early.
 //
 // If the index file turns out to be damaged, ask builds a new index and calls fn again. It
 // also calls fn again, with the full index, if the temporary index of a scan has too few
@@ -223,12 +223,12 @@ func checkLimit(n int) (int, error) {
 	return min(n, MaxLimit), nil
 }
 
-// maxNear is the maximum number of suggestions in a [Diagnosis], and mostLooked the maximum
-// number of words and values of the query for which suggestions are searched.
+// maxNear is the maximum number of suggestions in a [Diagnosis]. Suggestions are searched
+// for at most mostLooked words and values of the query.
 const maxNear, mostLooked = 5, 40
 
-// Diagnose explains why a query has few or no hits: which of its words no entry has, which
-// condition of the filter excludes hits, and which existing names, projects, tags and words
+// Diagnose explains why a query has few or no hits. It reports the words that occur in no
+// entry, the filter conditions that exclude hits, and names, projects, tags and words that
 // are similar to those in the query.
 func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
@@ -275,8 +275,8 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 }
 
 // near returns suggestions for the query's misspelled words and values. If the words have
-// no hits (nothing is set), it also compares the names of all entries, which reads all
-// entries.
+// no hits (nothing is set), it also compares the names of all entries, which is slow
+// because it reads the entries.
 func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {
@@ -338,7 +338,7 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 }
 
 // Values returns the number of entries for each of the given values of a label key, or for
-// all values of the key if none are given. It reads only the index.
+// all values if the call lists none. It reads only the index.
 func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
 	// the filter with which ask may scan the entries
 	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}}
@@ -360,8 +360,8 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 	})
 }
 
-// CountAny returns the number of entries that at least one of the terms selects. It ignores
-// Term.Not, and reads only the index.
+// CountAny returns the number of entries that match at least one term. It ignores Term.Not,
+// and reads only the index.
 func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
 	// the filter with which ask may scan the entries
 	q := Query{Filter: Filter{Terms: terms}}
@@ -408,7 +408,7 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 }
 
 // ParseQuery reports how a query is understood: its ranking, its terms, and the corrections
-// of words that no entry has. [Memory.RecallParsed] reports the same with the hits.
+// of unknown words. [Memory.RecallParsed] reports the same with the hits.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	if q.AsOf != 0 {
 		return askAsOf(ctx, m, q, (*Memory).ParseQuery)

@@ -14,7 +14,7 @@ import (
 )
 
 // changed receives the events of the store. The store calls it during every change, so it
-// must not wait for a lock whose holder may wait for the store.
+// must not wait for a lock that may be held while waiting for the store.
 func (m *Memory) changed(e Event) {
 	if e.Reset {
 		m.mu.Lock()
@@ -36,8 +36,8 @@ func (m *Memory) changed(e Event) {
 
 // analyzeAhead returns a function that analyzes the entries while the store writes them to
 // disk, so that the next recall does not have to. It returns nil if there are many entries,
-// if there was no recall for some time, or if other changes are pending, because the
-// entries may then be replaced before they are needed.
+// if the last recall was some time ago, or if other changes are pending. In these cases the
+// entries may be replaced before a recall needs them.
 func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()
 	if s == nil || m.pending.unasked.Add(1) > mostApplied || m.pending.any() {
@@ -61,10 +61,10 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	}
 }
 
-// applyNow applies the changes to the index if this is quick: if they are few and analyzed,
-// and no others are pending or being applied. It reports whether it applied them. A recall
-// then finds the changes even before their writer knows that they are durable, and does not
-// have to apply them.
+// applyNow applies the changes to the index if this is quick, that is, if they are few and
+// already analyzed, and no other changes are pending or being applied. It reports whether
+// the changes were applied. A recall then finds the changes without having to apply them,
+// even before the writer knows that they are durable.
 func (m *Memory) applyNow(ds []analyzedDelta) bool {
 	s := m.searcher.Load()
 	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.applies(ds) ||
@@ -81,14 +81,14 @@ func (m *Memory) applyNow(ds []analyzedDelta) bool {
 }
 
 // setSearcher replaces the searcher by s, which may be nil. m.mu must be held. Queries that
-// still use the old searcher fail and are repeated with the new one.
+// still use the old searcher fail and are repeated with s.
 func (m *Memory) setSearcher(s *searcher) {
 	m.searcher.Swap(s).close()
 	m.pending.want(s != nil || m.building)
 }
 
-// applyPending applies all pending changes to the index. If ctx is done before they are
-// analyzed, they stay pending.
+// applyPending applies all pending changes to the index. If ctx is done before the
+// analysis ends, all changes stay pending.
 func (m *Memory) applyPending(ctx context.Context) error {
 	if err := m.applying.LockContext(ctx); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta
 	return err
 }
 
-// refreshStore reads the changes of other processes if the store is a Watcher, and reports
-// whether it is one.
+// refreshStore reads the changes of other processes if the store is a Watcher. It reports
+// whether the store is a Watcher.
 func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
 	w, watched := m.store.(Watcher)
 	if watched {
@@ -141,8 +141,8 @@ func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
 	return watched, err
 }
 
-// refresh updates the index to the state of the store and returns it. If there is no index,
-// it builds one.
+// refresh updates the index to the current state of the store and returns the index. If the
+// memory has no index, refresh builds one.
 func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	watched, err := m.refreshStore(ctx)
 	if err != nil {
@@ -208,7 +208,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 		done := err == nil && resets == m.resets
 		if done {
 			m.scanned.Store(nil)
-			m.setSearcher(s) // there may be an old one if the store does not report its changes
+			m.setSearcher(s) // the old searcher still exists if the store does not report its changes
 		} else {
 			s.close()
 			m.pending.want(m.searcher.Load() != nil)
@@ -246,8 +246,8 @@ func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error)
 	return s, s.fill(ctx, allEntries(ctx, m.store), 0)
 }
 
-// addScorer returns the scorer for another ranking, and builds its index if there is none
-// yet.
+// addScorer returns the scorer for an additional ranking. If the scorer does not exist
+// yet, addScorer builds its index.
 func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*ranking.Scorer, error) {
 	if err := m.applying.LockContext(ctx); err != nil {
 		return nil, err
@@ -281,8 +281,8 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	return r, nil
 }
 
-// savedFor opens the index file next to the store. It returns nil if there is no usable
-// file.
+// savedFor opens the index file next to the store. It returns nil if the file is
+// missing or unusable.
 func (m *Memory) savedFor(ranking string) *savedIndex {
 	m.mu.Lock()
 	distrust := m.distrust
@@ -298,7 +298,7 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 	return s
 }
 
-// allEntries yields all entries of a store in order of ID.
+// allEntries yields all entries of a store, ordered by ID.
 func allEntries(ctx context.Context, s Store) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		for e, err := range s.Entries(ctx, Filter{}) {

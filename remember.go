@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Get returns the entry with this name. If there is none, it returns the only entry with
-// this alias. An alias with exactly this spelling has precedence over other Unicode
+// Get returns the entry with this name. If no entry has the name, it returns the only entry
+// with this alias. An alias with exactly this spelling has precedence over other Unicode
 // compositions. If several entries have the alias, the error is an [AliasError]. Errors for
 // unknown names match [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
@@ -62,8 +62,8 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	return m.commit(ctx, ops, func(ops []Op) error { return m.store.Apply(ctx, ops...) })
 }
 
-// Commit implements [Committer]: it is like Apply, and returns the change that the ops
-// made. The change is empty if the store below is not a Committer.
+// Commit implements [Committer]. It is like Apply, but returns the change. The change
+// is empty if the store below is not a Committer.
 func (m *Memory) Commit(ctx context.Context, ops ...Op) (c Change, err error) {
 	err = m.commit(ctx, ops, func(ops []Op) error {
 		c, err = store.Commit(ctx, m.store, ops...)
@@ -101,8 +101,8 @@ func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
 	return m.opts.Screen(ctx, m.store, ops)
 }
 
-// DryRun implements [DryRunner]. If the store below is not a DryRunner, it reports only the
-// errors of [Options.Screen] and of the ops' own Check.
+// DryRun implements [DryRunner]. If the store below is not a DryRunner, it reports only
+// errors from [Options.Screen] and from the ops' own Check.
 func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 	ops, err := m.screen(ctx, ops)
 	if d, ok := m.store.(DryRunner); ok && err == nil {
@@ -125,8 +125,8 @@ func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 // new entry.
 //
 // The returned entry is the version that this call wrote, even if another writer has
-// changed or removed the entry since. If the store is not a [Committer], the store does not
-// report what it wrote, and the Version of the returned entry is 0.
+// changed or removed the entry since. If the store is not a [Committer], it does not report
+// the version that it wrote, and the Version of the returned entry is 0.
 func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if strings.TrimSpace(e.Content) == "" {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
@@ -180,21 +180,21 @@ func newUpdate(e, old Entry) (Op, error) {
 	return u, nil
 }
 
-// Edit changes the entry with this name (not alias) by the op that edit returns. If there
-// is no such entry, edit is called with found set to false. If edit returns a nil op,
+// Edit changes the entry with this name (not alias) by the op that edit returns. If no
+// entry has the name, edit is called with found set to false. If edit returns a nil op,
 // nothing is changed.
 //
 // If another writer changes the entry in the meantime, edit is called again with the new
-// version. The exception is an [Update] whose If differs from the version that edit
-// received: the caller has then set its own condition, and Edit returns the error.
+// version. There is an exception for an [Update] with an If that differs from the version
+// that edit received. The caller has then chosen a condition, and Edit returns the error.
 func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) error {
 	_, err := m.CommitEdit(ctx, name, edit)
 	return err
 }
 
 // CommitEdit is like Edit, and returns the change that it made, as [Committer] does. The
-// change is empty if the op is nil. After a conflict, the edits of one entry by this
-// Memory wait for each other, so edit must not edit the same entry.
+// change is empty if the op is nil. After a conflict, this Memory runs its edits of the
+// entry one after the other, so edit must not edit the same entry.
 func (m *Memory) CommitEdit(
 	ctx context.Context,
 	name string,
@@ -216,7 +216,8 @@ func (m *Memory) CommitEdit(
 }
 
 // editOnce tries an edit once. The edit is overtaken if another writer changed the entry
-// after it was read, unless the caller made the version a condition of its own.
+// after editOnce read it. If the caller made the version a condition, editOnce returns
+// the conflict error instead.
 func (m *Memory) editOnce(
 	ctx context.Context,
 	name string,
@@ -240,8 +241,8 @@ func (m *Memory) editOnce(
 	return c, isConflict && !isCondition, err
 }
 
-// Forget removes the entry with this name. If there is none, the error matches
-// [ErrNotFound].
+// Forget removes the entry with this name. If no entry has the name, the error
+// matches [ErrNotFound].
 func (m *Memory) Forget(ctx context.Context, name string) error {
 	return m.Apply(ctx, Remove{Name: name})
 }

@@ -1,5 +1,5 @@
-// This file limits the memory use of long-lived processes: after they have written an index
-// file, they read the entries and the index from that file.
+// This file limits the memory use of processes that run for long. After such a process has
+// written an index file, it reads the entries and the index from that file.
 
 package oxbow
 

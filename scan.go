@@ -12,9 +12,9 @@ import (
 )
 
 // scan returns a view with the query's terms, made by one scan of the entries. It returns
-// nil if an index exists or should be built: if the entries are few, if the query needs all
-// terms, if there was a scan for other terms before, or if another process has scanned the
-// same store, so that further queries are likely.
+// nil if an index exists or should be built. An index should be built if the entries are
+// few, if the query needs all terms, if an earlier scan was for other terms, or if another
+// process has scanned the same store, which makes further queries likely.
 func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, error) {
 	if m.searcher.Load() != nil {
 		return nil, nil
@@ -71,7 +71,8 @@ func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *anal
 }
 
 // scanEntries returns all entries in order of ID, or nil if they have so little text that
-// an index is better. It also returns the value of pending.received before they were read.
+// an index is better. It also returns the value that pending.received had before the
+// entries were read.
 func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, received int64, err error) {
 	received = m.pending.received.Load()
 	size := 0

@@ -16,13 +16,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// A searcher has the indexes of a memory, one for each ranking that was used. Queries read
+// A searcher contains the indexes of a memory, one for each ranking in use. Queries read
 // it without a lock. A goroutine that changes it must hold Memory.applying.
 type searcher struct {
-	scorers atomic.Pointer[map[string]*ranking.Scorer] // scorers by ranking name; to add a scorer, the map is replaced
+	// scorers by ranking name (a scorer is added by replacing the map)
+	scorers atomic.Pointer[map[string]*ranking.Scorer]
 	// index file that the index was read from, or nil if it was built
 	saved *savedIndex
-	// approximate work to redo without a new index file, in entries; see [weight]
+	// approximate work that is lost without a new index file, in units of an
+	// average entry (see [weight])
 	unsaved atomic.Int64
 	// bytes of the entries that were added and are not in the index file
 	given atomic.Int64
@@ -33,13 +35,14 @@ type searcher struct {
 	db    *logstore.DB
 	rows  entryRows              // IDs, versions and offsets of the entries that the index started with
 	items *cache.Slots[*indexed] // cached entries by row
-	err   atomic.Pointer[error]  // error of a failed read of an entry; results of the searcher are then discarded
-	under []*Entry               // lower entries of an overlay store when the index was built; always kept in memory
-	runs  runFiles               // temporary files with parts of the index, until they are merged
+	// error of a failed read of an entry, after which the searcher's results are discarded
+	err   atomic.Pointer[error]
+	under []*Entry // lower entries of an overlay store when the index was built, always kept in memory
+	runs  runFiles // temporary files with parts of the index, until they are merged
 }
 
 // newSearcher returns a searcher with an empty index for the named ranking. The store may be
-// any store; db is nil if it is not a log.
+// any implementation. If it is not a log, db is nil.
 func newSearcher(name string, store Store) *searcher {
 	s := &searcher{db: logOf(store), under: underOf(store)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
@@ -70,8 +73,8 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	return s.apply(ctx, lastDeltas(since))
 }
 
-// putUnder adds the lower entries of an overlay store to an index that has only the entries
-// of the log.
+// putUnder adds an overlay store's lower entries to an index that has only the log's
+// entries.
 func (s *searcher) putUnder(ctx context.Context) error {
 	ds := make([]analyzedDelta, len(s.under))
 	for i, e := range s.under {
@@ -99,7 +102,7 @@ func (s *searcher) close() {
 }
 
 // apply applies changes to the indexes of all rankings. If ctx is done before the changed
-// entries are analyzed, it applies none of them.
+// entries are analyzed, apply leaves the indexes unchanged.
 func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	scorers := *s.scorers.Load()
 	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
@@ -143,8 +146,8 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	return nil
 }
 
-// dropUnder removes the lower entries of an overlay store from the index, so that only the
-// entries of the log remain.
+// dropUnder removes an overlay store's lower entries from the index, so that only the
+// log's entries remain.
 func (s *searcher) dropUnder(ctx context.Context) error {
 	var ds []analyzedDelta
 	for _, r := range *s.scorers.Load() {
@@ -158,12 +161,13 @@ func (s *searcher) dropUnder(ctx context.Context) error {
 	return s.apply(ctx, ds)
 }
 
-// manyOld limits for how many changed documents the old entry is read: 1 in 64 of all
-// documents. If more changed, reading all postings is faster.
+// manyOld limits the number of changed documents for which the old entry is read, to
+// 1 in 64 documents. If more changed, reading all postings is faster.
 const manyOld = 64
 
 // analyzeOld returns, for each change, the old document that the change replaces or
-// removes. It is nil if the index does not need it or if it cannot be found.
+// removes. A document is nil if the index does not need it or if it cannot be
+// found.
 func (s *searcher) analyzeOld(ctx context.Context, r *ranking.Scorer, ds []analyzedDelta) ([]*index.Document, error) {
 	olds := make([]*index.Document, len(ds))
 	x := r.Index().Searcher()
@@ -201,9 +205,9 @@ func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
 }
 
 const (
-	// mostApplied is the maximum number of changes, and textApplied the maximum number of
-	// bytes of text, that are applied to the index right after a write, before a recall
-	// needs them.
+	// mostApplied and textApplied (in bytes) are the maximum number and text size of
+	// changes that are applied to the index right after a write, before a recall needs
+	// them.
 	mostApplied = 8
 	textApplied = 16 << 10
 )
@@ -230,24 +234,24 @@ func (s *searcher) applies(ds []analyzedDelta) bool {
 	return bytes <= textApplied
 }
 
-// weight returns the cost of analyzing an entry again, in units of an average entry. It is
-// the cost of losing an index that was not written to a file.
+// weight returns the cost of analyzing an entry again, in units of an average entry. It
+// estimates the work that is lost if the index is not written to a file.
 func weight(e *Entry) int64 {
-	const text = 4096 // bytes of content that take as long to analyze as one more entry
+	const text = 4096 // number of content bytes that take as long to analyze as an average entry
 	if e == nil {
 		return 1
 	}
 	return 1 + int64(len(e.Content)/text)
 }
 
-// fill builds the index of an empty searcher from entries, which must be in order of ID. Of
-// the processors, busy are left free for the goroutines that produce the entries. The lower
+// fill builds the index of an empty searcher from entries, which must be ordered by ID. It
+// leaves busy processors free for the goroutines that produce the entries. The lower
 // entries of an overlay store are collected in s.under. If ctx is done, fill returns its
 // error and the searcher must not be used.
 func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
 	var rows entryRows
 	s.under = nil
-	for _, r := range *s.scorers.Load() { // an empty searcher has one scorer
+	for _, r := range *s.scorers.Load() { // loop once: an empty searcher has only one scorer
 		err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
 				x := newIndexed(e)
@@ -273,7 +277,8 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 	return nil
 }
 
-// A rankedView is a consistent state of a searcher for one query and one goroutine.
+// A rankedView is a consistent state of a searcher, for use by a single query and
+// goroutine.
 type rankedView struct {
 	*ranking.View
 	s      *searcher
@@ -281,8 +286,8 @@ type rankedView struct {
 	ctx    context.Context // context of the query
 }
 
-// view returns the current state of the searcher for a query. Once ctx is done, its methods
-// end early and their results must be discarded.
+// view returns the current state of the searcher for a query. Once ctx is done, the view's
+// methods end early and their results must be discarded.
 func (s *searcher) view(ctx context.Context, r *ranking.Scorer) *rankedView {
 	var read func(id uint64) ranking.Item
 	if s.items != nil {
@@ -312,7 +317,7 @@ func (v *rankedView) query(q Query) ranking.Query {
 	return r
 }
 
-// entry returns the entry with this ID, or nil if there is none.
+// entry returns the entry with this ID, or nil if the ID is unknown.
 func (v *rankedView) entry(id uint64) *Entry {
 	if x, ok := v.Item(id).(*indexed); ok {
 		return x.entry
@@ -342,7 +347,7 @@ func (s *searcher) read(id uint64) ranking.Item {
 	return nil
 }
 
-// failed returns the error of reading the index or an entry, if there was one.
+// failed returns the first error of reading the index or an entry, or nil.
 func (v *rankedView) failed() error {
 	if err := v.s.err.Load(); err != nil {
 		return *err
@@ -361,7 +366,8 @@ func (v *rankedView) ids() []uint64 {
 	return ids
 }
 
-// versions returns the IDs of all entries in ascending order, and the version of each.
+// versions returns the IDs of all entries in ascending order, and each entry's
+// version.
 func (v *rankedView) versions() (ids, versions []uint64) {
 	ids = v.ids()
 	versions = make([]uint64, len(ids))
@@ -386,7 +392,7 @@ func (v *rankedView) allRows() entryRows {
 	return rows
 }
 
-// rankedEntries implements [Entries] for one query.
+// rankedEntries implements [Entries] for a single query.
 type rankedEntries struct {
 	*rankedView
 	plan *ranking.Plan

@@ -9,30 +9,33 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// These types are aliases of the types of package [store], which documents their fields and
-// methods: run "go doc github.com/oxbow-memory/oxbow/store.Entry", for example.
+// These types are aliases of types in package [store], where their fields and methods are
+// documented. For example, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
 type (
-	// An Actor is the kind of author of a version.
+	// An Actor is the kind of author who wrote a version, such as a user or an
+	// agent.
 	Actor = store.Actor
 	// Add creates an entry.
 	Add = store.Add
 	// Alias replaces an entry's aliases.
 	Alias = store.Alias
-	// An AliasHolder is an entry as it would be after a change; see [SettleAliases].
+	// An AliasHolder is an entry as it would be after a change (see
+	// [SettleAliases]).
 	AliasHolder = store.AliasHolder
-	// A TakenAlias is an alias that an entry did not get or had to give up, because another entry has it.
+	// A TakenAlias is an alias that was denied to an entry, or removed from it, because another
+	// entry has the alias.
 	TakenAlias = store.TakenAlias
-	// An AliasError reports an alias that does not identify one entry.
+	// An AliasError reports that several entries have the alias.
 	AliasError = store.AliasError
 	// A BusyError reports that another process holds the lock of the store.
 	BusyError = store.BusyError
-	// A Change is everything that one call of Apply did.
+	// A Change has the versions that a call of Apply wrote.
 	Change = store.Change
 	// CheckReport is the result of a check.
 	CheckReport = store.CheckReport
 	// A Checker is a Store that can examine its own files.
 	Checker = store.Checker
-	// A Claim is what a caller states about itself. It is not verified.
+	// A Claim is the caller's own statement of who it is. It is not verified.
 	Claim = store.Claim
 	// CompactReport is the result of a compaction.
 	CompactReport = store.CompactReport
@@ -42,25 +45,25 @@ type (
 	Compactor = store.Compactor
 	// ConflictError reports that an entry is not at the version that a change expects.
 	ConflictError = store.ConflictError
-	// A CorruptError reports where a file is damaged.
+	// A CorruptError reports the position of damage in a file.
 	CorruptError = store.CorruptError
 	// A Counter is a Store that can return its Stats without reading all entries.
 	Counter = store.Counter
-	// A Delta is one changed entry with its new state.
+	// A Delta is a changed entry in its new state.
 	Delta = store.Delta
 	// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
 	DryRunner = store.DryRunner
-	// Entry is one note, turn or other piece of text that was remembered: a name, a kind, content
-	// in Markdown, aliases and labels, with the time and the author of its current version.
-	// To see its fields, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
+	// Entry is a note, a turn of a conversation or another text that was remembered. It has a
+	// name, a kind, content in Markdown, aliases and labels, and the time and author of its
+	// current version. To see its fields, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
 	Entry = store.Entry
-	// An Event lists entries that changed; see [Watcher].
+	// An Event lists entries that changed (see [Watcher]).
 	Event = store.Event
 	// Filter selects entries by labels, kind, dates, author and trust.
 	// To see its fields, run "go doc github.com/oxbow-memory/oxbow/store.Filter".
 	Filter = store.Filter
-	// A Head is an entry without its content, which a store can return without reading the
-	// disk; see package heads.
+	// A Head is an entry without its content. A store can return heads without reading the
+	// disk (see package heads).
 	Head = store.Head
 	// A Historian is a Store that keeps the versions of its entries.
 	Historian = store.Historian
@@ -72,7 +75,7 @@ type (
 	Label = store.Label
 	// NameError adds the name of an entry to an error.
 	NameError = store.NameError
-	// An Op is one change to one entry.
+	// An Op is a change to a single entry.
 	Op = store.Op
 	// A Position is a point in the history of a store.
 	Position = store.Position
@@ -80,7 +83,7 @@ type (
 	Problem = store.Problem
 	// QuotaError reports a change that exceeds a limit of the memory.
 	QuotaError = store.QuotaError
-	// A RecoverReport describes what was saved of a damaged store.
+	// A RecoverReport describes which data was saved from a damaged store.
 	RecoverReport = store.RecoverReport
 	// A RedactReport describes a redaction.
 	RedactReport = store.RedactReport
@@ -100,7 +103,7 @@ type (
 	Store = store.Store
 	// Summary counts the entries of a memory by kind, project and tag.
 	Summary = store.Summary
-	// A Term is one condition of a [Filter].
+	// A Term is a single condition of a [Filter].
 	Term = store.Term
 	// Trust is the level of trust in an entry.
 	Trust = store.Trust
@@ -108,13 +111,13 @@ type (
 	Update = store.Update
 	// A Verb is the kind of a change to an entry.
 	Verb = store.Verb
-	// A Version is the state of an entry after one change.
+	// A Version is an entry's state after a change.
 	Version = store.Version
 	// A Watcher is a Store that sends events.
 	Watcher = store.Watcher
 )
 
-// Limits of one entry; see package store.
+// Limits for each entry, as described in package store.
 const (
 	MaxName    = store.MaxName
 	MaxContent = store.MaxContent
@@ -245,8 +248,8 @@ func NormalName(name string) string { return store.NormalName(name) }
 // SameName reports whether two names differ at most in their Unicode composition.
 func SameName(a, b string) bool { return store.SameName(a, b) }
 
-// GetNamed returns the entry with the name in this spelling or, if there is none, in
-// another Unicode composition; see [SameName].
+// GetNamed returns the entry with exactly this name. If none exists, it returns the
+// entry with the name in another Unicode composition (see [SameName]).
 func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	return store.GetNamed(ctx, s, name)
 }
@@ -281,8 +284,8 @@ func SortLabels(ls []Label) []Label {
 	return store.SortLabels(ls)
 }
 
-// CheckAliases returns an error if an op adds an alias that must be unique and that another
-// entry has. A store calls it for each op; see [store.CheckAliases].
+// CheckAliases returns an error if an op adds an alias that must be unique but belongs to
+// another entry already. A store calls it for each op (see [store.CheckAliases]).
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	return store.CheckAliases(op, old, owner)
 }
@@ -290,13 +293,14 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 // OldestKeeps is the rule of [SettleAliases] for two stores that are merged.
 const OldestKeeps = store.OldestKeeps
 
-// SettleAliases returns the aliases that entries must give up, so that no change makes a word
-// identify two entries; see [store.SettleAliases].
+// SettleAliases returns the aliases that entries must give up because a word may identify
+// only one entry. It calls [store.SettleAliases].
 func SettleAliases(holders []AliasHolder, rule store.AliasRule) []TakenAlias {
 	return store.SettleAliases(holders, rule)
 }
 
-// FreeAliases divides the aliases that an entry is about to get; see [store.FreeAliases].
+// FreeAliases divides new aliases of an entry into free and taken aliases (see
+// [store.FreeAliases]).
 func FreeAliases(
 	name string,
 	aliases, had []string,
@@ -305,8 +309,8 @@ func FreeAliases(
 	return store.FreeAliases(name, aliases, had, owner)
 }
 
-// WithoutTakenAliases returns the ops without the aliases that other entries keep, and these
-// aliases; see [store.WithoutTakenAliases].
+// WithoutTakenAliases removes aliases from the ops that other entries keep. It returns the
+// remaining ops and the removed aliases (see [store.WithoutTakenAliases]).
 func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
 	return store.WithoutTakenAliases(ctx, s, ops)
 }
@@ -316,7 +320,7 @@ func WithSource(ctx context.Context, s Source) context.Context {
 	return store.WithSource(ctx, s)
 }
 
-// SourceFrom returns the source in ctx, and false if ctx has none.
+// SourceFrom returns the source in ctx. ok is false if ctx has no source.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	return store.SourceFrom(ctx)
 }
@@ -338,8 +342,8 @@ func OpIDFrom(ctx context.Context) string {
 	return store.OpIDFrom(ctx)
 }
 
-// KeepTextBy returns the labels of an entry whose text is the text of old after a change by an
-// actor that is not about the text.
+// KeepTextBy returns the labels of an entry after by made a change that left the text of old
+// as is. If by is a person who has not approved the text, a label records who wrote it.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	return store.KeepTextBy(labels, old, by)
 }
@@ -358,13 +362,13 @@ func NoteFrom(ctx context.Context) string {
 }
 
 // HistoryOf returns the history of a store, or of a wrapper of a store such as [Memory]. If
-// the store has no history, the error matches [ErrUnsupported].
+// the store does not keep a history, the error matches [ErrUnsupported].
 func HistoryOf(s Store) (Historian, error) {
 	return store.HistoryOf(s)
 }
 
-// HeldLabels returns the keys of the labels that keep an entry from being shown to a model
-// that did not ask for it; see [Entry.Volunteered].
+// HeldLabels returns the keys of labels that hold an entry back, so that it is shown to a
+// model only on request (see [Entry.Volunteered]).
 func HeldLabels() []string { return store.HeldLabels() }
 
 // Trusts returns the levels of trust, the highest first.

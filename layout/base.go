@@ -92,7 +92,7 @@ func (b *Base) Memory() *oxbow.Memory { return b.Mem }
 func (b *Base) Close() error { return b.Mem.Close() }
 
 // NoAgents returns an error if [Options.Agent] is set, for a layout with only one memory. The hint
-// says what the user can do instead; it follows a semicolon.
+// says what the user can do instead. It follows a semicolon in the error message.
 func (o *Options) NoAgents(hint string) error {
 	if o.Agent == "" {
 		return nil
@@ -161,7 +161,7 @@ func Make(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made 
 	return made, ctx.Err()
 }
 
-// MakeDir creates a directory and its parents if they do not exist, and syncs them to disk.
+// MakeDir creates a directory with its missing parents, and syncs them to disk.
 func MakeDir(fsys vfs.FS, dir string) error {
 	if _, err := fsys.Stat(dir); err == nil {
 		return nil

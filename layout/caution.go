@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// byAgents are the names of the parts of a context whose text agents may have written.
+// byAgents lists the parts of a context that may contain text by agents.
 var byAgents = []string{"memory", "recall", "summary", "archive"}
 
 // Caution returns a line to put before the context if a part that agents write, such as MEMORY.md,

@@ -1,9 +1,10 @@
 // This file declares the interface between a layout (how a home's files are arranged) and the
 // packages that open homes.
 
-// Package layout defines what a layout (a dialect) has to implement. A dialect combines three
-// things: an arrangement of files on disk, a set of tools for the model, and a rule for the context
-// that is put before the model. The dialects themselves are the packages below this one.
+// Package layout defines the interface of layouts, which are also called dialects. A layout
+// combines an arrangement of files on disk, a set of tools for the model, and a rule for the
+// context that is put before the model. For example, layout/duragent reads and writes the files of
+// the agent runtime duragent. The layouts themselves are in the packages below this one.
 package layout
 
 import (
@@ -19,10 +20,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect describes one layout and opens homes that use it.
+// Dialect describes a layout and opens homes that use it.
 type Dialect struct {
-	Name  string // for example "crabtalk"; the value of --dialect
-	Title string // one line for people: who invented the layout and which files it consists of
+	Name  string // value of --dialect, for example "crabtalk"
+	Title string // line for people that names the inventor of the layout and its files
 	// File is the slash-separated path of the file in the home that contains the whole memory. It
 	// is "" if the memory consists of several files.
 	File string
@@ -31,27 +32,27 @@ type Dialect struct {
 	// a directory that the program chooses.
 	UserHome bool
 
-	// Sets lists the sets of oxbow's own verbs that the layout offers as tools; see [verb.Sets].
+	// Sets lists the sets of oxbow's own verbs that the layout offers as tools (see
+	// [verb.Sets]).
 	Sets verb.Sets
 	// Handoffs is set if the layout can store handoffs.
 	Handoffs bool
 
-	// Detect returns the number of markers of this layout in the directory, 0 if the directory does
-	// not use the layout. fsys is rooted at the directory. The dialect with the most markers is
-	// chosen. Detect reads as little as possible and changes nothing.
+	// Detect returns the number of this layout's markers in the directory, or 0 if the directory
+	// does not use the layout. fsys is rooted at the directory. The dialect with the most markers
+	// is chosen. Detect reads as little as possible and changes nothing.
 	Detect func(fsys vfs.FS) (markers int, err error)
 
 	// Init creates the files and directories that the layout needs and that are missing. It returns
-	// their slash-separated names and leaves existing files unchanged.
+	// the slash-separated names of the created files, and leaves existing files unchanged.
 	Init func(ctx context.Context, o Options) (made []string, err error)
 
-	// Open opens the directory as a home. An empty directory is an empty memory; the first change
-	// creates the files.
+	// Open opens the directory as a home. In an empty directory, the memory is empty, and the
+	// first change creates the files.
 	Open func(ctx context.Context, o Options) (Home, error)
 
-	// Annotations is the directory in which this layout stores annotations of code: a
-	// slash-separated path below the root of a working tree. If it is "", the default directory is
-	// used.
+	// Annotations is the directory for annotations of code in this layout, as a slash-separated
+	// path below the root of a working tree. If it is "", the default directory is used.
 	Annotations string
 }
 
@@ -69,26 +70,27 @@ type Options struct {
 	Work    vfs.FS
 	WorkDir string
 
-	// Agent is the agent whose memory is opened, if the layout has one memory per agent. ""
-	// means the layout's default agent.
+	// Agent selects the memory to open, if the layout has a separate memory for each agent.
+	// "" means the layout's default agent.
 	Agent string
 
-	// Memory configures the store: its clock, source of randomness, source name, lock timeout, and
-	// whether it may write. Its FS is ignored.
+	// Memory configures the store, for example its clock, lock timeout and whether it may write.
+	// Its FS is ignored.
 	Memory oxbow.Options
 	// Zone is the time zone of dates in file names. Nil means time.Local.
 	Zone *time.Location
-	// Warn receives warnings that no method returns as an error, for example that a file could not
-	// be read. If Warn is nil, they are discarded.
+	// Warn receives warnings about errors that no method returns, for example about an unreadable
+	// file. If Warn is nil, they are discarded.
 	Warn func(message string)
 }
 
 // Home is an opened home of a dialect. It is safe for concurrent use.
 type Home interface {
-	// Memory returns the memory that is stored in the home. Close closes it, too.
+	// Memory returns the memory that is stored in the home. Close also closes the
+	// memory.
 	Memory() *oxbow.Memory
-	// Tools returns the dialect's own tools in the dialect's order. They refer to this home, but
-	// read and write the memory of the workspace that is passed to them.
+	// Tools returns the dialect's own tools in the dialect's order. The tools refer to this
+	// home, but read and write the memory of the workspace that is passed to them.
 	Tools() []verb.Tool
 	// Documents returns the paths of the files in the home that contain no entries and that clients
 	// may read.
@@ -106,7 +108,8 @@ type Home interface {
 	Close() error
 }
 
-// A Profiler is a Home that supports memory profiles: named selections of entries.
+// A Profiler is a Home with support for memory profiles, which are named
+// selections of entries.
 type Profiler interface {
 	Home
 	// WithProfile returns a view of the home for an agent that is bound to the named profile. The
@@ -123,20 +126,20 @@ type Compressor interface {
 	// Spans returns the lengths of the periods that can be compressed, such as "week" and "month",
 	// the shortest first.
 	Spans() []string
-	// Compress replaces entries by digests and returns the digests. It returns none if no entries
-	// need compressing.
+	// Compress replaces entries by digests and returns the digests. If no entries need
+	// compressing, it returns an empty list.
 	Compress(ctx context.Context, r Compression) ([]Digest, error)
 	// Decompress deletes the named digests and restores the entries that they replaced. With dry,
-	// it changes nothing and returns the digests that it would delete.
+	// it only returns the digests that it would delete.
 	Decompress(ctx context.Context, dry bool, names ...string) ([]Digest, error)
 }
 
 // Compression selects what [Compressor.Compress] compresses.
 type Compression struct {
 	Span   string // an element of Spans
-	Period string // for example 2026-W16; "" for all periods that have ended
-	// Texts contains the text of each digest, by [DigestPart.Group]. For a group without a text,
-	// the layout generates one by its own rule. Texts requires a Period.
+	Period string // for example 2026-W16 ("" for all periods that have ended)
+	// Texts contains the text of each digest, by [DigestPart.Group]. If a group's text is
+	// missing, the layout generates it. Texts requires a Period.
 	Texts map[string]string
 	// Over is a size in bytes. Logs of at most that size are not compressed. 0 means [DefaultOver],
 	// or 1 if there are Texts.
@@ -147,23 +150,23 @@ type Compression struct {
 // DefaultOver is the default of [Compression.Over], in bytes. Shorter logs are not worth a digest.
 const DefaultOver = 2000
 
-// Digest describes the digest of one period.
+// Digest describes the digest of a period.
 type Digest struct {
 	Name   string       `json:"name"`  // for example week-2026-W16
 	File   string       `json:"file"`  // file that contains the digest
 	Covers []string     `json:"files"` // files that the digest replaces
 	Parts  []DigestPart `json:"parts"`
 	Notes  []string     `json:"notes,omitempty"`
-	// Skipped is the reason why the period was not compressed, for example "holds nothing".
+	// Skipped is the reason why the period was not compressed.
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// DigestPart is one entry of a digest. Entries whose labels differ in more than tags, files and
-// confidence go into different parts, so that a filter by labels selects the parts that stand for
-// the entries that it would have selected.
+// DigestPart is an entry in a digest. Entries that differ in labels other than tags, files and
+// confidence are put into different parts. A filter by labels then selects the parts that replace
+// the entries it would have selected.
 type DigestPart struct {
 	Entry string `json:"entry"`
-	// labels that distinguish the part, such as "project:vtt"; "" if there are none
+	// labels that distinguish the part, such as "project:vtt" (may be empty)
 	Group   string        `json:"group"`
 	Labels  []oxbow.Label `json:"labels"`
 	Entries int           `json:"entries"` // number of entries that the part replaces
@@ -183,8 +186,8 @@ type Request struct {
 	LoadSkill func(name string) (text string, err error)
 }
 
-// Session is one conversation of a runtime that embeds a dialect. It must be used by one goroutine
-// at a time.
+// Session is a conversation in a runtime that embeds a layout. Only one goroutine may use it at a
+// time.
 type Session interface {
 	// Start returns the context for the beginning of the conversation.
 	Start(ctx context.Context) (prompt.Context, error)
@@ -203,8 +206,8 @@ type Session interface {
 	End(ctx context.Context, summary string) error
 }
 
-// Find returns the dialect with the given name. If there is none, the error matches
-// [oxbow.ErrInvalid] and lists the names.
+// Find returns the dialect with the given name. If the name is unknown, the error
+// matches [oxbow.ErrInvalid] and lists the known names.
 func Find(all []Dialect, name string) (Dialect, error) {
 	for _, d := range all {
 		if d.Name == name {
@@ -224,8 +227,9 @@ func Names(all []Dialect) []string {
 	return names
 }
 
-// Detect returns the dialect whose layout the directory uses. It returns false if no dialect
-// recognizes the directory, and an error that names them if several have the most markers.
+// Detect returns the dialect whose layout the directory uses. It returns false if no layout
+// recognizes the directory. If several layouts have the most markers, it returns an error
+// with their names.
 func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 	most := 0
 	var found []Dialect

@@ -12,21 +12,21 @@ import (
 )
 
 type (
-	// Context is the text that a layout puts before a model: parts in order, and a list of the
-	// parts that were left out because of the token budget.
+	// Context is the text that a layout puts before a model. It has an ordered list of parts,
+	// and a list of parts that were left out because of the token budget.
 	Context = prompt.Context
-	// Part is one piece of a [Context].
+	// Part is a piece of a [Context], such as a file.
 	Part = prompt.Part
-	// Role is the position of a [Part] in the model's input: [System] or [User].
+	// Role is the place for a [Part] in the model's input: [System] or [User].
 	Role = prompt.Role
 	// Tool is a verb that a model may call. Its Name, Description and Input (a JSON schema) are
 	// sent to the model. Its method Answer executes the call.
 	Tool = verb.Tool
-	// Sets lists sets of oxbow's own tools by name; see [Dialect.Sets].
+	// Sets lists sets of oxbow's own tools by name (see [Dialect.Sets]).
 	Sets = verb.Sets
-	// Written is the list of the texts that the tools of a home wrote; see [Home.Written].
+	// Written records the texts that a home's tools wrote (see [Home.Written]).
 	Written = verb.Written
-	// Workspace gives a [Tool] access to a memory; see [NewWorkspace].
+	// Workspace gives a [Tool] access to a memory (see [NewWorkspace]).
 	Workspace = verb.Workspace
 )
 

@@ -19,8 +19,8 @@ type Summaries struct {
 	Keep func(ctx context.Context, summary string) (name string, err error)
 	// GoOn returns the context with which a conversation continues after the summary.
 	GoOn func(ctx context.Context, name, summary string) (prompt.Context, error)
-	// Get returns the entry of a stored summary. If there is none, the error matches
-	// [oxbow.ErrNotFound].
+	// Get returns the entry of a stored summary. If the summary does not exist, the
+	// error matches [oxbow.ErrNotFound].
 	Get func(ctx context.Context, name string) (oxbow.Entry, error)
 	// Missing returns the text that replaces a summary that does not exist, and warns. If Missing
 	// is nil, Resume fails instead.
@@ -37,7 +37,7 @@ func (s *Summaries) Check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Compact implements [Session]. It stores the summary before it asks for the new context.
+// Compact implements [Session]. It stores the summary before building the new context.
 func (s *Summaries) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return "", prompt.Context{}, err
@@ -80,8 +80,8 @@ func (s *Summaries) End(ctx context.Context, summary string) error {
 	return nil
 }
 
-// GetOfKind returns the entry with that name. If there is none, or its kind differs, the error
-// matches [oxbow.ErrNotFound].
+// GetOfKind returns the entry with that name. If no entry has the name, or if its kind
+// differs, the error matches [oxbow.ErrNotFound].
 func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
 	e, err := b.Mem.GetNamed(ctx, name)
 	if err == nil && e.Kind != kind {

@@ -12,22 +12,22 @@ import (
 type Tidier interface {
 	Home
 
-	// Consolidate removes facts that another fact already states. With dry, it changes nothing and
-	// returns what it would do.
+	// Consolidate removes facts that repeat other facts. With dry, it only returns the changes
+	// that it would make.
 	Consolidate(ctx context.Context, dry bool) (Tidied, error)
 	// Compress shortens the memory to at most budget tokens. The budget is at least 1. Removed text
-	// is moved to another file of the home. If the memory cannot be made that short, nothing
-	// changes and the error matches oxbow.ErrInvalid.
+	// is moved to another file of the home. If that is impossible, nothing changes and the error
+	// matches oxbow.ErrInvalid.
 	Compress(ctx context.Context, budget int, dry bool) (Tidied, error)
 	// Revert undoes the change with the given number, or the last change if number is 0. The error
-	// matches oxbow.ErrNotFound if there is no such change, and oxbow.ErrConflict if the memory was
-	// changed since.
+	// matches oxbow.ErrNotFound if the change does not exist, and oxbow.ErrConflict if the memory
+	// was changed since.
 	Revert(ctx context.Context, number int, dry bool) (Tidied, error)
 }
 
 // Tidied describes a change by a [Tidier], made or planned.
 type Tidied struct {
-	Number int       `json:"number,omitempty"` // number to pass to Revert; 0 if nothing was changed
+	Number int       `json:"number,omitempty"` // number to pass to Revert (0 if nothing was changed)
 	What   string    `json:"what"`             // "consolidate", "compress" or "overwrite"
 	Time   time.Time `json:"time"`
 	Before int       `json:"tokens_before"` // estimated tokens of the always-present memory before the change
@@ -36,7 +36,7 @@ type Tidied struct {
 	Notes  []string  `json:"notes,omitempty"` // remarks for the user
 }
 
-// Step describes the change to one fact.
+// Step describes the change to a fact.
 type Step struct {
 	Did  string `json:"did"`            // "drop", "move", "shorten" or "put back"
 	Text string `json:"text"`           // the fact

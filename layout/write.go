@@ -12,14 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Seen returns the record of the texts that the session of ctx has read from the home. All calls
-// outside of sessions share one record.
+// Seen returns the record of texts that the session of ctx has read from the home. All calls
+// outside of sessions share a record.
 func (b *Base) Seen(ctx context.Context) *verb.Seen { return verb.SeenFrom(ctx, b.own) }
 
 // Put adds an entry, or updates the entry with the same name. Changes that others made since the
 // session read the entry are merged. If that is impossible, the error matches [oxbow.ErrConflict]
-// and shows the entry; see [verb.Seen]. If check is not nil, it is called before an update and can
-// refuse it with an error.
+// and shows the entry (see [verb.Seen]). If check is not nil, it is called before an update and
+// can return an error to refuse the update.
 func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -48,7 +48,7 @@ func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check fu
 }
 
 // Delete removes the entry with that name. It fails if others changed the entry since the session
-// read it. check is as in [Base.Put]. If there is no such entry, the error matches
+// read it. check works as in [Base.Put]. If no entry has the name, the error matches
 // [oxbow.ErrNotFound].
 func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check func(old oxbow.Entry) error) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {

@@ -45,8 +45,8 @@ func findDates(words []string, now time.Time) []oxbow.Span {
 	return spans
 }
 
-// resolveDate parses s as one date expression. The bounds of the result, if they are not
-// zero, are in the years 1 to 9999, and From is before To.
+// resolveDate parses s as a single date expression. The bounds of the result, if they
+// are not zero, are in the years 1 to 9999, and From is before To.
 func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	if len(s) > 64 {
 		return oxbow.Span{}, false
@@ -77,7 +77,7 @@ func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	return d2, true
 }
 
-// dateReader parses date expressions. Its methods represent a day by midnight UTC of this
+// dateReader parses date expressions. Its methods represent a day by midnight UTC on this
 // date, independent of loc.
 type dateReader struct {
 	now   time.Time
@@ -137,7 +137,7 @@ func dayOf(w string) int {
 
 func day(t time.Time) (from, to time.Time, ok bool) { return t, t.AddDate(0, 0, 1), true }
 
-// date returns the time range of one day. ok is false for dates that do not exist, such as
+// date returns the time range of a day. ok is false for dates that do not exist, such as
 // February 30.
 func date(y int, m time.Month, d int) (from, to time.Time, ok bool) {
 	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
@@ -152,7 +152,8 @@ func months(y int, m time.Month, n int) (from, to time.Time, ok bool) {
 	return t, t.AddDate(0, n, 0), true
 }
 
-// read parses an expression and returns its first day, and the day after its last.
+// read parses an expression. It returns the first day of the range and the day
+// after the last.
 func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
 	if a, b, cut := strings.Cut(s, ".."); cut {
 		from, _, ok = r.iso(a)

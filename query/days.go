@@ -9,16 +9,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// earliest and latest are the bounds of dates in a filter. The zero time means that there
-// is no bound, and years with five digits cannot be written.
+// earliest and latest are the first and last moment that a filter can name. They are not
+// the zero time, which means an open range, and not in a year with five digits, which
+// cannot be written.
 var (
 	earliest = time.Time{}.Add(1)
 	latest   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
-// parseSpan parses a year, a month, a day or a time. It returns the time range that it
-// covers in loc, from from (inclusive) to to (exclusive). A time covers one second. Times
-// outside of the years 1 to 9999 are moved to the nearest bound.
+// parseSpan parses a year, a month, a day or a time. It returns the time range in loc,
+// from from (inclusive) to to (exclusive). A time of day covers a second. Times outside
+// of the years 1 to 9999 are moved to the nearest bound.
 func parseSpan(s string, loc *time.Location) (from, to time.Time, err error) {
 	for _, l := range []struct {
 		layout    string

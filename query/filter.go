@@ -19,13 +19,13 @@ import (
 // selects from the beginning of that day, and before:2026-04-01 until the beginning of that
 // day. Errors match [oxbow.ErrInvalid] and suggest a correction.
 //
-// A key that is not one of the known keys selects entries by labels with this key, for
-// example customer:acme. But if the key looks like a misspelling of a known key, such as
-// projct, ParseFilter returns an error with the known key. A misspelling has one typing
-// error (a missing, additional or wrong letter, or two swapped neighbours), or two if the
-// known key has ten letters or more. For known keys with three or four letters, the first
-// letter must be right. For those with two letters, nothing counts as a misspelling. To
-// select by such a label key anyway, quote it: "tax":vat. Quotes also prevent that tags,
+// An unknown key, for example in customer:acme, selects entries by labels with this key.
+// But if the key looks like a misspelling of a known key, such as projct, ParseFilter
+// returns an error with the known key. A misspelling has a single typing error (a missing,
+// additional or wrong letter, or two swapped neighbours), or two if the known key has ten
+// letters or more. For known keys with three or four letters, the first letter must be
+// right. For those with two letters, nothing counts as a misspelling. To select by such a
+// label key anyway, write the key in quotes: "tax":vat. Quotes also prevent that tags,
 // type, path and other synonyms are replaced by a known key.
 func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
@@ -41,7 +41,7 @@ func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// term is one parsed word of a filter.
+// term is a parsed condition of a filter, such as tag:infra.
 type term struct {
 	key, value string
 	not        bool
@@ -88,8 +88,8 @@ func cutFilterTerm(w string) (term, error) {
 	return t, nil
 }
 
-// whyNoTerm returns the reason why a word, without its sign, is not a term. It completes a
-// sentence of an error.
+// whyNoTerm returns the reason why a word, without its sign, cannot be parsed as a term.
+// The reason completes a sentence in an error message.
 func whyNoTerm(w string) string {
 	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
 	if hasColon && syntax.IsKnown(key) {

@@ -5,9 +5,9 @@
 //	key    = word | quoted                         "quoted" is a literal label key
 //	value  = word | quoted                         "two words", with Go's escapes
 //
-// A key is one of the known label keys (project, tag, file, confidence) or one of the words
-// kind, name, by, door, has, trust, after, before, on. [ParseFilter] also accepts other
-// label keys. A date is written 2026-04-18, 2026-04, 2026 or in RFC 3339.
+// A key is a known label key (project, tag, file, confidence) or one of the words kind,
+// name, by, door, has, trust, after, before, on. [ParseFilter] also accepts other label
+// keys. A date is written 2026-04-18, 2026-04, 2026 or in RFC 3339.
 //
 // A quote character opens a quotation at the beginning of a word, key or value. In other
 // places, or if no second quote follows, it is an ordinary character.
@@ -26,11 +26,11 @@ import (
 )
 
 // Parse parses a query, which has words and terms of the filter language. A word is a term
-// if it has a known key or a synonym of one (tags, type, since), a colon and a value. URLs
-// and quoted words are not terms. For errors, see [ParseFilter].
+// if it has a known key or a synonym (tags, type, since), a colon and a value. URLs and
+// quoted words are not terms. For errors, see [ParseFilter].
 //
-// Words may also be operators. [oxbow.RankOxbow] applies them, and [oxbow.RankSeed] treats
-// them as ordinary words:
+// Words may also be operators. [oxbow.RankOxbow] applies operators, while [oxbow.RankSeed]
+// searches for them as ordinary words:
 //
 //	"two words"   the entry must have these words, one after the other
 //	+word         the entry must have the word in any of its forms
@@ -38,8 +38,8 @@ import (
 //	word*         any word with this prefix; +word* requires one, -word* excludes all
 //
 // A sign is part of the word unless two letters or a quote follow, so -5, --flag and -v are
-// ordinary words. A star inside or around a word, as in **bold**, is also part of it. Text
-// of the query has all words as they were typed.
+// ordinary words. A star inside or around a word, as in **bold**, is also part of it. The
+// Text of the query has all words exactly as typed.
 //
 // Date expressions among the words, such as "last week" or "in May 2023", stay in Text and
 // are also listed in Dates.
@@ -70,7 +70,8 @@ func Parse(s string, now time.Time) (oxbow.Query, error) {
 	return q, nil
 }
 
-// addOperator adds the word to the operators if it is one, and reports whether it is.
+// addOperator adds the word to the operators if the word has an operator's form, and
+// reports whether it has.
 func addOperator(o *oxbow.Operators, w string) bool {
 	list, rest := &o.Must, strings.TrimPrefix(w, "+")
 	if strings.HasPrefix(w, "-") {
@@ -101,7 +102,7 @@ func addOperator(o *oxbow.Operators, w string) bool {
 }
 
 // unquotePhrase returns the text of a quotation. It returns false if s is not exactly one
-// quotation with a word in it.
+// quotation with at least one word.
 func unquotePhrase(s string) (string, bool) {
 	n := quoteLen(s)
 	if n == 0 || n < len(s) || !strings.ContainsFunc(s, isWordRune) {

@@ -39,8 +39,8 @@ func opensQuote(part string) bool {
 	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
 }
 
-// quoteLen returns the length of the quotation at the start of s, including both quotes. It
-// returns 0 if the closing quote is missing.
+// quoteLen returns the length of the quotation at the start of s, including both quote
+// characters. It returns 0 if the closing quote is missing.
 func quoteLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

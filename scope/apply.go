@@ -23,7 +23,7 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 }
 
 // Commit implements [oxbow.Committer]. The change has only the versions of entries in the
-// scope. It has no note and no hash, because these describe the whole change.
+// scope. It has neither a note nor a hash, because these describe the whole change.
 func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	var c oxbow.Change
 	err := v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
@@ -36,9 +36,9 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return v.inside(c, ops), nil
 }
 
-// inside returns the part of the change that the caller of the ops may see. If the op ID
-// belongs to another call, the base returns the change of that call, which may have
-// versions outside of the scope.
+// inside returns the part of the change that the caller may see. If the op ID belongs to
+// another call, the base returns the change of that call, which may have versions
+// outside of the scope.
 func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
@@ -61,7 +61,7 @@ func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 }
 
 // write binds the ops to the entries that were checked, and calls apply. If another writer
-// changes one of these entries in between, it starts again.
+// changes an entry in between, it starts again.
 func (v *store) write(
 	ctx context.Context,
 	ops []oxbow.Op,
@@ -122,11 +122,11 @@ func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) 
 	return b, err
 }
 
-// binder converts the ops of a caller to ops for the base: it adds the scope's labels and
+// binder converts a caller's ops to ops for the base. It adds the scope's labels and
 // binds each op to the version that was checked.
 type binder struct {
 	v      *store
-	staged map[string]*oxbow.Entry // entries after the ops so far; nil if removed
+	staged map[string]*oxbow.Entry // entries after the ops so far (nil if removed)
 	bound  []oxbow.Op
 	races  bool // an op was bound to a version although the caller did not request it
 }
@@ -157,8 +157,8 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	return b.change(op, old, at)
 }
 
-// free returns an error if one of the words, except those in had, is the name or an alias
-// of an entry outside of the scope. The error does not name that entry.
+// free returns an error if a word that is not in had is the name or an alias of an entry
+// outside of the scope. The error does not name that entry.
 func (b *binder) free(ctx context.Context, words, had []string) error {
 	for _, w := range words {
 		if slices.Contains(had, w) {
@@ -179,8 +179,9 @@ func (b *binder) free(ctx context.Context, words, had []string) error {
 	return nil
 }
 
-// look returns the entry with this name after the ops so far, or nil if there is none. It
-// also returns the version to bind the op to, which is 0 if an earlier op wrote the entry.
+// look returns the entry with this name after the ops so far, or nil if no entry has the
+// name. It also returns the version to bind the op to, which is 0 if an earlier op wrote
+// the entry.
 func (b *binder) look(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.staged[name]; ok {
 		return e, 0, nil
@@ -328,9 +329,8 @@ func (v *store) unusable(word string) error {
 }
 
 // hide rewrites errors of the base so that they do not reveal entries outside of the scope.
-// It cannot hide that a name is in use, because names are unique in a store. Its error
-// matches neither ErrExists nor ErrConflict, because callers would then try to read the
-// entry.
+// It cannot hide that a name is in use, because names are unique in a store. Its error does
+// not match ErrExists or ErrConflict, because callers would then try to read the entry.
 func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
 	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
 		owner := taken.Names[0]

@@ -1,8 +1,7 @@
 // This file implements the history of a scope. The history of a name is visible only if the
-// current or last entry with this name is in the scope. Of that history, only the versions
-// that are in the scope themselves are visible. So the history of an entry disappears when
-// the entry leaves the scope, and an entry that enters the scope does not reveal its
-// earlier texts.
+// current or last entry with this name is in the scope. Within that history, only versions
+// that are in the scope are visible. So the history of an entry disappears when the entry
+// leaves the scope, and an entry that enters the scope does not reveal its earlier texts.
 
 package scope
 
@@ -18,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// History returns the history of the scope. If the base has no history, the error matches
-// [oxbow.ErrUnsupported].
+// History returns the history of the scope. If the base does not keep a history, the
+// error matches [oxbow.ErrUnsupported].
 func (v *store) History() (oxbow.Historian, error) {
 	h, err := oxbow.HistoryOf(v.base)
 	if err != nil {
@@ -61,8 +60,8 @@ func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// left returns a removal to report in place of version w if w is outside of the scope and
-// the version before it was inside. Otherwise it returns nothing.
+// If version w left the scope (it is outside and the version before it was inside), left
+// returns a removal to report instead of w. Otherwise it returns nothing.
 func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.leaves || w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
 		return nil, nil
@@ -82,7 +81,7 @@ func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, err
 }
 
 // last returns the current entry with this name or, if it was removed, its last version. It
-// returns nil if the name was never used or its versions were dropped.
+// returns nil if the name was never used or if compactions dropped its versions.
 func (p *past) last(ctx context.Context, name string) (*oxbow.Entry, error) {
 	now, err := p.of.Get(ctx, name)
 	if err == nil {
@@ -125,7 +124,7 @@ func (p *past) sees(ctx context.Context, w *oxbow.Version) (bool, error) {
 	return old != nil && p.scope.Sees(&old.Entry), err
 }
 
-// prev returns the version before w, or nil if there is none.
+// prev returns the version before w, or nil if w is the first version.
 func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
 	if w.Prev == 0 {
 		return nil, nil
@@ -152,8 +151,8 @@ func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, erro
 	return nil, nil
 }
 
-// cut returns the visible part of a change. If some versions are hidden, the result has no
-// note. It never has a hash, because a hash describes the whole change.
+// cut returns the visible part of a change. If some versions are hidden, the result does
+// not have the note. It never has a hash, because a hash describes the whole change.
 func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
@@ -252,7 +251,7 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 
 // view is a scope in its state after a change.
 type view struct {
-	oxbow.Store // the base in its state after that change; read-only
+	oxbow.Store // the base as it was after that change (read-only)
 
 	mu   sync.Mutex // guards past
 	past *past
@@ -297,8 +296,8 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 	}
 }
 
-// Revert implements [oxbow.Historian]. It fails unless all versions of the changes, and the
-// versions that they replaced, are in the scope and may be changed.
+// Revert implements [oxbow.Historian]. It fails unless all versions in the changes, and all
+// versions that they replaced, are in the scope and changeable.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.writable(); err != nil {
 		return 0, err
@@ -334,8 +333,8 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return h.of.Revert(h.stamp(ctx), seqs...)
 }
 
-// mayRevert reports whether a part of the change is visible. It returns an error if it is
-// visible but cannot be undone.
+// mayRevert reports whether a part of the change is visible. It returns an error if a
+// visible change cannot be undone.
 func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visible bool, err error) {
 	seen, err := p.cut(ctx, c)
 	switch {
@@ -363,8 +362,8 @@ func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visib
 	return true, nil
 }
 
-// mayPutBack returns an error if an entry cannot be changed from one version to the other.
-// Both must be in the scope and may not be read-only. Each may be nil or a removal.
+// mayPutBack returns an error if an entry must not be changed from version from to version
+// to. Both must be in the scope and may not be read-only. Each may be nil or a removal.
 func (h *history) mayPutBack(from, to *oxbow.Version) error {
 	for _, w := range []*oxbow.Version{from, to} {
 		if w == nil || w.Verb == oxbow.VerbRemove {

@@ -29,8 +29,8 @@ func (s *Scope) kinds() (ks []personal.Kind) {
 // Text returns the text with marks, such as [mail], in place of the redacted data.
 func (s *Scope) Text(text string) string { return personal.Redact(text, s.kinds()) }
 
-// Shown returns the entry with its texts redacted. The result shares with e what is
-// unchanged.
+// Shown returns the entry with its texts redacted. The result shares unchanged data
+// with e.
 func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
 	if len(s.Redact) == 0 {
 		return e
@@ -58,8 +58,7 @@ func (s *Scope) marked(text string) bool {
 	return slices.ContainsFunc(s.kinds(), func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) })
 }
 
-// aliases returns the given aliases, with the original alias of old in place of each
-// redacted one.
+// aliases replaces each redacted alias in given by the original alias in old.
 func (s *Scope) aliases(given []string, old *oxbow.Entry) []string {
 	given = slices.Clone(given)
 	for i, a := range given {
@@ -71,8 +70,7 @@ func (s *Scope) aliases(given []string, old *oxbow.Entry) []string {
 	return given
 }
 
-// realLabels returns the given labels, with the original label of old in place of each
-// redacted one.
+// realLabels replaces each redacted label in given by the original label in old.
 func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	given = slices.Clone(given)
 	for i, l := range given {
@@ -88,9 +86,8 @@ func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label 
 
 // putBack replaces the marks in a newly written content by the data of the old content. If
 // a line is unchanged from the redacted content, putBack uses the old line. In other lines,
-// a mark is replaced if the old lines that were not used contain exactly one value of its
-// kind. Otherwise putBack returns an error, so that no data is lost or put in the wrong
-// place.
+// a mark is replaced if the unused old lines contain exactly one value of the mark's kind.
+// Otherwise putBack returns an error, so that no data is lost or misplaced.
 func (s *Scope) putBack(text, old string) (string, error) {
 	shown := s.Text(old)
 	if shown == old || !s.marked(text) {

@@ -11,26 +11,28 @@ import (
 )
 
 // A Scope selects a part of a store. A store that [New] or [Within] restricts to a scope
-// behaves as if it had no other entries: entries outside of the scope are not found,
+// behaves as if it had no other entries. Entries outside of the scope are not found,
 // counted or named, and their history cannot be read, undone or restored. A scope can be
 // applied to a store that already has one. Then both restrictions apply.
 //
 // The zero Scope selects no entries.
 type Scope struct {
-	Title   string         // name of the scope in errors, such as `profile "vtt"`
-	Profile string         // recorded as [oxbow.Source].Profile of changes, unless empty
-	Any     []oxbow.Filter // an entry is inside if one of these filters selects it; the zero filter selects all
-	Names   []string       // or if it has one of these names (aliases are ignored)
-	Shared  []oxbow.Filter // or if one of these filters selects it, and then it cannot be changed in the scope
-	Except  []oxbow.Filter // and if none of these filters selects it
+	Title   string // name of the scope in errors, such as `profile "vtt"`
+	Profile string // recorded as [oxbow.Source].Profile of changes, unless empty
+	// an entry is inside the scope if it matches a filter in Any (the zero filter matches all
+	// entries)
+	Any    []oxbow.Filter
+	Names  []string       // or if its name is listed here (aliases are ignored)
+	Shared []oxbow.Filter // or if it matches a filter in Shared, which also makes it read-only in the scope
+	Except []oxbow.Filter // and if none of these filters selects it
 
 	// Own are labels for new entries, added if the entry has no label with the same key.
-	// They cannot be removed in the scope: an update keeps them, and a [oxbow.Relabel]
-	// without them is refused.
+	// They cannot be removed in the scope. An update keeps them, and a [oxbow.Relabel]
+	// without them fails.
 	Own []oxbow.Label
-	// Only restricts the labels that may be added. A label with the key of a term must have
-	// one of the term's values. If the term has no values, the key must not be used. Labels
-	// that an entry already has are allowed.
+	// Only restricts the labels that may be added. If the key of a new label is the key of
+	// a term, the label's value must be listed in the term. A term without values forbids
+	// the key. Labels that an entry already has are allowed.
 	Only []oxbow.Term
 
 	// Redact are the kinds of personal data that are hidden. In all texts, a mark such as
@@ -135,7 +137,7 @@ func (s *Scope) labels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	return oxbow.SortLabels(ls)
 }
 
-// keepsOwn returns an error if ls lacks a label of old with a key of Own.
+// keepsOwn returns an error if ls lacks a label that old has under a key of Own.
 func (s *Scope) keepsOwn(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }

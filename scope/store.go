@@ -25,10 +25,10 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	return v.watchable()
 }
 
-// Within returns a memory over the part of m's store that is in the scope. It has its own
-// index, so that counts and suggestions do not depend on entries outside. Closing it does
-// not close m, but ends the returned memory: its Recall then fails with [oxbow.ErrClosed].
-// It must be closed before m.
+// Within returns a memory over the part of m's store that is in the scope. The memory has
+// an index of its own, so that counts and suggestions do not depend on entries outside.
+// Closing it does not close m. After Close, its Recall fails with [oxbow.ErrClosed]. It
+// must be closed before m.
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	v := newStore(m.Store(), s, &o)
@@ -37,7 +37,7 @@ func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	return oxbow.New(v.watchable(), &o)
 }
 
-// newStore returns the part of base that is in the scope, with the Clock and Source of the options.
+// newStore restricts base to the scope, with the Clock and Source of the options.
 func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 	v := &store{base: base, scope: s, clock: time.Now}
 	if o != nil {
@@ -52,7 +52,8 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 	return v
 }
 
-// watchable returns v as a [oxbow.Watcher] if its base is one, otherwise v itself.
+// watchable returns v as a [oxbow.Watcher] if its base is a Watcher, otherwise v
+// itself.
 func (v *store) watchable() oxbow.Store {
 	w, ok := v.base.(oxbow.Watcher)
 	if !ok {
@@ -70,9 +71,9 @@ type store struct {
 	clock  func() time.Time
 	source oxbow.Source
 	owned  bool                                  // Close also closes base
-	wrap   func(oxbow.Historian) oxbow.Historian // value of [oxbow.Options.History]; may be nil
+	wrap   func(oxbow.Historian) oxbow.Historian // value of [oxbow.Options.History] (may be nil)
 
-	// screen is the value of [oxbow.Options.Screen]; may be nil.
+	// screen is the value of [oxbow.Options.Screen] (may be nil).
 	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
 }
 
@@ -183,7 +184,8 @@ func isNotFound(err error) bool { return errors.Is(err, oxbow.ErrNotFound) }
 
 func notFound(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
 
-// watched is a store that sends events. It watches the base once for all its watchers.
+// watched is a store that sends events. It watches the base once and forwards events
+// to all its watchers.
 type watched struct {
 	*store
 	base     oxbow.Watcher
@@ -226,7 +228,7 @@ func (w *watched) Close() error {
 }
 
 // realName returns the name of the entry in the scope that is shown under this name, which
-// may be redacted. If there are none or several, it returns the name unchanged.
+// may be redacted. If no entry or several entries match, it returns the name unchanged.
 func (v *store) realName(ctx context.Context, name string) (string, error) {
 	if !v.scope.marked(name) {
 		return name, nil
@@ -254,8 +256,8 @@ func (v *store) shownAs(ctx context.Context, name string) (names []string, err e
 	return names, nil
 }
 
-// unredacted returns the op with the original data in place of marks: the entry's name, and
-// its content, aliases and labels where they are unchanged from the redacted ones.
+// unredacted replaces redaction marks in the op by the original data. It restores the
+// entry's name, and content, aliases and labels that are unchanged from the redacted entry.
 func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil

@@ -1,5 +1,6 @@
-// The client of an embedding endpoint: texts in batches over the
-// OpenAI-compatible POST /v1/embeddings, with retries.
+// This file implements the client for an embedding endpoint. It sends texts in
+// batches to the OpenAI-compatible POST /v1/embeddings, and retries failed
+// requests.
 
 package vectors
 
@@ -23,10 +24,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultTries is how often a request is tried.
+// defaultTries is the default for Client.Tries.
 const defaultTries = 5
 
-// defaultMaxBytes is how many bytes of a text are sent.
+// defaultMaxBytes is the default for Client.MaxBytes.
 const defaultMaxBytes = 8000
 
 // Client makes vectors of texts. It is not safe for concurrent use.
@@ -34,30 +35,30 @@ type Client struct {
 	Model string
 	Key   string // sent as a bearer token when it is not ""
 
-	// Batch is the most texts of one request; 0 means 64.
+	// Batch is the maximum number of texts in a request. 0 means 64.
 	Batch int
 
-	// MaxBytes cuts longer texts off, since models take no more than some
-	// thousand tokens; 0 means 8000.
+	// MaxBytes is the length to which longer texts are cut, because models
+	// accept only some thousand tokens. 0 means 8000.
 	MaxBytes int
 
 	Cache Cache        // nil for none
-	HTTP  *http.Client // nil for one that waits two minutes and follows no redirect
+	HTTP  *http.Client // nil means a client that waits two minutes and follows no redirects
 
-	// Tries is how often a request is tried; 0 means five times. Between two tries it waits
-	// a second, then twice as long each time.
+	// Tries is the maximum number of attempts for a request. 0 means 5. The client waits a
+	// second after the first failure, and twice as long after each further failure.
 	Tries int
 
-	// Wait waits before a request is tried again; nil waits by the clock.
+	// Wait is called to wait before a retry. nil means a timer.
 	Wait func(ctx context.Context, d time.Duration) error
 
 	endpoint string
-	length   int // of the vectors, once one was seen
+	length   int // length of the vectors, 0 until the first vector was received
 	stats    Stats
 }
 
-// Cache keeps vectors by what they were made of. A vector that Get returns, nil for
-// none, must not be changed.
+// A Cache stores vectors by endpoint, model and text. Get returns nil if the vector
+// is unknown. Its result must not be changed.
 type Cache interface {
 	Get(endpoint, model, text string) []float32
 	Put(endpoint, model, text string, v []float32) error
@@ -66,7 +67,7 @@ type Cache interface {
 // Error is a request that the endpoint did not answer with vectors.
 type Error struct {
 	Endpoint string
-	Status   int // of HTTP, 0 when there was no answer
+	Status   int // HTTP status, 0 if the server did not answer
 	Texts    int // of the request
 	Tries    int
 	Err      error
@@ -94,8 +95,8 @@ type Stats struct {
 	MaxBytes int    `json:"max_bytes"`
 }
 
-// NewClient returns a client of the endpoint at the URL: the whole URL of it,
-// or what comes before /embeddings or /v1/embeddings.
+// NewClient returns a client for the endpoint at this address. The address may
+// end in /v1/embeddings, in /embeddings, or before these.
 func NewClient(address, model string) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -120,8 +121,8 @@ func NewClient(address, model string) (*Client, error) {
 	return &Client{Model: model, endpoint: u.String()}, nil
 }
 
-// SetKey sets the key. It refuses to send one where others can read it: over
-// plain HTTP to another machine.
+// SetKey sets the key. It returns an error if requests would expose the key,
+// because they go to another machine over plain HTTP.
 func (e *Client) SetKey(key string) error {
 	u, err := url.Parse(e.endpoint)
 	if err != nil {
@@ -135,7 +136,7 @@ func (e *Client) SetKey(key string) error {
 	return nil
 }
 
-// Stats returns what was made so far.
+// Stats returns the counts of requests and texts since the client was created.
 func (e *Client) Stats() *Stats {
 	s := e.stats
 	s.Endpoint = e.endpoint
@@ -145,11 +146,11 @@ func (e *Client) Stats() *Stats {
 	return &s
 }
 
-// Vectors returns a vector of length 1 for each text; for a text that has none,
-// such as an empty one, of length 0.
+// Vectors returns a vector of length 1 for each text. A text without a vector,
+// such as an empty text, gets a vector of length 0.
 func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	vs := make([][]float32, len(texts))
-	ask := map[string][]int{} // where a text that is to be made stands
+	ask := map[string][]int{} // positions in texts of each text that the endpoint has to embed
 	var order []string
 	for i, t := range texts {
 		if most := cmp.Or(e.MaxBytes, defaultMaxBytes); len(t) > most {
@@ -229,16 +230,16 @@ func (e *Client) make(ctx context.Context, texts []string) ([][]float32, error) 
 	}
 }
 
-// Bounds of an answer, in bytes: of one vector, which is 16,384 numbers of 24 bytes, and
-// of what is around the vectors. They are read and decoded in a fraction of the time that
-// a recall waits.
+// Limits for the size of an answer, in bytes: mostVector for each vector (16,384 numbers
+// of 24 bytes), plus a limit for the JSON around the vectors. An answer of this size is
+// read and decoded in a fraction of the time that a recall waits.
 const (
 	mostVector = 16384 * 24
 	mostAround = 64 << 10
 )
 
-// try makes one request. With an error, again is 0 when trying again cannot
-// help, else how long to wait at least.
+// try sends the request once. If it fails, again is the minimum time to wait
+// before a retry, or 0 if a retry cannot succeed.
 func (e *Client) try(
 	ctx context.Context,
 	body []byte,
@@ -292,7 +293,8 @@ func (e *Client) try(
 	return vs, resp.StatusCode, 0, err
 }
 
-// said returns what an answer that is no success says, for a person.
+// said extracts the error message from the body of a failed response, for people
+// to read.
 func said(answer []byte) string {
 	var o struct {
 		Error struct{ Message string }
@@ -311,7 +313,8 @@ func said(answer []byte) string {
 	return s
 }
 
-// read reads the n vectors of an answer, which may stand in any order.
+// read returns the n vectors of a response. The response may contain them in any
+// order.
 func (e *Client) read(answer []byte, n int) ([][]float32, error) {
 	var o struct {
 		Data []struct {
@@ -351,7 +354,7 @@ func (e *Client) read(answer []byte, n int) ([][]float32, error) {
 	return vs, nil
 }
 
-// normalise gives v length 1, unless it has none.
+// normalise scales v to length 1. A zero vector is left unchanged.
 func normalise(v []float32) {
 	sum := 0.0
 	for _, x := range v {

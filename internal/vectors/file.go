@@ -1,9 +1,10 @@
-// The file of vectors: a header, and records of one length, appended.
+// This file stores vectors on disk: a header, then appended records of the same
+// length.
 //
-// It is made from the memory and the endpoint and may be deleted at any time. A
-// record that is damaged counts for nothing, nor does a file of another endpoint or
-// model. Of several records of an entry the last holds. Integers and floats are
-// little-endian:
+// It can be computed again with the memory and the endpoint, and may be deleted at
+// any time. A damaged record is ignored, and so is a file for a different endpoint
+// or model. The last record of an entry replaces its earlier records. Integers and
+// floats are little-endian:
 //
 //	header: "oxbow vectors 1\n", 16 bytes of SHA-256 over endpoint and model,
 //	        u32 numbers of a vector, u32 CRC32C over the 36 bytes before
@@ -31,7 +32,7 @@ const (
 	headerSize = len(fileMagic) + 16 + 4 + 4
 	rowSize    = 8 + 8 + 16 + 4 + 4 // without the numbers
 
-	maxNumbers = 1 << 16 // of a vector; no model gives so many
+	maxNumbers = 1 << 16 // maximum dimension of a vector, more than any model has
 	maxFile    = 8 << 30
 )
 
@@ -41,13 +42,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type file struct {
 	fsys  vfs.FS // nil for none
 	name  string
-	key   [16]byte // of the endpoint and model
-	size  int64    // of what is known of it, whole records; 0 when it is to be made
+	key   [16]byte // hash of the endpoint and the model
+	size  int64    // length of the valid records in the file, in bytes (0 means that the file must be created)
 	added []byte   // records that are not written yet
 	n     int      // numbers of a vector, 0 while not known
 }
 
-// read adds the rows of the file. One that cannot be read has none.
+// read adds the file's rows to rows. If the file cannot be read, it adds
+// nothing.
 func (f *file) read(rows map[uint64]row) {
 	if f.fsys == nil {
 		return
@@ -69,7 +71,7 @@ func (f *file) read(rows map[uint64]row) {
 	}
 }
 
-// header returns the first bytes of a file of vectors of n numbers.
+// header returns the header of a file for vectors with n numbers.
 func (f *file) header(n int) []byte {
 	b := append([]byte(fileMagic), f.key[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(n))
@@ -116,9 +118,9 @@ func (f *file) add(id uint64, r row) {
 	}
 }
 
-// flush appends the rows that were added, or writes all when the file is to be made.
-// Of two processes that append at once one may lose its rows, and makes them again
-// later.
+// flush appends the new rows. If the file must be created, flush writes all rows. If
+// two processes append at the same time, a process may lose its rows and will
+// compute them again later.
 func (f *file) flush(rows map[uint64]row) error {
 	if f.fsys == nil || (f.size > 0 && len(f.added) == 0) || (f.size == 0 && f.n == 0) {
 		return nil

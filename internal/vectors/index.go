@@ -1,6 +1,6 @@
 // Package vectors ranks the entries of a memory by vectors, next to its words. The
-// vectors are made by an embedding endpoint that the user runs or pays: the text of
-// every entry, and of every query, is sent there, and nowhere else.
+// vectors come from an embedding endpoint that the user runs or pays for. The text
+// of every entry and every query is sent to that endpoint, but not to anyone else.
 package vectors
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultWait is how long a query waits for an endpoint, and for the vectors of
-// entries that have none yet.
+// DefaultWait is the time that a query waits for the endpoint, including for
+// vectors of new entries.
 const DefaultWait = 2 * time.Second
 
-// fillBatch is how many texts of entries a request has.
+// fillBatch is the number of entry texts in a request.
 const fillBatch = 16
 
 // Index is the vectors of a memory's entries. It is safe for concurrent use.
@@ -35,7 +35,7 @@ type Index struct {
 	read  bool // the file was
 }
 
-// row is the vector of one version of an entry, quantized to bytes.
+// row is the vector of a version of an entry, quantized to bytes.
 type row struct {
 	version uint64
 	hash    [16]byte // of the text
@@ -65,20 +65,21 @@ func (x *Index) lock(ctx context.Context) error {
 
 func (x *Index) unlock() { <-x.using }
 
-// Query is the [oxbow.Ranker] of one query.
+// Query implements [oxbow.Ranker] for a single query.
 type Query struct {
-	Err     error // why there is no ranking by vectors, or not of all; nil for none
-	Missing int   // entries that have no vector yet, and were not ranked
+	Err     error // reason why the ranking by vectors is missing or incomplete, otherwise nil
+	Missing int   // number of entries that were not ranked, because their vectors are missing
 
 	index *Index
 	wait  time.Duration
 }
 
-// Query returns a ranker for one query, which waits for at most so long.
+// Query returns a ranker for a single query. The ranker waits for the endpoint
+// at most this long.
 func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, wait: wait} }
 
-// Rank implements [oxbow.Ranker]. In what is left of the wait it makes vectors of
-// entries that have none, the newest first.
+// Rank implements [oxbow.Ranker]. If it has time left, it computes missing
+// vectors, newest entries first.
 func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Entries) []uint64 {
 	ctx, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
@@ -103,7 +104,7 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	made, err := x.fill(ctx, none, nil)
 	q.Missing = len(none) - made
 	if ctx.Err() == nil {
-		q.Err = err // what there is ranks all the same
+		q.Err = err // continue: rank with the vectors that exist
 	}
 	return x.nearest(asked[0], ids, versions, limit, all)
 }
@@ -112,11 +113,11 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 type Report struct {
 	Made  int // vectors that were made
 	Kept  int // entries that had theirs
-	Bytes int // of the texts that were sent, or would be
+	Bytes int // size of the texts that were sent (or, in a dry run, would be sent)
 }
 
-// Fill makes the vectors that are missing, and drops those of entries that are
-// gone; all must be all entries of the memory. A dry run counts.
+// Fill computes the missing vectors and drops the vectors of removed entries.
+// all must contain all entries of the memory. A dry run only counts.
 func (x *Index) Fill(
 	ctx context.Context,
 	all oxbow.Entries,
@@ -149,15 +150,15 @@ func (x *Index) Fill(
 	return r, err
 }
 
-// missing is an entry that has no vector of its version.
+// missing is an entry whose current version has no vector.
 type missing struct {
 	id   uint64
 	row  row // without numbers
 	text string
 }
 
-// missing returns the entries whose text has no vector, the newest first. One whose
-// text has one, from another version or entry, gets that.
+// missing returns the entries that need a new vector, newest first. If a vector of
+// the same text exists, from another version or entry, it is reused.
 func (x *Index) missing(ids, versions []uint64, all oxbow.Entries) []missing {
 	var none []missing
 	var byHash map[[16]byte]row
@@ -192,8 +193,8 @@ func (x *Index) missing(ids, versions []uint64, all oxbow.Entries) []missing {
 // fits reports whether a vector is as long as the endpoint makes them now.
 func (x *Index) fits(r row) bool { return x.client.length == 0 || len(r.numbers) == x.client.length }
 
-// fill makes vectors of entries until ctx is done, and keeps them. It returns how
-// many it made.
+// fill computes and stores vectors of the entries in none until ctx is done. It
+// returns the number of new vectors.
 func (x *Index) fill(ctx context.Context, none []missing, progress func(done, of int)) (made int, err error) {
 	for part := range slices.Chunk(none, fillBatch) {
 		texts := make([]string, len(part))
@@ -217,8 +218,9 @@ func (x *Index) fill(ctx context.Context, none []missing, progress func(done, of
 	return made, x.file.flush(x.rows)
 }
 
-// nearest returns the entries that the query selects whose vectors have the
-// greatest cosine with v, at most limit, the nearest first; of equal ones the newer.
+// nearest returns at most limit entries that the query selects, ordered by
+// decreasing cosine of their vector with v. If cosines are equal, the newer entry
+// comes first.
 func (x *Index) nearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64
@@ -269,7 +271,7 @@ func (r *row) dot(v []float32) float32 {
 	return sum * r.scale
 }
 
-// textOf returns what of an entry is embedded.
+// textOf returns the text that is sent to the endpoint for an entry.
 func textOf(e *oxbow.Entry) string { return e.Name + "\n" + e.Content }
 
 func hashOf(text string) (h [16]byte) {

@@ -7,11 +7,12 @@
 //	~/.clawft/workspace/memory/HISTORY.md    summaries of sessions, searched on demand
 //	~/.clawft/workspace/memory/undo/*.json   replaced texts, to undo changes of whole files
 //
-// If this directory does not exist but ~/.nanobot/workspace/memory does, the latter is used. The
-// directory is chosen when the home is opened, and does not change afterwards.
+// If that directory does not exist but ~/.nanobot/workspace/memory does, the layout uses nanobot's
+// directory. The directory is chosen when the home is opened, and does not change afterwards.
 //
 // A paragraph of MEMORY.md is an entry of kind note, and a paragraph of HISTORY.md is an entry of
-// kind history. A comment above the paragraph contains what the paragraph cannot express.
+// kind history. A comment above the paragraph contains data that a paragraph cannot express, such
+// as labels.
 //
 // [Home.Consolidate] removes repeated facts from MEMORY.md, and [Home.Compress] makes the file fit
 // a budget. They append the removed texts to HISTORY.md.
@@ -65,7 +66,8 @@ type Home struct {
 var _ layout.Home = (*Home)(nil)
 
 // Open opens a home. It returns an error if the home's directories cannot be read. If the options
-// name an agent, the error matches [oxbow.ErrInvalid], because this layout has no agents.
+// name an agent, the error matches [oxbow.ErrInvalid], because this layout does not distinguish
+// agents.
 func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err

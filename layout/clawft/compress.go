@@ -55,7 +55,8 @@ type action struct {
 	move bool
 }
 
-// plan lists the actions in order: first all that shorten, then all that move.
+// plan lists the actions in order: first those that shorten facts, then those
+// that move them.
 func (c *compressor) plan() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
@@ -114,8 +115,8 @@ func (c *compressor) report(units []unit) (out []moved, steps []layout.Step) {
 	return out, steps
 }
 
-// shorten returns the first sentence of a paragraph, or "" if that would not save at least a third
-// of the tokens. Code blocks, tables and list items are not shortened.
+// shorten returns a paragraph's first sentence, or "" if this would save less than a third of the
+// tokens. Code blocks, tables and list items are not shortened.
 func shorten(u *unit) string {
 	if u.kind == anItem || strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ") ||
 		strings.HasPrefix(u.text, "|") {
@@ -144,7 +145,7 @@ var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", 
 // firstSentence returns the first sentence of a text, or "" if the text has only one sentence. A
 // sentence ends with a mark that is followed by white space and not by a lower-case letter, or with
 // a mark of Chinese or Japanese. It has at least three words, or ten characters in Chinese or
-// Japanese. Only the first 1,000 bytes are searched for its end.
+// Japanese. It must end within the first 1,000 bytes of the text.
 func firstSentence(s string) string {
 	for i, r := range s {
 		if i > 1000 {

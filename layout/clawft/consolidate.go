@@ -18,7 +18,7 @@ var _ layout.Tidier = (*Home)(nil)
 type moved struct {
 	under string
 	text  string
-	named string // full text of a named entry, with its comment; "" if the entry has no name
+	named string // full text of a named entry with its comment ("" if the entry has no name)
 	name  string // name of a named entry
 }
 
@@ -97,7 +97,7 @@ func heir(from, to *unit) bool {
 	return true
 }
 
-// markNow returns the current comment of a unit, or nil if it has none.
+// markNow returns a unit's current comment, or nil if the unit has none.
 func markNow(u *unit) *mark {
 	if u.also != nil {
 		return u.also

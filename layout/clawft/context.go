@@ -94,8 +94,8 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 }
 
 // BeforeTurn implements [layout.Session]. The design reads MEMORY.md for each call of the model. If
-// the file differs from what the model was last shown, BeforeTurn returns it again in place of the
-// earlier text.
+// the file differs from the text last shown to the model, BeforeTurn returns the new text to
+// replace it.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -111,7 +111,7 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 	return c, nil
 }
 
-// goOn returns the context with which a conversation continues: MEMORY.md and a summary.
+// goOn returns the context for continuing a conversation: MEMORY.md and a summary.
 func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Context, error) {
 	return s.context(ctx, prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: summary, Pinned: true})
 }

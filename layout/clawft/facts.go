@@ -88,8 +88,8 @@ type unitCutter struct {
 	above  []unit // headings above the current position
 	group  int    // number of the current paragraph
 
-	now   unit   // current unit; start is -1 between units
-	outer int    // indentation of the list's items; -1 outside of a list
+	now   unit   // current unit (start is -1 between units)
+	outer int    // indentation of the list's items (-1 outside of a list)
 	lead  string // lead of the list
 }
 
@@ -170,7 +170,7 @@ func (c *unitCutter) endLead() {
 	}
 }
 
-// heading adds a heading, which ends headings of its level and of deeper levels.
+// heading adds a heading. It ends earlier headings at the same level and below.
 func (c *unitCutter) heading(start, end int, line string) {
 	c.flush()
 	level := headingLevel(line)
@@ -213,8 +213,8 @@ func settle(units []unit) {
 	}
 }
 
-// join returns the text without the removed units, and with the shortened texts and new comments of
-// the others.
+// join assembles the text from the units, without the removed units and with shortened texts and
+// new comments.
 func join(text string, units []unit) string {
 	if len(units) == 0 {
 		return text

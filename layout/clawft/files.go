@@ -37,8 +37,8 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 	return text, ok, nil
 }
 
-// apart returns the text of a file without the entries for which may returns false, and the text of
-// those entries with a blank line after each.
+// apart splits a file's text: shown lacks the entries for which may returns false, and rest has
+// those entries, each followed by a blank line.
 func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, rest string) {
 	items, _ := h.layout.Parse(file, text) // parsing never fails
 	for _, it := range slices.Backward(items) {
@@ -56,9 +56,8 @@ func (h *Home) hide(ctx context.Context, file, text string) (shown, rest string)
 	return h.apart(file, text, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
 }
 
-// AppendMemory appends one or more paragraphs to MEMORY.md, with a blank line before and after
-// them, and returns the number of appended content bytes. Control characters except tabs and line
-// ends are removed.
+// AppendMemory appends one or more paragraphs to MEMORY.md, surrounded by blank lines. It returns
+// the number of appended content bytes. Control characters except tabs and line ends are removed.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	if err := check(content); err != nil {
 		return 0, err
@@ -75,7 +74,8 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		if err == nil {
 			s.RecordWrite(verb.Document(memoryFile, was), verb.Document(memoryFile, is))
 		}
-		// Record as seen what the session wrote, but not what others wrote meanwhile.
+		// record the session's own text as seen, but not text that others wrote
+		// meanwhile
 		if known, ok := s.Known(verb.Document(memoryFile, "")); ok || isBlank(was) {
 			now = verb.Document(memoryFile, withBlankLine(appended(known.Content, content)))
 		}
@@ -89,8 +89,8 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 
 // WriteMemory replaces MEMORY.md by the content and a blank line after it, and returns the number
 // of content bytes. The replacement can be undone with [Home.Revert]. Changes that other programs
-// made since the session of ctx saw the file are merged by line. If they cannot be merged, or if
-// the session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that are
+// made since the session of ctx saw the file are merged by line. If merging fails, or if the
+// session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that are
 // [oxbow.Entry.Withheld] are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	if err := check(content); err != nil {
@@ -151,7 +151,8 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	return nil
 }
 
-// check returns an error if a text cannot be stored even without its control characters.
+// check returns an error if the text cannot be stored, even after its control characters
+// are removed.
 func check(content string) error {
 	if !utf8.ValidString(content) {
 		return oxbow.CheckContent(content)
@@ -170,10 +171,10 @@ func clean(s string) string {
 	}, s)
 }
 
-// Search returns the paragraphs that contain the query, first those of MEMORY.md, in their order,
-// and at most limit paragraphs if limit is above 0. Letter case and diacritics are ignored. An
-// empty query finds nothing. If a file cannot be read, Search returns the paragraphs of the other
-// file and an error.
+// Search returns the paragraphs that contain the query, beginning with those in MEMORY.md, in
+// file order. If limit is above 0, it returns at most limit paragraphs. Letter case and
+// diacritics are ignored. An empty query finds nothing. If a file cannot be read, Search returns
+// the paragraphs of the other file and an error.
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	history, _, herr := h.Tree.Document(ctx, historyFile)

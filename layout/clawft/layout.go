@@ -116,8 +116,8 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 	return result
 }
 
-// forms yields the ways to write an entry, the simplest first: as a paragraph without a comment, if
-// bare is true, as a paragraph below a comment, and between two comments.
+// forms yields the ways to write an entry, from simplest to most explicit: as a paragraph without a
+// comment (only if bare is true), as a paragraph below a comment, and between two comments.
 func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
@@ -131,8 +131,8 @@ func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, ba
 		if !yield(m.line() + eol + content) {
 			return
 		}
-		// The closing line must not occur in the content, and must not close another entry whose
-		// own closing line is missing.
+		// The closing line must not occur in the content, and must not close an earlier entry
+		// that lacks its closing line.
 		free := func(n int) bool {
 			return !strings.Contains(content, closeLine(n)) &&
 				!slices.ContainsFunc(among, func(it item) bool {
@@ -152,7 +152,7 @@ func (l treeLayout) says(path string, it *item, e oxbow.Entry) bool {
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// others reports whether the items of before except i and those of after except j are the same
+// others reports whether before without item i and after without item j contain the same
 // entries.
 func others(before, after []item, i, j int) bool {
 	rest := func(items []item, but int) []item {

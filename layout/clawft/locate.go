@@ -21,17 +21,17 @@ const (
 
 // place is the location of a home's memory.
 type place struct {
-	dir   string // path in the home; need not exist
+	dir   string // path in the home (may not exist)
 	there bool
 	// other is another directory with a memory, which is not read.
 	other   string
-	markers int // confidence that this is the layout; 0 if it is only possible
+	markers int // confidence that this is the layout (0 means merely possible)
 }
 
 // find returns the directory of a home that contains the memory. It mostly decides by the existing
-// directories and not by their files. The home is a user's home directory, or .clawft in it, the
-// workspace, or the directory of the memory itself. Shown is the path of the home, whose name
-// counts only if the home contains no memory.
+// directories, not by the files in them. The home is a user's home directory, or .clawft in it,
+// the workspace, or the directory of the memory itself. shown is the home's path. Its last element
+// matters only if the home contains no memory.
 func find(fsys vfs.FS, shown string) (place, error) {
 	at := prober{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.held
@@ -83,7 +83,8 @@ func (p *prober) isFile(name string) bool {
 	return info != nil && !info.IsDir()
 }
 
-// stat returns nil if the name does not exist or cannot be read.
+// stat returns nil if the file cannot be read, for example because it does not
+// exist.
 func (p *prober) stat(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
 	if err == nil {
@@ -116,9 +117,9 @@ func belowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// detect counts a directory of clawft or nanobot as two markers, and each of the memory files as
-// one. It returns 0 if the home cannot be read, because [Open] reports the error if the home is
-// opened.
+// detect counts a clawft or nanobot directory as two markers, and each memory file as one
+// marker. It returns 0 if the home cannot be read, because [Open] reports the error if the home
+// is opened.
 func detect(fsys vfs.FS) (int, error) {
 	p, err := find(fsys, "")
 	if err != nil {

@@ -4,8 +4,8 @@
 // paragraph below them. A fenced and closed code block is always part of a single paragraph. The
 // name of an entry is made from its first line, or from the last of several headings. If the name
 // is already used, a number is appended. An HTML comment above a paragraph, which Markdown does not
-// show, contains what the paragraph cannot express: another name, labels, aliases, a time, or the
-// end of a content with blank lines:
+// show, contains data that the paragraph cannot express. This is a different name, labels, aliases,
+// a time, or the end of a content with blank lines:
 //
 //	<!-- oxbow {"name":"style","labels":["tag:go"],"created":"2026-04-14T10:23:45Z"} -->
 //	Tabs, not spaces.
@@ -66,13 +66,14 @@ type mark struct {
 type item struct {
 	start, end int   // byte range, with comments and without the last line end
 	from, to   int   // byte range of the content
-	mark       *mark // nil if there is no comment
+	mark       *mark // nil if the entry has no comment
 	content    string
 	name       string
 	created    time.Time // zero if the text contains no time
 }
 
-// eolOf returns the line ending of a text's first line, or "\n" if there is none.
+// eolOf returns the line ending of the text's first line, or "\n" if the line has
+// no ending.
 func eolOf(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -80,8 +81,8 @@ func eolOf(text string) string {
 	return "\n"
 }
 
-// lineAt returns the end of the line that begins at i, without its line ending, and the beginning
-// of the next line.
+// lineAt returns the end of the line that begins at i, before its line ending, and the start of
+// the next line.
 func lineAt(text string, i int) (end, next int) {
 	n := strings.IndexByte(text[i:], '\n')
 	if n < 0 {
@@ -96,7 +97,8 @@ func lineAt(text string, i int) (end, next int) {
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// cutItems returns the entries of a text. Entries without a comment have no name yet.
+// cutItems returns the entries of a text. Entries without a comment get their names
+// later.
 func cutItems(text string) []item {
 	eol := eolOf(text)
 	plain := func(s string) string {
@@ -192,7 +194,7 @@ func (f *fencing) end(i int) int {
 }
 
 // closing finds the line that closes the content beginning at from. It returns the byte range of
-// the content and the end of the closing line, which is 0 if there is no such line.
+// the content, and the end of the closing line. after is 0 if the closing line is missing.
 func closing(text string, from, n int) (start, to, after int) {
 	line := closeLine(n)
 	for i := from; i > 0; i++ {
@@ -316,9 +318,9 @@ func (l treeLayout) parse(path, text string) []item {
 	return items
 }
 
-// baseName returns the name of a paragraph without a comment. A store cannot contain a name twice,
-// so names differ between the two files: names in HISTORY.md begin with a date or with "history: ",
-// and names in MEMORY.md with neither.
+// baseName returns the name of a paragraph without a comment. Names must differ between the two
+// files, because a store cannot contain a name twice. Names in HISTORY.md begin with a date or with
+// "history: ", and names in MEMORY.md do not.
 func (l treeLayout) baseName(path, content string) string {
 	title := content
 	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") &&
@@ -412,7 +414,8 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// atLeastALine returns a text as the tree writes it: an empty text becomes a line end.
+// atLeastALine returns a text as the tree writes it: an empty text is replaced by a
+// line ending.
 func atLeastALine(text string) string {
 	if text == "" {
 		return "\n"

@@ -1,4 +1,5 @@
-// This file changes MEMORY.md without loss: consolidation and compression.
+// This file implements changes of MEMORY.md that do not lose text: consolidation
+// and compression.
 
 package clawft
 
@@ -16,10 +17,10 @@ import (
 )
 
 // Consolidate implements [layout.Tidier]. A fact is a paragraph or a list item, and
-// [analysis.NearDuplicates] decides which facts repeat others. Of two equal facts the named fact
-// stays, or otherwise the first. Of other repetitions the longer fact stays. A removed fact whose
-// text differs is moved to HISTORY.md. The name, aliases and labels of a removed entry are added to
-// the fact that stays.
+// [analysis.NearDuplicates] decides which facts repeat others. If two facts are equal, the fact
+// with a name stays, or otherwise the first fact. If one fact merely repeats another, the longer
+// fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
+// labels of a removed entry are added to the fact that stays.
 func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
 	return h.tidy(ctx, dry, "consolidate", func(text string, now time.Time) (string, []moved, []layout.Step, error) {
 		units := cutUnits(text)
@@ -67,8 +68,8 @@ func (h *Home) tidy(
 	return did, nil
 }
 
-// archive returns the text to be appended to HISTORY.md: a line with the date and the reason, and
-// each removed text as a paragraph below a line with the headings that it had.
+// archive returns the text to append to HISTORY.md: a line with the date and the reason, then
+// each removed text as a paragraph, below a line with its former headings.
 func (h *Home) archive(what string, out []moved, now time.Time, history string) string {
 	eol := eolOf(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"
@@ -95,12 +96,12 @@ func (h *Home) archive(what string, out []moved, now time.Time, history string) 
 	return b.String()
 }
 
-// Compress implements [layout.Tidier]. It applies the following steps until the text fits: it
-// removes repeated facts as [Home.Consolidate] does, then shortens paragraphs to their first
-// sentence, then removes facts. It begins at the top, because the file grows at its end and so its
-// oldest facts are at the top. Headings are removed with the last fact below them. Entries with the
-// label tag:keep do not change. All removed texts and the full texts of shortened paragraphs are
-// appended to HISTORY.md.
+// Compress implements [layout.Tidier]. It applies these steps until the text fits. First it removes
+// repeated facts like [Home.Consolidate], then it shortens paragraphs to their first sentence, then
+// it removes facts. It begins with the oldest facts, which are at the top because the file grows at
+// its end. Headings are removed with the last fact below them. Entries with the label tag:keep do
+// not change. All removed texts and the full texts of shortened paragraphs are appended to
+// HISTORY.md.
 func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
 	if budget < 1 {
 		return layout.Tidied{}, &oxbow.InvalidError{

@@ -23,7 +23,7 @@ type readIn struct {
 	File  string `json:"file,omitempty" also:"source" enum:"memory,history,all" jsonschema:"What to read: memory (default), history or all"`
 }
 
-// readOut is the result of memory_read: the content of a file, or the paragraphs found by a search.
+// readOut is the result of memory_read: a file's content, or the paragraphs found by a search.
 type readOut struct {
 	Content *string   `json:"content,omitempty" jsonschema:"all of the file"`
 	Message string    `json:"message,omitempty" jsonschema:"why there is none"`
@@ -98,7 +98,8 @@ func (o searchOut) Text() string {
 // Quoted implements [verb.Quoter].
 func (o searchOut) Quoted() bool { return o.Count > 0 }
 
-// Tools implements [layout.Home]: the design's two tools, and the session search that it plans.
+// Tools implements [layout.Home]. It returns the design's two tools, and the session search
+// that the design plans for later.
 func (h *Home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")

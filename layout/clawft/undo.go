@@ -1,7 +1,7 @@
 // This file records the texts that a change of a whole file replaces, and reverts such a change.
 //
 // A record is a file undo/N.json next to the memory, with N counted from 1. It contains the kind
-// and time of the change, MEMORY.md before and after it, and the text appended to HISTORY.md. The
+// and time of the change, the old and new MEMORY.md, and the text appended to HISTORY.md. The
 // record and the change become durable together. The last 20 records are kept.
 
 package clawft

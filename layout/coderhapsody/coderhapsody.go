@@ -11,8 +11,8 @@
 //	memory/covered/2026-04-18.md   a log that a digest covers, unchanged
 //	memory-profiles/NAME.yaml      memory profiles
 //
-// A log from before labels existed has no front matter. It is a single entry, and can be labelled.
-// The format is described in log.go.
+// A log that is older than the invention of labels has no front matter. It is a single entry, and
+// can be labelled. The format is described in log.go.
 package coderhapsody
 
 import (
@@ -50,8 +50,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// detect counts logs as two markers, and SOUL.md and MEMORY.md as one each. Without logs, there
-// must be SOUL.md and a log directory that contains no files of other layouts.
+// detect counts logs as two markers, and SOUL.md and MEMORY.md as one each. If the home has no
+// logs, it must have SOUL.md and a log directory without files of other layouts.
 func detect(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,6 +1,6 @@
 // This file compresses days into weeks, and weeks and days into months. A digest is a log of its
-// own. The logs that it covers are moved unchanged to memory/covered, where they can still be
-// found, and are moved back if the compression is undone.
+// own. The logs that a digest covers are moved unchanged to memory/covered, where search still
+// finds them. If the compression is undone, they are moved back.
 
 package coderhapsody
 
@@ -28,15 +28,14 @@ func (h *home) Spans() []string {
 	return names
 }
 
-// Compress implements [layout.Compressor]. Without a period, it ignores periods that are not over,
-// that include one of the two newest logs, or that are already compressed, and skips periods
-// without entries for a digest.
+// Compress implements [layout.Compressor]. If no period is given, it ignores periods that are not
+// over, that include one of the two newest logs, or that are already compressed. It skips periods
+// that contain nothing to digest.
 //
 // A digest has an entry for each group of entries whose labels are equal except for tags, files and
 // confidence. The entry has the common labels, all tags and files of the group, and its lowest
-// confidence if each entry has a confidence. Tags and files that a memory profile of the home
-// excludes form groups of their own. Handoffs are not included. Each period is compressed
-// atomically.
+// confidence if each entry has a confidence. Tags and files that a memory profile excludes are kept
+// in groups of their own. Handoffs are not included. Each period is compressed atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
 	if err := h.whollyOpen(); err != nil {
 		return nil, err
@@ -108,8 +107,8 @@ func (h *home) whollyOpen() error {
 	return nil
 }
 
-// inputs returns the logs of a period that are longer than minBytes bytes and not covered, the oldest
-// first. These are logs of days and of shorter spans.
+// inputs returns the uncovered logs of a period that are longer than minBytes bytes, oldest first.
+// These are logs of days and of shorter spans.
 func (h *home) inputs(v mdtree.View, s span, period string, minBytes int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
@@ -214,7 +213,7 @@ func (h *home) excluded() (labels map[oxbow.Label]bool, notes []string) {
 	return labels, notes
 }
 
-// titleOf returns the title of a group, which consists of its labels.
+// titleOf returns a group's title, which lists its labels.
 func titleOf(labels []oxbow.Label) string {
 	words := make([]string, len(labels))
 	for i, l := range labels {
@@ -546,7 +545,8 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 // moved.
 func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
 	for _, c := range d.Covers {
-		// People may edit the text of a digest, so a name must not lead out of logDir.
+		// reject names that lead out of logDir, because people may edit the text of a
+		// digest
 		if _, ok := fileOf(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
 		}

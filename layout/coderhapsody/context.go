@@ -26,7 +26,7 @@ import (
 //go:embed prompt.md
 var instructions string
 
-// Names of the parts of a context.
+// Names of context parts.
 const (
 	partIdentity     = "identity"
 	partMemory       = "memory"
@@ -47,12 +47,11 @@ const (
 	maxBlock    = 6144 // bytes of the whole part
 )
 
-// Context implements [layout.Home]. Without a profile, the context consists of SOUL.md, MEMORY.md,
-// instructions for the tools, the two newest logs, and then older logs and digests of weeks and
-// months, the newest first, as far as the budget allows. The default budget is
-// [profile.DefaultMaxTokens]. If the request has a message, the entries recalled for the message
-// are added. With a profile, the profile's selection replaces everything except the recalled
-// entries.
+// Context implements [layout.Home]. Without a profile, the context contains SOUL.md, MEMORY.md,
+// instructions for the tools and the two newest logs. Older logs and digests follow, newest first,
+// as far as the budget allows. The default budget is [profile.DefaultMaxTokens]. If the request
+// has a message, the entries recalled for the message are added. With a profile, the profile's
+// selection replaces everything except the recalled entries.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	c, err := h.system(ctx, r)
 	if err != nil {
@@ -149,9 +148,9 @@ type liveFile struct {
 	path string
 }
 
-// live returns the logs that no digest covers: days, weeks, months and buckets, each the newest
-// first. Days that a bucket contains are left out. A log in the directory of covered files is live
-// if no digest covers it, because a person removed the digest.
+// live returns the logs that are not covered by a digest: days, weeks, months and buckets, each
+// sorted from newest to oldest. Days that a bucket contains are left out. A log in the directory
+// of covered files is live if no digest covers it, because a person removed the digest.
 func (h *home) live(v mdtree.View) []liveFile {
 	var days, buckets, covered, all []liveFile
 	isCovered := map[string]bool{}
@@ -229,8 +228,8 @@ func (f file) number() int {
 	return n
 }
 
-// entryPart returns the part of a context that shows an entry: its name, date and labels, and its
-// content in a fence.
+// entryPart returns the context part for an entry: its name, date and labels, and its content in
+// a fence.
 func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))

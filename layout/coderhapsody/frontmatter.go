@@ -143,7 +143,7 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 	}
 }
 
-// one returns a single value.
+// one returns the single value of a key.
 func (r *matterReader) one(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
 		r.Add(v, "%s is not a single value; write one", key)

@@ -32,8 +32,8 @@ func (l treeLayout) Match(p string) bool {
 	return ok
 }
 
-// Overlooks implements [mdtree.Overlooker]. CodeRhapsody keeps Markdown files beside its logs, such as
-// notes.md and summary-2026.md, which have no date.
+// Overlooks implements [mdtree.Overlooker]. CodeRhapsody stores undated Markdown files beside its
+// logs, such as notes.md and summary-2026.md.
 func (treeLayout) Overlooks(p string) bool {
 	return path.Dir(p) == logDir && path.Ext(p) == ".md" && !strings.HasPrefix(path.Base(p), ".")
 }
@@ -89,7 +89,7 @@ func (l treeLayout) parts(p, text string) (*log, []part, error) {
 	return lg, ps, nil
 }
 
-// nameAll sets the names of the parts. It makes different names for the parts that have no name in
+// nameAll sets the names of the parts. It invents distinct names for the parts without a name in
 // their front matter.
 func nameAll(base string, ps []part) {
 	seen := map[string]bool{}
@@ -141,12 +141,12 @@ func (l treeLayout) Parse(p, text string) ([]mdtree.Item, error) {
 	return items, err
 }
 
-// coveredLabel is the label of all entries in covered files. It is not part of their text, which
-// does not change when a file is covered.
+// coveredLabel is the label of all entries in covered files. It is not part of the file, because
+// covering a file must not change its text.
 var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 
-// digestLabel is the label of all entries in a file that covers other files. It is not part of
-// their text either.
+// digestLabel is the label of all entries in a file that covers other files. Like
+// coveredLabel, it is not part of the file's text.
 var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 
 // Plan implements [mdtree.Layout].
@@ -262,8 +262,8 @@ func (l treeLayout) appended(p, text string, e oxbow.Entry) (string, bool) {
 }
 
 // whole returns the file of an entry that is a whole log without front matter. Old logs have this
-// form when they return from another layout. The entry's name must be that of a file that does not
-// exist yet, and its time must be that of the day. Otherwise whole returns false.
+// form when they return from another layout. The entry's name must be the name of a log file that
+// does not exist yet, and its time must be the start of that day. Otherwise whole returns false.
 func (l treeLayout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayName().MatchString(e.Name) {
@@ -348,7 +348,8 @@ func edited(lg *log, block int, want map[string][]string, content string, kind o
 	}
 	switch {
 	case front == "" && block == 0 && strings.TrimSpace(content) != "":
-		// The file becomes what it was before labels existed.
+		// the front matter is gone: the file looks like a log from before labels
+		// existed
 		return parseLog(head+lg.text[b.body:], nil).withContent(block, content), nil
 	case !openerAt(block)(front):
 		// Front matter is recognized only if it begins with a known key.
@@ -394,8 +395,8 @@ func namesOf(ps []part) []string {
 	return names
 }
 
-// remove removes a block, and the file with its last block. If the block contains the list of
-// covered files, the list moves to the next block of the digest, so that the files stay covered.
+// remove removes a block. It removes the file with the file's last block. If the block lists the
+// covered files, the list moves to the digest's next block, so that the files stay covered.
 func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].matter.covers
 	rest, left := lg.without(ps[i].block)

@@ -13,14 +13,14 @@
 //	time: 2026-04-18T15:10:00Z
 //	…
 //
-// A block begins with a line --- if the next line begins with one of the keys below and a colon. At
-// the beginning of a file, any key is sufficient. The front matter ends with the next line ---.
-// Text before the first such line is a block without front matter. Logs from before labels existed
-// consist of only this block.
+// A block begins with a line --- if the next line begins with a known key (listed below) and a
+// colon. At the beginning of a file, any key is sufficient. The front matter ends with the next
+// line ---. Text before the first such line is a block without front matter. Logs from before
+// labels existed consist of only this block.
 //
 // The content does not include an empty line after the front matter, the last line end, and the
-// empty line before the next block. A line --- of a content that would begin a block is written as
-// \---, and parsing removes one backslash from such a line.
+// empty line before the next block. A content line --- that would begin a block is written as \---.
+// Parsing removes the backslash.
 
 package coderhapsody
 
@@ -33,7 +33,7 @@ import (
 const (
 	keyName       = "name"    // name of the entry, if it is not made from the content
 	keyTime       = "time"    // creation time
-	keyUpdated    = "updated" // time of the last change of the content
+	keyUpdated    = "updated" // time at which the content last changed
 	keyKind       = "kind"    // kind, if it differs from the kind of the file
 	keyAliases    = "aliases"
 	keyProject    = "project" // a project or a list
@@ -87,7 +87,7 @@ func (b block) opener() opener {
 	if b.front {
 		return opensBlock
 	}
-	return opensFile // only the first block has no front matter
+	return opensFile // only a file's first block can lack front matter
 }
 
 // opensBlock is the opener for a marker that is not in the first line of a file.
@@ -105,8 +105,8 @@ func opensFile(next string) bool {
 	})
 }
 
-// firstKey returns the text before the first colon of a line, if a blank or the end of the line follows
-// the colon.
+// firstKey returns the text before a line's first colon, if a blank or the line end follows the
+// colon.
 func firstKey(line string) (string, bool) {
 	i := strings.IndexByte(line, ':')
 	if i <= 0 || (i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0) {
@@ -156,8 +156,8 @@ func parseLog(text string, bad func(start int) bool) *log {
 // textRange is a byte range of a text.
 type textRange struct{ from, to int }
 
-// cutLines returns the lines of text[top:], and for each line the index of the next marker line at
-// or after it, or -1 if there is none.
+// cutLines returns the lines of text[top:]. For each line, markers has the index of the next
+// marker line at or after it, or -1 if none follows.
 func cutLines(text string, top int) (lines []textRange, markers []int) {
 	for at := top; at < len(text); {
 		to := len(text)
@@ -178,7 +178,8 @@ func cutLines(text string, top int) (lines []textRange, markers []int) {
 	return lines, markers
 }
 
-// setEnds sets the end of each block's content and the beginning of the next block.
+// setEnds sets for each block where its content ends and where the next block
+// begins.
 func (l *log) setEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -199,7 +200,7 @@ func (l *log) setEnds() {
 	}
 }
 
-// blank reports whether a block has neither front matter nor words.
+// blank reports whether the block contains only white space and no front matter.
 func (l *log) blank(i int) bool {
 	b := l.blocks[i]
 	return !b.front && strings.TrimSpace(l.text[b.body:b.next]) == ""
@@ -215,8 +216,8 @@ func (l *log) content(i int) string {
 	return unescape(s, b.opener())
 }
 
-// raw returns a content as it is written in this log. FirstOpens is opensFile if the content is at the
-// beginning of the log, otherwise opensBlock.
+// raw returns a content as it is written in this log, with escaped markers. FirstOpens is opensFile
+// if the content is at the beginning of the log, otherwise opensBlock.
 func (l *log) raw(content string, firstOpens opener) string {
 	content = escape(content, firstOpens)
 	if l.eol != "\n" {
@@ -237,8 +238,8 @@ func (l *log) withContent(i int, content string) string {
 		now.content(i) == content {
 		return text
 	}
-	// The empty lines of this file would be parsed as part of the content, or those of the content
-	// as part of the file. Write the block again with the usual empty lines.
+	// Empty lines of the file would be parsed as content, or empty lines of the content as part of
+	// the file. Write the block again with the usual empty lines.
 	head, tail := l.text[:b.body], l.eol
 	if b.front {
 		head = l.text[:b.close] + marker(l.eol) + l.eol
@@ -288,7 +289,8 @@ func (l *log) appended(front, content string) (string, bool) {
 	return text, true
 }
 
-// without returns the text without block i, and false if nothing is left.
+// without returns the log's text without block i. It returns false if nothing
+// remains.
 func (l *log) without(i int) (string, bool) {
 	b := l.blocks[i]
 	rest := l.text[b.next:]

@@ -41,14 +41,14 @@ var (
 
 // file describes a log by its path.
 type file struct {
-	base     string     // prefix of entry names: the file name without extension, with the bucket for a bucket
+	base     string     // prefix of entry names: the file name without extension (for a bucket, with the bucket)
 	kind     oxbow.Kind // kind of entries without a kind in their front matter
-	from, to time.Time  // the days that it covers; to is exclusive
+	from, to time.Time  // covered days (to is exclusive)
 	span     string     // "day", "week", "month" or "bucket"
 	covered  bool       // whether it is in the directory of covered files
 }
 
-// fileOf decodes the path of a log, and returns false if the path is not that of a log.
+// fileOf decodes the path of a log. It returns false for other paths.
 func fileOf(p string, zone *time.Location) (file, bool) {
 	name, ok := strings.CutSuffix(path.Base(p), ".md")
 	if !ok {
@@ -96,8 +96,7 @@ func fileOf(p string, zone *time.Location) (file, bool) {
 // span is a period into which days are compressed.
 type span struct {
 	name string
-	// of returns the period that contains a day, the first day of the period and the first day of
-	// the next period.
+	// of returns the period that contains a day, and the first days of this and the next period.
 	of func(day time.Time) (period string, from, to time.Time)
 	// parse is the inverse of of.
 	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
@@ -140,8 +139,8 @@ func monthOf(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// mid returns the day that determines the month of a file. For a week it is the Thursday, because
-// the number of an ISO week belongs to the year of its Thursday.
+// mid returns the day that determines the month of a file. For a week, this is its Thursday, as
+// in the definition of ISO week numbers.
 func (f file) mid() time.Time {
 	if f.span == "week" {
 		return f.from.AddDate(0, 0, 3)
@@ -149,8 +148,8 @@ func (f file) mid() time.Time {
 	return f.from
 }
 
-// within reports whether a bucket contains this session: the day must be in the bucket's range, and
-// the number too if the session has a number.
+// within reports whether a bucket contains this session. The day must be in the bucket's range, and
+// so must the session's number, if it has a number.
 func (f file) within(bucket file) bool {
 	if f.span != "day" || f.from.Before(bucket.from) || !f.from.Before(bucket.to) {
 		return false
@@ -159,7 +158,7 @@ func (f file) within(bucket file) bool {
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return 0 // the only log of a day has no number
+			return 0 // a day's only log has no number
 		}
 		return n
 	}

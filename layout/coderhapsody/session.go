@@ -1,5 +1,5 @@
-// This file implements sessions: a session takes a handoff at its start, stores a summary when it
-// is compacted or ends, and can be resumed from a summary.
+// This file implements sessions. A session reads a handoff when it starts, stores a summary when
+// it is compacted or ends, and can be resumed from a summary.
 
 package coderhapsody
 

@@ -1,6 +1,6 @@
-// This file composes the text of a digest if the caller provides none: by day, the beginnings of
-// the sections of each entry, in an eighth of the entries' bytes. If digests are compressed again,
-// their sections are days, and all texts are cut to an eighth again.
+// This file composes the text of a digest if the caller provides none. For each day, the text
+// contains the beginnings of all sections, in an eighth of the entries' bytes. If digests are
+// compressed again, their sections are days, and all texts are cut to an eighth again.
 
 package coderhapsody
 
@@ -32,8 +32,8 @@ type told struct {
 	isFirst bool // whether it is the first section of its entry
 }
 
-// byRule returns the text of a group's digest: the beginning of each section, in an eighth of the
-// bytes of all entries. If there is too little room for all sections, the weightiest are included.
+// byRule returns the text of a group's digest: the beginnings of all sections, in an eighth of the
+// entries' bytes. If there is too little room for all sections, the weightiest are included.
 func byRule(name string, g *group, zone *time.Location) string {
 	all, size := g.sections(zone)
 	budget := size / ratio
@@ -44,7 +44,7 @@ func byRule(name string, g *group, zone *time.Location) string {
 	}
 }
 
-// sections returns the sections of all entries, and the size of the entries in bytes.
+// sections returns all entries' sections, and the total size of the entries in bytes.
 func (g *group) sections(zone *time.Location) (all []told, size int) {
 	for i := range g.entries {
 		e := &g.entries[i]
@@ -71,7 +71,7 @@ func (g *group) sections(zone *time.Location) (all []told, size int) {
 }
 
 // weightiest returns n sections in their order. First sections of entries take precedence, the
-// shorter before the longer, because a short entry costs little. The other sections follow, the
+// shorter before the longer, because a short entry costs little. The other sections follow,
 // longest first.
 func weightiest(all []told, n int) []told {
 	if n >= len(all) {
@@ -172,7 +172,8 @@ func shorter(name string, g *group, zone *time.Location) string {
 	return digest
 }
 
-// section is a heading and the text below it. The first section may have no heading.
+// section is a heading and the text below it. Text before the first heading is a
+// section with an empty head.
 type section struct{ head, text string }
 
 // sections splits a Markdown text at its headings outside of fenced code blocks.
@@ -198,7 +199,7 @@ func sections(s string) []section {
 	return all
 }
 
-// isHeading reports whether a line begins with one to six # and a space.
+// isHeading reports whether the line begins with up to six # and a space.
 func isHeading(line string) bool {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
@@ -244,7 +245,7 @@ func beginning(s string, n int) string {
 	return s + "…"
 }
 
-// group contains the entries of a period that are combined into an entry of its digest.
+// group contains the entries that a digest combines into a single entry.
 type group struct {
 	title   string        // text of the common labels
 	apart   []oxbow.Label // the common labels

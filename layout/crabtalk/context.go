@@ -56,7 +56,7 @@ func (h *home) instructions() []prompt.Part {
 }
 
 // projectLayers returns the Crab.md files of the working directory and its parents. It skips the
-// home, whose Crab.md is read separately, and directories below it.
+// home, whose Crab.md is read separately, and directories below the home.
 func (h *home) projectLayers() []layer {
 	if h.Work == nil {
 		return nil
@@ -95,7 +95,7 @@ func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
 }
 
 // Context implements [layout.Home]. It returns the instructions and the text about the tools. It
-// ignores the message, because nothing is recalled unless the agent asks.
+// ignores the message, because this layout recalls only when the agent asks.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err

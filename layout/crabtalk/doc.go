@@ -8,12 +8,12 @@
 //
 // An agent has three tools: remember, forget and recall. The model's context contains the Crab.md
 // of the home and of the directories from the root down to the working directory, and a text about
-// the use of the tools. Nothing is recalled unless the model asks. When a conversation is
+// the use of the tools. The layout recalls only when the model asks. When a conversation is
 // compacted, its summary is stored as an archive, which recall finds and from which the
 // conversation can be resumed. The command oxbow archive prune deletes old archives.
 //
-// The ranking is [oxbow.RankSeed]: content and aliases, but not the name.
+// The ranking is [oxbow.RankSeed], which searches content and aliases, but not the name.
 //
-// A home that a later version of crabtalk has written (its files begin with the same bytes) is
-// opened read-only, so that it can be examined and converted.
+// A home written by a later version of crabtalk (its files begin with the same bytes) is opened
+// read-only, so that it can be examined and converted.
 package crabtalk

@@ -24,7 +24,7 @@ import (
 const (
 	storeFile = "memory.db"
 	lockFile  = storeFile + ".lock"
-	laterFile = "store.crmem" // written by crabtalk after August 2026: a log of keys and values
+	laterFile = "store.crmem" // log of keys and values, written by crabtalk after August 2026
 	crabFile  = "Crab.md"
 )
 
@@ -59,7 +59,8 @@ func detect(fsys vfs.FS) (int, error) {
 	return markers, nil
 }
 
-// findStore returns the file of the home that contains a store, or "" if there is none.
+// findStore returns the home's file that contains a store, or "" if the home has no
+// store.
 func findStore(fsys vfs.FS) (string, error) {
 	for _, name := range []string{storeFile, laterFile} {
 		if is, err := isStore(fsys, name); err != nil || is {
@@ -109,8 +110,8 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return []string{storeFile}, nil
 }
 
-// refuseLater returns an error if the home contains the store of a later crabtalk, because a new
-// memory.db next to it would hide one of the two stores.
+// refuseLater returns an error if the home contains the store of a later crabtalk version,
+// because a new memory.db next to it would hide one of the two stores.
 func refuseLater(o layout.Options) error {
 	is, err := isStore(o.FS, laterFile)
 	if err != nil || !is {
@@ -228,7 +229,7 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 	return later{m}, nil
 }
 
-// aliases returns the valid aliases of an entry, and warns of the others.
+// aliases returns an entry's valid aliases, and warns about the invalid ones.
 func (h *home) aliases(file string, e oxbow.Entry) []string {
 	var as []string
 	for _, a := range e.Aliases {

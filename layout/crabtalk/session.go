@@ -29,7 +29,7 @@ var _ layout.Session = (*session)(nil)
 const maxSlug = 48
 
 // Session implements [layout.Home]. Its archives are named after the first message, or after the
-// agent if there is no message.
+// agent if no message was sent.
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func (s *session) archive(ctx context.Context, summary string) (string, error) {
 	}
 }
 
-// number returns the number after the prefix of a name. It returns false if the number is not in
-// strconv's form or cannot be followed by another.
+// number returns the number after the prefix of a name. It returns false if the number has an
+// unusual form, such as leading zeros, or more than 63 bits.
 func number(name, prefix string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	if !ok {
@@ -132,7 +132,7 @@ func slugOf(s string) string {
 	return slug[:min(len(slug), maxSlug)]
 }
 
-// goOn returns the context with which a conversation continues: a single message of the user.
+// goOn returns the context for continuing a conversation: a single message of the user.
 func (s *session) goOn(_ context.Context, name, text string) (prompt.Context, error) {
 	var c prompt.Context
 	c.Add(prompt.Part{Name: "archive", Source: name, Role: prompt.User, Text: text, Pinned: true})

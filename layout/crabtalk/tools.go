@@ -51,7 +51,7 @@ func (h *home) Tools() []verb.Tool {
 	return []verb.Tool{verb.Define(r, h.recall), verb.Define(w, h.remember), verb.Define(f, h.forget)}
 }
 
-// nothing is the answer of recall if it finds nothing.
+// nothing is recall's answer if no entry matches.
 const nothing = "no memories found"
 
 func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {

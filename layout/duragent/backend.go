@@ -1,5 +1,5 @@
-// This file opens the backends: the files of an agent and the world, or a store that was made from
-// the files.
+// This file opens the backends. A backend is either the files of the agent and the world, or a
+// store made from these files.
 
 package duragent
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// openStore opens the configured backend. The backend oxbow reads the files while its store does
-// not exist and may not be created.
+// openStore opens the configured backend. With the backend oxbow, it reads the files if the
+// store does not exist and may not be created.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile(h.place))
 	switch oxbows := h.config.backend == backendOxbow; {

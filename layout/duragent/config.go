@@ -104,7 +104,7 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 	return n, true, nil
 }
 
-// text returns the text at a path of keys, or def if there is none.
+// text returns the text at a path of keys, or def if the path does not exist.
 func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.at(keys)
 	if err != nil || !ok || (n.Kind == yaml.ScalarNode && n.Tag == "!!null") {

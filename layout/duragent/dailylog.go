@@ -11,13 +11,14 @@
 //	A second entry of the same minute.
 //
 // A line "## HH:MM" begins an entry. Other headings are part of their entry. The first line is the
-// day's line and is written once. Some versions of duragent write it before each entry. If such a
-// line is followed by an entry's heading or by nothing, it is not part of an entry. Text between
-// the first line and the first entry is the opening of the day.
+// day's line and is written once. Some versions of duragent write it before each entry. If only an
+// entry's heading or nothing follows such a line, it does not belong to an entry. Text between the
+// first line and the first entry is the opening of the day.
 //
-// Content lines that look like these two lines are written with a backslash before them, which
-// Markdown shows as the plain line, or with one more backslash if they already have some. Parsing
-// removes one backslash. So each content is read back unchanged and cannot begin another entry.
+// Content lines that look like a day's line or an entry's heading are escaped by a backslash,
+// which Markdown does not show. Lines that already begin with backslashes get another. Parsing
+// removes the added backslash. So each content is read back unchanged and cannot begin another
+// entry.
 
 package duragent
 
@@ -37,13 +38,12 @@ const bom = "\ufeff"
 
 // part is an entry in the log of a day.
 type part struct {
-	moment     string // such as "15:46"; "" for the opening
+	moment     string // such as "15:46" ("" for the opening)
 	content    string
 	start, end int // byte range in the file
 }
 
-// line is a line of a text without its line end, with the positions of the line and of the next
-// line.
+// line is a line without its ending, with its position and the position of the next line.
 type line struct {
 	text        string
 	start, next int
@@ -83,7 +83,7 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// parseDay returns the entries in the log of a day, in the order of the file.
+// parseDay returns the entries in a day's log, in file order.
 func parseDay(date, text string) []part {
 	ls := linesOf(text)
 	if len(ls) > 0 {
@@ -91,7 +91,7 @@ func parseDay(date, text string) []part {
 	}
 	var parts []part
 	open := part{}          // the current entry
-	first := true           // the current entry is the opening, which has no heading
+	first := true           // the current entry is the opening, which has no heading line
 	body := 0               // beginning of its content
 	flush := func(at int) { // at is the end of the current entry
 		raw := text[body:at]
@@ -177,8 +177,8 @@ func appendDay(date, text, moment, content string) string {
 	return text + nl + "## " + moment + nl + nl + escape(content) + nl
 }
 
-// looksLikeOurs reports whether a line without leading backslashes is a day's line or the heading
-// of an entry, and the number of backslashes.
+// looksLikeOurs reports whether a line is a day's line or an entry's heading after any leading
+// backslashes. It also returns the number of backslashes.
 func looksLikeOurs(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := momentOf(rest)
@@ -219,7 +219,7 @@ func eachLine(text string, fn func(string) string) string {
 
 const openingMark = " (opening)"
 
-// partName returns the name of the n-th entry of a minute, with n counted from 1.
+// partName returns the name of the n-th entry in a minute, counted from 1.
 func partName(date, moment string, n int) string {
 	switch {
 	case moment == "":

@@ -32,8 +32,8 @@ type directive struct {
 }
 
 // readDirectives returns the directives in a directory, sorted by file name. Blank files are
-// skipped. Files that cannot be read are skipped and reported. A missing directory has no
-// directives.
+// skipped. Files that cannot be read are skipped and reported. If the directory does not
+// exist, the result is empty.
 func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, error) {
 	entries, err := fsys.ReadDir(dir)
 	if isNotExist(err) {
@@ -61,8 +61,8 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 	return ds, nil
 }
 
-// parts returns the directives of the workspace and then of the agent as parts of a context. If the
-// agent has memory and no file is named memory.md, memoryDirective comes first.
+// parts returns the directives as context parts, the workspace's before the agent's. If the agent
+// has memory and no file is named memory.md, memoryDirective comes first.
 func (h *home) parts() ([]prompt.Part, error) {
 	var all []directive
 	for _, dir := range []string{h.place.workspaceDir("directives"), h.place.agentDir("directives")} {
@@ -90,8 +90,8 @@ func (h *home) parts() ([]prompt.Part, error) {
 	return parts, nil
 }
 
-// makeMemoryDirective creates directives/memory.md if it does not exist, and returns its path if it
-// was created.
+// makeMemoryDirective creates directives/memory.md if the file does not exist. It returns the path
+// of a created file.
 func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
 	dir := p.workspaceDir("directives")
 	file := path.Join(dir, memoryFile)
@@ -108,7 +108,7 @@ func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
 }
 
 // Context implements [layout.Home]. It returns the directives. It contains no entries, because the
-// agent asks for them with its tools.
+// agent uses its tools to recall entries.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err

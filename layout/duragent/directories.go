@@ -1,4 +1,4 @@
-// This file finds the directories of a home: the workspace, the world and the agents.
+// This file finds a home's directories: the workspace, the world and the agents.
 
 package duragent
 
@@ -23,9 +23,9 @@ type places struct {
 func (p places) workspaceDir(name string) string { return path.Join(p.workspace, name) }
 func (p places) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
 
-// findGlobal returns the workspace: the directory that duragent.yaml names, the home itself if it
-// looks like a workspace or its label ends with .duragent, or otherwise .duragent in it. Label is
-// the path of the home.
+// findGlobal returns the workspace. This is the directory named in duragent.yaml, the home itself
+// if it looks like a workspace or its label ends with .duragent, or otherwise .duragent in the
+// home. Label is the path of the home.
 func findGlobal(fsys vfs.FS, label string) (global, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
@@ -45,7 +45,8 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	return global{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// markers counts the marks of a workspace in a directory: a directory of facts, and agents.
+// markers counts the marks of a workspace in a directory. A directory of facts is a mark,
+// and so are agents.
 func markers(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))
@@ -102,7 +103,7 @@ func agentsOf(fsys vfs.FS, dir string) ([]string, error) {
 }
 
 // chooseAgent returns the named agent. If name is empty, it returns the only agent, or defaultAgent
-// if there is none. Several agents are an error.
+// if the workspace has none. Several agents are an error.
 func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
 	if name != "" {
 		return name, checkAgent(name)
@@ -120,7 +121,7 @@ func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
 		strings.Join(names, ", ") + "; name one with --agent"}
 }
 
-// checkAgent returns an error if a name cannot be that of an agent's directory.
+// checkAgent returns an error if an agent's directory cannot have this name.
 func checkAgent(name string) error {
 	bad := name == "." || name == ".." || strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasPrefix(name, ".")
 	if err := oxbow.CheckName(name); err != nil || bad || len(name) > maxTopic {
@@ -145,10 +146,10 @@ func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 }
 
 // configure returns the configuration of an agent, and whether any agent is configured to have
-// memory. An agent without an agent.yaml has memory, because the caller that opens it wants it. If
-// an agent.yaml does not mention memory, the agent uses the backend of the other agents for the
-// world. Agents with different backends are an error. If the agent.yaml of another agent cannot be
-// read, it is reported and ignored.
+// memory. An agent without an agent.yaml has memory, because the caller asked for this agent
+// explicitly. If an agent.yaml does not mention memory, the agent uses the same backend for the
+// world as the other agents. Agents with different backends are an error. If the agent.yaml of
+// another agent cannot be read, it is reported and ignored.
 func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted bool, err error) {
 	c, configured, err := readAgent(fsys, p)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// worldMark is the prefix of a fact whose file is named like the curated note or like a moment of a
-// day.
+// worldMark is a prefix for facts whose file name would otherwise collide with the curated note or
+// with a moment of a day.
 const worldMark = "world/"
 
 // reserved contains the characters that file names cannot contain on every system, and the percent
@@ -20,8 +20,8 @@ const worldMark = "world/"
 const reserved = `/\:*?"<>|%`
 
 // stemOf returns the name of a fact's file without .md. Most names do not change. Reserved
-// characters, and a dot that would hide the file or make it look like a conflict copy, are written
-// as in a URL: "why?" becomes why%3F.
+// characters are percent-encoded as in a URL, for example "why?" as why%3F. So are dots that would
+// hide the file or make it look like a conflict copy.
 func stemOf(name string) string {
 	if own, ok := strings.CutPrefix(name, worldMark); ok && isOwn(own) {
 		name = own
@@ -54,8 +54,8 @@ func nameOf(stem string) string {
 	return factName(name)
 }
 
-// factName returns the name of a fact, with worldMark if it would be the name of an agent's own
-// entry.
+// factName returns a fact's name. It adds worldMark if an agent's own entry could have the same
+// name.
 func factName(name string) string {
 	if isOwn(name) {
 		return worldMark + name
@@ -79,7 +79,7 @@ func decode(stem string) (string, bool) {
 	return strings.Join(parts, ""), true
 }
 
-// checkFact returns an error if a name cannot be that of a fact's file.
+// checkFact returns an error if a fact's file cannot have this name.
 func checkFact(name string) error {
 	if strings.HasPrefix(name, agentsMark) {
 		return &oxbow.InvalidError{
@@ -111,6 +111,6 @@ func isOwn(name string) bool {
 	return day || name == curated
 }
 
-// maxTopic is the maximum length of a topic in bytes. With it, the names of the file and of its
-// temporary file are shorter than the 255 bytes that file systems allow.
+// maxTopic is the maximum length of a topic in bytes. It keeps the name of the file and the
+// longer name of its temporary file within the 255 bytes that file systems allow.
 const maxTopic = 200

@@ -40,9 +40,9 @@ func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// asKept returns the changes as the layout stores them in any backend, and an error for changes
-// that it cannot store. A note other than MEMORY becomes a fact of the world, because other parts
-// of the layout have no names of their own.
+// asKept converts the changes to the form that the layout stores in any backend. It returns an
+// error for changes that cannot be stored. A note with a name other than MEMORY becomes a fact of
+// the world, because the other files cannot have arbitrary names.
 func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

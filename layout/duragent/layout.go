@@ -1,4 +1,4 @@
-// This file defines the files of entries, and plans changes as edits of the files.
+// This file maps entries to files, and plans changes as edits of these files.
 
 package duragent
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// treeLayout is the layout of the files of an agent and the world.
+// treeLayout implements the file layout for an agent and the world.
 type treeLayout struct {
 	world  string // directory of the world's facts
 	memory string // directory of the agent's memory

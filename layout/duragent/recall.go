@@ -41,7 +41,7 @@ func lastDays(now time.Time, n int) span {
 }
 
 // renderRecall formats entries: facts by file name, the curated note, then the days of the span,
-// the newest first. Empty sections are left out. It returns "" if there are no entries.
+// the newest first. Empty sections are left out. If no entries match, it returns "".
 func renderRecall(entries []oxbow.Entry, days span) string {
 	var facts, journal []oxbow.Entry
 	var sections []string
@@ -74,7 +74,7 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 	return strings.Join(sections, rule)
 }
 
-// renderDays formats the days of a span, the newest first, each in the form of its file.
+// renderDays formats the days of a span, newest first, each like its file.
 func renderDays(journal []oxbow.Entry, days span) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {

@@ -1,5 +1,5 @@
-// This file implements the backend oxbow: a default store with the entries of all agents and the
-// world, and the view of an agent on it.
+// This file implements the backend oxbow. A default store contains the entries of all agents and
+// the world, and each agent sees its part.
 
 package duragent
 
@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// scoped presents the entries of an agent and the world with the names that they have in the
-// backend filesystem. In the underlying store, the names of an agent's own entries begin with
-// agents/NAME/, which cannot be the prefix of a topic.
+// scoped presents the entries of an agent and the world under the names that they have in the
+// backend filesystem. In the underlying store, an agent's own entries have names that begin
+// with agents/NAME/, which a topic cannot begin with.
 type scoped struct {
-	m     *oxbow.Memory // the underlying store; its index is not used
+	m     *oxbow.Memory // the underlying store (its index is not used)
 	agent string        // such as "agents/rei/"
 }
 
@@ -182,8 +182,8 @@ func (s *scoped) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return oxbow.CheckReport{}, oxbow.ErrUnsupported
 }
 
-// Stats counts only the entries that the agent may see. The number of bytes is that of the whole
-// file.
+// Stats counts only the entries that the agent may see. The number of bytes includes the entries
+// of other agents, because it is the size of the file.
 func (s *scoped) Stats(ctx context.Context) (oxbow.Stats, error) {
 	c, ok := s.m.Store().(oxbow.Counter)
 	if !ok {

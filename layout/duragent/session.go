@@ -16,8 +16,8 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return &session{h, r}, ctx.Err()
 }
 
-// session is a conversation. The layout has no summaries of its own. The summaries that a runtime
-// provides become entries of the day's log.
+// session is a conversation. The layout does not store summaries separately. The summaries that a
+// runtime provides become entries of the day's log.
 type session struct {
 	h *home
 	r layout.Request
@@ -30,8 +30,8 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 	return prompt.Context{}, ctx.Err()
 }
 
-// Compact stores the summary in today's log, and returns the name of the entry. Without a summary,
-// nothing is stored and the conversation starts again.
+// Compact stores the summary in today's log, and returns the name of the entry. If the summary is
+// empty, Compact stores nothing, and the conversation starts again.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	if strings.TrimSpace(summary) == "" {
 		c, err := s.Start(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isWord reports whether a character is kept in a topic: a letter or digit of any script, or a sign
-// that modifies a letter in some scripts.
+// isWord reports whether a topic may contain the character: a letter or digit in any script, or a
+// sign that modifies a letter.
 func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Other_Alphabetic, r)
 }
@@ -55,8 +55,8 @@ func checkTopic(topic string) error {
 	return nil
 }
 
-// plain returns a topic in a form for comparisons: letters in lower case, and white space as
-// dashes.
+// plain returns a topic in a normalized form for comparisons, with lower-case letters and
+// with dashes for white space.
 func plain(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -66,8 +66,8 @@ func plain(topic string) string {
 	}, topic)
 }
 
-// chooseTopic returns the name of the entry for a topic: the name of its existing file if there is
-// one, otherwise the name that the design gives. If that name belongs to another topic, chooseTopic
+// chooseTopic returns the entry name for a topic. If the topic has a file already, this is its
+// name, otherwise the name from topicOf. If a different topic has that name already, chooseTopic
 // returns an error, because a fact must not replace another fact with a similar name.
 func chooseTopic(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)

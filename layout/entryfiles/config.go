@@ -16,8 +16,10 @@ import (
 
 // config is the content of memory.toml.
 type config struct {
-	recallLimit     int  // hits of recall if the caller sets no limit
-	autoRecallWords int  // words of the last user message that auto-recall searches for; 0 disables auto-recall
+	recallLimit int // hits of recall if the caller sets no limit
+	// number of words in the last user message that auto-recall searches for (0 disables auto-
+	// recall)
+	autoRecallWords int
 	soulEditable    bool // whether the agent may rewrite Crab.md
 }
 
@@ -51,7 +53,7 @@ func readConfig(fsys vfs.FS) (config, error) {
 	return parseConfig(string(data))
 }
 
-// parseConfig parses lines of TOML: key = value, comments, and optionally the table header
+// parseConfig parses TOML with key = value lines, comments, and an optional table header
 // [memory]. An unknown key is an error, so that a misspelt key does not leave a permission open.
 func parseConfig(toml string) (config, error) {
 	c := defaultConfig

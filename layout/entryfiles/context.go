@@ -115,9 +115,9 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	return c, nil
 }
 
-// Compact returns the context with which the conversation continues: the current system prompt and
-// the summary. The summary is not stored and the returned name is empty, because this layout can
-// only store entries that the agent chooses to remember.
+// Compact returns the context for continuing the conversation: the current system prompt and the
+// summary. The summary is not stored and the returned name is empty, because this layout can only
+// store entries that the agent chooses to remember.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	var c prompt.Context
 	if err := s.h.system(ctx, &c); err != nil {

@@ -10,8 +10,8 @@
 //
 // The file is parsed as crabtalk does. White space before the opening marker is skipped. The front
 // matter ends at the first line that begins with ---. Its lines are trimmed. If a key occurs twice,
-// the last line counts, and lines without a known key are ignored. Values are not quoted and cannot
-// contain line ends.
+// the last line counts, and lines without a known key are ignored. Values are written without
+// quotes and cannot contain line ends.
 //
 // Data that crabtalk does not store is written under keys that crabtalk ignores: oxbow-kind,
 // oxbow-aliases, oxbow-labels and oxbow-created. A key is only written if it is needed.
@@ -46,7 +46,7 @@ const (
 // marker opens and closes the front matter.
 const marker = "---"
 
-// document is the text of a file with the positions of its parts.
+// document is the text of a file, with the positions of its parts.
 type document struct {
 	text      string
 	eol       string // "\n", or "\r\n" if the first line ends with it
@@ -107,8 +107,8 @@ func (d *document) withContent(content string) string {
 	if now, err := parseDocument(text); err == nil && now.text[now.body:now.end] == content {
 		return text
 	}
-	// The empty lines of this file would be parsed as part of the content, or those of the content
-	// as part of the file. Write the file again with the usual empty lines.
+	// Empty lines of the file would be parsed as content, or empty lines of the content as part of
+	// the file. Write the file again with the usual empty lines.
 	return d.text[:d.close+len("\n"+marker)] + d.eol + d.eol + content + d.eol
 }
 
@@ -122,8 +122,8 @@ func (d *document) get(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// set returns the document with the value of a key. It changes the last line of the key, or inserts
-// a line after the line of the key after. An empty value removes all lines of the key.
+// set returns the document with the value of a key. It changes the key's last line. If the key is
+// missing, it inserts a line below the key after. An empty value removes all lines of the key.
 func (d *document) set(key, value, after string) (*document, error) {
 	now, there := d.get(key)
 	if now == value && there == (value != "") {
@@ -171,8 +171,8 @@ func (d *document) set(key, value, after string) (*document, error) {
 	return parseDocument(d.text[:d.front] + strings.Join(lines, "\n") + d.text[d.close:])
 }
 
-// join returns the content of an entry: the description, an empty line, and the content of the
-// file. An empty description is omitted with its empty line.
+// join combines a file's description and content into an entry's content, separated by an
+// empty line. An empty description is omitted with its empty line.
 func join(description, content string) string {
 	if description == "" {
 		return content
@@ -275,7 +275,7 @@ func formatWords(words []string) string {
 	return b.String()
 }
 
-// cutLabels splits a line of labels at the spaces outside of quotes.
+// cutLabels splits a line of labels at spaces outside of quotes.
 func cutLabels(s string) ([]string, error) {
 	var words []string
 	start := -1
@@ -362,7 +362,7 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 		case had != "" && strings.HasPrefix(now.Content, had+"\n\n"):
 			description, content = had, now.Content[len(had)+2:]
 		case had == "" && description == before:
-			// A file without a description, written by a person, stays without one.
+			// do not add a description to a file that a person wrote without one
 			description, content = "", now.Content
 		}
 		if description == "" && there {

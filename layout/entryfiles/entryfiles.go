@@ -9,7 +9,7 @@
 //	memory/entries/*.md  the entries
 //
 // The content of an [oxbow.Entry] consists of the file's description, an empty line, and the file's
-// content, so that a search includes both.
+// content. A search therefore includes the description.
 package entryfiles
 
 import (
@@ -37,8 +37,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// detect counts a directory of entries as two markers, and Crab.md and MEMORY.md as one each.
-// Crab.md alone does not count, because crabtalk also has it in other layouts.
+// detect counts a directory of entries as two markers, and Crab.md and MEMORY.md as one
+// marker each. Crab.md alone does not count, because crabtalk also has it in other layouts.
 func detect(fsys vfs.FS) (int, error) {
 	entries, err := layout.HasDir(fsys, entriesDir)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ranker is an index of a memory's entries. Names are not indexed. Texts are split as in crabtalk's
-// RFC 0038, which ignores words of one byte and 49 stop words. Entries without other words still
-// count in the number of entries and in their mean length.
+// ranker is an index of a memory's entries. Names are not indexed. As in crabtalk's RFC 0038, it
+// ignores words of one byte and 49 stop words. Entries without other words still count in the
+// number of entries and in their mean length.
 type ranker struct {
 	mu      sync.Mutex // guards the fields below
 	memory  *oxbow.Memory
@@ -103,7 +103,7 @@ func wordsOf(e oxbow.Entry) *index.Document {
 	return d
 }
 
-// old returns the document that the index contains for an entry, or nil if there is none.
+// old returns the indexed document of an entry, or nil if the entry is not indexed.
 func (r *ranker) old(id uint64) *index.Document {
 	if e, ok := r.entries[id]; ok {
 		return wordsOf(e)
@@ -111,7 +111,7 @@ func (r *ranker) old(id uint64) *index.Document {
 	return nil
 }
 
-// nothing is the answer of recall if it finds nothing.
+// nothing is recall's answer if no entry matches.
 const nothing = "no memories found"
 
 // show returns the text with which recall presents hits.

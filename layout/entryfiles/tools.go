@@ -158,7 +158,8 @@ func (h *home) soul(ctx context.Context, _ *verb.Workspace, in textIn) (verb.Rep
 	return h.rewrite(ctx, identityFile, in.Content)
 }
 
-// rewrite replaces a document, or returns it if there is no content.
+// rewrite replaces a document. If content is empty, it returns the current
+// document instead.
 func (h *home) rewrite(ctx context.Context, file, content string) (verb.Reply, error) {
 	name := path.Base(file)
 	if content != "" {

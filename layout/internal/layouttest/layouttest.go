@@ -43,7 +43,8 @@ func Workspace(h layout.Home) *verb.Workspace {
 	return layout.NewWorkspace(h)
 }
 
-// Ask calls the named tool as an interface such as MCP does. It fails the test if there is no such tool.
+// Ask calls the named tool as an interface such as MCP does. If no tool has the name, the test
+// fails.
 func Ask(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
 	return askIn(t.Context(), t, w, tools, name, args)
@@ -72,7 +73,7 @@ func askIn(
 	return nil, nil
 }
 
-// Call calls a tool of the home and returns the text of its answer.
+// Call calls one of the home's tools and returns the text of its answer.
 func Call(t testing.TB, h layout.Home, name string, args any) (string, error) {
 	t.Helper()
 	a, err := Ask(t, Workspace(h), h.Tools(), name, args)
