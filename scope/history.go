@@ -60,8 +60,8 @@ func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// If version w left the scope (it is outside and the version before it was inside), left
-// returns a removal to report instead of w. Otherwise it returns nothing.
+// left returns a removal to report instead of w if w left the scope, that is, if w is outside
+// and the version before it was inside. Otherwise it returns nothing.
 func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.leaves || w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
 		return nil, nil
