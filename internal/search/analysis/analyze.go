@@ -1,5 +1,4 @@
-// This file converts the fields of an entry to the terms of a document, and questions to
-// terms.
+// This file converts an entry's fields to a document's terms, and questions to terms.
 
 package analysis
 
@@ -15,11 +14,12 @@ import (
 type Field struct {
 	Name   string
 	Text   string
-	Weight uint32 // weight of one word, in sixteenths
+	Weight uint32 // weight of a word, in sixteenths
 }
 
-// An Analyzer converts text to terms. It caches the terms of chunks that it has seen,
-// because a look-up is faster than stemming. It is safe for concurrent use.
+// An Analyzer converts text to terms. It caches the terms of chunks (words and
+// compounds) that it has seen, because a look-up is faster than stemming. It is safe
+// for concurrent use.
 type Analyzer struct {
 	mu    sync.Mutex
 	known known
@@ -58,9 +58,9 @@ func (w *watch) done(at int) bool {
 }
 
 // SetDoc sets d to the document with these fields. Each word counts with the weight of its
-// field. Wholes (see the package documentation) are terms too, but do not add to the
-// length. SetDoc reuses the memory of d.Terms. If ctx is done, it returns early and d must
-// not be used.
+// field. Wholes, such as getusername for getUserName (see the package documentation), are
+// terms too, but do not add to the length. SetDoc reuses the memory of d.Terms. If ctx is
+// done, it returns early and d must not be used.
 func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,7 +87,7 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	}
 }
 
-// count adds one occurrence of a term to d.
+// count adds an occurrence of a term to d.
 func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight uint32) {
 	if !whole {
 		d.Len += weight
@@ -102,8 +102,8 @@ func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight ui
 	*n = uint16(min(uint32(*n)+weight, 1<<16-1))
 }
 
-// Count returns the number of occurrences of each term in the text, including wholes. If
-// ctx is done, it returns early.
+// Count returns for each term how often it occurs in the text, including wholes. If ctx
+// is done, it returns early.
 func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int {
 	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
 	for i, t := range terms {
@@ -119,7 +119,7 @@ func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int
 	return n
 }
 
-// each calls fn with the units of each chunk of the text until ctx is done.
+// each calls fn with the units of each chunk in the text, until ctx is done.
 func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,7 +130,7 @@ func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
 	}
 }
 
-// Sequence returns the terms of the words of a text in order, without wholes. Phrases are
+// Sequence returns the terms of a text's words in order, without wholes. Phrases are
 // compared by this sequence. If ctx is done, it returns early.
 func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	var ts []string
@@ -147,7 +147,7 @@ func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 // A Word is a term of a question.
 type Word struct {
 	Term string
-	Word string // the word as written, but in lower case and folded; see [Fold]
+	Word string // the word as written, but in lower case and folded (see [Fold])
 	N    int    // number of occurrences in the question
 }
 
@@ -156,7 +156,7 @@ type Word struct {
 // early.
 func (a *Analyzer) Question(ctx context.Context, s string) (words []Word, only bool) {
 	var stop []Word
-	var at map[string]int // index in words by term; nil while there are few words
+	var at map[string]int // index in words by term (nil while words is short)
 	find := func(term string) int {
 		if len(words) <= fewUnits {
 			return slices.IndexFunc(words, func(w Word) bool { return w.Term == term })

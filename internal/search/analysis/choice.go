@@ -14,7 +14,8 @@ type Choice struct {
 	prefixes []string
 }
 
-// NewChoice returns the set of the given terms and all terms with one of the prefixes.
+// NewChoice returns a set that contains the given terms and all terms that begin with
+// a prefix.
 func NewChoice(terms, prefixes []string) *Choice {
 	c := &Choice{terms: make(map[string]bool, len(terms))}
 	for _, t := range terms {
@@ -33,8 +34,8 @@ func (c *Choice) Has(term string) bool { return c.terms[term] || c.HasAll(term) 
 
 // HasAll reports whether all terms with this prefix are in the set.
 func (c *Choice) HasAll(prefix string) bool {
-	// The prefixes are sorted and none is a prefix of another, so only the last one that is
-	// not greater than prefix can match.
+	// The prefixes are sorted and never contain each other, so only the last prefix that is
+	// not greater than the given one can match.
 	i, found := slices.BinarySearch(c.prefixes, prefix)
 	return found || (i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1]))
 }

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// commonText lists the terms that occur in at least 0.2 % of the turns in the chats of
-// LongMemEval (Wu et al., 2024; MIT licence). Each line has a term and the number of turns
-// per thousand that contain it, the most frequent first. The "words" command of the bench
-// module writes the file.
+// commonText lists the terms that occur in at least 0.2 % of the chat turns in LongMemEval
+// (Wu et al., 2024; MIT licence). Each line has a term and its number of turns per
+// thousand, most frequent terms first. The "words" command of the bench module writes the
+// file.
 //
 //go:embed common.txt
 var commonText string
@@ -28,6 +28,6 @@ var common = sync.OnceValue(func() map[string]float64 {
 	return m
 })
 
-// Share returns the share of English texts, about as long as a turn of a chat, that contain
-// the term. It returns 0 for rare terms and for terms of other languages.
+// Share returns the fraction of English texts that contain the term, for texts about as
+// long as a chat turn. It returns 0 for rare terms and for terms of other languages.
 func Share(term string) float64 { return common()[term] }

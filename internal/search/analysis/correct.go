@@ -21,11 +21,12 @@ var (
 	}()
 )
 
-// Correct returns the term that the writer of an unknown word probably meant, or "" if
-// there is none. The two differ by one typing error: one byte too many, too few or wrong,
-// or two swapped neighbours. Both must have at least four bytes, the word at most 64, and
-// the correction must not have digits. Among several corrections, Correct prefers those
-// with the same first byte, then the most frequent, then the lexically smallest.
+// Correct returns the term that the writer of an unknown word probably meant, or "" if no
+// term is similar. Term and correction differ by a single typing error: one byte too
+// many, too few or wrong, or two swapped neighbours. Both must have at least four bytes,
+// the word at most 64, and the correction must not have digits. Among several
+// corrections, Correct prefers those with the same first byte, then the most frequent,
+// then the lexically smallest.
 //
 // df must return the number of documents that contain a term. Correct calls it for all
 // possible corrections, some hundreds, which is faster than comparing the word with the

@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// people and programs are the words that chat logs write before the text of a person or of
-// a program.
+// people and programs are the words that chat logs write before a text to name its
+// speaker.
 var (
 	people   = []string{"user", "human"}
 	programs = []string{"assistant", "ai", "bot", "model", "system", "tool"}
 )
 
-// speaker returns the length of the speaker's word and colon at the start of s, and whether
-// the speaker is a program. It returns 0 if s does not start with a speaker.
+// speaker returns the length of the speaker's word and colon at the start of s. program is
+// set if the speaker is a program. It returns 0 if s does not start with a speaker.
 func speaker(s string) (n int, program bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || (i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\n') {
@@ -38,7 +38,7 @@ func speaker(s string) (n int, program bool) {
 const speakerWeight = 48
 
 // name returns the length of the name at the start of s if a colon and a space follow, as
-// in "Caroline Smith: Hello". Otherwise it returns 0. A name has one to three words, each
+// in "Caroline Smith: Hello". Otherwise it returns 0. A name has up to three words, each
 // with a capital letter at its start.
 func name(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
@@ -61,9 +61,9 @@ func name(s string) int {
 	return i
 }
 
-// IsTurn reports whether a text is one short turn in a talk between people, such as
-// "Caroline: Hello". It starts with a name, has at most 1500 bytes, and consists of one
-// paragraph.
+// IsTurn reports whether a text is a short turn in a talk between people, such as
+// "Caroline: Hello". A turn starts with a name, has at most 1500 bytes, and consists of
+// a single paragraph.
 func IsTurn(text string) bool {
 	n, _ := speaker(text)
 	return n == 0 && len(text) <= 1500 && name(text) > 0 && !strings.Contains(strings.TrimSpace(text), "\n\n")
@@ -75,7 +75,7 @@ type Speech uint8
 // The kinds of [Speech].
 const (
 	NoSpeech   Speech = iota
-	TurnOfTalk        // a turn of a talk between people; see [IsTurn]
+	TurnOfTalk        // a turn in a talk between people (see [IsTurn])
 	TurnOfChat        // a single turn by a program, such as "assistant: Hello"
 	// several turns, where a later paragraph starts with a chat's speaker or with the first
 	// name again
@@ -132,11 +132,11 @@ func Asks(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), 
 
 // Dialogue splits a text into fields. If the text starts with a speaker of a chat, such as
 // "user: ", each turn is a field named "user" or "assistant", without the speaker's word. A
-// new turn starts with a speaker after an empty line. Other texts are one field named
+// new turn starts with a speaker after an empty line. Other texts are a single field named
 // "body". A name before it, as in "Caroline: Hello", is a separate field named "speaker".
 //
-// Words in the body and in turns of people have the weight person, and those in turns of
-// programs have the weight program, both in sixteenths.
+// person is the weight of words in the body and in turns by people, and program the weight
+// of words in turns by programs, both in sixteenths.
 func Dialogue(text string, person, program uint32) []Field {
 	n, byProgram := speaker(text)
 	if n == 0 {

@@ -1,5 +1,5 @@
 // This file finds near-duplicates among short texts. It compares words, not meanings, and
-// is conservative: a text is never the duplicate of a text that lacks one of its words, has
+// is conservative. It never treats a text as the duplicate of a text that lacks a word, has
 // the words in another order, or differs in a number, a symbol or a negation.
 
 package analysis
@@ -21,25 +21,25 @@ type Passage struct {
 	// without spaces, fewer than six characters) are duplicates only if they have the same
 	// heading.
 	Heading string
-	// Weight decides which of two equal texts is kept: the one with the greater weight or,
-	// if the weights are equal, the first.
+	// Weight decides which of two equal texts is kept. The text with the greater weight is
+	// kept or, if the weights are equal, the first text.
 	Weight int
 }
 
 // nearDuplicate is a text that can be dropped because another text is kept.
 type nearDuplicate struct {
-	Drop, Keep int  // indices of the texts; the kept text is not dropped itself
+	Drop, Keep int  // indices of the texts (the kept text is never dropped itself)
 	Exact      bool // the texts differ only in white space, letter case and a final period
 }
 
 const (
 	// fewWords is the minimum number of words, without stop words, of texts that are
-	// compared by words. It is also the minimum number of words, with stop words, of texts
-	// that can be equal under different headings. fewRunes is that minimum in characters
+	// compared by words. It is also the minimum number of words, with stop words, for
+	// texts to be equal under different headings. fewRunes is this minimum in characters,
 	// for scripts without spaces.
 	fewWords, fewRunes = 3, 6
 
-	// The shorter text must have at least partOf/partBase of the words of the longer text.
+	// The shorter text must have at least partOf/partBase of the longer text's words.
 	// Otherwise the longer text is about additional things.
 	partOf, partBase = 3, 5
 
@@ -54,15 +54,15 @@ const (
 type sample struct {
 	index   int
 	passage Passage
-	same    string   // the normalized text; equal texts have the same value
-	words   []uint32 // numbers of the stems in order, without stop words; nil if the text is not compared by words
+	same    string   // the normalized text (equal texts have the same value)
+	words   []uint32 // numbers of the stems in order, without stop words (nil if the text is not compared by words)
 	few     bool     // equal texts are duplicates only if they have the same heading
 	sharps  string   // the words that must be identical: numbers, words with symbols, and negations
 }
 
 // signature returns a set with one bit for each word. Several words may have the same bit.
-// If a text contains all words of another text, its signature contains all bits of the
-// other signature.
+// If a text contains all words of a second text, its signature contains all bits of the
+// second signature.
 func (s *sample) signature() (bits uint64) {
 	for _, w := range s.words {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
@@ -81,9 +81,9 @@ type duplicates struct {
 // NearDuplicates returns the texts that can be dropped, in order of Drop. The result
 // depends only on the texts.
 //
-// A text is a duplicate of an equal text. It is also a duplicate of a longer text if all
-// its words, stemmed and without stop words, occur in the longer text in the same order,
-// and are at least three and at least three fifths of the longer text's words. Both must
+// A text is a duplicate of an equal text. It is also a duplicate of a longer text if the
+// longer text contains all its words (stemmed, without stop words) in the same order, and
+// if these are at least three words and three fifths of the longer text's words. Both must
 // then have the same numbers, the same words with symbols, and the same negations. Texts in
 // scripts without spaces between words are only duplicates of equal texts. If very many
 // texts share their rarest word, not all pairs are compared.
@@ -111,7 +111,7 @@ func (d *duplicates) find(ctx context.Context, texts []Passage, progress func(do
 	return d.findContained(ctx, d.findEqual(samples), len(c.numbers))
 }
 
-// findEqual finds equal texts and returns one sample of each group.
+// findEqual finds equal texts and returns a sample for each group.
 func (d *duplicates) findEqual(samples []*sample) []*sample {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(samples, func(a, b *sample) int { return cmp.Compare(b.passage.Weight, a.passage.Weight) })
@@ -176,8 +176,8 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 	return nil
 }
 
-// rareWord is the rarest word of a text together with the number of its sharps. A longer
-// text that contains the text has the same key.
+// rareWord is a text's rarest word together with the number of its sharps, that is,
+// numbers, symbols and negations.
 type rareWord struct{ word, sharps uint32 }
 
 // rarest returns the key of each sample, and numbers all keys.
@@ -222,8 +222,8 @@ func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, l
 	}
 }
 
-// list returns the duplicates. If a kept text is itself a duplicate of another, list
-// returns the last text of the chain.
+// list returns the duplicates. If the kept text of a pair is itself a duplicate,
+// list follows the chain and returns its last text.
 func (d *duplicates) list() []nearDuplicate {
 	var all []nearDuplicate
 	for drop, k := range d.keep {

@@ -15,22 +15,22 @@ import (
 )
 
 // A Finder builds documents like an [Analyzer], but only with certain terms. It is faster
-// because it does not analyze most words: a word of lower-case letters has exactly one
+// because it does not analyze most words. A word of lower-case letters has exactly one
 // term, so its effect on the document's length is known, and its first letters usually show
-// that it has none of the wanted terms. A Finder is for one goroutine. It keeps references
-// to the texts that it was given.
+// that the word has none of the wanted terms. Only one goroutine may use a Finder. It keeps
+// references to the texts that are passed to it.
 type Finder struct {
 	only   *Choice
 	known  known
-	digits bool // a number may be one of the wanted terms
+	digits bool // a wanted term may be a number
 
-	beginnings []beginning     // beginnings of the plain words that may have one of the terms
-	threes     [1 << 10]uint32 // a set of three-letter beginnings that the words in beginnings may have; see threeOf
-	signatures []uint64        // signatures of the terms; nil if prefixes are wanted
+	beginnings []beginning     // patterns for the beginnings of plain words that may have a wanted term
+	threes     [1 << 10]uint32 // bit set of the three-letter beginnings of these words (see threeOf)
+	signatures []uint64        // signatures of the terms (nil if prefixes are wanted)
 }
 
-// beginning is a pattern for the start of plain words: their first letters in the form of
-// [letters], and a mask of the bytes that are compared.
+// beginning is a pattern for the start of plain words. It has the first letters in the
+// form of [letters], and a mask that selects the bytes to compare.
 type beginning struct{ first, mask uint64 }
 
 // mostBeginnings is the maximum number of beginnings that a word is compared with. If there
@@ -59,7 +59,7 @@ func NewFinder(choice *Choice) *Finder {
 	return f
 }
 
-// reachAll registers plain words that have one of the terms.
+// reachAll registers plain words that have a wanted term.
 func (f *Finder) reachAll(words []string) {
 	for _, w := range words {
 		f.mayBegin(letters(w), 8)
@@ -98,12 +98,12 @@ func (f *Finder) mayBegin(first uint64, n int) {
 	}
 }
 
-// mayHave reports whether a plain word with these first letters may have one of the terms.
+// mayHave reports whether a plain word with these first letters may have a wanted term.
 func (f *Finder) mayHave(first uint64) bool { return f.hasThree(threeOf(first)) && f.begins(first) }
 
 func (f *Finder) hasThree(three uint32) bool { return f.threes[three>>5]>>(three&31)&1 != 0 }
 
-// begins reports whether the first letters match one of the beginnings.
+// begins reports whether the first letters match a pattern in beginnings.
 func (f *Finder) begins(first uint64) bool {
 	if len(f.beginnings) > mostBeginnings {
 		return true
@@ -137,8 +137,7 @@ func (f *Finder) begin() {
 	}
 }
 
-// root returns the term of a folded word, or "" if that is certainly not one of the wanted
-// terms.
+// root returns the term of a folded word, or "" if the term is certainly not wanted.
 func (f *Finder) root(word string) string {
 	if len(word) > 2 && isPlain(word) && !f.mayHave(letters(word)) {
 		return ""
@@ -147,11 +146,11 @@ func (f *Finder) root(word string) string {
 }
 
 // reach registers the possible beginnings of plain words whose stem is t or begins with t.
-// Except for the words in wordsWithoutRule, stemming keeps the first two letters of a word and
-// changes other letters only at the end of the stem. In a stem of three letters, only the
-// last may differ: an e may replace ing or ed (using, use), and an i may replace y (cry,
-// cri). In a longer stem, the first three letters and all except the last two are unchanged
-// (bility, ble).
+// Stemming keeps a word's first two letters and changes other letters only at the stem's end,
+// except for the words in wordsWithoutRule. In a stem of three letters, only the last may
+// differ: an e may replace ing or ed (using, use), and an i may replace y (cry, cri). In a
+// longer stem, the first three letters and all except the last two are unchanged (bility,
+// ble).
 func (f *Finder) reach(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
@@ -250,9 +249,9 @@ func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 }
 
 // plain checks whether s starts with a plain word that is a whole chunk, except for a
-// contraction such as 's. It returns the length of the word, the end of the chunk, and the
-// first letters of the word in the form of [letters]. If this is not certain without
-// analyzing the chunk, it returns 0.
+// contraction such as 's. It returns the word's length, the end of the chunk, and the
+// word's first letters in the form of [letters]. If the chunk would have to be analyzed to
+// be certain, it returns 0.
 func plain(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
@@ -290,7 +289,7 @@ func plain(s string) (n, end int, first uint64) {
 }
 
 // contraction returns the length of an English contraction such as 's at the start of s, if
-// the chunk ends after it. Otherwise it returns 0.
+// the chunk ends there. Otherwise it returns 0.
 func contraction(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
@@ -307,8 +306,8 @@ func contraction(s string) int {
 	return 0
 }
 
-// number returns the length of the chunk at the start of s if it certainly consists of
-// digits, so that it is one word. Otherwise it returns 0.
+// number returns the length of the chunk at the start of s if the chunk is certainly a
+// number and therefore a single word. Otherwise it returns 0.
 func number(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {

@@ -14,9 +14,9 @@ import (
 // maxChunks limits the size of the cache, to about 10 MB.
 const maxChunks = 1 << 16
 
-// known is a cache of chunks and their terms. Most of the time to fill an index is spent in
-// its look-ups, so it is a special hash table. In the usual case, a chunk of at most 16
-// bytes that is one word, a look-up needs three memory accesses:
+// known is a cache of chunks and their terms. It is a special hash table, because filling
+// an index spends most of its time in look-ups. In the usual case, a chunk is a single word
+// and has at most 16 bytes, and a look-up needs three memory accesses:
 //
 //	slots     by hash      ──► number of a chunk; linear probing
 //	chunks    by number    ──► its bytes, the term of its first unit
@@ -31,13 +31,13 @@ type known struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed
 
-	slots  []slot // length is a power of two; at most half of the slots are in use
+	slots  []slot // length is a power of two, and at least half of the slots are free
 	chunks []seen
 	terms  []term
 	texts  []string
 	units  []unit
 	byText map[string]uint32
-	only   *Choice // if not nil, units of other terms are not stored, and terms get no numbers
+	only   *Choice // if not nil, only units of these terms are stored, and terms get no numbers
 	root   func(word string) string
 	cutNow []unit // scratch
 
@@ -45,8 +45,8 @@ type known struct {
 }
 
 type slot struct {
-	hash uint32 // upper part of the hash; the lower part selects the slot
-	next uint32 // number of the chunk plus 1; 0 if the slot is free
+	hash uint32 // upper part of the hash (the lower part selects the slot)
+	next uint32 // number of the chunk plus 1 (0 if the slot is free)
 }
 
 // seen is a chunk in the cache.
@@ -57,7 +57,7 @@ type seen struct {
 	length uint8
 	units  uint8 // number of stored units
 	whole  bool  // the first unit is a whole
-	parts  uint8 // number of units that are not wholes, including those that are not stored
+	parts  uint8 // number of units without wholes, including units that are not stored
 	some   bool  // the chunk has units, stored or not
 }
 

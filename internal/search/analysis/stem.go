@@ -5,7 +5,7 @@ package analysis
 import "strings"
 
 // Stem returns the stem of an English word in lower-case ASCII letters and apostrophes. It
-// implements the English algorithm of the Snowball project, also called Porter2
+// implements Snowball's English algorithm, also called Porter2
 // (snowballstem.org/algorithms/english/stemmer.html, version of 2020). It returns words
 // with other characters, and words of fewer than three letters, unchanged.
 func Stem(word string) string {

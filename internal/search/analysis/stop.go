@@ -4,10 +4,10 @@ package analysis
 
 import "strings"
 
-// stopWords are ignored in a query if it has other words: articles, pronouns, prepositions,
-// conjunctions, question words, auxiliary verbs, and words with which people phrase a
-// question to a memory. Documents keep their stop words, so that phrases can match them.
-// The words are folded by [Fold], and endings after an apostrophe are removed.
+// stopWords are ignored in a query that has other words too. They are articles, pronouns,
+// prepositions, conjunctions, question words, auxiliary verbs, and words with which people
+// phrase a question to a memory. Documents keep their stop words, so that phrases can match
+// them. The words are folded by [Fold], and endings after an apostrophe are removed.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`

@@ -14,11 +14,11 @@ type Tokens struct {
 	text string
 
 	// Each token is one number. Its lower 16 bits are the distance in bytes from the start
-	// of the previous token. The upper 16 bits of a plain word (lower-case letters, the
-	// first may be a capital) are its first three letters; see threeOf. For other chunks
-	// they are numberToken or chunkToken. Three more numbers follow a chunkToken: the
-	// number of its words, and the signature of its terms in two parts. A spaceToken is not
-	// a word. It only adds to the distance of the next token.
+	// of the previous token. For a plain word (lower-case letters after a lower-case or
+	// capital letter), the upper 16 bits are the first three letters (see threeOf). For
+	// other chunks they are numberToken or chunkToken. Three more numbers follow a
+	// chunkToken: the number of its words, and the signature of its terms in two parts. A
+	// spaceToken is not a word. It only adds to the distance of the next token.
 	words []uint32
 }
 
@@ -32,9 +32,9 @@ const (
 	chunkToken  = 1<<15 - 3
 )
 
-// signatureOf returns the signature of a term, which has one or two of 64 bits as in a
-// Bloom filter. The signature of a chunk is the union of those of its terms. If it lacks
-// one of the term's bits, the chunk does not have the term.
+// signatureOf returns the signature of a term. As in a Bloom filter, a signature has one
+// or two of 64 bits. A chunk's signature is the union of its terms' signatures. If it
+// lacks a bit of the term, the chunk does not have the term.
 func signatureOf(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))
@@ -42,11 +42,11 @@ func signatureOf(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareKnown are caches with all terms of chunks. They are reused, because texts share most
-// of their words.
+// spareKnown are caches that contain all terms of their chunks. They are reused, because
+// texts share most of their words.
 var spareKnown = sync.Pool{New: func() any { return new(known) }}
 
-// borrowKnown returns a cache, which the caller must put back into spareKnown.
+// borrowKnown returns a cache from spareKnown. The caller must put it back.
 func borrowKnown() *known {
 	k := spareKnown.Get().(*known)
 	if k.slots == nil || k.full() {
@@ -102,7 +102,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 	return &Tokens{s, append([]uint32(nil), words...)} // copy the tokens to a slice without spare capacity
 }
 
-// signature returns the number of words in a chunk and the signature of its terms.
+// signature returns the number of words in a chunk, and the chunk's signature.
 func (k *known) signature(c string) (parts int, signature uint64) {
 	for _, u := range k.unitsOf(c) {
 		signature |= signatureOf(u.text)
@@ -113,8 +113,8 @@ func (k *known) signature(c string) (parts int, signature uint64) {
 	return parts, signature
 }
 
-// Find calls fn for each occurrence of a wanted term in the text, with the number of words
-// up to its end. It returns the number of words.
+// Find calls fn for each occurrence of a wanted term in the text. at is the number of
+// words up to the end of the occurrence. It returns the number of words.
 func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 	k := borrowKnown()
 	defer spareKnown.Put(k)
@@ -157,7 +157,7 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 	return words
 }
 
-// mayHold reports whether a chunk with this signature may have one of the terms.
+// mayHold reports whether a chunk with this signature may have a wanted term.
 func (f *Finder) mayHold(signature uint64) bool {
 	if f.signatures == nil {
 		return true

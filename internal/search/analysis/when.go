@@ -22,12 +22,12 @@ january february march april june july august september october november decembe
 	return m
 }()
 
-// times are the words that make a question one about a time if they follow "what" or
+// times are the words that make a question ask for a time if they follow "what" or
 // "which".
 var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
 
-// MayDate reports whether a word of a question may be part of a date: it starts with a
-// digit or is the name of a month.
+// MayDate reports whether a word of a question may be part of a date, because it
+// starts with a digit or is a month's name.
 func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months[word] }
 
 // months are the names of the months in lower case.

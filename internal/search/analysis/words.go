@@ -1,8 +1,7 @@
 // This file splits text into words, and converts words to terms.
 
-// Package analysis converts text to the terms of the default ranking: the terms of
-// documents, field by field, and the terms of queries. It does not depend on entries or
-// scores.
+// Package analysis converts text to the terms of the default ranking. It analyzes documents
+// field by field, and queries. It does not depend on entries or scores.
 //
 // A text is split into chunks. A chunk is the longest sequence of letters, digits and marks
 // that are joined by single connectors, such as snake_case or
@@ -61,7 +60,7 @@ var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// classOf returns the class and the length in bytes of the first character of s.
+// classOf returns the class and byte length of the first character in s.
 func classOf(s string) (class uint8, size int) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
@@ -78,8 +77,8 @@ func classOf(s string) (class uint8, size int) {
 	return separates, n
 }
 
-// chunk returns the start and end of the first chunk of s at or after byte i. Both are
-// equal if there is none. A chunk is not much longer than maxChunk.
+// chunk returns the start and end of the first chunk in s at or after byte i. If s has
+// no further chunk, start and end are equal. A chunk is not much longer than maxChunk.
 func chunk(s string, i int) (from, to int) {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf { // a fast version of classOf for ASCII
@@ -149,7 +148,7 @@ const (
 type unitSet struct {
 	units []unit
 	first int             // index of the chunk's first unit
-	texts map[string]bool // texts of the units before index known; nil while there are few
+	texts map[string]bool // texts of the units before index known (nil while there are few)
 	known int
 }
 
@@ -182,8 +181,8 @@ func (s *unitSet) contains(text string) bool {
 	return s.texts[text]
 }
 
-// cut appends the units of a chunk to us: the parts in order, each whole after its parts.
-// root must return the term of a folded word.
+// cut appends the units of a chunk to us: the parts in order, and each whole after its
+// parts. root must return the term of a folded word.
 func cut(us []unit, c string, root func(word string) string) []unit {
 	if isPlain(c) {
 		w := Fold(c)
@@ -221,8 +220,8 @@ func cut(us []unit, c string, root func(word string) string) []unit {
 	return set.units
 }
 
-// isPlain reports whether the chunk is a word of lower-case ASCII letters, the first of
-// which may be a capital. Most chunks are plain.
+// isPlain reports whether the chunk consists of lower-case ASCII letters after a first
+// letter of either case. Most chunks are plain.
 func isPlain(c string) bool {
 	for i := 1; i < len(c); i++ {
 		if !isLower(c[i]) {
@@ -232,8 +231,8 @@ func isPlain(c string) bool {
 	return len(c) <= maxWord && (isLower(c[0]) || isUpper(c[0]))
 }
 
-// isNumbers reports whether the chunk consists of digits with at least one connector. It
-// may have a v before them, and letters after the first connector as in 1.2.0-rc1.
+// isNumbers reports whether the chunk consists of digits with at least one connector. A
+// v may precede the digits, and letters may follow the first connector, as in 1.2.0-rc1.
 func isNumbers(s string) bool {
 	if (s[0] == 'v' || s[0] == 'V') && len(s) > 1 {
 		s = s[1:]
@@ -291,7 +290,7 @@ func camel(s string) []string {
 	return parts
 }
 
-// addWord adds the terms of one word and returns the word folded. Chinese, Japanese and
+// addWord adds the terms of a word and returns the folded word. Chinese, Japanese and
 // Korean characters are added in pairs.
 func addWord(w string, root func(word string) string, addPart func(text, word string)) string {
 	f := Fold(w)
@@ -305,7 +304,7 @@ func addWord(w string, root func(word string) string, addPart func(text, word st
 		return f
 	}
 	// f[from:i] is the current run of other characters or, if wide is set, the previous
-	// wide character. alone reports that this character is not in a pair yet.
+	// wide character. alone means that this character has not been paired yet.
 	from := 0
 	wide := false
 	alone := false
@@ -352,8 +351,8 @@ func isWide(r rune) bool {
 		(r >= 0x20000 && r <= 0x3ffff))
 }
 
-// Root returns the term of a folded word: its stem or, for an irregular form, the stem of
-// its base form.
+// Root returns the term of a folded word. This is the word's stem or, for an irregular
+// form, the stem of its base form.
 func Root(word string) string {
 	if root, ok := irregular[word]; ok {
 		word = root

@@ -4,7 +4,7 @@ package index
 
 import "strings"
 
-// termArena stores short strings one after the other in large blocks, each after one byte
+// termArena stores short strings one after the other in large blocks, each after a byte
 // with its length. A string needs only its own bytes and 5 more, and the garbage collector
 // sees only the blocks. Returned strings remain valid, because written bytes do not change.
 type termArena struct {
@@ -14,8 +14,9 @@ type termArena struct {
 	size   int              // total size of all strings in bytes
 }
 
-// A reference consists of a block number and the offset of the string's length in that
-// block. If the top bit is set, it is an index of long.
+// A reference consists of a block number and an offset in this block, at which the
+// string's length is stored. If the top bit is set, the reference is an index in long
+// instead.
 const (
 	blockBits  = 16 // number of bits in an offset
 	blockBytes = 1 << blockBits

@@ -9,8 +9,8 @@ import (
 )
 
 // builder builds a segment. It first collects the terms of the documents as numbers. At the
-// end, when the length of each posting list is known, it distributes them to the lists. A
-// builder is for one goroutine.
+// end, when the length of each posting list is known, it distributes the numbers to the
+// lists. Only one goroutine may use a builder.
 type builder struct {
 	s     *segment
 	seed  maphash.Seed
@@ -47,7 +47,7 @@ func (x *Searcher) newBuilder() *builder {
 	return &builder{s: new(segment), seed: x.seed, empty: x.params.CountEmpty}
 }
 
-// add adds a document. Of d, only Data is kept.
+// add adds a document. It keeps d.Data, but not d.
 func (b *builder) add(d *Document) {
 	s := b.s
 	terms := b.countTerms(d)
@@ -65,8 +65,8 @@ func (b *builder) add(d *Document) {
 	s.addDoc(d, b.empty)
 }
 
-// addDoc adds a document without its terms. A document that has no terms counts in N and
-// avgdl only if empty is set.
+// addDoc adds a document without its terms. If empty is set, a document without terms
+// counts in N and avgdl.
 func (s *segment) addDoc(d *Document, empty bool) {
 	dl := uint32(unscored)
 	if len(d.Terms) > 0 || empty {
@@ -168,8 +168,8 @@ func (b *builder) countSome(words []Term, numbers []uint32, known *Known) {
 	}
 }
 
-// lookUp returns the number of a term, and creates the term if it is new. first is the
-// result of dict.first for the hash.
+// lookUp returns the number of a term, and adds a new term. first is the result of
+// dict.first for the hash.
 func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
 	if first != 0 && b.s.arena.get(b.s.terms[first-1].text) == text {
 		return first - 1
@@ -195,13 +195,13 @@ func (b *builder) done(sc scale) *segment {
 	return s
 }
 
-// layout has the posting lists of a segment while they are being filled. All lists are in
-// one array, so that the writes stay close together in memory. At the end, long lists are
-// converted to columns.
+// layout has the posting lists of a segment while the segment is being filled. All lists
+// are in a single array, so that the writes stay close together in memory. At the end,
+// long lists are converted to columns.
 type layout struct {
 	s        *segment
 	postings []posting // first the terms that keep their lists, then those that get columns
-	few      uint32    // number of postings of terms that keep their lists
+	few      uint32    // maximum number of postings of a term without columns
 	next     []uint32  // by term number: index of the term's next posting
 }
 
@@ -253,8 +253,8 @@ func (l *layout) push(n uint32, p posting) {
 	*to++
 }
 
-// finish computes the data for look-ups: the largest impacts, the columns, the blocks of
-// times, and the table of document IDs.
+// finish computes the data for look-ups: maximum impacts, columns, time blocks, and the
+// table of document IDs.
 func (l *layout) finish(slope float64) {
 	s := l.s
 	few := slices.Clone(l.postings[:l.few])

@@ -1,4 +1,4 @@
-// This file implements columns, which store one number for each document, in memory or in a
+// This file implements columns, which store a number for each document, in memory or in a
 // snapshot file.
 
 package index
@@ -10,14 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// column stores one number for each document of a segment, by document number.
+// column stores a number for each document of a segment, indexed by document
+// number.
 type column[T int64 | uint64] struct {
 	values []T
-	file   *fileColumn[T] // used instead of values in a segment of a snapshot
+	file   *fileColumn[T] // used instead of values in a snapshot's segment
 }
 
-// at returns the number of a document. If it cannot be read, it returns 0, and the
-// searcher's Err returns the error.
+// at returns the number of a document. If the number cannot be read, it returns 0,
+// and the searcher's Err returns the error.
 func (c *column[T]) at(number uint32) T {
 	if int(number) < len(c.values) {
 		return c.values[number]

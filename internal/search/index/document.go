@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// One is the TF of a term that occurs once in plain text, and the length that one word adds
-// to the Len of a document. Frequencies and lengths are in sixteenths, so that words of a
-// field can have a higher or lower weight.
+// One is the TF of a term that occurs once in plain text, and the length that each word
+// adds to Len. Frequencies and lengths are in sixteenths, so that words of a field can have
+// a higher or lower weight.
 const One = 16
 
 // A Term is a term of a document.
@@ -20,9 +20,9 @@ type Term struct {
 	TF   uint16 // frequency in sixteenths: [One] for each occurrence in plain text
 }
 
-// Known maps term numbers of an analyzer to term numbers of an index that is being filled,
-// so that [Index.Fill] looks up each text only once. The zero value is ready to use. It
-// must not be used with several analyzers or concurrent Fills.
+// Known maps an analyzer's term numbers to the term numbers of an index that is being
+// filled, so that [Index.Fill] looks up each text only once. The zero value is ready to
+// use. It must not be used with several analyzers or concurrent Fills.
 type Known struct {
 	terms []uint32 // numbers of the terms in the index plus 1, by the analyzer's number
 	by    any      // the builder that the numbers belong to
@@ -46,15 +46,15 @@ func (k *Known) set(number, term uint32) {
 
 // A Document is a set of weighted terms with an ID. Terms may be in any order. If a term
 // occurs twice, its TFs are added, up to a maximum of 65,535. Terms with TF 0 are ignored.
-// A document without terms is stored but never a hit of Search. It counts in N and avgdl
+// A document without terms is stored but never found by Search. It counts in N and avgdl
 // only if [Params.CountEmpty] is set.
 type Document struct {
 	ID      uint64
 	Terms   []Term
 	Len     uint32 // document length dl, in sixteenths
 	Created int64  // time for [Query.Range]
-	Updated int64  // of hits with equal scores, the larger comes first
-	Data    any    // data of the caller, with the same type in all documents; see [Searcher.Data]
+	Updated int64  // among hits with equal scores, the larger value comes first
+	Data    any    // data of the caller, with the same type in all documents (see [Searcher.Data])
 
 	// Known, if not nil, maps Numbers, the analyzer's numbers of the first len(Numbers)
 	// Terms.
@@ -69,7 +69,7 @@ func Words(id uint64, words []string) Document {
 	return d
 }
 
-// SetWords sets the terms and the length of d to those of a plain text with these words.
+// SetWords sets the terms and length of d as for a plain text with these words.
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
@@ -98,19 +98,20 @@ type Change struct {
 	Document *Document
 
 	// Old, if not nil, is the indexed document with this ID. With it, the time to remove
-	// the document depends only on its number of terms; see [Searcher.NeedsOld].
+	// the document depends only on the document's number of terms (see
+	// [Searcher.NeedsOld]).
 	Old *Document
 }
 
 // A QueryTerm is a term to search for.
 type QueryTerm struct {
 	Text   string
-	Weight float64 // factor for the term's score; 0 means 1
+	Weight float64 // factor for the term's score (0 means 1)
 	Prior  Prior
 }
 
-// Prior is knowledge about the frequency of a term in general: of N texts in its language,
-// DF contain it. DF must be from 0 to N. Both are added to the index's own counts when the
+// Prior is knowledge about a term's frequency in its language: DF out of N texts contain
+// the term. DF must be from 0 to N. Both are added to the index's own counts when the
 // term's idf is computed, because the counts of a small index say little about how rare a
 // word is. See smoothing by a collection in Zhai and Lafferty, "A Study of Smoothing
 // Methods for Language Models Applied to Information Retrieval", 2004.
@@ -120,16 +121,16 @@ type Prior struct{ N, DF float64 }
 // weight is used. Terms with a negative, infinite or NaN weight are ignored.
 type Query struct {
 	Terms []QueryTerm
-	Limit int // maximum number of hits; there are no hits if it is less than 1
+	Limit int // maximum number of hits (if it is less than 1, Search finds nothing)
 
 	// Accept, if not nil, reports whether a document may be a hit. It does not affect
 	// scores. It is called in any order, and only for documents that would otherwise be
 	// among the hits found so far.
 	Accept func(id uint64) bool
 
-	// Filter has conditions, all of which a hit must meet. They do not affect scores. They
-	// are evaluated with the index, so that they are fast regardless of how many documents
-	// meet them.
+	// Filter has conditions. A hit must meet all conditions. They do not affect scores.
+	// The index evaluates them, so they are fast regardless of how many documents meet
+	// them.
 	Filter []Clause
 	Range  *Range // if not nil, Created of a hit must be in this range
 
@@ -167,8 +168,8 @@ func distinct(dst, terms []QueryTerm) []QueryTerm {
 	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
 }
 
-// A Clause is a condition: the document must have at least one of the terms or, if Not is
-// set, none of them.
+// A Clause is a condition: the document must have at least one term or, if Not is set,
+// none.
 type Clause struct {
 	Terms []string
 	Not   bool

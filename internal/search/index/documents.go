@@ -31,7 +31,7 @@ const (
 	shortLong     = math.MaxUint16 - 1
 )
 
-// docsHead is page 0 of the documents part of a snapshot.
+// docsHead is page 0 of a snapshot's documents part.
 type docsHead struct {
 	n, long int
 	total   uint64
@@ -82,9 +82,9 @@ func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 }
 
 // writeDocs writes the documents part of a snapshot and returns the checksum of page 0. doc
-// must return the fields of document i, may be called several times, and must return
-// ascending IDs. writeDocs sets the values of h that depend on the rows. Write errors must
-// be sticky in out, because writeDocs does not check them.
+// must return the fields of document i, with ascending IDs, and may be called several
+// times. writeDocs sets the fields of h that depend on the rows. Write errors must be
+// sticky in out, because writeDocs does not check them.
 func writeDocs(
 	out io.Writer,
 	h docsHead,
@@ -203,7 +203,8 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	return err
 }
 
-// times returns the time ranges of blocks of 64 documents, and caches them.
+// times returns the time ranges of blocks of 64 documents, from a cache after
+// the first call.
 func (img *image) times() []timeBlock {
 	if ts := img.blocksOfTimes.Load(); ts != nil {
 		return *ts

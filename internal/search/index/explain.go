@@ -11,8 +11,8 @@ type Explanation struct {
 	Score  float64     // sum of the terms' scores in this order
 }
 
-// A TermScore is the contribution of one term to a score. It is 0 if the document does not
-// have the term.
+// A TermScore is a term's contribution to a score. It is 0 if the document does not have
+// the term.
 type TermScore struct {
 	Term   string
 	Weight float64 // weight of the term in the query
@@ -23,7 +23,7 @@ type TermScore struct {
 }
 
 // Explain returns how [Searcher.Search] computes the score of the document. The sum is
-// identical to the last bit. It returns false if the document does not exist or has no
+// identical to the last bit. ok is false if the document does not exist or has no
 // terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	at, number, ok := x.locate(id)

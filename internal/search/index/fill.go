@@ -1,5 +1,5 @@
-// This file fills an empty index. If there are many documents, it writes runs of them to
-// files, as in external sorting.
+// This file fills an empty index. If the documents are many, it writes sorted parts
+// (runs) to files, as in external sorting.
 
 package index
 
@@ -57,9 +57,9 @@ type filler struct {
 	b     *builder  // builder of the last documents
 	runs  *Runs     // nil if all further documents stay in memory
 	last  uint64    // ID of the previous document
-	views []view    // segments of the documents before those of b
+	views []view    // segments of the documents that were added before those in b
 
-	writing chan bool // receives whether the last run was written successfully; nil if no run is being written
+	writing chan bool // receives whether the last run was written successfully (nil if no run is being written)
 }
 
 func (f *filler) begin() {
@@ -83,8 +83,8 @@ func (f *filler) add(d *Document) {
 	}
 }
 
-// spill writes the documents in memory as a run, while further documents are added. Only
-// one run is written at a time.
+// spill writes the documents in memory as a run, while further documents are added. At
+// most one run is written at a time.
 func (f *filler) spill() {
 	f.wait()
 	if f.runs == nil {

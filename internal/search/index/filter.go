@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// filterSet is the set of documents in a view that meet the conditions of a search.
+// filterSet is the set of documents in a view that meet a search's conditions.
 type filterSet struct {
-	all  bool     // there are no conditions, and set is not used
-	set  []uint64 // one bit for each document
+	all  bool     // the search has no conditions, and set is not used
+	set  []uint64 // bit for each document
 	n    int      // number of documents in the set, including deleted documents
-	part float64  // n divided by the number of documents, or 1 if there are no documents
+	part float64  // n divided by the number of documents, or 1 if the view is empty
 	some []uint64 // scratch
 }
 
@@ -22,7 +22,7 @@ func (w *filterSet) contains(number uint32) bool {
 	return w.all || w.set[number/64]>>(number%64)&1 != 0
 }
 
-// fill computes the set of documents in a view that meet the conditions of a query.
+// fill computes the set of documents in a view that meet a query's conditions.
 func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
 	w.all = len(ask.Filter) == 0 && ask.Range == nil
 	w.n = len(v.lens)
@@ -92,8 +92,9 @@ func (w *filterSet) times(v *view, t *Range) {
 	}
 }
 
-// If fewer than one in fewShare documents meet the conditions, each of them is looked up
-// separately. A look-up takes as long as skipping lookUpWorth postings.
+// If fewer than 1 in fewShare documents meet the conditions, the search looks up each of
+// these documents instead of processing postings. A look-up takes as long as skipping
+// lookUpWorth postings.
 const (
 	fewShare    = 200
 	lookUpWorth = 4

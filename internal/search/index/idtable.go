@@ -4,16 +4,17 @@ package index
 
 import "slices"
 
-// idTable is a hash table of numbers: those of terms by the hash of their text, or those of
-// documents by the hash of their ID. It does not store the text or ID, so the caller must
-// compare it. Collisions are resolved by linear probing.
+// idTable is a hash table of numbers. It finds term numbers by the hash of a text, or
+// document numbers by the hash of an ID. It does not store the text or ID, so the caller
+// must compare the result. Collisions are resolved by linear probing.
 type idTable struct {
 	slots []slot
 	used  int
 }
 
-// slot is an entry of the table. It needs only 8 bytes. Because it has the upper half of
-// the hash, a number with the same half is almost certainly the right one.
+// slot is an entry of the table. It needs only 8 bytes. Because a slot contains the
+// upper half of the hash, a number with the same half is almost certainly the right
+// number.
 type slot struct {
 	hash   uint32
 	number uint32 // the number plus 1, or 0 if the slot is free
@@ -40,7 +41,8 @@ func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 	}
 }
 
-// first returns the first number with this hash plus 1, or 0 if there is none.
+// first returns the first number with this hash, plus 1. It returns 0 if the
+// hash is unknown.
 func (t *idTable) first(hash uint64) uint32 {
 	if len(t.slots) == 0 {
 		return 0
@@ -89,7 +91,8 @@ func (t *idTable) place(s slot) {
 	t.slots[i] = s
 }
 
-// resize changes the number of slots, which must be greater than the number of numbers.
+// resize changes the number of slots, which must remain greater than the number of
+// entries.
 func (t *idTable) resize(slots int) {
 	old := t.slots
 	t.slots = make([]slot, slots)
@@ -107,7 +110,7 @@ func (t *idTable) grow(n int) {
 	}
 }
 
-// idHash returns the hash of a document ID (the finalizer of MurmurHash3).
+// idHash returns the hash of a document ID (MurmurHash3's finalizer).
 func idHash(id uint64) uint64 {
 	id = (id ^ id>>33) * 0xff51afd7ed558ccd
 	id = (id ^ id>>33) * 0xc4ceb9fe1a85ec53

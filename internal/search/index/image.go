@@ -56,7 +56,7 @@ func (img *image) term(n int) *imageTerm {
 	return new(imageTerm) // the block cannot be read
 }
 
-// load returns a term with its postings, and caches them.
+// load returns a term with its postings, from a cache after the first call.
 func (img *image) load(text string) (found, bool) {
 	t, ok := img.find(text)
 	if !ok {
@@ -103,7 +103,7 @@ func (img *image) read(t *imageTerm, f *found) error {
 	return err
 }
 
-// prefixRange returns the range of the numbers of terms that may have this prefix. last is
+// prefixRange returns the numbers of the terms that may have this prefix. last is
 // exclusive.
 func (img *image) prefixRange(prefix string) (first, last int) {
 	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].first >= prefix })
@@ -142,9 +142,9 @@ func (img *image) readBlock(k *block) ([]imageTerm, error) {
 	return readTerms(b, k)
 }
 
-// readTerms decodes the terms of a block. All blocks except the last have [blockTerms]
-// terms. In the last block, the terms end where the sum of the text lengths reaches the end
-// of the block.
+// readTerms decodes a block's terms. All blocks except the last have [blockTerms] terms. In
+// the last block, the terms end where the sum of their text lengths reaches the block's
+// end.
 func readTerms(b []byte, k *block) ([]imageTerm, error) {
 	le := binary.LittleEndian
 	n, texts := 0, 0 // number of terms so far, and total size of their texts
@@ -183,7 +183,7 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 	return ts, nil
 }
 
-// lists are the bytes of the posting lists of a block.
+// lists contains the posting lists of a block, encoded.
 type lists struct {
 	block int
 	b     []byte
@@ -209,8 +209,8 @@ func (img *image) decodeAt(n int, list []posting) []posting {
 	return img.decodeBytes(t, last.b[t.at-k.lists:], list)
 }
 
-// decodeBytes appends the postings of a term to list. Its encoded list is at the start of
-// b. If the list cannot be read, nothing is appended.
+// decodeBytes appends the postings of a term to list. The term's encoded list is at the
+// start of b. If the list cannot be read, nothing is appended.
 func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting {
 	before := len(list)
 	r, err := img.list(t, b)
@@ -259,7 +259,7 @@ type imageTerm struct {
 	found atomic.Pointer[found] // nil until its posting list is read
 }
 
-// found is a term with its postings in one segment.
+// found is a term with its postings in a segment.
 type found struct {
 	postings
 	df   int
@@ -279,8 +279,8 @@ var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// piece reads n bytes of r at this offset. size is the size of r. The result has a spare
-// capacity of listMargin bytes.
+// piece reads n bytes from r at this offset. size is the size of r. The result has a
+// spare capacity of listMargin bytes.
 func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	if n < 0 || off < 0 || n > size-off {
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
@@ -295,7 +295,8 @@ func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// checked reads a piece that ends with its checksum, and returns it without the checksum.
+// checked reads a piece that ends with a checksum, verifies it, and returns the piece
+// without the checksum.
 func checked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	b, err := piece(r, off, n, size)
 	if err != nil {

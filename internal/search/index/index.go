@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Index is an inverted index. It is safe for concurrent use: readers use the current
-// [Index.Searcher], and each change publishes a new one.
+// Index is an inverted index. It is safe for concurrent use. Readers use the current
+// [Index.Searcher], and each change publishes a new searcher.
 type Index struct {
 	params Params
 	seed   maphash.Seed
@@ -36,8 +36,8 @@ func (x *Index) Searcher() *Searcher { return x.current.Load() }
 // Wait waits until no merge is running.
 func (x *Index) Wait() { x.merger.Wait() }
 
-// Apply makes several changes at once: readers see all of them or none. The index keeps the
-// Data of the documents and, for some time, the texts of their terms.
+// Apply makes several changes at once. Readers see either all changes or none. The index
+// keeps the documents' Data and, for some time, their terms' texts.
 func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -49,7 +49,7 @@ func (x *Index) Apply(changes ...Change) {
 // Put adds a document, or replaces the document with the same ID.
 func (x *Index) Put(d Document) { x.Apply(Change{ID: d.ID, Document: &d}) }
 
-// Delete deletes the document with this ID, if there is one.
+// Delete deletes the document with this ID, if it exists.
 func (x *Index) Delete(id uint64) { x.Apply(Change{ID: id}) }
 
 // lastOfEach returns the last change of each document.
@@ -143,7 +143,7 @@ func (s *segment) grown() *segment {
 }
 
 // removeAll removes the changed documents from a searcher that is not published yet. It
-// calls lose for each of their terms.
+// calls lose for each term of a removed document.
 func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint64)) {
 	owned := map[*segment]bool{}    // segments whose deletion bits were already copied
 	wanted := map[*segment][]bool{} // documents whose terms are unknown, by number
@@ -180,15 +180,16 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 	}
 }
 
-// NeedsOld reports whether a change of this document without [Change.Old] has to read all
-// postings of a large segment.
+// NeedsOld reports whether a change of this document must read all postings of a large
+// segment unless [Change.Old] is set.
 func (x *Searcher) NeedsOld(id uint64) bool {
 	v, _, ok := x.locate(id)
 	return ok && v.mem == nil
 }
 
 // settle publishes the searcher and starts merges in the background. If too many full
-// memtables are waiting, it merges them first. x.mu must be held.
+// memtables (segments with the newest documents) are waiting, it merges them first.
+// x.mu must be held.
 func (x *Index) settle(now *Searcher) {
 	if full := smallToMerge(now.views, x.busy()); len(full) > mostFull && full[0].mem != nil {
 		if s := now.merge(full); s != nil {
@@ -237,8 +238,8 @@ func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 	})
 }
 
-// Compact merges all segments into one segment without deleted documents, ordered by ID. It
-// returns the new searcher.
+// Compact merges all segments into a new segment without deleted documents, ordered by ID.
+// It returns the new searcher.
 func (x *Index) Compact() *Searcher {
 	x.mu.Lock()
 	defer x.mu.Unlock()

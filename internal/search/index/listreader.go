@@ -30,8 +30,8 @@ type listReader struct {
 	tfs     [someRead]uint16
 	impacts [someRead]uint8
 
-	// impacts for a TF of One, by document length, or 0 if not computed yet; empty for a
-	// short list
+	// impacts by document length for a TF of One, 0 if not computed yet (empty for a
+	// short list)
 	ones  []uint8
 	table [lenOnes]uint8 // memory for ones
 }
@@ -43,7 +43,7 @@ const listMargin = 8
 // listReaders are reused, because a reader has some 8 kB.
 var listReaders = sync.Pool{New: func() any { return new(listReader) }}
 
-// list returns a reader for the posting list of a term at the start of b. The caller must
+// list returns a reader for a term's posting list at the start of b. The caller must
 // release it.
 func (img *image) list(t *imageTerm, b []byte) (*listReader, error) {
 	r := listReaders.Get().(*listReader)
@@ -93,12 +93,12 @@ func (r *listReader) some() (n int, err error) {
 	return n, nil
 }
 
-// longOrTF masks the bits that are 0 in eight bytes that encode eight postings: no distance
-// has a second byte, and no TF follows.
+// longOrTF masks the bits that are 0 if eight bytes encode eight postings, that is, if no
+// distance has a second byte and no TF follows.
 const longOrTF = 0x8181818181818181
 
-// decode decodes the document numbers and TFs of the next n postings. Most have one or two
-// bytes in an unpredictable order, so the code has no branch that depends on it.
+// decode decodes the document numbers and TFs of the next n postings. A posting has one or
+// two bytes in an unpredictable order, so the code does not branch on the length.
 func (r *listReader) decode(n int) error {
 	b := r.b
 	next := r.next

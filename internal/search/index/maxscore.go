@@ -10,19 +10,19 @@ import (
 	"slices"
 )
 
-// best adds the best documents of the view to the heap. It processes terms in descending
-// order of their maximum contribution. A posting is skipped if its impact, plus the maximum
-// contributions of all weaker terms, does not reach the lowest of the best scores so far.
-// The search ends when all remaining terms together do not reach it (MaxScore of Turtle and
-// Flood, 1995).
+// best adds the view's best documents to the heap. It processes terms in descending order
+// of their maximum contribution to a score. A posting is skipped if its impact (an upper
+// bound of its contribution), plus the maximum contributions of all weaker terms, is below
+// the lowest of the best scores so far. The search ends when even all remaining terms
+// together cannot reach that score (MaxScore by Turtle and Flood, 1995).
 //
 // Until then, scores are estimates in single precision, divided by the query's norm. Bounds
 // have slack for rounding errors. Finally, the scores of the remaining candidates are
-// computed in double precision over all terms in order, so that they are identical to those
-// of scan.
+// computed in double precision over all terms in order, so that they are identical to the
+// scores from scan.
 //
-// best returns false, without changing the heap, if adding up all postings is better: for a
-// small view, for weights outside of the range of single precision, or if too many
+// best returns false, without changing the heap, if adding up all postings is better. This
+// is so for a small view, for weights outside of single precision, or if too many
 // candidates are not accepted.
 func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	if !(q.norm > leastNorm && q.norm < mostNorm) {
@@ -66,13 +66,14 @@ const (
 	leastNorm = 1e-280
 	mostNorm  = 1e280
 	tiny      = 1e-30 // added to document lengths to avoid 0/0
-	roundings = 16    // maximum number of rounding errors in the contribution of a term
+	roundings = 16    // maximum number of rounding errors in a term's contribution
 )
 
-// boundOfTenBest returns an estimate that at least ten documents of the view reach by their
-// strongest single term. It returns 0 if more documents are wanted or if some of them may
-// not be hits. Because impacts are rounded up, it uses the next lower value. It is reduced
-// if document lengths count more now than when the impacts were computed.
+// boundOfTenBest returns a score that at least ten documents of the view reach by their
+// strongest term. It returns 0 if the search wants more than ten documents, or if some of
+// the ten might not be hits. Because impacts are rounded up, it uses the next lower value.
+// It lowers the result if document lengths count more now than when the impacts were
+// computed.
 func (b *maxScore) boundOfTenBest() float32 {
 	v, least := b.view, 0.0
 	if b.limit > ten || !b.filter.all || b.ask.Accept != nil || b.ask.Factor != nil || v.gone > 0 {
@@ -89,8 +90,9 @@ func (b *maxScore) boundOfTenBest() float32 {
 	return float32(least)
 }
 
-// firstBatch is the size of the first batch of candidates. Batches grow up to batchSize.
-// The first small batches raise the threshold for the later ones.
+// firstBatch is the size of the first batch of candidates (documents that might be among
+// the best). Batches grow up to batchSize. The first, small batches raise the threshold,
+// so that later batches skip more postings.
 const firstBatch = 32
 
 // fewPostings is the number of postings that can be added up faster than a MaxScore search
@@ -101,19 +103,19 @@ const fewPostings = 400
 // candidate costs.
 const worthOfRefusal = 32
 
-// strongFrom is the minimum number of postings of a term for which the strongest postings,
-// with at least 7/8 of the largest impact, are processed first. They raise the threshold
-// for the others.
+// strongFrom is the minimum number of postings for which a term's strongest postings, with
+// at least 7/8 of the largest impact, are processed first. This raises the threshold for
+// the rest.
 const strongFrom = 512
 
-// maxScore is the state of one search.
+// maxScore is the state of a search.
 type maxScore struct {
 	*query
 	view  *view
 	ask   *Query
 	limit int
 
-	threshold float32  // minimum estimate of a candidate; only increases
+	threshold float32  // minimum estimate of a candidate (never decreases)
 	slack     float32  // factor below 1 by which an estimate may be lower than the score
 	near      []uint32 // the largest estimates so far as float bits, ascending, at most limit
 	kept      []kept   // candidates that reached the threshold
@@ -146,15 +148,16 @@ func (b *maxScore) allTerms() {
 	}
 }
 
-// minImpact returns the lowest impact that a posting of the term needs to reach the
-// threshold. It is above impactSteps if no posting can reach it.
+// minImpact returns the lowest impact with which a posting of the term reaches the
+// threshold. The result is above impactSteps if no posting can reach the threshold.
 func (b *maxScore) minImpact(c *cursor, place int) int {
 	need := math.Ceil((float64(b.threshold) - b.rest[place+1]) / c.unit)
 	return int(min(max(need, 1), impactSteps+1))
 }
 
-// bothShare is a share of all documents. If fewer meet the conditions of the query, it is
-// faster to look up which of them have the term than to compare impacts.
+// bothShare is a fraction of all documents. If fewer documents meet the query's
+// conditions, it is faster to look up which of these documents have the term than to
+// compare impacts.
 const bothShare = 0.15
 
 // candidate returns the candidate for a posting of the term.
@@ -229,12 +232,14 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	}
 }
 
-// reach collects the indexes, from i on, of impacts that are at least minImpact and below
-// above, until the batch is full. It returns their number and the next index.
+// reach collects the indexes of impacts that are at least minImpact and below above. It
+// starts at index i and stops when the batch is full. It returns their number and the
+// next index.
 //
-// An impact of at least minImpact overflows into the top bit of its byte. The blocks that
-// have such an impact are collected first, without a branch that depends on impacts,
-// because few blocks have one and a branch would be mispredicted.
+// The addition that compares eight impacts overflows into a byte's top bit if its impact
+// is at least minImpact. Blocks with such an impact are collected first, without a branch
+// that depends on impacts. Few blocks have such an impact, so a branch would be
+// mispredicted.
 func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*everyByte, uint64(0x80-above)*everyByte
@@ -357,8 +362,8 @@ func (c *cursor) addTo(candidates []candidate) {
 	}
 }
 
-// offer keeps a candidate if it is not deleted, is accepted, and was not already found by a
-// term before place.
+// offer keeps a candidate if the document is not deleted, is accepted, and was not found
+// already by a term before place.
 func (b *maxScore) offer(place int, x candidate) {
 	if b.view.isDeleted(x.doc) {
 		return
@@ -382,8 +387,8 @@ func (b *maxScore) offer(place int, x candidate) {
 	b.push(x.sum)
 }
 
-// push adds an estimate to the largest ones, and raises the threshold. It always processes
-// all of them, to avoid unpredictable branches.
+// push adds an estimate to the largest estimates, and raises the threshold. It always
+// processes the whole list, to avoid unpredictable branches.
 func (b *maxScore) push(sum float32) {
 	bits := math.Float32bits(sum) // the bits of non-negative floats have the same order as the floats
 	if len(b.near) < b.limit {
@@ -402,8 +407,9 @@ func (b *maxScore) push(sum float32) {
 	}
 }
 
-// rescore computes the scores of the candidates that were kept, and adds the good ones to
-// the best. It processes one term after the other for all candidates.
+// rescore computes the exact scores of the kept candidates, and adds the best to the
+// heap. It processes one term after the other for all candidates, so that memory is read
+// in order.
 func (b *maxScore) rescore(best *topK) {
 	n, rest := 0, max(b.s.rest, leastRest)
 	for _, x := range b.kept {
@@ -428,8 +434,8 @@ func (b *maxScore) rescore(best *topK) {
 	}
 }
 
-// leastRest replaces a rest of 0, so that the contribution of a term with TF 0 is 0 and not
-// NaN. It is too small to change any other score.
+// leastRest replaces a rest of 0, so that a term with TF 0 contributes 0 and not NaN. It is
+// too small to change any other score.
 const leastRest = 1e-300
 
 // rescore adds the contributions of the term to the candidates. It is scale.score, inlined
@@ -462,8 +468,8 @@ func (c *cursor) rescore(docs []kept) {
 	}
 }
 
-// hasFewCandidates reports whether so few documents meet the conditions that it is faster to examine all
-// of them than to process the postings.
+// hasFewCandidates reports whether so few documents meet the conditions that examining all these
+// documents is faster than processing the postings.
 func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
 	return !w.all && w.n*fewShare <= len(b.view.lens) && w.n*len(b.cursors) <= postings*lookUpWorth

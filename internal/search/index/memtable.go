@@ -1,5 +1,5 @@
 // This file implements the memtable, a hash table with the terms of the newest documents.
-// It grows while it is being read.
+// A memtable grows while readers use it.
 
 package index
 
@@ -8,16 +8,17 @@ import (
 	"sync/atomic"
 )
 
-// memtable has the terms of a segment that still grows. All versions of it share their
-// arrays. A version uses the elements below its own lengths, and additions are written
-// above those. Chains start with the newest element, so a reader skips elements that are
-// newer than its version. If an array is full, the next version gets larger arrays.
+// memtable has the terms of a segment that is still growing. All its versions share the
+// same arrays. A version uses the elements below its own lengths, and new elements are
+// written after those. Chains start with the newest element, so a reader skips elements
+// that are newer than its version. If an array is full, the next version gets larger
+// arrays.
 //
 //	slots      hash ──► newest term ──► the term before it in the slot ──► …
 //	terms      its text ─► newest posting ──► the posting before it ──► …
 //	postings   {document, tf}, or that a document of another segment lost the term
 type memtable struct {
-	slots    []uint32 // term number plus 1, or 0; the length is a power of two
+	slots    []uint32 // term number plus 1, or 0 (the length is a power of two)
 	terms    []memTerm
 	postings []memPosting
 	ends     []uint32 // end of each document's postings, by document number
@@ -40,8 +41,9 @@ type memPosting struct {
 // lostPosting is the document number for a document that was deleted from another segment.
 const lostPosting = math.MaxUint32
 
-// A memtable with this many documents or postings is full. Even with the changes of one
-// more call it has less than 64 documents, whose bits fit into one word.
+// A memtable with this many documents or postings is full. Even with the changes of
+// another call it has less than 64 documents, so that a word has a bit for each of
+// them.
 const (
 	memDocs     = 32
 	memPostings = 1 << 14
@@ -75,8 +77,8 @@ func (m *memtable) each(n uint32, fn func(p *memPosting)) {
 	}
 }
 
-// count returns the number of documents that have the term, and the number of those that
-// lost it.
+// count returns the number of documents that have the term, and the number of documents
+// that lost it.
 func (m *memtable) count(n uint32) (df, lost int) {
 	m.each(n, func(p *memPosting) {
 		if p.doc == lostPosting {
@@ -88,8 +90,8 @@ func (m *memtable) count(n uint32) (df, lost int) {
 	return df, lost
 }
 
-// appendPostings appends the postings of a term to list, in ascending order of documents.
-// It also returns the number of documents that lost the term. All impacts are set to the
+// appendPostings appends a term's postings to list, in ascending order of documents. It
+// also returns the number of documents that lost the term. All impacts are set to the
 // maximum.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
 	from := len(list)
@@ -106,7 +108,7 @@ func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost i
 	return list, lost
 }
 
-// termsOf calls fn with the number of each term of a document.
+// termsOf calls fn with the numbers of a document's terms.
 func (m *memtable) termsOf(number uint32, fn func(n uint32)) {
 	from := uint32(0)
 	if number > 0 {
@@ -149,7 +151,7 @@ func (m *memtable) link(n uint32) {
 	atomic.StoreUint32(slot, n+1)
 }
 
-// grow doubles the capacity of the arrays of a version that is not published yet.
+// grow doubles the arrays' capacity. The version must not be published yet.
 func (m *memtable) grow() {
 	room := max(memLeast, 2*cap(m.postings))
 	m.postings = append(make([]memPosting, 0, room), m.postings...)

@@ -11,19 +11,23 @@ import (
 )
 
 // Segments are classified by size. Each class has segments up to eight times as large as
-// those of the class before. fanIn segments of a class are merged into one, or fanInLarge
-// for large classes. A memtable has class 0 and is converted to a segment when it is full.
-// If a segment has too many deleted documents, it is merged with all smaller segments,
-// because these have the counts of lost terms.
+// the class before. fanIn segments of a class are merged into one, or fanInLarge for large
+// classes. A memtable has class 0 and is converted to a segment when it is full. If a
+// segment has too many deleted documents, it is merged with all smaller segments, because
+// these have the counts of lost terms.
 const (
 	classBits  = 3
 	fanIn      = 4
 	fanInLarge = 3 // for segments of largeClass and above, which share most of their terms
 	// minimum class of segments that are merged separately, so that small segments do not
 	// wait for them
-	largeClass   = 4
-	mostFull     = 8  // maximum number of waiting full memtables; with more, a change merges them itself
-	leastDeleted = 64 // minimum number of deleted documents before a segment is rewritten; they must also be 3 in 10
+	largeClass = 4
+	// maximum number of full memtables that wait for a merge (a change that finds more merges
+	// them itself)
+	mostFull = 8
+	// minimum number of deleted documents before a segment is rewritten (at least 3 in 10
+	// documents must also be deleted)
+	leastDeleted = 64
 )
 
 func (v *view) class() int {
@@ -132,7 +136,7 @@ func (x *Searcher) merge(views []view) *segment {
 	return s
 }
 
-// firstID returns the ID of the first document, or 0 if there is none.
+// firstID returns the first document's ID, or 0 if the segment is empty.
 func (s *segment) firstID() uint64 {
 	if len(s.lens) == 0 {
 		return 0
@@ -143,7 +147,7 @@ func (s *segment) firstID() uint64 {
 // dropped is the new number of documents and terms that are not kept.
 const dropped = math.MaxUint32
 
-// adoptDocs adds the documents of a view that are not deleted. It returns their new
+// adoptDocs adds a view's documents, except deleted documents. It returns their new
 // numbers.
 func (b *builder) adoptDocs(v *view) []uint32 {
 	s := b.s
@@ -170,7 +174,7 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 	return numbers
 }
 
-// adoptTerms adds the terms of a view with their counts. It returns their new numbers.
+// adoptTerms adds a view's terms with their counts. It returns their new numbers.
 func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 	numbers := make([]uint32, v.numTerms())
 	for n := range numbers {
@@ -226,8 +230,8 @@ func replace(views, merged []view, result *segment) []view {
 			}
 		}
 	}
-	// Large segments come first, because the scores of their documents raise the threshold
-	// of a search early.
+	// put large segments first, because their documents' scores raise the threshold of a
+	// search early
 	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.live() - a.live() })
 	return slices.Insert(rest, at, next)
 }

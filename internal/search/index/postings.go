@@ -1,5 +1,5 @@
-// This file stores the documents of a term: as a list of postings or, if there are many, in
-// columns.
+// This file stores the documents of a term, either as a list of postings or, if the term is
+// frequent, in columns.
 
 package index
 
@@ -19,8 +19,8 @@ type posting struct {
 
 // postings are the documents of a term. They are immutable.
 type postings struct {
-	list []posting // in ascending order of documents; nil if there are columns
-	cols *columns  // used instead of list; may be nil
+	list []posting // in ascending order of documents (nil if the term has columns)
+	cols *columns  // used instead of list (may be nil)
 }
 
 // columns store the postings of a term that many documents have. The impacts are stored
@@ -34,23 +34,23 @@ type postings struct {
 //	starts    by number >> shift: index of the first posting from that number on
 //
 // A document is looked up with starts. If at least one in bitsShare documents has the term,
-// there is also a bit for each document. If at least one in denseShare has it, there is a
-// byte for each document instead of tfs.
+// the term also has a bit for each document. If at least one in denseShare documents has
+// the term, a byte for each document replaces tfs.
 type columns struct {
 	impacts []uint8
 	docs    []uint16
 	tfs     []uint16
-	starts  []uint32 // covers all documents; the last element is the number of postings
-	shift   uint8    // at most 16; 6 if there are bits and tfs
+	starts  []uint32 // covers all documents (the last element is the number of postings)
+	shift   uint8    // at most 16, or 6 if the term has bits and tfs
 	bits    []uint64
 	dense   []uint8   // TF of each document in units, or 0 if it does not have the term
 	tenth   uint8     // impact of the tenth-strongest posting
-	unit    uint16    // unit of dense: One if all TFs are multiples of One, otherwise 1
+	unit    uint16    // unit of dense (One if all TFs are multiples of One, otherwise 1)
 	large   []posting // postings with a TF of at least largeTF units, for which dense has largeTF
 }
 
 const (
-	columnsLeast = 64  // minimum number of postings for columns; must be greater than ten
+	columnsLeast = 64  // minimum number of postings for columns, which must be greater than ten
 	ten          = 10  // see columns.tenth
 	bitsShare    = 32  // see columns
 	denseShare   = 8   // see columns
@@ -144,7 +144,8 @@ func (w *columns) upTo(number uint32) int {
 	return int(w.starts[min(int(number>>16+1)<<(16-w.shift), len(w.starts)-1)])
 }
 
-// find returns the index of the posting of a document, and whether there is one.
+// find returns the index of a document's posting, and whether the document has
+// the term.
 func (w *columns) find(number uint32) (int, bool) {
 	i := number >> w.shift
 	if w.shift == 6 && w.bits != nil {
@@ -155,8 +156,8 @@ func (w *columns) find(number uint32) (int, bool) {
 	return int(at), ok
 }
 
-// findLow searches for low between two indexes of docs, and returns its index and whether
-// it was found. It compares several numbers at a time, to avoid branches.
+// findLow searches docs between two indexes for low, and returns the position and whether
+// low was found. It compares several numbers at a time, to avoid branches.
 func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 	pattern := uint64(low) * everyPair
 	for {
@@ -177,7 +178,7 @@ func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 }
 
 const (
-	lanes      = 8 // number of numbers that are compared at a time; docs has spare capacity for as many
+	lanes      = 8 // number of values that are compared at a time (docs has as much spare capacity)
 	everyPair  = 0x0001000100010001
 	topOfPairs = 0x8000 * everyPair
 )
@@ -210,8 +211,8 @@ func (w *columns) largeTF(number uint32) uint16 {
 	return w.large[at].tf
 }
 
-// at returns the posting with this index. The upper half of *upper must not be greater than
-// that of the document's number, and is set to it.
+// at returns the posting with this index. The upper half of *upper must not exceed the
+// upper half of the document's number, and at sets it to the latter.
 func (w *columns) at(index int, upper *uint32) posting {
 	for index >= w.upTo(*upper) {
 		*upper += 1 << 16
@@ -272,8 +273,9 @@ func (t *postings) tf(number uint32) uint16 {
 	return 0
 }
 
-// find returns the index of a document's posting in the list. If there is none, it returns
-// another index. It has no branch that depends on the list's content.
+// find returns the index of a document's posting in the list. If the document is not in
+// the list, it returns an arbitrary index. The code does not branch on the list's content,
+// because such branches are mispredicted.
 func (t *postings) find(number uint32) int {
 	from := 0
 	for n := len(t.list); n > 1; {

@@ -1,5 +1,5 @@
 // This file has the working memory of a search, and a simple scoring method that adds up
-// all postings of the query's terms.
+// all postings for the query's terms.
 
 package index
 
@@ -10,18 +10,18 @@ import (
 	"sync"
 )
 
-// query is the working memory of one search.
+// query is the working memory of a search.
 type query struct {
 	x       *Searcher
 	s       scale
 	terms   []QueryTerm // distinct, sorted, with weights above 0
 	hashes  []uint64    // hashes of the terms' texts
-	gains   []float64   // gain of each term; see scale.gain
-	norm    float64     // sum of the gains; estimates of scores and their bounds are divided by it
+	gains   []float64   // gain of each term (see scale.gain)
+	norm    float64     // sum of the gains, by which estimates of scores and their bounds are divided
 	numbers []uint32    // candidates for the terms' numbers in a segment, plus 1
 	dfs     []int
 	found   []found   // postings by view and term
-	alone   []posting // memory for single postings; never reallocated, because found refers to it
+	alone   []posting // memory for single postings (never reallocated, because found refers to it)
 	cursors []cursor  // the terms that a view has, in order of terms
 	order   []int     // indexes of cursors in descending order of their maximum contribution
 	rest    []float64 // by position in order: maximum contribution of the terms from there on, divided by norm
@@ -34,11 +34,11 @@ type query struct {
 	busy    bool
 }
 
-// cursor is one term of a query in one view.
+// cursor is a query term in a view.
 type cursor struct {
 	postings
 	df       int     // number of postings
-	from, to int     // range of the postings in the current window of a scan
+	from, to int     // range of the postings in the scan's current window
 	gain     float64 // gain of the term
 	part     float32 // gain divided by norm
 	unit     float64 // maximum contribution of a posting for each step of its impact, divided by norm
@@ -139,10 +139,10 @@ func (q *query) open(i int) *view {
 	return v
 }
 
-// scan computes the score of each document in a view that has a term of the query. It calls
-// visit once for each document whose score reaches a threshold, which is minScore at first.
-// visit returns the new threshold, which must be above 0 and must not decrease. Deleted
-// documents may be visited.
+// scan computes the score of each document in a view that has a query term. It calls visit
+// once for each document whose score reaches a threshold, which is minScore at first. visit
+// returns the new threshold, which must be above 0 and must not decrease. Deleted documents
+// may be visited.
 //
 // Documents are scored in windows. Within a window, the terms are processed in order:
 //
@@ -195,7 +195,7 @@ func (c *cursor) inWindow(index int) int {
 	return int(c.list[index].doc % window)
 }
 
-// addList adds the contributions of the term to the sums of the window.
+// addList adds the term's contributions to the sums of the window.
 func (q *query) addList(c *cursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.s.rest
@@ -237,9 +237,9 @@ func (q *query) addColumns(c *cursor, first int, lens []uint32) {
 }
 
 // candidate is a document that has a certain term. Terms with a greater maximum
-// contribution either do not have it or have found it already.
+// contribution have already been processed for it.
 type candidate struct {
-	doc uint32  // at first, the index of a posting of the term
+	doc uint32  // at first, the index of the document's posting for the term
 	sum float32 // sum of the contributions so far, divided by query.norm
 	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
 }
@@ -252,6 +252,6 @@ const batchSize = 256
 type kept struct {
 	doc   uint32
 	sum   float32 // estimate of its score
-	score float64 // sum of the terms' contributions so far, in the order of terms
+	score float64 // sum of the contributions so far, added in the order of terms
 	k     float64 // like candidate.k
 }

@@ -1,5 +1,5 @@
-// This file implements the scoring formula, and upper bounds of the contributions of
-// postings.
+// This file implements the scoring formula, and upper bounds for the contributions
+// of postings.
 
 package index
 
@@ -16,8 +16,8 @@ const (
 
 // Params are the parameters of the formula.
 type Params struct {
-	K1 float64 // saturation of repeated terms, at least 0; 0 means 1.2
-	B  float64 // influence of the document length, from 0 to 1; 0 means 0.75
+	K1 float64 // saturation of repeated terms, at least 0 (0 means 1.2)
+	B  float64 // influence of the document length, from 0 to 1 (0 means 0.75)
 
 	// CountEmpty makes documents without terms count in N and avgdl.
 	CountEmpty bool
@@ -38,7 +38,7 @@ func (p Params) orDefault() Params {
 	return p
 }
 
-// scale has the parts of the formula that are the same for all postings of a query.
+// scale has the parts of the formula that are the same for all postings in a query.
 type scale struct {
 	n           float64 // number of documents, N
 	avgdl       float64
@@ -69,16 +69,17 @@ func (s scale) idf(df int, p Prior) float64 {
 func (s scale) gain(idf, weight float64) float64 { return float64(float64(idf*(s.k1+1)) * weight) }
 
 // score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in sixteenths.
-// Numerator and denominator are 16 times those of the formula, which does not change any
-// bit of the result. The float64 conversions prevent that the compiler fuses
+// Numerator and denominator are both 16 times larger than in the formula, which does not
+// change any bit of the result. The float64 conversions prevent that the compiler fuses
 // multiplications and additions, which would give other results on some machines.
 func (s scale) score(gain float64, tf, dl uint32) float64 {
 	f := float64(tf)
 	return float64(gain*f) / (f + (s.rest + float64(s.slope*float64(dl))))
 }
 
-// impactSteps is the impact of a posting with the maximum possible contribution of its
-// term. Impacts have 7 bits, so that eight can be compared by one addition.
+// impactSteps is the impact of a posting with its term's maximum possible
+// contribution. Impacts have 7 bits, so that a single addition can compare eight of
+// them.
 const impactSteps = 127
 
 // impact returns the share of the gain that a posting contributes, in 127ths, rounded up.
@@ -97,5 +98,6 @@ func (s scale) stretch(slope float64) float64 {
 	return 1
 }
 
-// unscored is the length of a document without terms that does not count in N and avgdl.
+// unscored is the length of a document that has no terms and does not count in N and
+// avgdl.
 const unscored = math.MaxUint32

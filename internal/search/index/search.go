@@ -28,7 +28,7 @@ func (x *Searcher) Search(ask Query) []Hit {
 // many is the maximum limit for MaxScore. With more hits, its threshold rises too late.
 const many = 200
 
-// searchView adds the hits of one view to the best.
+// searchView adds a view's hits to best.
 func (q *query) searchView(ask *Query, i int, best *topK) {
 	v := q.open(i)
 	if len(q.cursors) == 0 {

@@ -1,8 +1,8 @@
 // Package index ranks documents by the words of a query. A document is a set of terms. The
-// caller decides what a document represents and how its text is converted to terms.
+// caller decides which texts documents represent, and converts the texts to terms.
 //
-// The score of a document is the sum, over the distinct terms of the query in sorted order,
-// of
+// The score of a document is a sum over the query's distinct terms in sorted order. Each
+// term adds
 //
 //	weight · idf · tf·(k1+1) / (tf + k1·(1 − b + b·dl/avgdl))
 //	idf = ln((N − df + 0.5)/(df + 0.5) + 1)
@@ -12,8 +12,8 @@
 // document, avgdl the average of dl, and N the number of documents. This is Okapi BM25
 // (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009)
 // with Lucene's idf, which is never negative. A term's [Prior] is added to N and df. N, df
-// and avgdl are those at the time of the query, so a score is identical to the last bit for
-// any history of changes that led to the same documents.
+// and avgdl are computed at the time of the query. A score is therefore identical to the
+// last bit for any history of changes that led to the same documents.
 //
 // # Structure
 //
@@ -28,18 +28,18 @@
 // Segments are immutable. A change of many documents creates a new segment. It also deletes
 // the old versions from other segments, and the new segment counts how often terms were
 // lost by that, so that df is the sum of df − lost over all segments. A change of few
-// documents creates a new version of the memtable (memtable.go), which is converted to a
-// segment when it is full. Segments of similar size are merged in the background. Readers
-// use a searcher, which is immutable too. The next searcher is published by an atomic
-// pointer. So readers never wait for a lock or a merge.
+// documents creates a new version of the memtable (memtable.go), which becomes a segment
+// when it is full. Segments of similar size are merged in the background. Readers use a
+// searcher, which is also immutable. The next searcher is published by an atomic pointer.
+// So readers never wait for a lock or a merge.
 //
-// The impact of a posting is one byte with an upper bound of its contribution. A search
-// mostly reads the impacts of a frequent term, and looks up the other terms only for
+// The impact of a posting is a byte with an upper bound for the posting's contribution. For
+// a frequent term, a search mostly reads the impacts. It looks up the other terms only for
 // documents that can still be among the best (maxscore.go). In a small segment it adds up
 // all postings (scan.go). Both methods return identical scores.
 //
-// An index can be written to a snapshot and opened from it (snapshot.go). It then has a
-// segment whose terms are read when they are needed.
+// An index can be written to a snapshot and opened from it (snapshot.go). The terms of such
+// a segment are read when a query needs them.
 package index
 
 import (
@@ -58,7 +58,7 @@ type Searcher struct {
 	total  uint64 // sum of dl over these documents
 }
 
-// Len returns the number of documents with terms, the N of the formula.
+// Len returns the number of documents with terms, N in the formula.
 func (x *Searcher) Len() int { return x.live }
 
 // Err returns the error if the searcher could not read the snapshot that it was opened
@@ -124,7 +124,7 @@ func (x *Searcher) locate(id uint64) (v *view, number uint32, ok bool) {
 }
 
 // Data returns the Data that the caller set for the document with this ID. It is nil for
-// documents of a snapshot. ok is false if there is no such document.
+// documents from a snapshot. ok is false if the ID is unknown.
 func (x *Searcher) Data(id uint64) (data any, ok bool) {
 	v, n, ok := x.locate(id)
 	if !ok {
@@ -140,8 +140,8 @@ func (s *segment) dataOf(number uint32) any {
 	return s.data[number]
 }
 
-// Documents yields the IDs of all documents, including those without terms, in no
-// particular order, and their Data, which is nil for documents of a snapshot.
+// Documents yields all documents' IDs and Data, in no particular order, including
+// documents without terms. Data is nil for documents from a snapshot.
 func (x *Searcher) Documents() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {

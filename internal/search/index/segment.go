@@ -18,8 +18,8 @@ type segment struct {
 	updated column[int64]
 	created column[int64]
 	lens    []uint32    // dl in sixteenths, or unscored
-	data    []any       // Data of the documents; nil if no document has Data
-	blocks  []timeBlock // ranges of created, by number / 64; see times
+	data    []any       // the documents' Data (nil if no document has Data)
+	blocks  []timeBlock // ranges of created, by number / 64 (see times)
 
 	rising  bool    // the IDs are ascending
 	byID    idTable // used if the IDs are not ascending
@@ -30,26 +30,26 @@ type segment struct {
 	dict  idTable // term numbers by the hash of the text
 	terms []term  // by term number
 	arena termArena
-	lists []postings // of terms with more than one posting
-	image *image     // used instead of the fields above, in a segment of a snapshot
+	lists []postings // for terms with several postings
+	image *image     // used instead of the fields above, in a snapshot's segment
 	mem   *memtable  // used instead of the fields above, in a segment that still grows
 }
 
-// term is a term and the documents that have it. Most terms occur in one document, and that
-// posting is stored in the term itself. A term has no pointers, so that the garbage
-// collector does not scan the terms.
+// term is a term and the documents that have it. Most terms occur in a single document, and
+// that posting is stored in the term itself. A term does not contain pointers, so that the
+// garbage collector does not scan the terms.
 type term struct {
 	text uint32 // reference in the arena
 	df   uint32 // number of postings
 	at   uint32 // index in lists or, without a list, the document of its only posting
 	lost int32  // number of documents in other segments that had the term and were deleted since this segment began
-	tf   uint16 // frequency in its only posting, or 0 if it has none
+	tf   uint16 // frequency in its only posting (0 if it has several or none)
 	most uint8  // largest impact of its postings
 	many bool   // has a list
 }
 
-// find returns the term with this text and hash. A posting that is not part of a list is
-// appended to alone.
+// find returns the term with this text and hash. A posting that does not belong to a
+// list is appended to alone.
 func (s *segment) find(text string, hash uint64, alone *[]posting) (found, bool) {
 	if s.image != nil {
 		return s.image.load(text)
@@ -81,7 +81,7 @@ func (s *segment) foundAt(n uint32, alone *[]posting) found {
 	return f
 }
 
-// df returns the contribution of the segment to the df of a term.
+// df returns the segment's contribution to a term's df.
 func (s *segment) df(text string, hash uint64) int {
 	if s.image != nil {
 		t, ok := s.image.find(text)
@@ -109,7 +109,7 @@ func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 	return s.dict.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
 }
 
-// alone returns the only posting of a term without a list.
+// alone returns the single posting of a term without a list.
 func (t *term) alone() posting { return posting{t.at, t.tf, t.most} }
 
 // counts is a term without its postings.
@@ -185,8 +185,8 @@ func (s *segment) number(id uint64) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// eachTermOf calls fn for each term of each of the documents, which are selected by number.
-// It reads all postings.
+// eachTermOf calls fn for each term of each document that is set in documents, which is
+// indexed by number. It reads all postings.
 func (s *segment) eachTermOf(documents []bool, fn func(text string)) {
 	var room []posting
 	for n := range s.numTerms() {
@@ -198,8 +198,8 @@ func (s *segment) eachTermOf(documents []bool, fn func(text string)) {
 	}
 }
 
-// timeBlock is the range of the times of 64 consecutive documents. Ranges are usually
-// narrow, because most documents are added in the order of their times.
+// timeBlock is the time range of 64 consecutive documents. Ranges are usually narrow,
+// because most documents are added in the order of their times.
 type timeBlock struct{ first, last int64 }
 
 // times returns the ranges of created.
@@ -210,7 +210,7 @@ func (s *segment) times() []timeBlock {
 	return s.blocks
 }
 
-// timeBlocks returns the ranges of blocks of 64 times.
+// timeBlocks returns the time range of each block of 64 times.
 func timeBlocks(times []int64) []timeBlock {
 	blocks := make([]timeBlock, 0, (len(times)+63)/64)
 	for block := range slices.Chunk(times, 64) {
@@ -222,7 +222,7 @@ func timeBlocks(times []int64) []timeBlock {
 // view is a segment without the documents that were deleted.
 type view struct {
 	*segment
-	deleted []uint64 // one bit for each document; nil if none is deleted
+	deleted []uint64 // bit for each document (nil if no document is deleted)
 	gone    int      // number of deleted documents
 }
 
@@ -233,8 +233,8 @@ func (v *view) isDeleted(number uint32) bool {
 // live returns the number of documents that are not deleted.
 func (v *view) live() int { return len(v.lens) - v.gone }
 
-// without returns the view without this document. The bits are copied, unless owned is set
-// because the current change has copied them already.
+// without returns the view with this document deleted. The bits are copied, unless owned
+// is set because the current change has copied them already.
 func (v view) without(number uint32, owned bool) view {
 	if !owned {
 		bits := make([]uint64, (len(v.lens)+63)/64)

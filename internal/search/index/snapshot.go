@@ -1,7 +1,7 @@
 // This file writes and opens snapshots, which store an index in a file.
 //
-// All numbers are little-endian. A checksum is the CRC-32C of the preceding bytes of the
-// same piece, or of the bytes that are named.
+// All numbers are little-endian. A checksum is the CRC-32C of the preceding bytes in the
+// same piece, or of the bytes that the description names.
 //
 //	documents: a file of package pagefile, that is, pages of 4,096 bytes, each with
 //	a checksum. Page 0, with offset and size of each field:
@@ -35,16 +35,16 @@
 //	24    4 checksum of page 0
 //	28    4 checksum
 //
-// A list has a varint for each posting: twice the distance to the previous document number
-// minus one (the first distance is counted from -1), plus 1 if the TF is not [One]. In that
-// case the TF follows as a second varint. For example, a term that occurs once in documents
-// 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
+// A list has a varint for each posting. The varint is twice the distance to the previous
+// document number minus one (the first distance is counted from -1), plus 1 if the TF is
+// not [One]. In that case the TF follows as a second varint. For example, a term that
+// occurs once in documents 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
 //
-// Deleted documents are not written. Readers verify the checksum of each piece and also
-// check all values in it, so that no number leads outside of the snapshot. Opening a
-// snapshot reads page 0, the lengths, the table and the foot. A query reads a block's terms
-// and a list for each of its terms, and a page of documents for each hit. Lengths are
-// stored separately because a query needs one for each posting.
+// Deleted documents are not written. Readers verify each piece's checksum and also check
+// its values, so that a number cannot lead outside of the snapshot. Opening a snapshot
+// reads page 0, the lengths, the table and the foot. A query reads a block's terms, a list
+// for each query term, and a page of documents for each hit. Lengths are stored apart from
+// the other fields because a query needs a length for each posting.
 
 package index
 
@@ -64,9 +64,9 @@ import (
 // FileSuffix is the suffix of snapshot file names.
 const FileSuffix = ".idx"
 
-// WriteSnapshot writes the snapshot of the index to w, starting at offset, and returns
-// its size. In memory it needs a block of terms for each segment and a few bytes for each
-// document. It returns an error of w, or of reading the snapshot that the index was opened
+// WriteSnapshot writes the snapshot of the index to w, starting at offset, and returns its
+// size. In memory it needs a block of terms for each segment, and a few bytes for each
+// document. Errors are from w, or from reading the snapshot that the index was opened
 // from. The written data must then be discarded.
 func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err error) {
 	s := snapshotWriter{x: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, offset), writeBytes)}
@@ -97,7 +97,7 @@ type snapshotWriter struct {
 	size    int64  // number of bytes written
 	docs    uint32 // checksum of page 0
 	terms   int
-	numbers [][]uint32 // new numbers of the documents, by view and old number; dropped for deleted documents
+	numbers [][]uint32 // new document numbers, by view and old number (dropped for deleted documents)
 
 	block         termBlock
 	table, firsts []byte
@@ -119,7 +119,8 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 	return w.out.Write(b)
 }
 
-// docRef is a document of a searcher: the index of its view and its number there.
+// docRef identifies a document in a searcher by its view's index and its number
+// in the view.
 type docRef struct{ view, number uint32 }
 
 // documents writes the documents in ascending order of IDs, and sets their new numbers.
@@ -161,8 +162,7 @@ func (w *snapshotWriter) documents() {
 	)
 }
 
-// allTerms writes the terms of all views in ascending order of texts. It stops if reading
-// fails.
+// allTerms writes all views' terms, sorted by text. It stops if reading fails.
 func (w *snapshotWriter) allTerms() error {
 	w.block.at = w.size
 	var list, room []posting
@@ -214,7 +214,8 @@ func (w *snapshotWriter) term(text string, list []posting) error {
 	return nil
 }
 
-// endBlock writes the terms of the current block after its lists, if it has any.
+// endBlock writes the terms of the current block after the block's lists, unless
+// the block is empty.
 func (w *snapshotWriter) endBlock() error {
 	le, k := binary.LittleEndian, &w.block
 	if k.terms == 0 {
@@ -265,8 +266,8 @@ func (f *foot) append(b []byte) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// readFoot reads the foot of a snapshot with this size. from is the end of its documents
-// and docs is their checksum.
+// readFoot reads the foot of a snapshot with this size. from is the end of the documents
+// part and docs is its checksum.
 func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
 	b, err := checked(r, size-footSize, footSize, size)
 	if err != nil {
@@ -282,9 +283,10 @@ func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
 	return f, nil
 }
 
-// OpenSnapshot opens the index in the first size bytes of r. They are read later too, and
-// must not change as long as the index is used. The snapshot must have been written with
-// the same parameters. Errors match errSnapshot, or are errors of package pagefile or of r.
+// OpenSnapshot opens the index in the first size bytes of r. Later reads also use these
+// bytes, so they must not change as long as the index is used. The snapshot must have been
+// written with the same parameters. Errors match errSnapshot, or come from package pagefile
+// or from r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
 	var h docsHead

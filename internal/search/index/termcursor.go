@@ -1,5 +1,5 @@
-// This file iterates over the terms of several views in order of texts, to merge them into
-// a snapshot.
+// This file iterates over the terms of several views, sorted by text, to merge them into a
+// snapshot.
 
 package index
 
@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// termCursor iterates over the terms of a view in ascending order of texts. For a snapshot
-// it keeps one block in memory.
+// termCursor iterates over a view's terms, sorted by text. For a snapshot, it keeps a
+// single block in memory.
 type termCursor struct {
 	view    *view
-	numbers []uint32 // new numbers of the documents; dropped for deleted documents
+	numbers []uint32 // new document numbers (dropped for deleted documents)
 	order   uint32   // smallest of the numbers, for ordering views
 	text    string   // text of the current term
 
@@ -63,7 +63,7 @@ func (c *termCursor) compare(d *termCursor) int {
 }
 
 // advance moves the first n cursors to their next terms. It returns the cursors that have
-// one, ordered by text.
+// a next term, sorted by the term's text.
 func advance(cs []*termCursor, n int) []*termCursor {
 	if n == 1 && len(cs) == 1 {
 		if !cs[0].next() {
@@ -93,8 +93,8 @@ func (c *termCursor) sort() {
 	slices.SortFunc(c.sorted, func(s, t sortedTerm) int { return strings.Compare(s.text, t.text) })
 }
 
-// next moves to the next term and reports whether there is one. If a snapshot cannot be
-// read, there is none.
+// next moves to the next term. It returns false at the end. If a snapshot cannot be
+// read, next returns false too.
 func (c *termCursor) next() bool {
 	c.at++
 	img := c.view.image
@@ -159,8 +159,9 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	return list
 }
 
-// sortRuns sorts postings by document. It returns them and the unused array. The input
-// consists of a few ascending runs, which are merged pairwise until one is left.
+// sortRuns sorts postings by document. It returns the sorted array and the unused
+// array. The input consists of a few ascending runs, which are merged pairwise until a
+// single run is left.
 func sortRuns(list, room []posting) (sorted, other []posting) {
 	for risingRun(list) < len(list) {
 		room = room[:0]
@@ -183,7 +184,7 @@ func sortRuns(list, room []posting) (sorted, other []posting) {
 	return list, room
 }
 
-// risingRun returns the length of the ascending run at the start of list.
+// risingRun returns the length of the ascending run that list begins with.
 func risingRun(list []posting) int {
 	for i := 1; i < len(list); i++ {
 		if list[i].doc <= list[i-1].doc {

@@ -1,4 +1,4 @@
-// This file computes the contributions of each term to the scores of many documents at
+// This file computes each term's contributions to the scores of many documents at
 // once.
 
 package index
@@ -15,21 +15,21 @@ type place struct {
 	at     int // index in the list of IDs
 }
 
-// TermScores has the contributions of each query term to the scores of some documents. The
-// zero value is ready for [Searcher.TermScores]. A value can be reused.
+// TermScores has each query term's contributions to the scores of some documents. The zero
+// value is ready for [Searcher.TermScores]. A value can be reused.
 type TermScores struct {
 	Terms []string  // distinct valid terms of the query, sorted
 	Gains []float64 // maximum contribution of each term
 
 	given  []float64 // contributions by document and term
-	data   []any     // Data of the documents; elements may be nil
+	data   []any     // the documents' Data (elements may be nil)
 	there  []bool    // whether each document is in the index
 	places []place
 	runs   [][]place
 }
 
-// Of returns the contribution of each term to the score of document i in the list of IDs.
-// It returns nil if the document is not in the index.
+// Of returns each term's contribution to the score of the i-th document that was passed
+// to [Searcher.TermScores]. It returns nil if the document is not in the index.
 func (p *TermScores) Of(i int) []float64 {
 	if !p.there[i] {
 		return nil
@@ -38,8 +38,8 @@ func (p *TermScores) Of(i int) []float64 {
 	return p.given[i*n : (i+1)*n : (i+1)*n]
 }
 
-// Data returns the Data of document i. It is nil if there is none or if the document is in
-// a snapshot.
+// Data returns the Data of document i. It is nil if the document has no Data or is in a
+// snapshot.
 func (p *TermScores) Data(i int) any { return p.data[i] }
 
 // Release drops references to data of documents.
@@ -48,8 +48,8 @@ func (p *TermScores) Release() {
 	clear(p.data)
 }
 
-// TermScores sets p to the contributions of each term to the scores of the documents with
-// these IDs. They are the same as those of [Searcher.Explain], but are computed faster.
+// TermScores sets p to each term's contributions to the scores of the documents with
+// these IDs. The results equal those of [Searcher.Explain], but are computed faster.
 func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	q := newQuery(x, terms)
 	defer q.release()
@@ -102,7 +102,7 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 	p.runs = runsOf(p.runs[:0], p.places)
 }
 
-// zeros returns a slice of n zeros, using the memory of s if possible.
+// zeros returns a slice with n zeros. It uses the memory of s if possible.
 func zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)

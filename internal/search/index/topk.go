@@ -1,4 +1,4 @@
-// This file keeps the best hits of a search in a heap with the worst of them at the top.
+// This file keeps the best hits of a search in a heap, with the worst hit at the top.
 
 package index
 
@@ -77,7 +77,8 @@ func down(heap []ranked, c ranked) {
 	heap[i] = c
 }
 
-// hits returns the hits in order and empties the heap. It returns nil if there are none.
+// hits returns the hits in order and empties the heap. It returns nil if the heap is
+// empty.
 func (t *topK) hits() []Hit {
 	if len(t.heap) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// This file computes the contributions of neighbouring turns to the score of a turn in a
+// This file computes the contributions of neighbouring turns to a turn's score in a
 // talk.
 
 package ranking
@@ -25,7 +25,7 @@ const (
 	neighbourFaint   = 0.25 // a contribution is ignored if it is less than this share of the turn's own
 )
 
-// besideTerm is the contribution of a neighbour for one term.
+// besideTerm is a neighbour's contribution for a term.
 type besideTerm struct {
 	term  int
 	from  uint64
@@ -51,10 +51,10 @@ func maxNeighbourShare(step int) float64 {
 	return neighbourFurther
 }
 
-// beside sets the contribution of each term to the turn with index i. It is the fourth root
-// of a sum of fourth powers: of the turn's own contribution and of its neighbours' shares.
-// The result is a little more than the largest of them, and more if many turns have the
-// word. Terms of dates do not use neighbours.
+// beside sets each term's contribution to the score of turn i. It is the fourth root of a
+// sum of fourth powers, taken from the turn's own contribution and from its neighbours'
+// shares. The result is a little more than the largest contribution, and more if many turns
+// have the word. Terms of dates do not use neighbours.
 func (t *dialogue) beside(i int, own *candidate, a *account) {
 	a.beside, a.powers = a.beside[:0], a.powers[:0]
 	for _, given := range own.scores {
@@ -85,10 +85,10 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 	}
 }
 
-// besideLimit returns an upper limit for the score of a turn that has no word of the query
-// and does not answer a question: the score of the second-best candidate with the rarest
-// word, or of the only one. It returns 0, which means no limit, if no candidate has any
-// word.
+// besideLimit returns an upper limit for the score of a turn that has no query word itself
+// and does not answer a question. The limit is the score of the second-best candidate with
+// the rarest word, or of the only such candidate. It returns 0, which means no limit, if
+// no candidate has a query word.
 func (t *dialogue) besideLimit() float64 {
 	t.p.besideLimit = 0
 	if !t.p.found.talks {
@@ -117,9 +117,9 @@ func (t *dialogue) besideLimit() float64 {
 	return scores[min(rarestHolders, len(scores))-1]
 }
 
-// limitBeside reduces the score of a turn to just below the limit if it comes only from
-// neighbours. The order among such turns stays the same. There is no limit for a turn after
-// a question with a word of the query, because an answer seldom repeats the word.
+// limitBeside reduces a turn's score to just below the limit if the score comes only from
+// neighbours. The order among such turns stays the same. Turns after a question with a
+// query word are not limited, because an answer seldom repeats the word.
 func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	limit := t.p.besideLimit
 	if limit <= 0 || a.score < limit || own.turn.kind != analysis.TurnOfTalk {
@@ -152,8 +152,8 @@ func (t *dialogue) holds(own *candidate, k int) bool {
 	return weights == nil || weights[k] == 1
 }
 
-// fourth returns the fourth power of x. Unlike other powers, it and its root are identical
-// to the last bit on all machines.
+// fourth returns the fourth power of x. It and its root are identical to the last bit on
+// all machines, unlike other powers.
 func fourth(x float64) float64 {
 	x = float64(x * x)
 	return float64(x * x)

@@ -1,5 +1,5 @@
-// This file fills an index: several goroutines analyze items, and one adds the documents to
-// the index.
+// This file fills an index. Several goroutines analyze items, and a single goroutine adds
+// the documents to the index.
 
 package ranking
 
@@ -13,23 +13,25 @@ import (
 )
 
 const (
-	batchItems   = 64 // number of items in a batch
-	buildAhead   = 4  // number of batches for each worker that may wait before and after the analysis
-	buildWorkers = 8  // number of batches after which another worker starts; each worker has its own cache of words
-	mostWorkers  = 4  // maximum number of workers; the index can keep up with about three
+	batchItems = 64 // number of items in a batch
+	buildAhead = 4  // number of batches for each worker that may wait before and after the analysis
+	// number of batches after which another worker starts (each worker needs a separate cache
+	// of words)
+	buildWorkers = 8
+	mostWorkers  = 4 // maximum number of workers (the index can keep up with about three)
 )
 
 // buildBatch is a group of items and their documents.
 type buildBatch struct {
 	items []Item
 	docs  []index.Document
-	ready chan struct{} // receives once when all items are analyzed; buffered
+	ready chan struct{} // receives a value when all items are analyzed (buffered)
 }
 
 // Fill adds items, which must be in order of ID, to an empty index. If ctx is done, it
-// returns an error and the index must not be used. Of the processors, busy are left free
-// for the goroutines that produce the items. For runs, see [index.Index.Fill]. With runs,
-// all items must be Late.
+// returns an error and the index must not be used. It leaves busy processors free for the
+// goroutines that produce the items. For runs, see [index.Index.Fill]. With runs, all
+// items must be Late.
 func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy int, runs *index.Runs) error {
 	most := max(1, min(runtime.GOMAXPROCS(0)-busy, mostWorkers))
 	toAnalyze := make(chan *buildBatch, buildAhead*most)
@@ -101,7 +103,7 @@ func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, 
 }
 
 // analyzeBatches analyzes the items of the batches. If own is set, it uses a new analyzer
-// instead of the scorer's. Once ctx is done, it passes batches on without analyzing them.
+// instead of the scorer's. Once ctx is done, it passes batches on unanalyzed.
 func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, own bool) {
 	if own {
 		r = New(r.name, r.index)

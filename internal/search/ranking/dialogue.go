@@ -1,5 +1,6 @@
-// This file adjusts the scores of dialogues. The score of a turn in a talk depends on its
-// neighbours, on its speaker, and on whether it is a question. The score of a turn in a
+// This file adjusts the scores of dialogues. A turn's score in a talk depends on its
+// neighbours, on its speaker, and on whether it is a question. A talk is a conversation
+// between people, and a chat is a conversation with a program. The score of a turn in a
 // chat depends on whether a program wrote it. The score of a whole dialogue also depends on
 // its best stretch.
 
@@ -19,12 +20,12 @@ import (
 
 // Parameters for dialogues. A turn is short, and its subject was often mentioned before.
 const (
-	speechLook = 10 // scores are adjusted only if one of this many best hits is part of a dialogue
+	speechLook = 10 // number of best hits that are checked for dialogues (without any, scores are not adjusted)
 	speechPool = 30 // minimum number of candidates: the best hits without adjustment
 
 	factorSpeaker = 1.5 // the query names the speaker
 	factorAsks    = 0.8 // the turn ends in a question
-	factorTime    = 1.3 // the query asks for a time and the turn mentions one
+	factorTime    = 1.3 // if the query asks for a time and the turn mentions a time
 	factorProgram = 0.7 // a program wrote the turn, and the query does not ask for that
 
 	// Weights of query terms.
@@ -104,12 +105,12 @@ type dialogue struct {
 	v          *View
 	p          *Plan
 	candidates []int       // ascending indexes in places
-	places     []candidate // in ascending order of IDs; consecutive around each candidate
+	places     []candidate // sorted by ID (consecutive around each candidate)
 	scores     index.TermScores
 	dates      []bool    // which of the query's terms are dates, which are not taken from neighbours
-	speakers   []speaker // speakers looked up so far; a talk has few
+	speakers   []speaker // speakers looked up so far, usually few
 
-	rarity []float64 // weight of each term in a chat; nil until needed
+	rarity []float64 // weight of each term in a chat (nil until needed)
 
 	ids     []uint64 // scratch
 	stretch *stretch // nil until needed
@@ -119,18 +120,19 @@ type dialogue struct {
 // candidate is an entry, or an ID without an entry.
 type candidate struct {
 	id     uint64
-	scores []float64 // contribution of each term without adjustment; nil if the entry is not in the index
+	scores []float64 // unadjusted contribution of each term (nil if the entry is not in the index)
 	most   float64   // largest of scores
 	bound  float64   // upper bound of the score, set for candidates
 	item   Item      // nil until it is read
-	turn   *turn     // nil until it is read; noTurn if the plan excludes the entry
+	turn   *turn     // nil until it is read, noTurn if the plan excludes the entry
 }
 
 // spareDialogues are reused, because a dialogue has some 50 kB.
 var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
 
-// newDialogue looks up the hits and their neighbours. The nearest neighbours become
-// candidates too. The caller may release the result if it keeps no part of it.
+// newDialogue looks up the hits and their neighbours. It also makes the nearest
+// neighbours candidates. The caller may release the result once nothing refers to a
+// part of it.
 func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	t := spareDialogues.Get().(*dialogue)
 	t.v, t.p = v, p
@@ -147,7 +149,7 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
 		if n := len(t.ids); n > 0 {
 			if t.ids[n-1] == last {
-				continue // there are no larger IDs
+				continue // no ID is larger
 			}
 			from = max(from, t.ids[n-1]+1)
 		}
@@ -187,8 +189,8 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	return t
 }
 
-// bound returns an upper bound of the score of candidate i. Only turns of talks have
-// weights or factors above 1.
+// bound returns an upper bound for the score of candidate i. Only turns of talks
+// have weights or factors above 1.
 func (t *dialogue) bound(i int) float64 {
 	if t.p.found.talks {
 		return math.Inf(1)
@@ -251,10 +253,11 @@ func (t *dialogue) find(id uint64) int {
 }
 
 // neighbours calls fn for each neighbour of a turn at a distance of at most reach. A
-// neighbour is a turn of the same session, if they have one, that was created within an
-// hour of the turn and that the plan selects. Consecutive turns have consecutive IDs, and
-// entries between them that are not turns are skipped. If worth is not nil and returns
-// false, the candidate is not read. An entry that is not a turn has no neighbours.
+// neighbour is a turn that the plan selects, that was created within an hour of the turn,
+// and that belongs to the same session, if both have a session. Consecutive turns have
+// consecutive IDs, and entries between them that are not turns are skipped. If worth is
+// not nil and returns false for a candidate, the candidate is skipped without being read.
+// If the entry is not a turn, fn is not called.
 func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
 	if !t.p.found.talks {
 		return // so the entry does not have to be read
@@ -282,14 +285,14 @@ func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) b
 }
 
 // account explains the score of an entry. The score is the sum of the terms' contributions,
-// including those of its best stretch, each multiplied by its weight. The sum is multiplied
-// by each of the factors.
+// including those from the best stretch (the part of a long text with the most query
+// words), each multiplied by its weight. The sum is multiplied by all factors.
 type account struct {
 	terms   []float64    // contribution of each term
-	powers  []float64    // sums of fourth powers for each term, for a turn of a talk
+	powers  []float64    // sums of fourth powers for each term, for a turn in a talk
 	beside  []besideTerm // contributions of neighbours
-	stretch []float64    // contribution of each term in the best stretch; may be nil
-	weights []float64    // weight of each term in this entry; nil means 1
+	stretch []float64    // contribution of each term in the best stretch (may be nil)
+	weights []float64    // weight of each term in this entry (nil means 1)
 	why     string       // reason for the weights
 	factors []factor
 	score   float64
@@ -300,7 +303,7 @@ type factor struct {
 	multiplier float64
 }
 
-// account sets a to the explanation of the score of candidate i. It reuses the memory of a.
+// account sets a to the explanation of candidate i's score. It reuses the memory of a.
 func (t *dialogue) account(i int, a *account) {
 	own := t.read(i)
 	a.terms = append(a.terms[:0], own.scores...)
@@ -339,9 +342,9 @@ func (t *dialogue) account(i int, a *account) {
 	t.limitBeside(i, own, a)
 }
 
-// rarities returns the weight of each term in a chat with a program, which usually has many
-// subjects. It is the square root of the term's information compared with a term that one
-// of a thousand English texts has.
+// rarities returns each term's weight in a chat with a program, which usually has many
+// subjects. The weight is the square root of the term's information, relative to a term
+// that occurs in 1 out of 1,000 English texts.
 func (t *dialogue) rarities() []float64 {
 	if t.rarity == nil {
 		for _, term := range t.scores.Terms {
@@ -352,8 +355,8 @@ func (t *dialogue) rarities() []float64 {
 	return t.rarity
 }
 
-// bestStretch returns the contribution of each term in the best stretch of an entry, or nil
-// if there is none. The result is valid until the next call.
+// bestStretch returns each term's contribution in an entry's best stretch, or nil if no
+// stretch is good enough. The result is valid until the next call.
 func (t *dialogue) bestStretch(i int) []float64 {
 	it := t.item(i)
 	if it == nil || t.places[i].most == 0 {
@@ -365,8 +368,7 @@ func (t *dialogue) bestStretch(i int) []float64 {
 	return t.stretch.find(t.v.tokens(it), t.scores.Gains)
 }
 
-// factors appends the factors for the score of a candidate. terms are the contributions of
-// the terms.
+// factors appends the factors for a candidate's score. terms are the terms' contributions.
 func (t *dialogue) factors(own *candidate, terms []float64, fs []factor) []factor {
 	switch own.turn.kind {
 	case analysis.TurnOfChat:
@@ -393,10 +395,10 @@ func (t *dialogue) factors(own *candidate, terms []float64, fs []factor) []facto
 	return fs
 }
 
-// coverage returns the share of the query's terms, without dates, that contribute to the
-// score. It is above 0: if only a date matches, it counts as half a term. The factor for
-// the score is its fourth root by two square roots, because a general power is five times
-// slower and not identical on all machines.
+// coverage returns the fraction of the query's terms, not counting dates, that contribute
+// to the score. The result is above 0, because a match of only a date counts as half a
+// term. The factor for the score is its fourth root by two square roots, because a
+// general power is five times slower and not identical on all machines.
 func (t *dialogue) coverage(terms []float64) float64 {
 	has, all := 0, 0
 	for k, given := range terms {
@@ -416,7 +418,7 @@ func (t *dialogue) coverage(terms []float64) float64 {
 // speaker is the speaker of a turn.
 type speaker struct {
 	name    unique.Handle[string]
-	weights []float64 // weight of each term in the speaker's turns; nil if the query does not name the speaker
+	weights []float64 // weight of each term in the speaker's turns (nil if the query does not name the speaker)
 }
 
 // speaker returns the data of the speaker with this name. The query names the speaker if it

@@ -18,14 +18,14 @@ type Explanation struct {
 	Terms          []TermScore
 }
 
-// A TermScore is the contribution of one term to a score.
+// A TermScore is a term's contribution to a score.
 type TermScore struct {
 	index.TermScore
 	Word   string       // the word of the query, if it differs from the term
-	Fields []FieldScore // parts of Score; nil for Seed without recency
+	Fields []FieldScore // parts of Score (nil for Seed without recency)
 }
 
-// A FieldScore is the part of a term's score that comes from one field.
+// A FieldScore is the part of a term's score that comes from a certain field.
 type FieldScore struct {
 	Field     string
 	TF, Score float64

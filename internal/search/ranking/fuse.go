@@ -12,9 +12,9 @@ import (
 // and individual Rank Learning Methods", 2009.
 const fuseK = 60
 
-// Fuse orders the elements of all rankings by the sum of 1/(60+rank) over the rankings, and
-// returns the sums. Elements with equal sums keep the order of the first ranking that has
-// them.
+// Fuse sums 1/(60+rank) for each element over the rankings, and returns the elements
+// ordered by their sums, and the sums. Elements with equal sums keep the order of the first
+// ranking that has them.
 func Fuse[T comparable](rankings ...[]T) (all []T, scores map[T]float64) {
 	scores = map[T]float64{}
 	for _, r := range rankings {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// field has the words of a field and the positions of each word.
+// field has a field's words and the positions of each word.
 type field struct {
 	words []string
 	at    map[string][]int

@@ -24,10 +24,11 @@ type Query struct {
 	AsIs     bool     // do not correct words
 
 	Filter []index.Clause       // conditions that the index can evaluate
-	Times  *index.Range         // range of creation times; may be nil
-	Accept func(id uint64) bool // all conditions, including Filter and Times; may be nil
+	Times  *index.Range         // range of creation times (may be nil)
+	Accept func(id uint64) bool // all conditions, including Filter and Times (may be nil)
 	More   bool                 // Accept has conditions that Filter and Times do not cover
-	// factor for a document's score because of its age, above 0 and at most 1; may be nil
+	// factor above 0 and at most 1 for a document's score, depending on its age (may be
+	// nil)
 	Recency func(id uint64) float64
 }
 
@@ -37,7 +38,7 @@ type Span struct{ From, To time.Time }
 // A Term is a word of a query and the term to search for.
 type Term struct {
 	Word, Term string
-	Corrected  bool // no document has the word, and the term differs from it by one typing error
+	Corrected  bool // the word is in no document, and the term differs from it by a single typing error
 }
 
 // A Clause is a required or excluded word or phrase of a query.
@@ -50,7 +51,7 @@ type Clause struct {
 
 // A Plan is a query prepared for an index.
 type Plan struct {
-	Any       bool // the query has nothing to rank by, so the newest documents are returned
+	Any       bool // the query lacks words to rank by, so the newest documents are returned
 	Words     []Term
 	StopWords bool // the query has only stop words, so they are searched
 	Clauses   []Clause
@@ -59,12 +60,12 @@ type Plan struct {
 	seed   bool                 // for the ranking Seed
 	when   bool                 // the query asks for a time
 	you    bool                 // the query addresses a program
-	found  speeches             // kinds of dialogue among the best hits of the last search
+	found  speeches             // kinds of dialogue among the last search's best hits
 	long   []uint64             // IDs of the last search that are also ranked by their best stretch, ascending
-	accept func(id uint64) bool // filter and clauses; may be nil
+	accept func(id uint64) bool // filter and clauses (may be nil)
 
-	// besideLimit is the limit of the last search for the score of a turn if only its
-	// neighbours have words of the query; 0 means no limit.
+	// besideLimit is the last search's limit for the score of a turn if only its
+	// neighbours have query words. 0 means no limit.
 	besideLimit float64
 
 	// The same conditions for the index: those that it can evaluate, and the rest.
@@ -153,9 +154,9 @@ func (v *View) Plan(q Query) *Plan {
 	return p
 }
 
-// spanTerms returns the terms of a date expression: those of its days if they are few,
-// otherwise those of its months or years. An expression without a start or an end has no
-// terms, because it would not rank any entry higher than another.
+// spanTerms returns the terms of a date expression. These are the terms of its days if
+// the days are few, otherwise of its months or years. An expression without a start or
+// an end gets no terms, because it would not rank any entry higher than another.
 func spanTerms(d Span) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil
@@ -201,8 +202,8 @@ func spanTerms(d Span) []string {
 	return nil
 }
 
-// beginning returns the terms with this prefix, the most frequent first. If there are none,
-// it returns the term of the prefix as a word.
+// beginning returns the terms with this prefix, most frequent first. If no term has the
+// prefix, it returns the prefix's own term as a word.
 func (v *View) beginning(prefix string) []string {
 	type count struct {
 		term string
@@ -264,7 +265,8 @@ func acceptBoth(a, b func(id uint64) bool) func(id uint64) bool {
 	return func(id uint64) bool { return a(id) && b(id) }
 }
 
-// holdsAny returns a function that reports whether an entry has one of the terms.
+// holdsAny returns a function that reports whether an entry has at least one of
+// the terms.
 func (v *View) holdsAny(terms []string) func(id uint64) bool {
 	var ids []uint64
 	for _, t := range terms {
@@ -277,12 +279,12 @@ func (v *View) holdsAny(terms []string) func(id uint64) bool {
 	}
 }
 
-// holds returns a function that reports whether an entry has the words one after the other
-// in one of its fields. The index is used to find the entries with the rarest word. Their
+// holds returns a function that reports whether a field of an entry has the words one
+// after the other. It uses the index to find the entries with the rarest word. Their
 // fields are only read when the function is called.
 func (v *View) holds(seq []string) func(id uint64) bool {
 	if len(seq) == 0 {
-		return func(uint64) bool { return true } // without words, nothing is required
+		return func(uint64) bool { return true } // an empty sequence requires nothing
 	}
 	rarest := slices.MinFunc(seq, func(a, b string) int { return cmp.Compare(v.stats.DF(a), v.stats.DF(b)) })
 	ids := v.stats.IDs(rarest)

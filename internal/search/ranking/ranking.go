@@ -26,7 +26,7 @@ type Item interface {
 // Memo caches results about an item's text. An [Item] must embed it.
 type Memo struct {
 	turn   atomic.Pointer[turn]
-	tokens atomic.Pointer[[]*analysis.Tokens] // tokens of the spoken fields; nil until they are needed
+	tokens atomic.Pointer[[]*analysis.Tokens] // tokens of the spoken fields (nil until needed)
 	Late   bool                               // the item is read when it is needed, and is not the Data of a document
 }
 
@@ -49,13 +49,13 @@ type Text struct {
 	Aliases          []string
 	Labels           []string // values of labels
 	Content          string
-	Session          string // ID of the dialogue's session, if the item is a turn of one; may be empty
+	Session          string // ID of the dialogue's session (may be empty, and is only set for turns)
 	Created, Updated time.Time
 }
 
 // turn has the properties of an item that matter in a dialogue.
 type turn struct {
-	kind             analysis.Speech       // if it is not a turn of a talk, no other field is set
+	kind             analysis.Speech       // if the item is not a turn in a talk, no other field is set
 	asks             bool                  // the turn ends in a question
 	created          int64                 // in nanoseconds since 1970
 	session, speaker unique.Handle[string] // handles, because they are often compared
@@ -70,7 +70,7 @@ const (
 	whenNot
 )
 
-// noTurns are the turns of items that are not turns of a talk, by kind.
+// noTurns has a shared turn for each kind of item that is not a turn in a talk.
 var noTurns = [...]*turn{
 	analysis.NoSpeech:   {},
 	analysis.TurnOfChat: {kind: analysis.TurnOfChat},
@@ -78,7 +78,7 @@ var noTurns = [...]*turn{
 	analysis.WholeChat:  {kind: analysis.WholeChat},
 }
 
-// noTurn is the turn of items that are not part of a dialogue.
+// noTurn is the turn of items outside of dialogues.
 var noTurn = noTurns[analysis.NoSpeech]
 
 // neighbourTime is the maximum time between the creation of neighbouring turns.

@@ -20,13 +20,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// scanStats records look-ups of terms that are not part of a choice.
+// scanStats records look-ups of terms that the choice does not contain.
 type scanStats struct {
 	x      *index.Searcher
 	choice *analysis.Choice
 	missed atomic.Bool
 
-	terms, prefixes []string // terms and prefixes that were looked up; only recorded if choice is nil, during planning
+	// terms and prefixes that were looked up (only recorded during planning, while choice is
+	// nil)
+	terms, prefixes []string
 }
 
 // missTerm records that a term was looked up that is not part of the choice.
@@ -153,8 +155,8 @@ func (v *View) NeedAll(p *Plan) {
 	}
 }
 
-// scanner searches items for terms. It finds those that [Scorer.Analyze] would. It is for
-// one goroutine.
+// scanner searches items for terms. It finds the terms that [Scorer.Analyze] would find.
+// Only one goroutine may use a scanner.
 type scanner struct {
 	choice   *analysis.Choice
 	find     *analysis.Finder // nil for Seed
@@ -179,8 +181,8 @@ func newScanner(ranking string, c *analysis.Choice) *scanner {
 	return sc
 }
 
-// scan returns the documents of items with the wanted terms. For Seed, documents without
-// words are left out, because they do not count. If ctx is done, it returns early.
+// scan returns the items' documents with the wanted terms. For Seed, it leaves out
+// documents without words, because they do not count. If ctx is done, it returns early.
 func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
 	t := &sc.buf.text
@@ -213,7 +215,7 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 	return docs
 }
 
-// add adds the wanted ones of the terms to d.
+// add adds those terms to d that are wanted.
 func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
 	for _, t := range terms {
 		if sc.choice.Has(t) {
@@ -222,7 +224,8 @@ func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
 	}
 }
 
-// seed sets d to the words of a text for Seed. It returns false if there are none.
+// seed sets d to a text's words for Seed. It returns false if the text has no
+// words.
 func (sc *scanner) seed(t *Text, d *index.Document) bool {
 	sc.buf.words = seedWords(sc.buf.words[:0], t)
 	d.Len = index.One * uint32(len(sc.buf.words))

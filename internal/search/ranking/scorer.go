@@ -27,9 +27,9 @@ const (
 	oxbowK1 = 1.2
 	oxbowB  = 0.75
 
-	// turnPadding is added to the length of a turn of a talk. Without it, b = 0.75 would
-	// count differences in length too much: a turn is short because of the way people talk,
-	// not because it has only the relevant words.
+	// turnPadding is added to the length of a turn in a talk. Without it, b = 0.75 would
+	// count differences in length too much, because people talk in short turns and not
+	// because a turn has only the relevant words.
 	turnPadding = 16 * index.One
 
 	// Weights of a word, in sixteenths.
@@ -50,8 +50,8 @@ const (
 	// words show its subject
 	longQuery = 20
 
-	// priorTexts is the number of texts in the prior of a query's words. It is about the
-	// size of a small memory.
+	// priorTexts is the number of texts in the prior of a query word (its assumed
+	// general frequency). It is about the size of a small memory.
 	priorTexts = 300
 )
 
@@ -59,7 +59,7 @@ const (
 type Scorer struct {
 	name   string
 	index  *index.Index
-	an     *analysis.Analyzer // analyzes queries; nil for Seed
+	an     *analysis.Analyzer // analyzes queries (nil for Seed)
 	texts  *analysis.Analyzer // analyzes documents, so that queries do not wait for a document's analysis
 	speaks atomic.Bool        // the last search found a part of a dialogue
 }
@@ -76,8 +76,8 @@ func New(name string, x *index.Index) *Scorer {
 	return r
 }
 
-// Index returns the index. The Data of its documents is their [Item], or nil if it is read
-// by the function passed to [Scorer.View].
+// Index returns the index. The Data of its documents is their [Item], or nil if the
+// function passed to [Scorer.View] reads the item.
 func (r *Scorer) Index() *index.Index { return r.index }
 
 // Params returns the parameters of a ranking's formula.
@@ -107,7 +107,7 @@ func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buf
 		b.words = seedWords(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
-			return // documents without words do not count
+			return // documents without words are not counted
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
@@ -171,7 +171,7 @@ func requireAll(terms []string) (cs []index.Clause) {
 // datePrefix is the prefix of date terms. Words of texts never contain a colon.
 const datePrefix = "date:"
 
-// dateTerms returns the terms of a date in UTC: day, month, year, and name of the month.
+// dateTerms returns a date's terms in UTC: day, month, year, and the month's name.
 func dateTerms(t time.Time) []string {
 	if t.IsZero() {
 		return nil
@@ -181,7 +181,7 @@ func dateTerms(t time.Time) []string {
 	return []string{day, day[:len(day)-len("-02")], day[:len(day)-len("-01-02")], monthTerms[t.Month()]}
 }
 
-// monthTerms are the terms of the names of months.
+// monthTerms are the terms of the months' names.
 var monthTerms = func() (terms [13]string) {
 	for m := time.January; m <= time.December; m++ {
 		terms[m] = datePrefix + strings.ToLower(m.String())
@@ -189,8 +189,8 @@ var monthTerms = func() (terms [13]string) {
 	return terms
 }()
 
-// timestamp returns a time in nanoseconds since 1970. For times outside of the range of
-// int64 it returns the smallest or largest int64.
+// timestamp returns a time in nanoseconds since 1970. For times outside of int64's
+// range, it returns the smallest or largest int64.
 func timestamp(t time.Time) int64 {
 	switch {
 	case !isFar(t):

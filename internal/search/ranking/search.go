@@ -58,7 +58,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.NeedAll(p)
 	q := p.query(limit)
-	if p.seed { // the index of Seed has no keywords for documents without words
+	if p.seed { // Seed's index has no keywords for documents without words
 		q = index.Query{Limit: limit, Accept: p.accept}
 	}
 	var hits []Hit
@@ -70,8 +70,8 @@ func (v *View) Newest(p *Plan, limit int) []Hit {
 	return hits
 }
 
-// Count returns the number of documents that have words of the plan and meet the conditions
-// of the filter. accept must implement the same conditions and may be nil.
+// Count returns the number of documents that have a word of the plan and meet the filter's
+// conditions. accept must implement the same conditions and may be nil.
 func (v *View) Count(p *Plan, filter index.Query, accept func(id uint64) bool) int {
 	if !p.Any {
 		filter.Terms = p.terms

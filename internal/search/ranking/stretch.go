@@ -1,5 +1,5 @@
-// This file finds the best stretch of a long text: the part in which the words of the query
-// are densest.
+// This file finds the best stretch of a long text, that is, the part in which the query's
+// words are densest.
 
 package ranking
 
@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// If an entry is a whole dialogue, its best stretch adds to its score, because only a few
-// turns answer a question.
+// A whole dialogue's best stretch adds to its score, because only a few turns answer a
+// question.
 const (
 	stretchWords = 40  // length of a stretch in words
 	stretchPart  = 0.5 // weight of the stretch's score
@@ -21,7 +21,8 @@ const (
 // Texts of programs are left out, because their weight is too low to be worth the time.
 var spoken = []string{"body", "user"}
 
-// tokens returns the tokens of the spoken fields of an item, and caches them in its memo.
+// tokens returns the tokens of an item's spoken fields, and caches them in the item's
+// memo.
 func (v *View) tokens(it Item) []*analysis.Tokens {
 	kept := &it.Kept().tokens
 	if ts := kept.Load(); ts != nil {
@@ -42,7 +43,7 @@ func (v *View) tokens(it Item) []*analysis.Tokens {
 // occurrence is a position in a text and the number of the query term there.
 type occurrence struct{ at, term int }
 
-// stretch finds the best stretches of texts for the terms of one query.
+// stretch finds the best stretches of texts for a query's terms.
 type stretch struct {
 	finder  *analysis.Finder
 	numbers map[string]int // numbers of the terms

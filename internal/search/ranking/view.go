@@ -1,4 +1,4 @@
-// This file implements views, through which a scorer answers one query.
+// This file implements views. A scorer answers each query through a view.
 
 package ranking
 
@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// View is a state of a scorer between two changes, for one query and one goroutine.
+// View is a state of a scorer between two changes, for a single query and
+// goroutine.
 type View struct {
 	ctx   context.Context // context of the query
 	r     *Scorer
@@ -32,9 +33,9 @@ type termStats interface {
 	Terms(prefix string) iter.Seq2[string, int]
 }
 
-// View returns the current state of the scorer. Once ctx is done, its results must be
-// discarded. read reads the item of a document without Data, and returns nil if it cannot
-// be read. It may be nil if all documents have Data.
+// View returns the current state of the scorer. Once ctx is done, the view's results must
+// be discarded. read reads the item of a document without Data, and returns nil if this
+// fails. It may be nil if all documents have Data.
 func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
 	x := r.index.Searcher()
 	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
@@ -56,8 +57,8 @@ func (v *View) Searcher() *index.Searcher { return v.x }
 // DF returns the number of documents with a term.
 func (v *View) DF(term string) int { return v.stats.DF(term) }
 
-// Known returns the number of documents with a word of a plan, and the idf of its term. For
-// a corrected word, both are those of the word as it was written.
+// Known returns the number of documents with a plan's word, and its term's idf. For a
+// corrected word, both results are for the word as the user wrote it.
 func (v *View) Known(w Term) (df int, idf float64) {
 	if !w.Corrected {
 		df = v.stats.DF(w.Term)
@@ -71,7 +72,7 @@ func (v *View) Known(w Term) (df int, idf float64) {
 	return df, v.x.IDF(df, prior)
 }
 
-// Item returns the item of a document, or nil if the document does not exist or cannot be
+// Item returns a document's item, or nil if the document does not exist or cannot be
 // read.
 func (v *View) Item(id uint64) any { return v.item(id) }
 
@@ -147,9 +148,9 @@ func (v *View) turnOf(it Item) *turn {
 	return kept.Load()
 }
 
-// Around returns the neighbours of a turn at a distance of at most reach, before and after
-// it, in order. If accept is not nil, it must accept them. An entry that is not a turn of a
-// talk has no neighbours.
+// Around returns a turn's neighbours at a distance of at most reach, before and after the
+// turn, in order. If accept is not nil, it returns only neighbours that accept accepts. For
+// an entry that is not a turn in a talk, it returns nothing.
 func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
 	own := v.turnOf(v.item(id))
 	if own.kind != analysis.TurnOfTalk {
@@ -192,8 +193,8 @@ func (v *View) Values(key string) iter.Seq[string] {
 	}
 }
 
-// positions returns the words of an item's fields. The result for the last item is cached,
-// because all phrases of a query are checked for one item before the next.
+// positions returns the words of an item's fields. The last item's result is cached,
+// because all phrases of a query are checked for an item before the next item.
 func (v *View) positions(it Item) []field {
 	if v.last != it {
 		v.last, v.lastFields = it, v.lastFields[:0]
