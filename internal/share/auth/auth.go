@@ -1,8 +1,9 @@
 // This file declares the permissions of a client.
 
-// Package auth determines who a client of a server is and what the client may read and change in a
-// memory: [Permissions], and the [Tokens] that have them. Combining permissions can only restrict
-// them: the result allows what all of them allow.
+// Package auth identifies the client of a server, and determines which entries of a memory the
+// client may read and change. [Permissions] describe this, and a client gets them with a token
+// from [Tokens]. Combining permissions can only restrict them. The result allows only operations
+// that all of the permissions allow.
 package auth
 
 import (
@@ -17,16 +18,17 @@ import (
 // Permissions restrict a client. The zero Permissions allow everything.
 type Permissions struct {
 	ReadOnly bool     // the client cannot change anything
-	Profile  string   // name of the memory profile that the client is bound to; "" for none
-	Projects []string // if not empty, only entries of one of these projects
-	Kinds    []string // if not empty, only entries of one of these kinds
+	Profile  string   // memory profile that restricts the client ("" for no profile)
+	Projects []string // if not empty, only entries in these projects are permitted
+	Kinds    []string // if not empty, only entries of these kinds are permitted
 }
 
 // Narrow reports whether the permissions exclude entries by project or kind.
 func (r Permissions) Narrow() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
-// And returns what both permissions allow. If they cannot be combined (two profiles, or lists
-// without a common element), the error matches [oxbow.ErrInvalid].
+// And returns permissions that allow only what both r and o allow. If they cannot be combined
+// (because of two profiles, or lists without a common element), the error matches
+// [oxbow.ErrInvalid].
 func (r Permissions) And(o Permissions) (Permissions, error) {
 	both := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
 	switch {
@@ -53,7 +55,7 @@ func intersect(what string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
-	// Keep the order of b, because its first element is given to new entries.
+	// keep the order of b, because new entries get the first element
 	both := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
 	if len(both) == 0 {
 		return nil, &oxbow.InvalidError{
@@ -67,8 +69,7 @@ func intersect(what string, a, b []string) ([]string, error) {
 
 // Scope returns the permissions, except for the profile, as a scope with that title. The scopes
 // below are those that the new scope will be added to. New entries without a project get the first
-// of the permitted projects that all of them allow. If the permissions restrict nothing, ok is
-// false.
+// permitted project that all these scopes allow. If the permissions restrict nothing, ok is false.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.Narrow() && !r.ReadOnly {
 		return scope.Scope{}, false
@@ -89,8 +90,8 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 }
 
 // Fit returns the scope with the labels for new entries adapted to the scopes below it. If they
-// do not allow a label, Fit chooses another value that the scope allows. If there is none, it
-// removes the label.
+// do not allow a label, Fit chooses another value that the scope allows. If the scope allows no
+// value, Fit removes the label.
 func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var own []oxbow.Label
 	for _, l := range s.Own {

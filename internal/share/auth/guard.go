@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// MaxBody is the maximum size, in bytes, of the body of an HTTP request.
+// MaxBody is the maximum body size of an HTTP request, in bytes.
 const MaxBody = 4 << 20
 
 // Guard decides which HTTP requests a server answers.
 //
 // Handlers that it guards must be served on a loopback address only.
 type Guard struct {
-	// Tokens are the valid tokens. A request must contain one of them, as "Authorization: Bearer
-	// …". If there are none, every request is refused.
+	// Tokens are the valid tokens. A request must contain a valid token, as "Authorization:
+	// Bearer …". If Tokens is empty and Verify is nil, every request is refused.
 	Tokens Tokens
 
 	// Hosts are additional values of the Host header, without port. The names of this machine
@@ -41,11 +41,12 @@ type Guard struct {
 	// is nil, only Tokens are valid.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
-	// Metadata is the URL at which clients find the provider of such tokens; "" for none.
+	// Metadata is the URL at which clients find the provider of such tokens. It may be
+	// empty.
 	Metadata string
 
-	// Large is the path of a handler that limits the size of requests itself and allows more than
-	// MaxBody bytes; "" for none.
+	// Large is the path of a handler that allows more than MaxBody bytes and limits the request
+	// size itself. It may be empty.
 	Large string
 }
 
@@ -69,10 +70,10 @@ func (e *UncheckedError) Error() string { return e.Err.Error() }
 func (e *UncheckedError) Unwrap() error { return e.Err }
 
 // Admit returns the token of a request, or a [*RefusedError]. The status is 403 if Host or Origin
-// is not allowed, 401 if there is no valid token, 503 if tokens cannot be checked now, and 413 if
-// the request declares more than [MaxBody] bytes and its path is not g.Large. With 413, the token
-// is returned as well, so that the handler can word the refusal. If the request does not declare
-// its size, the handler has to limit the body.
+// is not allowed, 401 if the request has no valid token, 503 if tokens cannot be checked now, and
+// 413 if the request declares more than [MaxBody] bytes and its path is not g.Large. With 413,
+// the token is returned as well, so that the handler can word the refusal. If the request does
+// not declare its size, the handler has to limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
@@ -116,7 +117,8 @@ func (g Guard) bearerToken(r *http.Request) (Token, error) {
 	return g.Verify(r.Context(), secret)
 }
 
-// Of returns a guard that accepts only tokens of the tenant, or, for "", only tokens of no tenant.
+// Of returns a guard that accepts only the tenant's tokens. If tenant is "", it accepts only
+// tokens without a tenant.
 func (g Guard) Of(tenant string) Guard {
 	g.Tokens = g.Tokens.Of(tenant)
 	if verify := g.Verify; verify != nil {

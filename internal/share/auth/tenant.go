@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Quota limits the data of a tenant and the rate of its changes. A field that is 0 limits nothing.
+// Quota limits a tenant's data and the rate of its changes. A field that is 0 limits nothing.
 type Quota struct {
 	Entries int   // maximum number of entries
 	Bytes   int64 // maximum size of the memory, in bytes, including its history
@@ -57,7 +57,8 @@ func (ts Tokens) Tenants() []string {
 	return slices.Compact(names)
 }
 
-// Of returns the tokens for the memory of the tenant, or, for "", for the server's own home.
+// Of returns the tokens for the tenant's memory. If tenant is "", it returns the tokens for
+// the server's own home.
 func (ts Tokens) Of(tenant string) Tokens {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
 }
@@ -65,8 +66,8 @@ func (ts Tokens) Of(tenant string) Tokens {
 // onlyMetrics is the value of [Token.Only] for a token that can only read metrics.
 const onlyMetrics = "metrics"
 
-// Metrics reports whether the token may read the metrics of all tenants: it is only for metrics, or
-// it may read everything in the server's own home.
+// Metrics reports whether the token may read the metrics of all tenants. This is allowed for tokens
+// that are only for metrics, and for tokens that may read everything in the server's own home.
 func (t Token) Metrics() bool {
 	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == "")
 }
@@ -141,7 +142,7 @@ func readSize(s string, unit bool) (int64, error) {
 	return int64(n) * size, err
 }
 
-// May describes in words what the token permits.
+// May describes the token's permissions in words.
 func (t *Token) May() string {
 	switch {
 	case t.Only != "":

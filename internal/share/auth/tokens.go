@@ -26,13 +26,13 @@ const (
 
 // Token identifies a client by its secret.
 type Token struct {
-	Name   string // name for people; "" if it is the only token
-	Line   int    // line number in the token file, from 1; 0 if it comes from no file
-	Tenant string // tenant whose memory the token is for; "" for the server's own home
+	Name   string // name for people ("" if it is the only token)
+	Line   int    // line number in the token file, from 1 (0 if the token does not come from a file)
+	Tenant string // tenant of the memory that the token gives access to ("" for the server's own home)
 	Only   string // "metrics" if the token permits no access to a memory, otherwise ""
 	Rights Permissions
 
-	digest [sha256.Size]byte // digest of the secret; secrets are not stored
+	digest [sha256.Size]byte // digest of the secret (the secret itself is not stored)
 }
 
 // New returns a token with that secret.
@@ -51,8 +51,8 @@ func (t Token) Title() string {
 // Tokens are all accepted tokens.
 type Tokens []Token
 
-// Find returns the token with that secret. Its duration depends neither on the secret nor on the
-// token, because it compares the digests of all tokens, which have the same length.
+// Find returns the token with that secret. Its running time reveals nothing about the tokens,
+// because it always compares the digests of all tokens, which have the same length.
 func (ts Tokens) Find(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	at := -1
@@ -79,10 +79,10 @@ const hashed = "sha256:"
 // Words are separated by spaces or tabs. A value with spaces must be in double quotes (project="old
 // harbor"). A name has at most 64 ASCII letters, digits, dots, dashes and underscores. A secret has
 // at least 16 characters and no spaces, or is written as sha256: and its digest in 64 hexadecimal
-// digits. ro or rw is required. project= and kind= may be repeated; an entry needs one of the
-// values. A word that starts with # starts a comment. Names and secrets must be unique.
+// digits. ro or rw is required. project= and kind= may be repeated, and an entry must have one of
+// the values. A word that starts with # starts a comment. Names and secrets must be unique.
 //
-// only=metrics makes a token that can read /metrics and no memory; ro may be omitted.
+// only=metrics makes a token that can read /metrics but no memory. ro may then be omitted.
 //
 // tenant= makes a token for the memory of that tenant. A line may limit the data of a tenant and
 // its changes per second:

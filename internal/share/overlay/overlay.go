@@ -1,4 +1,5 @@
-// Package overlay reads the entries of a memory and of a second store as one memory.
+// Package overlay presents the entries of a memory and of a second store as a single
+// memory.
 package overlay
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// store combines the entries of an upper store and of a store under it.
+// store combines the entries of an upper store and a lower store.
 type store struct {
 	own          *oxbow.Memory // the memory of the upper store
 	upper, under oxbow.Store
@@ -29,16 +30,16 @@ type store struct {
 	closed atomic.Bool
 
 	mu      sync.Mutex     // guards entries, and is held while they are loaded
-	entries []*oxbow.Entry // entries of under as they are shown, in the order of their IDs
+	entries []*oxbow.Entry // entries of under as they are shown, ordered by ID
 }
 
 var _ oxbow.Watcher = (*store)(nil)
 
 // New returns a read-only memory with the entries of m and of the store under, which must be an
 // [oxbow.Watcher]. If both use the same name, the suffix is appended to the name of the entry in
-// under, repeatedly if necessary. The IDs of entries in under start at 1<<52. The history is that
-// of m, and the index that is stored next to m's store contains only m's entries. Closing the
-// memory closes under. It does not close m, which must stay open until then.
+// under, repeatedly if necessary. The IDs of entries in under start at 1<<52. The history, and
+// the index file next to m's store, contain only m's entries. Closing the memory closes under. It
+// does not close m, which must stay open until then.
 func New(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*oxbow.Memory, error) {
 	o, err := newStore(ctx, m, under, suffix)
 	if err != nil {
@@ -69,7 +70,7 @@ func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix st
 // Upper returns the upper store. The history belongs to it.
 func (o *store) Upper() oxbow.Store { return o.upper }
 
-// Under returns the entries of the lower store as of the last refresh.
+// Under returns the lower store's entries as of the last refresh.
 func (o *store) Under() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,7 +100,7 @@ func (o *store) Refresh(ctx context.Context) error {
 	return o.refreshUnder(ctx)
 }
 
-// refreshUnder updates the entries of the lower store if one of the stores has changed.
+// refreshUnder updates the lower store's entries if either store has changed.
 func (o *store) refreshUnder(ctx context.Context) error {
 	if err := o.under.(oxbow.Watcher).Refresh(ctx); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (o *store) refreshUnder(ctx context.Context) error {
 	return nil
 }
 
-// loadLower returns the entries of the lower store as they are shown. Entries that agents may be given
+// loadLower returns the lower store's entries as they are shown. Entries that agents may be given
 // unasked get their names first, so that no withheld entry can take such a name.
 func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
@@ -148,8 +149,8 @@ func (o *store) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	return all, nil
 }
 
-// uniqueName appends the suffix to the name of a lower-store entry until neither the upper store nor
-// taken has the name.
+// uniqueName appends the suffix to a lower entry's name until neither the upper store nor taken has
+// the name.
 func (o *store) uniqueName(ctx context.Context, e *oxbow.Entry, taken map[string]bool) error {
 	for {
 		_, err := o.upper.Get(ctx, e.Name)

@@ -9,12 +9,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// settleAliases changes the steps so that no alias identifies two entries of the home afterwards. If
-// an entry of the home has to give up an alias, a step is added for it. The report names the aliases
-// that entries lost, and the next push takes them from the server's entries, too.
+// settleAliases changes the steps so that no alias identifies two entries of the home afterwards.
+// It adds a step for each entry of the home that has to give up an alias. The report names the lost
+// aliases, and the next push also removes them from the server's entries.
 //
-// Each home decides equally, by the names and times of creation that the entries have on the server.
-// Otherwise two homes could take the alias from both entries.
+// Each home reaches the same decision, because it uses the entries' names and creation times on the
+// server. Otherwise two homes could take the alias from both entries.
 func (s *session) settleAliases(steps []*step) []*step {
 	byPair := map[*pair]*step{}
 	for _, st := range steps {
@@ -65,8 +65,8 @@ func (s *session) settleAliases(steps []*step) []*step {
 	return steps
 }
 
-// entryAfter returns the home's entry of a pair after its step, or nil if there is none. The step may
-// be nil.
+// entryAfter returns the home's entry of a pair after its step, or nil if the home then has no such
+// entry. The step may be nil.
 func entryAfter(p *pair, st *step) *oxbow.Entry {
 	switch {
 	case st == nil || len(st.ops) == 0:

@@ -1,4 +1,5 @@
-// This file pairs the entries of home and server, by the records of the state and by name.
+// This file pairs the entries of home and server, using the state's records (what was last
+// synchronized) and the entries' names.
 
 package reconcile
 
@@ -9,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pairEntries sets s.pairs to the pairs of entries of both sides.
+// pairEntries sets s.pairs to the pairs of matching entries.
 func (s *session) pairEntries(home, server *side) {
 	for _, e := range home.order {
 		s.taken[oxbow.NormalName(e.Name)] = true
@@ -55,7 +56,7 @@ func (s *session) pairEntries(home, server *side) {
 func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, known := server.byID[r.ID]
-	// The store may be a different one, so do not trust the ID alone.
+	// check the name as well as the ID, because the store may have been replaced
 	if r.ID == 0 || e == nil || (!server.trusted && e.Name != r.Server.Name) {
 		e = server.byName[r.Server.Name]
 	}
@@ -67,10 +68,10 @@ func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) 
 }
 
 // findRenames finds entries that were renamed on one side. A record without an entry on that side
-// is paired with a new entry of the same kind and time of creation, unless several entries qualify
-// or the other side has a different entry with the new name.
+// is paired with a new entry that has the same kind and creation time. It is not paired if several
+// entries qualify or if the other side has a different entry with the new name.
 func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.Entry]bool) {
-	names := map[string]bool{} // names on the server, as far as they are known
+	names := map[string]bool{} // known names on the server
 	for _, e := range server.order {
 		names[e.Name] = true
 	}
@@ -91,8 +92,8 @@ func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.En
 		})
 }
 
-// findMoved finds, for each pair without an entry on one side, the new entry that it became. If
-// several entries were created at the same time, an alias or the content decides.
+// findMoved finds, for each pair that lacks an entry on one side, the new entry that replaced
+// it. If several entries were created at the same time, an alias or the content decides.
 func (s *session) findMoved(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,

@@ -1,9 +1,9 @@
 // This file defines the plan of a run: the changes that it is about to make. The plan is kept in a
 // file until the state file contains the results.
 //
-// The file is stored next to the state file. It consists of lines of JSON: a header with a digest
-// of all other lines, then one line for each step. Like the state, it contains hashes and no texts.
-// A plan is ignored if it is torn, or if the state file has changed since.
+// The file is stored next to the state file. It consists of JSON lines: a header with a digest of
+// all other lines, then a line for each step. Like the state, it contains hashes and no texts. A
+// plan is ignored if it is torn, or if the state file has changed since.
 
 package reconcile
 
@@ -47,7 +47,7 @@ type mark struct {
 // planHeader is the first line of the file.
 type planHeader struct {
 	Version int    `json:"oxbow_plan"`
-	Base    []byte `json:"base,omitempty"` // digest of the state file; empty if there was no file
+	Base    []byte `json:"base,omitempty"` // digest of the state file (empty if the file did not exist)
 	Salt    []byte `json:"salt"`
 	Home    []byte `json:"home,omitempty"`
 	Pull    bool   `json:"pull,omitempty"`
@@ -55,18 +55,19 @@ type planHeader struct {
 	Sum     []byte `json:"sum"` // SHA-256 of all following lines
 }
 
-// planStep is one step of a plan.
+// planStep is a step of a plan.
 type planStep struct {
-	Old    int     `json:"old,omitempty"`    // number of the record that the step replaces, from 1; 0 for a new record
+	// number of the record that the step replaces, from 1 (0 for a new record)
+	Old    int     `json:"old,omitempty"`
 	Name   string  `json:"name"`             // name of the changed entry after the step
 	At     string  `json:"at,omitempty"`     // for a pull: the name of the record's entry in the home
 	Stay   bool    `json:"stay,omitempty"`   // for a pull: the home's entry contains changes that the server lacks
-	Record *record `json:"record,omitempty"` // record after the step; nil if it is deleted
+	Record *record `json:"record,omitempty"` // record after the step (nil if it is deleted)
 }
 
 // WritePlan writes the changes that a run is about to make. Call it from [Options.Record], before
-// anything is changed. If the run is killed before [State.Write], the next run uses the plan to
-// find out what this one did.
+// anything is changed. If the run is killed before [State.Write], the plan tells the next run
+// which changes this run was making.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
 	if s.ahead {
 		if err := s.writeState(fsys, name); err != nil {
@@ -100,7 +101,8 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// readPlan reads the plan that belongs to the state. It does nothing if there is none.
+// readPlan reads the plan that belongs to the state. If no plan exists, it does
+// nothing.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
 	b, err := vfs.ReadFile(fsys, name+planSuffix, maxState)
 	if errors.Is(err, fs.ErrNotExist) {

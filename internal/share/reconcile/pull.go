@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 )
 
-// labelConflict is the key of the label of an entry of which both versions were kept.
+// labelConflict is the key of a label for entries with both versions of a conflicting
+// change.
 const labelConflict = "conflict"
 
 func (s *session) planPull() (steps []*step, err error) {
@@ -84,8 +85,8 @@ func stepRank(s *step) int {
 	return 3
 }
 
-// freeName returns the name of e, or a variant that no other entry of the home has. own is the entry's
-// present name.
+// freeName returns the name of e or, if another entry of the home has the name, a variant. own is
+// the entry's present name.
 func (s *session) freeName(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.taken[name]; n++ {
@@ -200,8 +201,8 @@ func (s *session) merge(st *step, p *pair) error {
 	return nil
 }
 
-// mergedEntry returns the merge of both versions. The common base consists of the content before, and of
-// those aliases and labels that the record knows by hash.
+// mergedEntry returns the merge of both versions. The common base of the merge is the content
+// before, with the aliases and labels that the record knows by hash.
 func (s *session) mergedEntry(p *pair, before string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
@@ -266,8 +267,8 @@ func countChanges(steps []*step) (n int) {
 	return n
 }
 
-// firstSteps returns how many of the steps fit into one change of at most items entries and bytes bytes.
-// It is at least 1.
+// firstSteps returns the number of steps that fit into a change of at most items entries and bytes
+// bytes. It is at least 1.
 func firstSteps(steps []*step, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
@@ -288,8 +289,8 @@ func (s *session) forgetPull() {
 	}
 }
 
-// makePull changes the home in one change and returns its number. The number is 0 if there was
-// nothing to change, or if the home does not number its changes.
+// makePull makes a change of the home and returns its number. The number is 0 if the home was
+// already up to date, or if the home does not number its changes.
 func (s *session) makePull(steps []*step) (seq uint64, err error) {
 	var ops []oxbow.Op
 	for _, st := range steps {
@@ -355,7 +356,7 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	if st.entry != nil {
 		e := written[oxbow.NormalName(st.entry.Name)]
 		if e == nil {
-			e = st.entry // the pull did not change the entry, or the home does not return the entries that it wrote
+			e = st.entry // the pull did not change the entry, or the home does not report the entries that it wrote
 		}
 		st.record.Home = s.st.met(e)
 		if st.stay {

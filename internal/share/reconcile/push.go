@@ -141,10 +141,10 @@ func (s *session) applyPush(steps []*step) error {
 	return failed
 }
 
-// learnVersions reads from the server the IDs and versions of the entries that were sent. A later run needs
-// them to tell a removed entry from one that never arrived. If the server does not answer, the next
-// run reads them. If no other client wrote in the meantime, the next run starts reading after the
-// push.
+// learnVersions asks the server for the IDs and versions of the entries that were sent. With these,
+// a later run can tell whether the server removed an entry or never received it. If the server does
+// not answer, the next run reads them. If no other client wrote in the meantime, the next run
+// starts reading after the push.
 func (s *session) learnVersions() {
 	before, d := s.serverPos, newSide()
 	now, err := s.askPosition()
@@ -180,7 +180,8 @@ func (s *session) learnVersions() {
 	}
 }
 
-// sendSome sends the steps as one change. If the server refuses the change, it sends smaller parts.
+// sendSome sends the steps as a single change. If the server refuses the change, it sends smaller
+// parts.
 func (s *session) sendSome(steps []*step) error {
 	var ops []oxbow.Op
 	for _, st := range steps {

@@ -12,14 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ofMachine reports whether entries of the kind belong to the sessions of one machine. Such entries
-// are not synchronized.
+// ofMachine reports whether entries of this kind belong to sessions on a single machine. Such
+// entries are not synchronized.
 func ofMachine(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
 // errServer is returned for answers that a server must not give.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
 
-// side contains the entries that were read from one side.
+// side contains the entries that were read from the home or from the server.
 type side struct {
 	byName  map[string]*oxbow.Entry
 	byID    map[uint64]*oxbow.Entry // nil for removed entries
@@ -100,7 +100,7 @@ func (s *session) pullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServer reads the changes of the server, or all of its entries if the changes are not
+// readServer reads the server's changes, or all its entries if the changes are not
 // sufficient.
 func (s *session) readServer(homeTrusted bool) (d *side, err error) {
 	s.serverPos, err = s.askPosition()
@@ -241,15 +241,15 @@ func (b *readLimit) check(e *oxbow.Entry) error {
 	}
 	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases,
 		Labels: e.Labels}).Check(); err != nil {
-		// Do not wrap err: the caller did nothing wrong.
+		// do not wrap err, because the caller did nothing wrong
 		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err)
 	}
 	return nil
 }
 
-// contentBefore returns the content that both versions of a pair were derived from, "" if it is not
-// known. Of the contents that the home has had since the last synchronization, it is the last that
-// the server has had, too. This may be newer than the record, if the end of a push was not
+// contentBefore returns the content from which both versions of a pair were derived, or "" if it is
+// unknown. This is the last content, among those that the home had since the last synchronization,
+// that the server also had. This may be newer than the record, if the end of a push was not
 // recorded.
 func (s *session) contentBefore(p *pair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.st.hash(text) == p.record.Content }
@@ -283,16 +283,16 @@ func (s *session) contentBefore(p *pair) (string, error) {
 // mostVersions is the maximum number of versions that are searched.
 const mostVersions = 1000
 
-// newestContent returns the newest content under the names for which is returns true. The bool is false
-// if there is none.
+// newestContent returns the newest content under the names for which is returns true. The bool is
+// false if no content qualifies.
 func (s *session) newestContent(store oxbow.Store, names []string, is func(string) bool) (string, bool, error) {
 	return s.newestVersion(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && is(v.Entry.Content)
 	})
 }
 
-// newestVersion returns the content of the newest version under the names for which is returns true. The
-// bool is false if there is none.
+// newestVersion returns the content of the newest version under the names for which is returns
+// true. The bool is false if no version qualifies.
 func (s *session) newestVersion(store oxbow.Store, names []string, is func(oxbow.Version) bool) (string, bool, error) {
 	h, err := oxbow.HistoryOf(store)
 	if err != nil {

@@ -21,35 +21,35 @@ type Options struct {
 	// Rand is the source of random bytes for salts and IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Record, if it is not nil, is called before the first change, when the state contains the plan
-	// of the run. It should call [State.WritePlan], so that the next run knows what this run did if
-	// it is killed. An error ends the run.
+	// Record, if not nil, is called before the first change, when the state contains the plan of
+	// the run. It should call [State.WritePlan], so that the next run knows the intended changes if
+	// this run is killed. An error ends the run.
 	Record func() error
 
 	// Progress is called with the number of changes made so far.
 	Progress func(done, total int)
 
-	most int // maximum number of entries to read from a server; mostEntries by default
+	most int // maximum number of entries to read from a server (mostEntries by default)
 }
 
-// Report describes what a run has done, even if it failed.
+// Report describes the changes that a run has made, even if the run failed.
 type Report struct {
 	Changes []Change
 	Waiting []Problem // for a push: entries that both sides changed, or that the server refused
 	Kept    []Problem // for a push: entries that [Options.Blocked] blocked
 	Behind  int       // for a push: number of server entries that a pull would change
-	// Number of entries that are missing on one side but were not removed on the other, because a
-	// removal is not certain.
+	// Number of entries that are missing on one side but not removed from the other, because it
+	// is not certain that they were removed on purpose.
 	Returns int
-	// For a pull: aliases that entries of the home did not get or had to give up, because other
-	// entries have them.
+	// For a pull: aliases that were denied to the home's entries, or removed from them, because
+	// other entries have the aliases.
 	Taken []oxbow.TakenAlias
 }
 
-// Change describes the change of an entry on one side.
+// Change describes a changed entry on one side.
 type Change struct {
 	Name     string
-	Was      string // its previous name, if it was renamed
+	Was      string // previous name, if the entry was renamed
 	Verb     oxbow.Verb
 	Conflict bool // both versions were kept
 }
@@ -63,21 +63,21 @@ type Problem struct {
 // ErrBoth is the reason for an entry that has to be pulled before it can be pushed.
 var ErrBoth = errors.New("both sides changed it")
 
-// Limits of the data that is read from one server.
+// Limits for the data read from a server.
 const (
 	mostEntries  = 1 << 20
 	mostBytes    = 1 << 30
 	mostPosition = 4 << 10 // bytes
 )
 
-// Limits of one change.
+// Limits for a change.
 const (
 	pullBytes = 32 << 20
 	pushItems = 500
 	pushBytes = 4 << 20
 )
 
-// session is the working data of one pull or push.
+// session is the working data of a pull or push.
 type session struct {
 	ctx          context.Context
 	home, server oxbow.Store
@@ -87,8 +87,8 @@ type session struct {
 	rep          Report
 
 	pairs     []*pair
-	homePos   oxbow.Position  // position after the home was read; "" if the home has no positions
-	serverPos oxbow.Position  // position before the server was read; "" if the server has no positions
+	homePos   oxbow.Position  // position in the home's history after reading it ("" if the home has no positions)
+	serverPos oxbow.Position  // position in the server's history before reading it ("" if the server has no positions)
 	mark      mark            // identifies the changes of this pull
 	taken     map[string]bool // names in the home after the planned steps
 	undone    bool            // the last pull was undone
@@ -100,19 +100,19 @@ type session struct {
 	met     []*record           // new records
 }
 
-// change is the kind of change of an entry on one side since the last synchronization.
+// change tells how an entry changed on one side since the last synchronization.
 type change uint8
 
 const (
-	absent    change = iota // the side has no such entry, and never had one
+	absent    change = iota // the side does not have the entry and never had it
 	unchanged               // as at the last synchronization
 	changed
 	gone
 )
 
-// pair consists of the versions of one entry on both sides.
+// pair consists of both sides' versions of an entry.
 type pair struct {
-	record *record      // nil if the entry was never synchronized, or if the record is not trusted
+	record *record      // what the sides had at the last synchronization (nil if unknown or untrusted)
 	old    *record      // record in the state
 	home   *oxbow.Entry // nil if the home does not have the entry
 	server *oxbow.Entry // nil if the server does not have the entry, or has not changed it
@@ -120,13 +120,13 @@ type pair struct {
 	there  change       // on the server
 }
 
-// step is the planned change of one entry in a run.
+// step is a planned change of an entry.
 type step struct {
 	ops    []oxbow.Op
 	size   int
 	change Change
-	record *record      // record after the step; nil if it is deleted
-	old    *record      // record before the step; nil if there was none
+	record *record      // record after the step (nil if it is deleted)
+	old    *record      // record before the step (nil if the entry is new)
 	entry  *oxbow.Entry // entry of the home, after a pull or before a push
 	met    *oxbow.Entry // entry of the server, for a pull
 	pair   *pair        // for a pull
@@ -173,7 +173,8 @@ func (s *session) takeSettled() {
 	s.settled, s.met = map[*record]*record{}, nil
 }
 
-// storePosition returns the position of a store in its history, "" if the store has no positions.
+// storePosition returns the store's current position in its history, or "" if the store has no
+// positions.
 func storePosition(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
 	q, ok := store.(oxbow.Sequencer)
 	if !ok {

@@ -1,5 +1,5 @@
-// This file finds out what a killed run did, so that the next run does not mistake its changes for
-// changes of both sides.
+// This file finds out which changes a killed run made, so that the next run does not mistake them
+// for changes by both sides.
 
 package reconcile
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// stampContext gives the changes of a pull a session ID, unless the context has one, so that they can be
-// found in the home's history.
+// stampContext adds a session ID to the context, unless it has one, so that the changes of this
+// pull can be found in the home's history.
 func (s *session) stampContext() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
@@ -48,7 +48,7 @@ func (s *session) announcePush(steps []*step) error {
 	return s.o.Record()
 }
 
-// unfinishedPull returns the plan of those steps of a pull that change an entry and are not done.
+// unfinishedPull returns a plan with the remaining steps of a pull that change an entry.
 func (s *session) unfinishedPull(steps []*step) *plan {
 	unfinished := unfinishedSteps(steps)
 	p := s.unfinishedPush(steps)
@@ -75,8 +75,8 @@ func unfinishedSteps(steps []*step) (unfinished []*step) {
 	return unfinished
 }
 
-// unfinishedPush returns the plan of those steps of a push that change an entry and are not done. A
-// step refers to its record by number.
+// unfinishedPush returns a plan with the remaining steps of a push that change an entry. A step
+// refers to its record by number.
 func (s *session) unfinishedPush(steps []*step) *plan {
 	number := map[*record]int{}
 	for i, r := range s.st.records {

@@ -1,18 +1,18 @@
 // This file implements pull and push.
 
 // Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that
-// both sides made since they were last synchronized, with the rules of package team.
+// both sides made since the last synchronization, by the rules of package team.
 //
 // [Pull] changes only the home, [Push] only the server. Labels and aliases are merged as sets,
 // contents line by line. If both sides changed the same lines, both texts are kept and get the
 // label conflict. A change wins over a removal. A rename is a removal and a new entry that was
-// created at the same nanosecond. If only one side changed an entry, its version is used. If both
-// sides gave an alias to different entries, the entry that was created first keeps it.
+// created at the same nanosecond. If only one side changed an entry, that side's version is used.
+// If both sides gave an alias to different entries, the entry that was created first keeps it.
 //
-// A [State] records what both sides had when they were last synchronized. Without it nothing is
-// lost, but removed entries may reappear. The same happens if a side's history was rewritten or
-// belongs to a different store, because a removal is trusted only if the history continues from the
-// last synchronization.
+// A [State] records what both sides had when they were last synchronized. If the state is lost,
+// entries are never lost, but removed entries may reappear. The same happens if a side's history
+// was rewritten or belongs to a different store, because a removal is trusted only if the history
+// continues from the last synchronization.
 package reconcile
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Pull merges the server's changes into the home. The changes get the source of ctx. Pull makes one
-// change of the home for every 32 MiB of contents, so usually one.
+// Pull merges the server's changes into the home. The changes get the source of ctx. Usually, Pull
+// makes a single change in the home. It makes another for every 32 MiB of contents.
 func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := begin(ctx, home, server, st, o)
 	if err != nil {

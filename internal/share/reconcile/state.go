@@ -1,10 +1,11 @@
 // This file stores the state of a reconciliation: what both sides had when they were last
 // synchronized.
 //
-// The file consists of lines of JSON: a header with a digest of all other lines, and a record for
-// each entry. It contains only salted hashes of contents, aliases and labels, so that it keeps no
-// text that is later redacted in a memory. Of a torn file, at most the header is used. Two sides
-// without records are merged as if they had never been synchronized, and nothing is lost.
+// The file consists of JSON lines: a header with a digest of all other lines, and a record for
+// each entry. It contains only salted hashes of contents, aliases and labels, so that redacting a
+// text in the memory does not leave a copy here. If the file is torn, at most the header is used.
+// Without records, the two sides are merged as if they had never been synchronized, and nothing
+// is lost.
 
 package reconcile
 
@@ -32,19 +33,19 @@ const stateVersion = 1
 // maxState is the maximum size of the file, in bytes.
 const maxState = 1 << 30
 
-// State contains what is known about a server. The zero value is the state of a server that was
+// State contains the data recorded about a server. The zero value is for a server that was
 // never contacted.
 type State struct {
 	URL string
 
 	salt    []byte
-	server  oxbow.Position // the records include the server's changes up to this position; "" if unknown
-	home    oxbow.Position // position of the home at the last synchronization; "" if unknown
+	server  oxbow.Position // the records include the server's changes up to this position ("" if unknown)
+	home    oxbow.Position // position of the home at the last synchronization ("" if unknown)
 	pulls   []uint64       // numbers of the home's changes that the last pull made
 	before  oxbow.Position // value of server before that pull
 	records []*record
 
-	base    []byte // digest of the file's header; nil if there is no file
+	base    []byte // digest of the file's header (nil if the file does not exist)
 	ahead   bool   // the state contains results of a killed run that the file lacks
 	plan    *plan  // changes that this run, or a killed run, is about to make
 	hasPlan bool   // there is a plan file
@@ -71,23 +72,24 @@ type record struct {
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`
 
-	// Hashes of the server's version, as the base of a merge.
+	// Hashes of the server's version, which a merge uses as its base.
 	Content string   `json:"content"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 
 	Pulled bool    `json:"pulled,omitempty"` // the last pull wrote the entry
-	Before *record `json:"before,omitempty"` // record before that pull; nil if there was none
-	// That pull removed the entry; the record is kept in case the pull is undone.
+	Before *record `json:"before,omitempty"` // record before that pull (nil if the entry was new)
+	// That pull removed the entry. The record is kept in case the pull is undone.
 	Gone bool `json:"gone,omitempty"`
 }
 
-// entryIdentity describes an entry on one side.
+// entryIdentity identifies an entry and its version on one side.
 type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
 	Created int64      `json:"created"` // nanoseconds since 1970
-	// Hash of the whole entry; "" if this side has changes that the other lacks.
+	// Hash of the whole entry, or "" if this side has changes that the other
+	// side lacks.
 	Hash string `json:"hash,omitempty"`
 }
 
@@ -128,8 +130,8 @@ func (s *State) hashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash returns the hash of the parts of an entry that are synchronized. Stamps are left out,
-// because each side has its own.
+// entryHash returns a hash of the synchronized parts of an entry. Stamps, which record a side's
+// own circumstances, are left out.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutStamps(e.Labels))
@@ -163,9 +165,9 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 	return out
 }
 
-// ReadState reads a state from a file, and the plan of a killed run if there is one. If the file is
-// torn, only the URL in the header is used, if it can be read. If there is no file, ReadState
-// returns the zero value. If a later version of oxbow wrote the file, the error matches
+// ReadState reads a state from a file, and the plan of a killed run if the plan file exists. If the
+// file is torn, only the URL in the header is used, if it can be read. If the file does not exist,
+// ReadState returns the zero value. If a later version of oxbow wrote the file, the error matches
 // [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
 	s := &State{}
@@ -217,7 +219,8 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// digest returns the digest of the first line, which contains the digest of the other lines.
+// digest returns the digest of the first line, which in turn contains the digest of the
+// other lines.
 func digest(line []byte) []byte {
 	sum := sha256.Sum256(line)
 	return sum[:]

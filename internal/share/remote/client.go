@@ -25,19 +25,20 @@ import (
 
 // Options configure a client. Nil and zero fields mean the default.
 type Options struct {
-	// Client sends the requests. The default is a client of its own without a timeout, because the
-	// contexts have one. Redirects are never followed.
+	// Client sends the requests. The default is a separate client without a timeout, because
+	// requests end with their contexts. Redirects are never followed.
 	Client *http.Client
 
 	// Rand is the source of random bytes for op IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Claimed is what the program claims about itself, for changes whose context has no source.
+	// Claimed is the program's own description of itself, recorded with changes if their
+	// context has no source.
 	Claimed oxbow.Claim
 
 	// Later is called if the server asks the client to try again later. It should wait and return
-	// nil to send the request again. If it returns an error, or if it is nil, the call fails with
-	// the server's error, which wraps a [*LaterError].
+	// nil to send the request again. If Later is nil or returns an error, the call fails with the
+	// server's error, which wraps a [*LaterError].
 	Later func(ctx context.Context, after time.Duration) error
 }
 
@@ -46,8 +47,8 @@ type Options struct {
 //
 // A change that fails with [oxbow.ErrUnknownOutcome] may have been made, because its answer was
 // lost. If the server's store keeps op IDs, Apply sends such a change a second time, and the op ID
-// ensures that it is made only once. If the context has no op ID ([oxbow.WithOpID]), Apply creates
-// one.
+// ensures that it is made only once. If the context does not have an op ID ([oxbow.WithOpID]),
+// Apply creates an ID.
 type Store struct {
 	link    link
 	claimed oxbow.Claim
@@ -92,7 +93,9 @@ func Open(address, token string, o *Options) (*Store, error) {
 		client = *opts.Client
 	} else {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConnsPerHost = transport.MaxIdleConns // all connections go to the same host
+		// allow as many idle connections to this host as in total, because all connections go
+		// to it
+		transport.MaxIdleConnsPerHost = transport.MaxIdleConns
 		client.Transport = transport
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

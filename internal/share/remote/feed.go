@@ -1,4 +1,4 @@
-// This file numbers the events of stores that have no sequence of changes of their own.
+// This file numbers the events of stores that do not number their changes.
 
 package remote
 
@@ -63,7 +63,7 @@ func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// feed stores the last events of a store. A position in the feed consists of the feed's ID (16
+// feed keeps the last events of a store. A position in the feed consists of the feed's ID (16
 // bytes), which changes after a reset, and the number of events (8 bytes, big-endian).
 type feed struct {
 	store oxbow.Watcher
@@ -140,7 +140,8 @@ func (f *feed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta,
 	}
 }
 
-// eventsAfter returns the events after a position. It returns false if not all of them are stored.
+// eventsAfter returns the events after a position. It returns false if the feed has already
+// dropped some of these events.
 func (f *feed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -44,7 +44,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	return s.events.refresh(ctx)
 }
 
-// Limits of the changes that are collected for one event. If there are more, the event is a reset.
+// Limits for the changes that are collected for an event. If there are more, the event is a reset.
 const (
 	maxDeltas     = 100_000
 	maxDeltaBytes = 64 << 20
@@ -58,15 +58,16 @@ type follower struct {
 	store    *Store
 	watchers watch.List[oxbow.Event]
 
-	// turn is a lock: whoever receives from it may use the fields below, and must send to it
-	// afterwards. Unlike a mutex, it can be waited for with a context.
+	// turn is a lock. Receiving from it gives the right to use the fields below, and the
+	// receiver must send to it afterwards. Unlike a mutex, a goroutine can stop waiting for
+	// it when a context is done.
 	turn  chan struct{}
 	sound bool // place is a valid position of the server
 	place oxbow.Position
 }
 
-// knownPosition returns the position up to which events were sent. It returns nil if there are no watchers,
-// or if the position is not known now.
+// knownPosition returns the position up to which events were sent. It returns nil if the store has
+// no watchers, or if the position is unknown.
 func (f *follower) knownPosition() *wirePosition {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -134,10 +135,10 @@ func (f *follower) refresh(ctx context.Context) error {
 	return nil
 }
 
-// readApplied reads the answer to a change. It returns the change, which is empty if the server did not
-// return it, and sends the change's events. Unless from is nil, the answer contains the changes
-// after that position. If other events were sent in the meantime, readApplied requests the changes
-// instead.
+// readApplied reads the server's answer to a change. It returns the change, or an empty change if
+// the server did not report it, and sends the change's events. Unless from is nil, the answer
+// contains the changes after that position. If other events were sent in the meantime, readApplied
+// requests the changes instead.
 func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wirePosition) (made oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error
@@ -183,7 +184,7 @@ func (f *follower) send(e oxbow.Event) {
 	}
 }
 
-// readDeltas reads the changes in the rest of an answer, and returns them with the position after them.
+// readDeltas reads the changes in the rest of an answer. next is the position after these changes.
 func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
 	for size := 0; ; {

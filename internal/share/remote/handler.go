@@ -22,9 +22,9 @@ import (
 const maxRequest = 4 << 20
 
 // Handler serves the routes below /api/v1/store/. open returns the store for a request and a
-// context whose source is stamped on changes, or an error that refuses the request. It is
-// responsible for access control: the handler does everything that the store allows. log receives
-// those details of failures that clients must not see; it may be nil.
+// context whose source is stamped on changes, or an error that refuses the request. Access
+// control is the responsibility of open, because the handler allows every operation that the
+// store allows. log, which may be nil, receives details of failures that clients must not see.
 func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error), log *slog.Logger) http.Handler {
 	h := &handler{open: open, feeds: newFeeds(), log: log}
 	return http.HandlerFunc(h.serve)
@@ -36,7 +36,7 @@ type handler struct {
 	log   *slog.Logger // may be nil
 }
 
-// route describes one path.
+// route describes a path of the API.
 type route struct {
 	method string
 	params []string // allowed query parameters
@@ -61,7 +61,7 @@ var routes = map[string]route{
 	"restore":  {http.MethodPost, nil, (*call).restore},
 }
 
-// call is one request.
+// call is a request being served.
 type call struct {
 	ctx   context.Context
 	w     http.ResponseWriter

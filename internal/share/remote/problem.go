@@ -18,14 +18,14 @@ import (
 )
 
 // Problem is an error in the form of an application/problem+json document. Programs should examine
-// Code. The fields below it are those of the error types of package oxbow.
+// Code. The fields below Code correspond to the error types of package oxbow.
 type Problem struct {
 	Type   string `json:"type"`   // always "about:blank"
 	Title  string `json:"title"`  // the same for all problems with this code
 	Status int    `json:"status"` // HTTP status
 	Detail string `json:"detail"` // a sentence without a final period
 	Code   string `json:"code"`
-	Remedy string `json:"remedy,omitempty"` // advice about what to do next; optional
+	Remedy string `json:"remedy,omitempty"` // optional advice about what to do next
 
 	Field  string `json:"field,omitempty"` // for invalid: the refused field
 	Value  string `json:"value,omitempty"`
@@ -36,8 +36,8 @@ type Problem struct {
 	Alias string   `json:"alias,omitempty"` // for ambiguous and alias_taken
 	Owner string   `json:"owner,omitempty"` // for alias_taken
 	Want  uint64   `json:"want,omitempty"`  // for conflict: the expected version
-	Have  uint64   `json:"have,omitempty"`  // for conflict: the present version, 0 if there is none
-	Limit int64    `json:"limit,omitempty"` // for too_large: the maximum size in bytes; for quota: the maximum
+	Have  uint64   `json:"have,omitempty"`  // for conflict: the present version (0 if the entry does not exist)
+	Limit int64    `json:"limit,omitempty"` // maximum, for too_large in bytes, for quota in the unit of the quota
 	Bound string   `json:"bound,omitempty"` // for quota: the name of the limit
 	Retry int      `json:"retry,omitempty"` // for quota: the number of seconds after which a repetition may succeed
 
@@ -51,7 +51,7 @@ var codes = []struct {
 	code   string
 	status int
 	title  string
-	err    error // error that the code stands for, on server and client
+	err    error // error that the code represents, on server and client
 }{
 	{
 		"unknown_outcome",
@@ -113,7 +113,7 @@ func ProblemOf(err error) Problem {
 // serverPath matches the beginning of an absolute path on the server's machine.
 var serverPath = regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
 
-// hideFileNames removes file names of the server from the detail of a server failure.
+// hideFileNames removes the server's file names from the detail of a server failure.
 func (p *Problem) hideFileNames(err error) {
 	if (p.Status < 500 && p.Code != "read_only" && p.Code != "position") || !serverPath.MatchString(p.Detail) {
 		return
@@ -176,7 +176,8 @@ func (p Problem) Err() error {
 	return &answeredError{p, err}
 }
 
-// knownError returns the error of package oxbow for the document, or nil if there is none.
+// knownError returns the error of package oxbow that corresponds to the document, or nil
+// if none does.
 func (p Problem) knownError() error {
 	var err error
 	for _, c := range codes {
@@ -206,7 +207,7 @@ func (p Problem) knownError() error {
 // answeredError is an error with the server's text.
 type answeredError struct {
 	problem Problem
-	err     error // nil if there is no such error in package oxbow
+	err     error // nil if package oxbow has no such error
 }
 
 func (e *answeredError) Error() string {

@@ -22,7 +22,7 @@ import (
 // prefix is the path of a store's routes on a server.
 const prefix = "/api/v1/store/"
 
-// Limits of the answers of a server, in bytes.
+// Limits for a server's answers, in bytes.
 const (
 	maxProblem  = 64 << 10
 	maxDocument = maxLine
@@ -69,8 +69,8 @@ func (k *link) read(ctx context.Context, method, route string, body []byte) (*ht
 	}
 }
 
-// change sends the JSON document of a change. prefer is the value of the Prefer header, or "". If
-// there is no answer, the error is a lostError, unless the connection could not be established.
+// change sends a JSON document with a change. prefer is the value of the Prefer header, or "". If
+// no answer arrives, the error is a lostError, unless the connection could not be established.
 func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
@@ -90,7 +90,8 @@ func (k *link) isLater(err error) bool {
 	return k.later != nil && errors.As(err, new(*LaterError))
 }
 
-// waitForServer waits for the time that the server asked for. It returns false if it did not wait.
+// waitForServer waits as long as the server asked for in err. It returns false if it did not wait,
+// because the error does not ask for it or ctx is done.
 func (k *link) waitForServer(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*LaterError](err)
 	return ok && k.later != nil && ctx.Err() == nil && k.later(ctx, e.After) == nil

@@ -170,8 +170,8 @@ func (c *call) stats() error {
 	return c.writeAnswer(wireStats(n))
 }
 
-// sequencer returns the store as a sequence of changes. If the store has none, it uses a feed of
-// the store's events.
+// sequencer returns the store as a sequence of changes. If the store does not number its
+// changes, sequencer uses a feed of the store's events.
 func (c *call) sequencer() (sequencer, error) {
 	switch s := c.baseStore().(type) {
 	case oxbow.Sequencer:

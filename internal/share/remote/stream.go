@@ -1,5 +1,5 @@
-// This file reads and writes streams: one JSON object per line, with a last line that confirms that
-// the stream is complete.
+// This file reads and writes streams. A stream has a JSON object on each line, and its last line
+// confirms that the stream is complete.
 //
 //	{"entry":{"id":1,"name":"deploy",…}}
 //	{"entry":{"id":4,"name":"port",…}}
@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// line is one line of a stream. Exactly one of its fields is set.
+// line is a line of a stream. Exactly one of its fields is set.
 type line struct {
 	Entry   *wireEntry   `json:"entry,omitempty"`
 	Change  *wireChange  `json:"change,omitempty"`
@@ -35,12 +35,12 @@ type line struct {
 
 // wireEnd is the last line of a complete stream.
 type wireEnd struct {
-	Count    int    `json:"count"` // number of lines before this one
+	Count    int    `json:"count"` // number of preceding lines
 	Position []byte `json:"position,omitempty"`
 }
 
-// maxLine is the maximum length of a line, in bytes: a content in which each byte is escaped, and
-// the rest of an entry.
+// maxLine is the maximum length of a line in bytes. It allows a content of maximum length with
+// every byte escaped, plus the rest of an entry.
 const maxLine = 6*oxbow.MaxContent + 1<<20
 
 // slowest is the time in which a client must receive some kilobytes of a stream.
@@ -67,7 +67,8 @@ func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
 // Write writes to the client. It limits the time, because a slow client would block the reader of
 // the store.
 func (s *streamWriter) Write(b []byte) (int, error) {
-	// Ignore the error: a response recorder in a test has no deadline.
+	// ignore the error, because a test's response recorder does not support
+	// deadlines
 	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(slowest))
 	s.begin()
 	return s.w.Write(b)
@@ -184,8 +185,8 @@ func (s *streamReader) read() ([]byte, error) {
 	}
 }
 
-// These methods read one kind of line. They return io.EOF after the last line, and an error if the
-// lines are not in the order that the store interfaces require.
+// Each of these methods reads a certain kind of line. They return io.EOF after the last line, and
+// an error if the lines are not in the order that the store interfaces require.
 
 func (s *streamReader) entry(after uint64) (oxbow.Entry, error) {
 	l, err := s.next()
@@ -251,6 +252,6 @@ func (s *streamReader) change(before uint64) (oxbow.Change, error) {
 	return c, nil
 }
 
-// maxChange is the maximum size, in bytes, of the contents of one change, plus 256 bytes for each
-// version. The engine's limit for an encoded change is lower.
+// maxChange is the maximum size of a change in bytes, counting the contents and 256 bytes for
+// each version. The engine's limit for an encoded change is lower.
 const maxChange = 1 << 29

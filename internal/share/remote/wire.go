@@ -46,8 +46,8 @@ type wireTerm struct {
 	Not    bool     `json:"not,omitempty"`
 }
 
-// toWireFilter leaves out values that are not UTF-8, because no entry has them and JSON would
-// change them.
+// toWireFilter leaves out values that are not UTF-8, because an entry cannot have them and
+// JSON would change them.
 func toWireFilter(f oxbow.Filter) wireFilter {
 	w := wireFilter{After: text.NearestTime(f.After), Before: text.NearestTime(f.Before)}
 	for _, t := range f.Terms {

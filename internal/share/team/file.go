@@ -1,5 +1,5 @@
-// This file reads and writes the file of an entry, in the format of package mdtree, with limits and
-// a file name.
+// This file reads and writes an entry's file in the format of package mdtree, and enforces limits
+// and the form of the file name.
 
 package team
 
@@ -15,7 +15,7 @@ import (
 
 // Limits of files.
 const (
-	maxContent = 16 << 10 // bytes of an entry's content; a merge that keeps two texts may result in more
+	maxContent = 16 << 10 // maximum size of an entry's content in bytes (a merge that keeps both texts may exceed it)
 	maxFile    = 64 << 10 // bytes of a file, including names and labels
 	maxFiles   = 20_000   // number of files in a directory that are read
 )
@@ -54,8 +54,8 @@ func fileName(at time.Time, random [10]byte) string {
 	return string(id[:]) + extension
 }
 
-// parse parses the file of an entry. It accepts CRLF line ends if all lines have them, because git
-// may write them on Windows. notes describe the parts that were left out.
+// parse parses an entry's file. It accepts CRLF line ends if the whole file uses them, because git
+// may convert files on Windows. notes describe parts that were ignored.
 func parse(text string) (e oxbow.Entry, notes []string, err error) {
 	if len(text) > maxFile {
 		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(text), maxFile)

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Identity returns the name under which the trust in a repository is stored. It is the URL of its
-// remote, so that trust applies to all clones, or the path of its root directory if there is no
-// remote.
+// Identity returns the name under which the user's trust in the repository is stored. This is the
+// URL of the remote, so that trust applies to all clones. A repository without a remote is
+// identified by the path of its root directory.
 //
 // URLs with ssh and https are equivalent if host and path are equal, because hosts that offer both
 // serve the same repository. URLs of protocols that do not authenticate the host, such as http,

@@ -1,4 +1,5 @@
-// This file finds problems in team files. It needs neither git nor a home nor trust.
+// This file finds problems in team files. It works without git, a home or trust in
+// the repository.
 
 package team
 
@@ -15,7 +16,7 @@ import (
 
 // Finding is a problem in a file.
 type Finding struct {
-	File string // file name in the directory; "" for the directory itself
+	File string // file name in the directory ("" for the directory itself)
 	What string
 	Mend string
 }
@@ -26,12 +27,12 @@ type File struct {
 	Entry oxbow.Entry
 }
 
-// conflictLabel is the key of a label of entries for which a merge kept both versions.
+// conflictLabel is the key of a label for entries in which a merge kept both versions.
 const conflictLabel = "conflict"
 
-// Lint reads all files in a directory. It returns the entries, in the order of their files, and the
-// problems it found. Files that are not meant as entries are ignored. It returns an error if the
-// directory cannot be read.
+// Lint reads all files in a directory. It returns the entries, in file order, and the problems it
+// found. Files that are not meant as entries are ignored. It returns an error if the directory
+// cannot be read.
 func Lint(dir string) (files []File, wrong []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
@@ -89,7 +90,7 @@ func (l *linter) settings(t *Tree) {
 	}
 }
 
-// lintFile reads a file that is an entry or was probably meant as one.
+// lintFile checks a file that is an entry or was probably meant to be an entry.
 func (l *linter) lintFile(d os.DirEntry) {
 	name := d.Name()
 	switch {

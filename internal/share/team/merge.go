@@ -1,20 +1,20 @@
 // This file implements git's merge driver for team files: it merges three versions of an entry by
 // meaning.
 //
-// Labels and aliases are merged as sets: a value that one side added is added, and a value that one
+// Labels and aliases are merged as sets. A value that one side added is added, and a value that one
 // side removed is removed. The content is merged line by line. If both sides changed the same or
 // adjacent lines, both texts are kept in the entry, between comments, and the entry gets the label
-// conflict:content. The two texts are not written to separate files, because a merge driver writes
-// only one file. A second file would be untracked, would be in no merge commit, would obstruct the
-// next merge, and would be missing if git merges without a working tree.
+// conflict:content. The two texts are not written to separate files, because a merge driver can
+// write only a single file. Another file would be untracked and missing from merge commits, would
+// obstruct the next merge, and could not be written if git merges without a working tree.
 //
 // The order of merges does not matter. A version is treated as a set of changes to the base. A
-// merge is the union of two sets, and a conflict contains the complete text of each of its changes,
-// so that the next merge can find them again. This is limited by the comparison of lines, which is
-// ambiguous if lines are repeated.
+// merge is the union of two such sets. A conflict contains the complete text of each of its
+// changes, so that the next merge can find them again. This is limited by the comparison of lines,
+// which is ambiguous if lines are repeated.
 //
-// If one side deleted the file and the other changed it, git reports a conflict that the user has
-// to resolve. A file that is not a valid entry is merged by git line by line.
+// If one side deleted the file and the other side changed it, git reports a conflict that the user
+// has to resolve. A file that is not a valid entry is merged by git line by line.
 
 package team
 
@@ -103,7 +103,7 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		return l.Key != "status" || slices.Contains(o.Labels, l)
 	}); len(both) > 1 {
-		conflicts["status"] = true // a change by only one side has replaced the status of the base
+		conflicts["status"] = true // the status of the base was replaced, although only one side changed it
 	}
 	lines, two, err := mergeLines(splitLines(o.Content), splitLines(a.Content), splitLines(b.Content))
 	if err != nil {
@@ -119,8 +119,8 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	return e, nil
 }
 
-// mergeSets returns the values of base that are in both a and b, in their order, followed by the
-// values of all that are not in base, sorted.
+// mergeSets returns the values of base that both a and b contain, in the order of base, followed
+// by the other values in all, sorted.
 func mergeSets[T comparable](base, a, b, all []T) (out []T) {
 	for _, v := range base {
 		if slices.Contains(a, v) && slices.Contains(b, v) {
@@ -151,7 +151,7 @@ func splitLines(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// change is a replacement of lines of the base.
+// change is a replacement of some lines of the base.
 type change struct {
 	from, to int // lines of the base, without to
 	text     []string
@@ -167,8 +167,8 @@ func (c change) compare(d change) int {
 	return slices.Compare(c.text, d.text)
 }
 
-// mergeLines returns the lines of base with the changes of both sides. two is true if there are
-// changes of which both texts were kept.
+// mergeLines applies both sides' changes to the lines of base. two is set if both texts were
+// kept for a change.
 func mergeLines(base, a, b []string) (out []string, two bool, err error) {
 	ca, err := changesFrom(base, a)
 	if err != nil {
@@ -225,8 +225,8 @@ func isConflictLine(s string) bool {
 	return s == conflictOpen || s == conflictOr || s == conflictClose
 }
 
-// changesFrom returns the changes from the base to a version. For a conflict in the version, it
-// returns the changes of each of the texts.
+// changesFrom returns the changes from the base to a version. If the version contains a
+// conflict, it returns the changes for each of the conflict's texts.
 func changesFrom(base, side []string) (out []change, err error) {
 	var kept [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
@@ -259,9 +259,9 @@ func changesFrom(base, side []string) (out []change, err error) {
 	return out, nil
 }
 
-// isCovered reports whether one text of a conflict contains only changes that another text contains,
-// too, for example because it is the text of the base. Then a list of changes could not represent
-// this text.
+// isCovered reports whether a text in a conflict contains only changes that another text of the
+// conflict also contains, for example because it equals the base. A list of changes could not
+// represent such a text.
 func isCovered(all [][]change) bool {
 	for i, a := range all {
 		for j, b := range all {
@@ -284,16 +284,16 @@ func conflictLines(texts [][]string) (out []string) {
 	return append(out, conflictClose)
 }
 
-// place is the line that replaces a conflict in a text. A content cannot contain a NUL. The line of
-// conflict number n consists of n+1 NULs.
+// place is a placeholder line that replaces a conflict in a text. A content cannot contain a NUL.
+// The line for conflict number n consists of n+1 NULs.
 const place = "\x00"
 
 func isPlace(s string) bool { return strings.HasPrefix(s, place) }
 
 func placeNumber(s string) int { return len(s) - 1 }
 
-// cutConflicts replaces each conflict in a text by a place, and returns the texts of each conflict.
-// A conflict without an end is not replaced.
+// cutConflicts replaces each conflict in a text by its placeholder line, and returns the texts of
+// each conflict. Conflicts without an end marker are not replaced.
 func cutConflicts(side []string) (out []string, kept [][][]string) {
 	for i := 0; i < len(side); i++ {
 		end := -1

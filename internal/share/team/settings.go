@@ -21,7 +21,7 @@ const settingsVersion = "1"
 
 // settings is the content of team.yaml.
 type settings struct {
-	Branch string // reviewed branch of the remote; "" for the remote's default branch
+	Branch string // reviewed branch of the remote (if empty, the remote's default branch)
 }
 
 // parseSettings parses team.yaml: a mapping with the keys version and branch. file is its path, for

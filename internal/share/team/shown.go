@@ -26,7 +26,7 @@ var unproven = []string{"pinned", "process", oxbow.LabelVerified}
 // Shown presents the entries of team files as a store. The source of reviewed entries has the actor
 // [oxbow.Team] and names the branch and its commit. Other entries are imported and tainted, because
 // an agent that can write files could have written them. Entries that the user shared on this
-// machine and that have not changed since are not tainted.
+// machine are not tainted as long as they have not changed.
 type Shown struct {
 	files    *Store
 	prints   func() map[string]bool // hashes of the entries that the user shared
@@ -40,8 +40,8 @@ type Shown struct {
 
 var _ oxbow.Watcher = (*Shown)(nil)
 
-// Show returns the entries of files, and closes files when it is closed. prints returns the hashes
-// of the entries that the user has shared so far; nil means none.
+// Show presents the entries of files, and closes files when it is closed. prints returns the
+// hashes of all entries that the user has shared, and may be nil.
 func Show(files *Store, prints func() map[string]bool) *Shown {
 	if prints == nil {
 		prints = func() map[string]bool { return nil }
@@ -85,8 +85,8 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// shownEntry returns an entry as it is shown. Its version depends on whether it is reviewed or shared by
-// the user, so that a change of this state counts as a change of the entry.
+// shownEntry returns an entry as it is shown. An entry's version depends on whether it is reviewed
+// or shared by the user, so that a change of this state counts as a change of the entry.
 func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
 	own := !reviewed && prints[Print(e)]
 	e.Version &^= 3

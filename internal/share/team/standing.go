@@ -23,7 +23,7 @@ const remote = "origin"
 
 // Upstream is the reviewed branch, in the state that this clone last fetched.
 type Upstream struct {
-	Branch string // for example origin/main; "" if there is none, so that no file is reviewed
+	Branch string // for example origin/main ("" if none exists, so that no file is reviewed)
 	Commit string // "" if this clone does not have the branch
 }
 
@@ -72,8 +72,8 @@ func (s *Store) preferReviewed(ctx context.Context) func(file, text string) bool
 	}
 }
 
-// Commit returns the abbreviated commit of the reviewed branch that last changed or merged the file
-// of an entry, or "" if there is none.
+// Commit returns the abbreviated hash of the commit on the reviewed branch that last changed or
+// merged the entry's file. It returns "" if no commit did.
 func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	if err != nil {
@@ -116,8 +116,8 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 	return blobs, up, err
 }
 
-// defaultBranch returns the default branch of the remote, in the state that this clone last
-// fetched. It returns the zero Upstream if there is none.
+// defaultBranch returns the remote's default branch as this clone last fetched it. It
+// returns the zero Upstream if the branch is unknown.
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	for _, name := range defaults {
 		up = Upstream{Branch: remote + "/" + name}
@@ -132,9 +132,9 @@ func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	return Upstream{}, nil
 }
 
-// ReviewedCommit returns the commit of a repository's reviewed branch, in the state that this clone
-// last fetched, or "" if there is none. The team files at the root of the working tree determine
-// the branch, as for [Store.Reviewed].
+// ReviewedCommit returns the current commit of a repository's reviewed branch as this clone last
+// fetched it, or "" if it is unknown. As for [Store.Reviewed], the team files at the root of the
+// working tree name the branch.
 func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(Dir))); err != nil {
 		up, err := defaultBranch(repo)
@@ -148,7 +148,7 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	return up.Commit, err
 }
 
-// commitFiles returns the blob names of the team files of a commit. It caches the last result for each
+// commitFiles returns the blob names of a commit's team files. It caches the last result for each
 // branch.
 func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string, error) {
 	if files, ok := t.reviewed[up]; ok {

@@ -18,13 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store contains the entries of team files, in the order of the file names. It is read-only:
-// [Tree.Write] writes files. If several files have entries with the same name, the reviewed file
-// counts, or else the first file.
+// Store contains the entries from team files, in file name order. It is read-only: [Tree.Write]
+// writes files. If several files define the same entry name, the reviewed file counts. If none
+// is reviewed, the first file counts.
 //
-// Only Refresh and Check look for changed files. The first Refresh directly after Open does
-// nothing, because a memory that is opened for one question calls it although Open has just read
-// the files.
+// Only Refresh and Check look for changed files. A memory that is opened for a single question
+// calls Refresh right after Open has read the files. To save time, this first Refresh does
+// nothing.
 type Store struct {
 	*mdtree.Store
 	tree  *Tree
@@ -125,8 +125,8 @@ func (s *sums) blobName(file, text string) string {
 	return known.blob
 }
 
-// layout is the format of team files: one entry per file. Files are read in parallel, so that their
-// blob names are computed in parallel, too.
+// layout is the format of team files, with a file for each entry. Files are read in parallel, so
+// that computing their blob names is parallel as well.
 type layout struct{ sums *sums }
 
 // Dirs implements [mdtree.Layout].

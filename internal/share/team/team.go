@@ -1,14 +1,14 @@
 // This file finds the team files of a working tree.
 
-// Package team stores decisions as files in a git repository: one Markdown file per entry. People
-// share these files on purpose and review them like code.
+// Package team stores decisions as Markdown files in a git repository, one file for each entry.
+// People share these files on purpose and review them like code.
 //
 //	.oxbow/team/team.yaml     version, and the branch that is reviewed
 //	.oxbow/team/ULID.md       an entry with its name, in the format of package mdtree
 //	.gitattributes            assigns the merge driver to these files
 //
-// The files in a clone come from other people, so they are not trusted: links are not followed,
-// files that are not entries are ignored, sizes are limited, and git is run by package
+// The files in a clone come from other people and are not trusted. Links are not followed, files
+// that are not entries are ignored, sizes are limited, and git is run by package
 // internal/code/git. An entry is reviewed if its file is identical to the file on the reviewed
 // branch, in the state that was last fetched from the remote. All other entries are local.
 package team
@@ -25,7 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Dir is the directory of team files, relative to a directory of a working tree.
+// Dir is the directory of team files, relative to a directory in the working
+// tree.
 const Dir = ".oxbow/team"
 
 // Tree gives access to the team files of a working tree. It is safe for concurrent use.
@@ -38,9 +39,9 @@ type Tree struct {
 	reviewed map[Upstream]map[string]string
 }
 
-// Find returns the team files nearest to a directory: in the directory itself or in a parent
-// directory, up to the root of its git working tree. It returns nil if there are none. Directories
-// that are reached through a link below the working tree are ignored.
+// Find returns the team files nearest to a directory. It looks in the directory itself and in its
+// parents, up to the root of the git working tree. It returns nil if none of them contains team
+// files. Directories that are reached through a link below the working tree are ignored.
 func Find(dir string) (*Tree, error) {
 	at, err := realDir(dir)
 	if err != nil {
@@ -56,8 +57,8 @@ func Find(dir string) (*Tree, error) {
 	}
 }
 
-// Near returns the directory of team files in a directory or its parents, with or without git. It
-// returns "" if there is none.
+// Near returns the team file directory in dir or its parents, with or without git. It returns ""
+// if none exists.
 func Near(dir string) string {
 	at, err := realDir(dir)
 	for ; err == nil; at = filepath.Dir(at) {
@@ -71,8 +72,8 @@ func Near(dir string) string {
 	return ""
 }
 
-// At is like [Find], but if there are no team files, it returns the Tree for creating them at the
-// root of the working tree. If the directory is not in a working tree, the error matches
+// At is like [Find]. If no team files exist, it returns a Tree that can create them at the root
+// of the working tree. If the directory is not in a working tree, the error matches
 // [git.ErrNone].
 func At(dir string) (*Tree, error) {
 	t, err := Find(dir)
@@ -137,11 +138,11 @@ func (t *Tree) Path() string { return t.path }
 // Top returns the root of the working tree.
 func (t *Tree) Top() string { return t.repo.Root() }
 
-// Rel returns the slash-separated path of a team file, relative to the root of the working tree.
+// Rel returns the slash-separated path of a team file, relative to the working tree's root.
 func (t *Tree) Rel(file string) string { return path.Join(t.rel, file) }
 
 // exists reports whether the directory of team files exists. It returns an error if the directory
-// must not be used, for example because it is a link.
+// must not be used because it is, for example, a link.
 func (t *Tree) exists() (bool, error) {
 	for _, dir := range []string{filepath.Dir(t.path), t.path} {
 		fi, err := os.Lstat(dir)

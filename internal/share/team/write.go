@@ -1,4 +1,4 @@
-// This file sets up the directory of team files, and writes and removes the files of entries.
+// This file sets up the directory of team files, and writes and removes entries' files.
 
 package team
 
@@ -33,9 +33,9 @@ const (
 )
 
 // Init creates the directory, the settings, and the attributes that assign the merge driver, if
-// they are missing. It adapts the .gitignore of .oxbow so that team files are not ignored, and
-// makes command the merge driver of this clone. It returns the paths of the files it wrote,
-// relative to the root of the working tree, or in a dry run, the files it would write.
+// they are missing. It adapts .oxbow's .gitignore so that git does not ignore team files, and
+// makes command this clone's merge driver. It returns the paths of the files that it wrote (in
+// a dry run, would write), relative to the working tree's root.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
 	defer func() { err = wrap("setting up team files", err) }()
 	there, err := t.exists()
@@ -78,8 +78,8 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 	return written, err
 }
 
-// installDriver makes command the merge driver of this clone, unless one is configured. It refuses
-// a config file that is a link, because git would write to the link's target.
+// installDriver makes command this clone's merge driver, unless the config already names a driver.
+// It refuses a config file that is a link, because git would write to the link's target.
 func (t *Tree) installDriver(ctx context.Context, command string) error {
 	if t.DriverInstalled() {
 		return nil
@@ -102,7 +102,7 @@ func (t *Tree) DriverInstalled() bool {
 	return strings.Contains(t.repo.Config("merge", driver, "driver"), " merge-entry %O %A %B")
 }
 
-// ignoredTemps is the line of .gitignore that makes git ignore the temporary files of writers.
+// ignoredTemps is the line in .gitignore for the writers' temporary files.
 const ignoredTemps = "team/*.tmp"
 
 // passingIgnore returns the .gitignore of .oxbow with additional lines, so that team files are not
@@ -129,10 +129,10 @@ type WriteOptions struct {
 	Wrote  map[string]bool // hashes (see [Print]) of the files that this user's oxbow wrote
 }
 
-// Write writes the file of an entry. It replaces the file of the entry with the same name. If there
-// is none, it creates a file whose name consists of the entry's time of creation and random digits.
-// It returns the file name, and false if the file already has this text. If the file must not be
-// replaced, it returns an [EditedError]; see [Tree.CheckReplace].
+// Write writes the file of an entry. It replaces the file of the entry with the same name. If no
+// file has the name, Write creates a file named after the entry's creation time and random digits.
+// It returns the file name. changed is false if the file already had this text. If the file must
+// not be replaced, it returns an [EditedError] (see [Tree.CheckReplace]).
 func (t *Tree) Write(
 	ctx context.Context,
 	s *Store,
@@ -196,15 +196,15 @@ func (e *EditedError) Error() string {
 func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict }
 
 // CheckReplace returns an [EditedError] if the file contains text that exists nowhere else. A file
-// may be replaced if it is missing, if the commit at HEAD has the same text, or if its hash is in
+// may be replaced if it is missing, if the HEAD commit has the same text, or if its hash is in
 // wrote, because then the home's history contains the entry.
 func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
 	_, err := t.replaceable(ctx, file, wrote)
 	return err
 }
 
-// replaceable is like CheckReplace, and returns the content that may be replaced. It is nil if there is
-// no file.
+// replaceable is like CheckReplace, and returns the content that may be replaced. The content is
+// nil if the file does not exist.
 func (t *Tree) replaceable(ctx context.Context, file string, wrote map[string]bool) ([]byte, error) {
 	text, err := t.readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -317,8 +317,8 @@ func Check(e oxbow.Entry) error {
 	return err
 }
 
-// replace atomically replaces the content of a file, unless its content is not was any more. A nil was
-// means that there was no file.
+// replace atomically replaces a file's content, but fails if the content differs from was. A nil
+// was means that the file did not exist.
 func replace(dir, name string, was []byte, text string) error {
 	d, err := vfs.Dir(dir)
 	if err != nil {

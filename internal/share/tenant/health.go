@@ -20,7 +20,7 @@ type Health struct {
 	ready func(context.Context) error
 	now   func() time.Time
 
-	turn chan struct{} // lock for the fields below; concurrent requests share a result
+	turn chan struct{} // lock for the fields below (concurrent requests share a result)
 	at   time.Time     // time of the last check
 	err  error
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// History returns a history whose changes are subject to the limit; see [oxbow.Options.History]. If
-// l is nil, it returns h.
+// History wraps a history so that its changes are subject to the limit (see
+// [oxbow.Options.History]). If l is nil, it returns h.
 func (l *Limit) History(h oxbow.Historian) oxbow.Historian {
 	if l == nil {
 		return h
@@ -25,8 +25,8 @@ type limitedHistory struct {
 	l *Limit
 }
 
-// allow is like [Limit.Allow], but allows an empty change, so that the store can report what is
-// wrong with it.
+// allow is like [Limit.Allow], but allows an empty change, so that the store can report the
+// actual mistake.
 func (s *limitedHistory) allow(ctx context.Context, ops []oxbow.Op, err error) error {
 	if err != nil || len(ops) == 0 {
 		return err

@@ -39,8 +39,8 @@ func NewLimit(q auth.Quota, now func() time.Time) *Limit {
 }
 
 // Allow returns an [oxbow.QuotaError] if the changes must not be applied to the store. Changes that
-// only remove entries are subject only to the rate. Allowed changes that are not in the store yet
-// count, too, so that concurrent writers cannot exceed the quota.
+// only remove entries are subject only to the rate. Changes that are allowed but not stored yet
+// also count, so that concurrent writers cannot exceed the quota.
 func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error {
 	if len(ops) == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// bounds are the upper bounds of the histogram of durations, in seconds.
+// bounds are the upper bounds of the duration histogram, in seconds.
 var bounds = []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1, 5}
 
 // Metrics counts the requests of a server. It is safe for concurrent use.
@@ -48,7 +48,8 @@ func NewMetrics(version string, started time.Time) *Metrics {
 	return &Metrics{version: version, started: started, requests: map[requestKey]int{}, took: map[string]*histogram{}}
 }
 
-// doorName returns the name of the door that serves the path: the part of the server, such as "mcp".
+// doorName returns the name of the door, that is, the interface of the server that serves the path,
+// such as "mcp".
 func doorName(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"
@@ -94,7 +95,7 @@ func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) 
 	}
 }
 
-// writeAll writes all metrics, including those of the pool.
+// writeAll writes all metrics, including the pool's.
 func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 	var b bytes.Buffer
 	metric := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }

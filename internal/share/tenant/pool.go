@@ -1,7 +1,7 @@
 // This file implements the pool of tenants' homes, which are opened when needed and closed when
 // idle.
 
-// Package tenant serves the memories of many tenants in one process. A [Server] determines the
+// Package tenant serves many tenants' memories in a single process. A [Server] determines the
 // tenant of each request and passes the request to the tenant's home, which has access to no other
 // memory. A [Pool] limits the number of open homes.
 package tenant
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Home serves one tenant while it is open.
+// Home serves a tenant's requests while it is open.
 type Home interface {
 	http.Handler
 	Close() error
@@ -24,13 +24,14 @@ type Home interface {
 
 // Options configure a pool. Zero fields mean the default.
 type Options struct {
-	Most   int           // maximum number of open homes; 64 by default
-	Idle   time.Duration // time after which an unused home is closed; 10 minutes by default
-	Logger *slog.Logger  // logs errors from closing homes; nil discards them
+	Most   int           // maximum number of open homes (64 by default)
+	Idle   time.Duration // time after which an unused home is closed (10 minutes by default)
+	Logger *slog.Logger  // logs errors from closing homes (nil discards them)
 }
 
-// Pool manages open homes. A home is closed if it was unused for a while or if another home needs
-// its place, but never while it serves a request. A Pool is safe for concurrent use.
+// Pool manages open homes. A home is closed if it was unused for a while, or if the limit is
+// reached and another home must be opened. It is never closed while it serves a request. A Pool
+// is safe for concurrent use.
 type Pool struct {
 	open func(ctx context.Context, tenant string) (Home, error)
 	opts Options
@@ -49,7 +50,7 @@ type slot struct {
 	err     error
 	users   int         // number of requests in progress
 	used    time.Time   // time when the last request ended
-	idle    *time.Timer // closes the home; nil before the first use
+	idle    *time.Timer // closes the home when it fires (nil before the first use)
 	closing bool
 	gone    chan struct{} // closed after the home was closed
 }
@@ -173,7 +174,7 @@ func (p *Pool) fillSlot(ctx context.Context, s *slot) {
 	s.home, s.err = p.open(context.WithoutCancel(ctx), s.tenant)
 }
 
-// release ends one use.
+// release ends a request's use of a home.
 func (p *Pool) release(s *slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

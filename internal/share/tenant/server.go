@@ -22,11 +22,12 @@ type Server struct {
 	// that will be refused.
 	Outside http.Handler
 
-	// Visitor returns the tenant of a request without a token, for example from a cookie, or "" if
-	// there is none. It must accept only names that it has issued itself.
+	// Visitor returns the tenant for a request without a token, for example from a cookie. It
+	// returns "" if the request identifies no tenant. It must accept only names that it has
+	// issued.
 	Visitor func(http.ResponseWriter, *http.Request) string
 
-	Logger  *slog.Logger // logs details of failures that clients must not see; nil discards them
+	Logger  *slog.Logger // logs details of failures that clients must not see (nil discards them)
 	Metrics *Metrics
 	Health  *Health // nil if memories can always be read
 

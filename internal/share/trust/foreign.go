@@ -1,5 +1,5 @@
-// This file implements the store of a home that is not trusted: it is read-only, and its entries
-// are marked as foreign.
+// This file implements the store for an untrusted home. It is read-only, and marks its entries
+// as foreign.
 
 package trust
 

@@ -24,16 +24,16 @@ const DirName = ".oxbow"
 var shared = []string{"annotations", "team", "profiles", "memory-profiles", "skills", ".gitignore", ".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isShared reports whether the name in DirName does not make it a home: it is a shared file or
-// directory, or a file that switches hooks off. Letter case is ignored, as on most file systems of
-// macOS and Windows.
+// isShared reports whether a file or directory in DirName is not evidence of a home, because it is
+// shared (such as team files) or only switches hooks off. Letter case is ignored, as on most file
+// systems of macOS and Windows.
 func isShared(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(shared, name) || strings.HasSuffix(name, ".off")
 }
 
-// MayBeHome reports whether the content of a directory allows it to be a home: it is empty, or
-// contains more than shared files.
+// MayBeHome reports whether a directory's content allows it to be a home, which is so if it is
+// empty or contains more than shared files.
 func MayBeHome(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -50,8 +50,8 @@ type facts struct {
 	id          sysinfo.FileID
 	print       string    // fingerprint
 	items       []string  // names in the home that are not shared
-	oldest      time.Time // earliest change of items, or of the link: the earliest proof that the home existed
-	tracked     []string  // names in the home that git tracks and that are not shared; "." is the home itself
+	oldest      time.Time // earliest change of items or of the link, as the earliest proof that the home existed
+	tracked     []string  // names in the home that git tracks and that are not shared ("." is the home itself)
 	gitErr      error     // error that prevented finding out tracked
 }
 

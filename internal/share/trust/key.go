@@ -1,5 +1,5 @@
-// This file stores the secret key of this machine, with which oxbow recognizes texts that it wrote
-// to files of a project.
+// This file stores this machine's secret key, with which oxbow recognizes its own texts in a
+// project's files.
 
 package trust
 
@@ -14,7 +14,7 @@ const (
 	keySize = 32
 )
 
-// Key returns the key of this machine, or nil if there is none yet.
+// Key returns this machine's key, or nil if no key has been created yet.
 func (l List) Key() []byte {
 	if key := l.readFile(keyFile); len(key) == keySize {
 		return key

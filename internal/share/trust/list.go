@@ -1,5 +1,4 @@
-// This file stores the record of the homes that are the user's own: a file of JSON lines outside of
-// all homes.
+// This file stores the record of the user's own homes, a file of JSON lines outside of all homes.
 
 package trust
 
@@ -33,23 +32,24 @@ type Home struct {
 	Parts     []string          `json:"parts,omitempty"`     // other names in the home that git tracked
 	ID        sysinfo.FileID    `json:"id,omitzero"`         // identity of the directory
 	Link      string            `json:"link,omitempty"`      // path of the link through which the home is found
-	// This machine created the home; otherwise, the user has trusted it.
+	// Made is set if this machine created the home. Otherwise the user has
+	// trusted the home.
 	Made    bool      `json:"made,omitempty"`
 	Revoked bool      `json:"revoked,omitempty"` // the trust was revoked
 	Since   time.Time `json:"since"`
 }
 
-// describes reports whether the line describes the home exactly as it is now. If the store is missing or
-// damaged, its fingerprint is not compared.
+// describes reports whether the line describes the home exactly as it is now. If the store is
+// missing or damaged, fingerprints are not compared.
 func (h *Home) describes(f facts) bool {
 	isSameStore := h.Fingerprint == f.print || f.print == damagedPrint || f.print == ""
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
 // isAbout reports whether the line is about this home. A copy or a clone at a different path never
-// matches. A home at the same path matches if it has the same store and git does not track it,
-// because a backup may have been restored there. A home that was moved is still the same directory,
-// so it matches at its new path.
+// matches. A home at the same path matches if git does not track it and it has the same store,
+// because a backup may have been restored there. A moved home matches at its new path, because it
+// is still the same directory.
 func (h *Home) isAbout(f facts) bool {
 	if h.Link != f.link {
 		return false
@@ -66,7 +66,7 @@ func (h *Home) isAbout(f facts) bool {
 		return isSameDir
 	case f.print == damagedPrint: // damage is reported when the store is opened
 		return isSameDir && !isTracked
-	default: // a home without a memory may have been given one
+	default: // a home that had no memory may have got one
 		return h.Fingerprint == "" && isSameDir && !isTracked
 	}
 }
@@ -137,8 +137,8 @@ func (l List) Homes() []Home {
 	return slices.DeleteFunc(parse(l.readFile(listFile)), func(h Home) bool { return h.Revoked })
 }
 
-// linesWith returns those lines of the record that contain one of the words, so that not every command
-// has to parse a long record.
+// linesWith returns the record's lines that contain one of the words, so that not every command has
+// to parse a long record.
 func (l List) linesWith(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.readFile(listFile)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quotedInLine(w)) }) {
@@ -154,7 +154,8 @@ func quotedInLine(word string) []byte {
 	return b
 }
 
-// readFile returns the content of a file of the record, or nil if there is none.
+// readFile returns the content of a record file, or nil if the file does not
+// exist.
 func (l List) readFile(file string) []byte {
 	if l.Dir == "" {
 		return nil
@@ -176,8 +177,8 @@ func parse(b []byte) (homes []Home) {
 	return homes
 }
 
-// Add records a home in its present state, with its settings file if the path is given, because the
-// user trusts it.
+// Add records that the user trusts a home in its present state. If settings is not "", it also
+// records this settings file.
 func (l List) Add(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
 	f, err := examineHome(home, store)
 	if err != nil {
@@ -287,9 +288,9 @@ func (l List) TrustsSettings(home, settings string) bool {
 	})
 }
 
-// WithholdDocument returns the reason why a document in a home of the user's own must not be used,
-// or "" if it may be used. A document is withheld if git tracks it, so that a pull or a checkout
-// may have changed it, and it differs from the document that the user trusted.
+// WithholdDocument returns the reason why a document in the user's own home must not be used, or
+// "" if it may be used. A document is withheld if it differs from the document that the user
+// trusted and git tracks it, because a pull or a checkout may have changed it.
 func (l List) WithholdDocument(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.Tracked(path)
@@ -300,7 +301,7 @@ func (l List) WithholdDocument(home, name string) string {
 		return ""
 	}
 	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
-		return "" // without an index, git tracks nothing in the user's own home
+		return "" // if the repository has no index, git tracks nothing in the user's own home
 	}
 	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
 }
@@ -330,12 +331,12 @@ func fileDigest(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// changeHomes replaces the record of homes by the result of fn.
+// changeHomes replaces the record of homes by fn's result.
 func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
 	return l.replaceFile(ctx, listFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parse(old))) })
 }
 
-// replaceFile replaces a file of the record by the result of fn. Concurrent calls are serialized.
+// replaceFile replaces a record file by fn's result. Concurrent calls are serialized.
 func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
 		return errors.New(
@@ -364,7 +365,7 @@ func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) 
 	return err
 }
 
-// encodeLines encodes values as JSON, one per line.
+// encodeLines encodes each value as a line of JSON.
 func encodeLines[T any](values []T) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -10,7 +10,8 @@ import (
 	"slices"
 )
 
-// output is a line of the record: a file and the digest of its last output.
+// output is a line of the record. It has a file's path and the digest of the
+// last text that oxbow wrote to the file.
 type output struct {
 	Path   string `json:"path"` // path with symbolic links resolved
 	Digest string `json:"digest"`
@@ -31,7 +32,8 @@ func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	})
 }
 
-// Wrote reports whether the digest is that of the last output written to the file.
+// Wrote reports whether the digest belongs to the last text that oxbow wrote to
+// the file.
 func (l List) Wrote(path, digest string) bool {
 	return slices.Contains(parseOutputs(l.readFile(outputsFile)), output{realPath(path), digest})
 }

@@ -15,7 +15,7 @@ import (
 type Server struct {
 	Home      string    `json:"home"`
 	URL       string    `json:"url"`
-	TokenFile string    `json:"token_file,omitempty"` // file that contains the token; "" if the user named none
+	TokenFile string    `json:"token_file,omitempty"` // file that contains the token ("" if the user named no file)
 	Since     time.Time `json:"since"`
 }
 
@@ -38,7 +38,7 @@ func parseServers(b []byte) (servers []Server) {
 	return servers
 }
 
-// AddServer records a server of a home and the file of its token. If tokenFile is "", the recorded
+// AddServer records a home's server and the file with its token. If tokenFile is "", the recorded
 // file is kept.
 func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now time.Time) error {
 	s := Server{realPath(home), url, tokenFile, now.UTC()}
@@ -58,7 +58,8 @@ func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now ti
 	})
 }
 
-// RemoveServer removes a server of a home from the record. It reports whether it was recorded.
+// RemoveServer removes a home's server from the record. It reports whether the server was
+// recorded.
 func (l List) RemoveServer(ctx context.Context, home, url string) (was bool, err error) {
 	path := realPath(home)
 	is := func(s Server) bool { return s.Home == path && s.URL == url }

@@ -1,5 +1,5 @@
-// This file records the repositories whose team files are trusted. It uses a separate file, so that
-// versions of oxbow without team files do not damage it.
+// This file records the repositories whose team files are trusted. It uses a separate file, because
+// versions of oxbow without team files would damage these lines.
 
 package trust
 
@@ -39,7 +39,8 @@ func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
 	})
 }
 
-// RemoveTeam removes a repository from the record. It reports whether it was recorded.
+// RemoveTeam removes a repository from the record. It reports whether the repository
+// was recorded.
 func (l List) RemoveTeam(ctx context.Context, id string) (was bool, err error) {
 	if !slices.ContainsFunc(l.Teams(), func(t Team) bool { return t.ID == id }) {
 		return false, nil

@@ -1,10 +1,10 @@
 // This file decides whether a home that was found from the working directory may be used.
 
 // Package trust decides whether a home that was found from the working directory is the user's own.
-// It is the user's own if this machine created it, according to a record outside of the working
-// tree, or if the user ran oxbow trust. Any other home is foreign: its entries are marked as
-// foreign, and nothing is written to it. Homes that belong to other users, or that other users can
-// write to, are refused. docs/homes.md contains the complete definition.
+// This is so if this machine created it, according to a record outside of the working tree, or if
+// the user ran oxbow trust. All other homes are foreign. Their entries are marked as foreign, and
+// nothing is written to them. Homes that belong to other users, or that other users can write to,
+// are refused. docs/homes.md contains the complete definition.
 package trust
 
 import (
@@ -28,29 +28,29 @@ type State string
 
 // The states of a home.
 const (
-	Own     State = "own"     // the user named it, it is in the data directory, or this machine created it
-	Trusted State = "trusted" // git tracks it, and it is recorded as the user's own
-	Foreign State = "foreign" // it contains a memory, and nothing shows that it is the user's own
-	Refused State = "refused" // another user owns it, or other users can write to it
-	None    State = "none"    // it is not a home: it contains no usable memory, or is a link that is not followed
+	Own     State = "own"     // the user named the home, it is in the data directory, or this machine created it
+	Trusted State = "trusted" // git tracks the home, and it is recorded as the user's own
+	Foreign State = "foreign" // the home contains a memory, and nothing shows that it is the user's own
+	Refused State = "refused" // another user owns the home, or other users can write to it
+	None    State = "none"    // not a home, because it contains no usable memory or is a link that is not followed
 )
 
 // Verdict is a state and its reason.
 type Verdict struct {
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
-	Mend  string `json:"mend,omitempty"` // what the user can do to make the home usable
+	Mend  string `json:"mend,omitempty"` // advice for the user how to make the home usable
 
 	// IsTrackedLink is set if git tracks the home as a link. Such a home cannot be trusted.
 	IsTrackedLink bool `json:"-"`
 
 	// Unrecorded is set if the home is the user's own but the record does not describe it exactly,
-	// because an earlier version created it or it was moved.
+	// because an earlier version of oxbow created it or because it was moved.
 	Unrecorded bool `json:"-"`
 }
 
-// Judge decides about a home that was found from the working directory. store is the file of its
-// store, or the home itself if its layout consists of several files.
+// Judge decides about a home that was found from the working directory. store is the path of its
+// store file, or of the home itself if the layout uses several files.
 func (l List) Judge(home, store string) Verdict {
 	if v, refused := judgeOwner(home, store); refused {
 		return v
@@ -85,7 +85,7 @@ func (l List) Judge(home, store string) Verdict {
 }
 
 // judgeOwner refuses a home or a store that belongs to another user or that other users can write
-// to. On Windows, neither owners nor access lists are examined.
+// to. On Windows, it examines neither owners nor access lists.
 func judgeOwner(home, store string) (v Verdict, refused bool) {
 	for _, path := range []string{home, store} {
 		switch owner := sysinfo.OwnerOf(path); {
@@ -127,15 +127,16 @@ func (l List) judgeUnrecorded(f facts) Verdict {
 	case err != nil: // nothing can be recorded on this machine
 		return Verdict{State: Own}
 	case len(f.items) == 0 && f.link == "":
-		return Verdict{State: Own, Unrecorded: true} // it is empty, so a person created it for a memory
+		return Verdict{State: Own, Unrecorded: true} // the home is empty, so a person created it for a memory
 	case f.oldest.After(began):
 		return f.foreignVerdict("there is no record that this machine made it")
 	}
 	return Verdict{State: Own, Unrecorded: true}
 }
 
-// foreignVerdict returns the verdict for a home that is not the user's own. If it contains a memory, it is
-// a foreign home. Otherwise it is no home, so that it does not hide a memory of the user.
+// foreignVerdict returns the verdict for a home that is not known to be the user's own. If it
+// contains a memory, it is a foreign home. Otherwise it is treated as no home at all, so that it
+// does not hide a memory of the user.
 func (f *facts) foreignVerdict(why string) Verdict {
 	v := Verdict{State: Foreign, Why: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.print == "" || f.link != "" {
@@ -148,7 +149,7 @@ func (f *facts) foreignVerdict(why string) Verdict {
 const (
 	layoutPrint  = "files"   // a memory with a different layout
 	damagedPrint = "damaged" // oxbow's own store with an unreadable header
-	storePrint   = "store:"  // prefix of the fingerprint of a store with an identity
+	storePrint   = "store:"  // prefix for the fingerprint of a store that has an ID
 )
 
 // Fingerprint returns a value that does not change when a home is written to: the identity of

@@ -29,7 +29,7 @@ import (
 const (
 	keysAge  = time.Hour        // age after which keys are fetched again
 	keysWait = 30 * time.Second // minimum time between two fetches, whatever keys the tokens name
-	maxKeys  = 100              // maximum number of keys of a provider
+	maxKeys  = 100              // maximum number of keys from a provider
 	maxReply = 256 << 10        // maximum size of the provider's answers, in bytes
 )
 
@@ -41,7 +41,7 @@ type keySet struct {
 	now    func() time.Time
 	log    *slog.Logger
 
-	mu      sync.Mutex // guards the fields below; held during a fetch, so that only one caller fetches
+	mu      sync.Mutex // guards the fields below (held during a fetch, so that only one caller fetches)
 	keys    map[string]key
 	fetched time.Time
 	tried   time.Time
@@ -65,8 +65,8 @@ func loopback(u *url.URL) bool {
 }
 
 // key returns the key with that ID for an algorithm. If the key is unknown or old, it fetches the
-// keys from the provider, unless it did so recently. If that fails, it returns the old key, or an
-// [*auth.UncheckedError] if there is none.
+// keys from the provider, unless it did so recently. If that fails, it returns the old key. If no
+// old key exists, it returns an [*auth.UncheckedError].
 func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,8 @@ func (s *keySet) get(ctx context.Context, url string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// readKey parses a JSON Web Key (RFC 7517) for signatures with one of algorithms.
+// readKey parses a JSON Web Key (RFC 7517) for signatures with one of these
+// algorithms.
 func readKey(raw []byte) (id string, _ key, err error) {
 	var j struct {
 		ID        string `json:"kid"`

@@ -1,8 +1,9 @@
 // This file verifies tokens: it decides which bearer tokens of a provider are accepted, and for
 // which memory.
 
-// Package oidc accepts bearer tokens that an OpenID provider signed. It implements only a resource
-// server: it does not sign in browsers. It tells clients where to get tokens (RFC 9728).
+// Package oidc accepts bearer tokens that an OpenID provider signed. It implements only the checks
+// of a resource server and does not sign users in. It tells clients where to get tokens (RFC
+// 9728).
 package oidc
 
 import (
@@ -29,7 +30,7 @@ const (
 	scopeWrite = "oxbow:write"
 )
 
-// wellKnown is the path of the document that names the provider of tokens. For the server's MCP
+// wellKnown is the path of a document that names the token provider. For the server's MCP
 // endpoint, "/mcp" is appended.
 const wellKnown = "/.well-known/oauth-protected-resource"
 
@@ -38,19 +39,19 @@ const (
 	maxToken = 16 << 10    // maximum size of a token, in bytes
 )
 
-// algorithms lists the accepted algorithms. A key of one of them cannot be misused as a key of
-// another.
+// algorithms lists the accepted algorithms. They use different key types, so a key for one
+// algorithm cannot be misused with another.
 var algorithms = []string{"RS256", "ES256", "EdDSA"}
 
 // Options specify which tokens are accepted. Issuer and Resource are required.
 type Options struct {
 	Issuer   string // URL of the provider, exactly as in its tokens
 	Resource string // URL with which clients call the server, without a trailing slash
-	Audience string // required audience of tokens; "" accepts the resource and its MCP endpoint
-	Claim    string // name of the claim that contains the tenant; "" if tokens are for the server's own home
+	Audience string // required audience of tokens (if empty, the resource and its MCP endpoint are accepted)
+	Claim    string // name of the claim that contains the tenant (if empty, tokens are for the server's own home)
 
-	Logger *slog.Logger     // logs why keys cannot be fetched; nil discards
-	Client *http.Client     // fetches the provider's keys; by default, a client with a timeout
+	Logger *slog.Logger     // logs why keys cannot be fetched (nil discards the messages)
+	Client *http.Client     // fetches the provider's keys (by default, a client with a timeout)
 	Now    func() time.Time // time.Now by default
 }
 

@@ -1,7 +1,7 @@
 // This file encodes ops as JSON objects, and decodes them.
 
-// Package opjson encodes the ops of a change as JSON. An op is an object with one field. The name of
-// the field is the verb; its value contains the fields of the op's type in package oxbow.
+// Package opjson encodes the ops of a change as JSON. An op is an object with a single field. The
+// field's name is the verb, and its value contains the fields of the op's type in package oxbow.
 //
 //	{"add": {"name": "a", "content": "…"}}    {"remove": {"name": "b", "if": 7}}
 package opjson
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ErrNotOne is returned for an object that does not contain exactly one known op, for example because
-// a newer version added the verb.
+// ErrNotOne is returned for an object that does not contain exactly one known op, for example
+// because a newer version of oxbow added the verb.
 var ErrNotOne = errors.New("an op is not exactly one of add, update, alias, relabel and remove")
 
 // Op is the JSON form of an op. Exactly one field is set.
