@@ -111,6 +111,13 @@ type order struct {
 	inside *scope.Scope
 	*Request
 	hits map[uint64]int // ranks of the query's hits, by ID
+
+	repeats func(text string) bool // see [Set.Repeats]
+}
+
+// isHeld reports whether the entry must not be part of a selection.
+func (o *order) isHeld(e *oxbow.Entry) bool {
+	return !e.Volunteered() || (o.repeats != nil && o.repeats(e.Name+"\n"+e.Content))
 }
 
 // choice is the list of entries for a selection, before the budget is applied.
@@ -148,7 +155,7 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 		if x.entry == nil {
 			x.entry, read = read[0], read[1:]
 		}
-		if !x.entry.Volunteered() { // the author and the content are known only now, so check again
+		if o.isHeld(x.entry) { // the author and the content are known only now, so check again
 			c.inside = c.inside - 1
 			c.left = c.left - 1
 			c.leftTokens = c.leftTokens - x.size/4

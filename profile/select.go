@@ -102,7 +102,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	}
 	var entries choice
 	err = heads.View(ctx, m.Store(), r.asked(&inside), func(all heads.List) (err error) {
-		entries, err = r.choose(all, &order{&inside, &req, hits}, 4*budget)
+		entries, err = r.choose(all, &order{&inside, &req, hits, s.Repeats}, 4*budget)
 		return err
 	})
 	if err != nil {

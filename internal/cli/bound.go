@@ -45,6 +45,9 @@ func (a *app) profiles() (*profile.Set, error) {
 	own.Vouched = func(path string) bool { return trusted.VouchesForDocument(home, path) }
 	own.Repeats = a.repeats
 	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
+	if a.isUnlabelled() {
+		set.Repeats = a.repeats
+	}
 	root, err := a.abs(".")
 	if err != nil { // a home that was named needs no working directory
 		a.profileSet = set

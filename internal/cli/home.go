@@ -530,3 +530,9 @@ func (l *locator) executableFor() string {
 	}
 	return l.env.Executable
 }
+
+// isUnlabelled reports whether the home has another layout than oxbow's own.
+func (a *app) isUnlabelled() bool {
+	_, other, err := a.layout()
+	return err == nil && other
+}

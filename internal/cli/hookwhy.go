@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -49,7 +50,8 @@ func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 		in.Tainted = func() bool { return a.isTainted(ctx, from, about) }
 		in.Repeats = a.repeatsOthers
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
-			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.
+				Record(cmp.Or(from.state, home))
 		}
 	}
 	return nil

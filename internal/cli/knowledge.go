@@ -28,12 +28,6 @@ func (a *app) readPrints() *fingerprint.File {
 	return nil
 }
 
-// isUnlabelled reports whether the home has another layout than oxbow's own.
-func (a *app) isUnlabelled() bool {
-	_, other, err := a.layout()
-	return err == nil && other
-}
-
 // repeatsOthers reports whether a text repeats text of others that agents have read.
 func (a *app) repeatsOthers(text string) bool {
 	p := a.readPrints()

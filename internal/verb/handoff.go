@@ -51,6 +51,25 @@ type SkillOut struct {
 // Text returns the handoff in the form for the agent that takes it, or "" in a list.
 func (o HandoffOut) Text() string { return o.text }
 
+// judge returns the handoff with its trust. In a home without labels, a text that repeats others is
+// tainted, and a text that is shaped like instructions is unvouched. Neither is offered to a model
+// that has not asked.
+func (w *Workspace) judge(h handoff.Handoff) handoff.Handoff {
+	if !w.Unlabelled {
+		return h
+	}
+	switch CautionReason(h.Name+"\n\n"+h.Summary+"\n\n"+h.Plan, w.RepeatsOthers) {
+	case isShapedReason:
+		h.Trust = oxbow.TrustUnvouched
+	case repeatsReason:
+		h.Trust = oxbow.TrustTainted
+	default:
+		return h
+	}
+	h.Offered = false
+	return h
+}
+
 func handoffOut(h handoff.Handoff, files []handoff.File) HandoffOut {
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
 		State:   handoff.StateOpen,
@@ -110,7 +129,7 @@ func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, er
 		return out, fmt.Errorf("listing handoffs: %w", err)
 	}
 	for _, h := range hs {
-		out.Handoffs = append(out.Handoffs, handoffOut(h, nil))
+		out.Handoffs = append(out.Handoffs, handoffOut(w.judge(h), nil))
 	}
 	return out, nil
 }
@@ -210,6 +229,7 @@ func (w *Workspace) open(
 	how Opening,
 ) HandoffOut {
 	files := w.scanFiles(h.Files)
+	h = w.judge(h)
 	if how.Brief {
 		out := handoffOut(h, files)
 		out.text = Warning(h.Trust) + h.Text(files)
@@ -249,7 +269,7 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (HandoffOu
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return handoffOut(h, nil), nil
+	return handoffOut(w.judge(h), nil), nil
 }
 
 // OpenSessionIn is the argument of OpenSession.
@@ -289,7 +309,7 @@ func OpenSession(ctx context.Context, w *Workspace, in OpenSessionIn) (OpenSessi
 	}
 	opener := *l
 	opener.Default = r
-	o := opener.Load(ctx, m, h, w.scanFiles(h.Files), req)
+	o := opener.Load(ctx, m, w.judge(h), w.scanFiles(h.Files), req)
 	out := openingOut(&o)
 	return OpenSessionOut{Handoff: &out}, nil
 }

@@ -71,6 +71,7 @@ func TakeForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (Han
 	if err != nil {
 		return HandoffOut{}, err
 	}
+	h = w.judge(h)
 	o := handoff.Opening{Handoff: h, Files: w.filesOf(ctx, h.Files), Skills: w.skillsOf(h)}
 	loaded := w.loadFor(ctx, &o)
 	out := openingOut(&o)
