@@ -31,7 +31,7 @@ type change struct {
 type wireRestore struct {
 	Name    string  `json:"name"`
 	Seq     uint64  `json:"seq"`
-	Version *uint64 `json:"version,omitempty"` // required version of the entry, 0 if it must not exist; nil for any
+	Version *uint64 `json:"version,omitempty"` // required version of the entry, 0 if it must not exist (nil for any)
 }
 
 // ops returns the decoded ops.

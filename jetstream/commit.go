@@ -67,7 +67,7 @@ type commitQueue struct {
 	mu      sync.Mutex // guards the following fields
 	waiting []*request
 	running bool
-	reached chan struct{} // closed when target changes wait; nil if nobody waits for that
+	reached chan struct{} // closed when target changes wait (nil if nobody waits for that)
 	target  int
 }
 

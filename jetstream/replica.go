@@ -44,7 +44,7 @@ type replica struct {
 	rounds   rounds
 	queue    commitQueue
 
-	shown     atomic.Pointer[local] // the store, for readers; nil if it is not open
+	shown     atomic.Pointer[local] // the store, for readers (nil if it is not open)
 	clock     atomic.Int64          // time of the envelope that is being applied
 	seq       atomic.Uint64         // copy of at.Seq, for readers
 	announced atomic.Uint64         // last message that an invalidation named
@@ -57,7 +57,7 @@ type replica struct {
 	at       place
 	last     uint64    // number of the last change in the file
 	head     string    // chain of the file at that change
-	sum      chainHash // hash of the last message's body; zero if none was read
+	sum      chainHash // hash of the last message's body (zero if none was read)
 	sumSize  int
 	flight   *flight // the envelope that this process is publishing, or nil
 	isClosed bool
@@ -71,7 +71,7 @@ type flight struct {
 	isApplied bool
 	isLost    bool // a snapshot that may contain the envelope is too new to list its ID
 	made      []oxbow.Change
-	errs      []error // errors of its changes; nil if the envelope was applied as part of a snapshot
+	errs      []error // errors of its changes (nil if the envelope was applied as part of a snapshot)
 }
 
 // errDiverged is the error for a replica that contradicts its stream.

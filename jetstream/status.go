@@ -20,7 +20,7 @@ type Status struct {
 	Servers  []ServerStatus `json:"servers"`
 	Streams  []StreamStatus `json:"streams"`
 	Brains   int            `json:"brains"`
-	Findings []Finding      `json:"findings"` // problems; empty for a healthy cluster
+	Findings []Finding      `json:"findings"` // problems (empty for a healthy cluster)
 }
 
 // ServerStatus is the state of one server.

@@ -23,7 +23,7 @@ type Base struct {
 	Options // with clock, zone and Warn set
 	Mem     *oxbow.Memory
 
-	Tree *mdtree.Store // the layout's files; nil if the layout has none
+	Tree *mdtree.Store // the layout's files (nil if the layout has none)
 	// Docs are the paths of the files in the tree that contain no entries and that clients may
 	// read.
 	Docs []string

@@ -177,9 +177,9 @@ type DigestPart struct {
 
 // Request describes the situation for which a context is made.
 type Request struct {
-	Message string // the user's newest message; "" before the first message
-	Budget  int    // maximum number of tokens; 0 means the layout's own limit, if it has one
-	Project string // project whose handoff the session takes over; "" for any project
+	Message string // the user's newest message ("" before the first message)
+	Budget  int    // maximum number of tokens (0 means the layout's own limit, if it has one)
+	Project string // project whose handoff the session takes over ("" for any project)
 
 	// LoadSkill returns the text of a skill that the handoff of a new session names, or an error that
 	// says why there is none. If LoadSkill is nil, skills are only named.

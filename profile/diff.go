@@ -12,7 +12,7 @@ import (
 // A Side is one of the two selections that are compared.
 type Side struct {
 	Profile *Resolved
-	AsOf    uint64 // number of the change after which the memory is read; 0 means the current memory
+	AsOf    uint64 // number of the change after which the memory is read (0 means the current memory)
 }
 
 // Chosen is an entry or a document that a profile includes.

@@ -40,7 +40,7 @@ type Profile struct {
 	Extends     []string
 	Include     *Choice  // nil if the file has no include
 	Exclude     *Choice  // nil if the file has no exclude
-	Always      []string // slash-separated paths of documents; nil if the file has no always_include
+	Always      []string // slash-separated paths of documents (nil if the file has no always_include)
 	MaxTokens   int      // 0 if the file has no max_tokens
 	Process     *bool    // nil if the file has no process
 	Redact      []string // kinds of personal data to hide

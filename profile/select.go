@@ -22,8 +22,8 @@ import (
 // A Request has the parameters of a selection.
 type Request struct {
 	Query  string // a text such as the newest message; entries that match it rank higher
-	Budget int    // maximum number of tokens; 0 means the budget of the profile
-	AsOf   uint64 // number of the change after which the memory is read; 0 means the current memory
+	Budget int    // maximum number of tokens (0 means the budget of the profile)
+	AsOf   uint64 // number of the change after which the memory is read (0 means the current memory)
 
 	NoEntries bool // include only documents
 }

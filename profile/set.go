@@ -58,7 +58,7 @@ type Place struct {
 // It caches nothing, so each call reads the current files.
 type Set struct {
 	Places []Place
-	Zone   *time.Location // time zone of dates without a zone; nil means UTC
+	Zone   *time.Location // time zone of dates without a zone (nil means UTC)
 
 	// Repeats reports whether the text of an entry repeats foreign text that agents have read. Such an
 	// entry is not selected. Set it if the entries have no labels that say so. If Repeats is nil, only

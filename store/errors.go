@@ -34,7 +34,7 @@ var (
 // An InvalidError reports a value that was refused. It matches [ErrInvalid].
 type InvalidError struct {
 	Field  string // name of the refused field, such as "name", "content" or "label tag"
-	Value  string // the refused value or the beginning of it; may be empty
+	Value  string // the refused value or the beginning of it (may be empty)
 	Reason string // the reason as a predicate, such as "is empty"
 }
 
@@ -53,7 +53,7 @@ func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 type QuotaError struct {
 	Bound string        // the limited quantity: "entries", "bytes" or "changes a second"
 	Most  int64         // maximum value of that quantity
-	Wait  time.Duration // time after which a retry may succeed; 0 if waiting does not help
+	Wait  time.Duration // time after which a retry may succeed (0 if waiting does not help)
 }
 
 func (e *QuotaError) Error() string {

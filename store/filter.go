@@ -16,8 +16,8 @@ import (
 // range. The zero Filter selects all entries.
 type Filter struct {
 	Terms  []Term
-	After  time.Time // select entries created at or after this time; zero means no lower bound
-	Before time.Time // select entries created before this time; zero means no upper bound
+	After  time.Time // select entries created at or after this time (zero means no lower bound)
+	Before time.Time // select entries created before this time (zero means no upper bound)
 }
 
 // A Term is one condition of a [Filter]. An entry satisfies it if one of the Values matches

@@ -38,7 +38,7 @@ type Add struct {
 	Content string
 	Aliases []string
 	Labels  []Label
-	Created time.Time // creation time; zero means the time of the change
+	Created time.Time // creation time (zero means the time of the change)
 
 	UniqueAliases bool // see [Update]
 }

@@ -19,8 +19,8 @@ const (
 	Agent    Actor = "agent"   // a model made the call
 	Program  Actor = "tool"    // a program or a rule made the change
 	Imported Actor = "import"  // read from a file or another system
-	Team     Actor = "team"    // reviewed in the project's repository; never stored
-	Foreign  Actor = "foreign" // from a project that is not trusted; never stored
+	Team     Actor = "team"    // reviewed in the project's repository (never stored)
+	Foreign  Actor = "foreign" // from a project that is not trusted (never stored)
 )
 
 // A Source is the origin of a version. The command line or server that receives a call sets

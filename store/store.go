@@ -155,10 +155,10 @@ const (
 // A Change is everything that one call of Apply did. It is one record of the log.
 type Change struct {
 	Seq      uint64 // number of the change
-	Hash     string // hex hash of the log up to and including this change; empty if the store has no hash chain
+	Hash     string // hex hash of the log up to and including this change (empty if the store has no hash chain)
 	Time     time.Time
 	Source   Source
-	Note     string   // the reason; see [WithNote]
+	Note     string   // the reason (see [WithNote])
 	Reverts  []uint64 // numbers of the changes that this one undid
 	Versions []Version
 }
@@ -232,7 +232,7 @@ type Stats struct {
 	Used    int64  // size of the file without its free space
 	First   uint64 // number of the first change in the log
 	Last    uint64 // number of the last change
-	Head    string // hex hash of the log up to Last; empty if the store has no hash chain
+	Head    string // hex hash of the log up to Last (empty if the store has no hash chain)
 }
 
 // A Counter is a Store that can return its Stats without reading all entries.

@@ -15,7 +15,7 @@ import (
 // and from labels that only programs write, so that no caller can set it.
 type Trust string
 
-// The levels of trust, highest first; see [Trusts].
+// The levels of trust, highest first (see [Trusts]).
 const (
 	trustPerson    Trust = "person"
 	trustVerified  Trust = "verified" // written by an agent after a test had passed or a commit was made

@@ -37,7 +37,7 @@ const (
 // NewDraftDir creates an empty draft of the directory name. If name exists and is not an empty
 // directory, the error matches [fs.ErrExist]; so it does if something that is not a draft has
 // the name of the draft. If another program is building this directory, the error matches
-// [ErrBusy]. A draft that a killed builder left is removed; see [DraftDir.Cleared].
+// [ErrBusy]. A draft that a killed builder left is removed (see [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
 	d := &DraftDir{fsys: fsys, name: name, temp: clipTemp(name) + draftSuffix}
 	left, err := d.leftover()

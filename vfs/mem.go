@@ -37,7 +37,7 @@ type node struct {
 	ino    uint64
 	mode   fs.FileMode
 	mod    time.Time
-	kids   map[string]*node // entries of a directory; nil for a file
+	kids   map[string]*node // entries of a directory (nil for a file)
 	data   []byte           // content of a file
 	shared bool             // data is shared with other nodes and must be copied before it is changed
 	holder *memLock         // the lock that is held on the file, or nil

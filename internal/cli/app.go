@@ -40,7 +40,7 @@ type app struct {
 	command     string        // the command's words, without oxbow
 	sample      bool          // the memory is the demo's sample
 	tenant      bool          // the home is one of several that a server serves
-	limit       *tenant.Limit // limits on writing; nil means no limit
+	limit       *tenant.Limit // limits on writing (nil means no limit)
 	elsewhere   *elsewhere    // nil if memories are files of their homes
 
 	// sealAfter is the delay after which a change is sealed while the memory stays open. If it is
@@ -54,7 +54,7 @@ type app struct {
 	// caution describes a defect of the open store in the words of an interface. It is nil, or
 	// returns "", if there is no defect.
 	caution  atomic.Pointer[func(say func(verb.Note) string) string]
-	opened   layout.Home     // home of another layout; nil until it is needed
+	opened   layout.Home     // home of another layout (nil until it is needed)
 	settling settling        // signs heads that are due
 	hurried  bool            // a client waits for the run to end
 	answers  bool            // show the answer before closing memories
@@ -83,7 +83,7 @@ type app struct {
 type teamFiles struct {
 	mu     sync.Mutex // guards the fields below
 	tree   *team.Tree // nil if the user trusts none
-	looked time.Time  // time of the last look; zero before the first
+	looked time.Time  // time of the last look (zero before the first)
 }
 
 func newApp(env Env) *app {

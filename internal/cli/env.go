@@ -38,8 +38,8 @@ type Env struct {
 	StdinTerm  bool // standard input is a terminal
 	StdoutTerm bool
 	StderrTerm bool
-	Width      int // columns of the terminal on standard output; 0 if unknown
-	Height     int // rows of that terminal; 0 if unknown
+	Width      int // columns of the terminal on standard output (0 if unknown)
+	Height     int // rows of that terminal (0 if unknown)
 
 	// Sleep waits until a time that a busy server asked for has passed. If it is nil, a timer is
 	// used.

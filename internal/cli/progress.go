@@ -31,10 +31,10 @@ type progressLine struct {
 	now func() time.Time
 
 	mu    sync.Mutex // guards the fields below and the writer
-	what  string     // name of the running command; "" if none runs
+	what  string     // name of the running command ("" if none runs)
 	began time.Time
 	state progress.State
-	wait  time.Duration // time that a server asked to wait; 0 if none
+	wait  time.Duration // time that a server asked to wait (0 if none)
 	timer *time.Timer
 	shown bool
 

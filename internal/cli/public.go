@@ -21,7 +21,7 @@ type public struct {
 // site is the address at which a server listens, and the URL by which clients call it.
 type site struct {
 	addr      string // address to listen at
-	public    string // URL that clients call, without a path; "" if it follows from addr
+	public    string // URL that clients call, without a path ("" if it follows from addr)
 	host      string // host name in public, without a port
 	cert, key string // TLS files, or ""
 }

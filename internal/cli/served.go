@@ -40,7 +40,7 @@ type serving struct {
 
 	Public public       `json:"-"`
 	OIDC   oidc.Options `json:"-"`
-	Most   int          `json:"-"` // maximum number of tenants whose memory is open at once; 0 means the default
+	Most   int          `json:"-"` // maximum number of tenants whose memory is open at once (0 means the default)
 }
 
 // sets returns the sets of oxbow's tools that are listed. The default is the core set, and also

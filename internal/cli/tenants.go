@@ -27,10 +27,10 @@ type tenants struct {
 	app      *app
 	flags    serving
 	at       listening
-	sessions map[string]*web.Sessions // by tenant; "" is the server's own home
+	sessions map[string]*web.Sessions // by tenant ("" is the server's own home)
 	limits   map[string]*tenant.Limit // by tenant; kept when a home is closed
 	pool     *tenant.Pool
-	own      *doors // of the server's own home; nil if no token is for it
+	own      *doors // of the server's own home (nil if no token is for it)
 }
 
 func (a *app) tenants(flags serving, address listening) *tenants {

@@ -25,7 +25,7 @@ type room struct {
 	turns   turns // shared by all rooms of the server
 
 	mu    sync.Mutex    // guards store
-	store *oxbow.Memory // readable part of the view's memory; nil until first used
+	store *oxbow.Memory // readable part of the view's memory (nil until first used)
 }
 
 // maxRooms is the maximum number of rooms, which is the number of combinations of a token

@@ -139,7 +139,7 @@ func (room *room) tellVersion(r *http.Request) {
 	}
 }
 
-// codeWriter makes sure that error responses have a code; see [withCode].
+// codeWriter makes sure that error responses have a code (see [withCode]).
 type codeWriter struct{ http.ResponseWriter }
 
 // Unwrap implements the interface that [http.ResponseController] uses.

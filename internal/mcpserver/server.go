@@ -28,8 +28,8 @@ var instructions string
 
 // Options configure a [Server]. For nil and zero fields, defaults apply.
 type Options struct {
-	Name    string // server name that clients show; default "oxbow"
-	Version string // server version; default "dev"
+	Name    string // server name that clients show (default "oxbow")
+	Version string // server version (default "dev")
 
 	// Logger receives messages for the operator. It must not write to the stream of the
 	// protocol. Nil discards the messages.

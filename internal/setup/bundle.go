@@ -28,7 +28,7 @@ const (
 // the repository, by slash-separated path in the repository.
 //
 // A plug-in starts the program oxbow, which must be in PATH. plugin returns the source of
-// opencode's plug-in; see [Options.Plugin].
+// opencode's plug-in (see [Options.Plugin]).
 //
 // The formats are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18,
 // Copilot CLI 1.0 and Qwen Code 0.24.

@@ -11,7 +11,7 @@ import (
 // Options configure the setup of a client.
 type Options struct {
 	Executable string   // absolute path of oxbow
-	Home       string   // home passed to the server and the hooks; "" if they find it themselves
+	Home       string   // home passed to the server and the hooks ("" if they find it themselves)
 	Project    bool     // change the project's files instead of the user's
 	NoMCP      bool     // no server
 	NoInject   bool     // no hooks that add memory to the context
@@ -28,9 +28,9 @@ type Options struct {
 // Client is a program for which oxbow can be set up.
 type Client struct {
 	Name, Title string
-	Program     string // name of the executable in PATH; "" if it has none
+	Program     string // name of the executable in PATH ("" if it has none)
 	Proved      bool   // setup was tested by running the client; for other clients it follows their documentation
-	Memory      string // name of the client's own memory; "" if it has none
+	Memory      string // name of the client's own memory ("" if it has none)
 
 	filesFor func(w World, o Options) []file
 	// memories returns the directory with the files of the client's own memory. It is nil if
@@ -48,7 +48,7 @@ type file struct {
 	removals []item   // parts that these options leave out, which setup removes
 	memory   *item    // the part that switches the client's own memory off
 	toml     func(t, base *table, put bool) error
-	content  string // content of a file that belongs to oxbow; "" for other files, or if the file is to be removed
+	content  string // content of a file that belongs to oxbow ("" for other files, or if the file is to be removed)
 	isOxbows bool
 }
 

@@ -69,7 +69,7 @@ type Status struct {
 	Holds    bool  // the files contain something of oxbow
 	Err      error // error of a file that cannot be read; only if Recorded
 
-	choices  *choices // the choices at the time of setup; nil if they are not known
+	choices  *choices // the choices at the time of setup (nil if they are not known)
 	trusted  bool     // the client runs the hooks
 	servable bool     // one of the files can contain servers
 }

@@ -25,7 +25,7 @@ type Change struct {
 	After  []byte // nil if the file will be removed
 
 	real      string // path with links resolved
-	base      []byte // content without oxbow; nil if there was no file
+	base      []byte // content without oxbow (nil if there was no file)
 	memoryOff bool   // whether the change switches the client's own memory off
 	remove    bool
 	mode      fs.FileMode

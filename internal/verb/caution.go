@@ -29,7 +29,7 @@ func CautionReason(text string, repeats func(text string) bool) string {
 }
 
 // Caution returns a line to write before a text of a home without labels, or "" if none is needed.
-// In oxbow's own layout, the trust of each entry says it; see [Warning].
+// In oxbow's own layout, the trust of each entry says it (see [Warning]).
 func (w *Workspace) Caution(text string) string {
 	if !w.Unlabelled {
 		return ""

@@ -42,7 +42,7 @@ type ChangedEntry struct {
 	Now  string `json:"now,omitempty"`  // the new name of a renamed entry
 	Back uint64 `json:"back_to"`        // number of the change that restore goes back to
 	Own  string `json:"before"`         // the person's text
-	Text string `json:"after"`          // the current text; "" if the entry was forgotten
+	Text string `json:"after"`          // the current text ("" if the entry was forgotten)
 	Kind string `json:"kind,omitempty"` // kind of the entry
 
 	LabelsAdded    []string `json:"labels_added,omitempty"` // only labels that protect an entry

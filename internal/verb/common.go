@@ -138,7 +138,7 @@ type lostError struct {
 	err           error
 	name          string
 	near          []string
-	removed, last uint64   // change that removed the entry, and its version before; 0 if unknown
+	removed, last uint64   // change that removed the entry, and its version before (0 if unknown)
 	versions      []string // existing versions that NAME@SEQ could mean, newest first
 }
 

@@ -33,7 +33,7 @@ type ExportIn struct {
 type ExportOut struct {
 	File    string `json:"file"` // set by the door
 	Entries int    `json:"entries"`
-	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced; set by the door
+	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced (set by the door)
 }
 
 // Export writes the selected entries as JSON lines.
@@ -61,13 +61,13 @@ type ImportIn struct {
 	Format    string   `json:"format,omitempty" value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says"`
 
 	Inputs map[string]io.Reader `json:"-"` // read instead of the files with these paths
-	Root   string               `json:"-"` // the project's directory: origins below it are relative; may be ""
+	Root   string               `json:"-"` // the project's directory: origins below it are relative (may be "")
 
 	Projects map[string]string `json:"-"` // projects by path, for entries that name no project
 
 	Brief bool `json:"-"` // do not list changes, because there are many, unless it is a dry run
 
-	Interrupt func() `json:"-"` // makes a blocked Read of an input return; may be nil
+	Interrupt func() `json:"-"` // makes a blocked Read of an input return (may be nil)
 
 	// Author is the author of the items, if known. If it is empty, the items count as imported.
 	Author oxbow.Actor `json:"-"`

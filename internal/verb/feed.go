@@ -28,7 +28,7 @@ type Feed struct {
 	tick func() (ticks <-chan time.Time, stop func())
 
 	running sync.Mutex // held while the poller starts or ends; guards end
-	end     func()     // ends the poller and waits for it; nil if none runs
+	end     func()     // ends the poller and waits for it (nil if none runs)
 
 	mu        sync.Mutex // guards the following
 	listeners map[*Listener]bool
@@ -66,7 +66,7 @@ type Listener struct {
 
 // News is the result of [Listener.Take].
 type News struct {
-	Last    uint64   // number of the memory's last change; 0 if changes have no numbers
+	Last    uint64   // number of the memory's last change (0 if changes have no numbers)
 	Reset   bool     // the changes are unknown, so the reader has to read everything again
 	Changes []Change // oldest first, without contents of entries
 }

@@ -25,7 +25,7 @@ type RememberIn struct {
 	OnlyArgument string `json:"-"`
 
 	From []string `json:"-"` // turns of sessions in which the text was said; only programs set it
-	New  bool     `json:"-"` // fail if an entry of that name exists; see [RememberNew]
+	New  bool     `json:"-"` // fail if an entry of that name exists (see [RememberNew])
 }
 
 // RecallIn is the argument of recall.

@@ -15,11 +15,11 @@ import (
 
 // Knowledge is the data, apart from the change, with which changes are stamped.
 type Knowledge struct {
-	Memory   *oxbow.Memory                                          // memory of the store; nil if none is open
+	Memory   *oxbow.Memory                                          // memory of the store (nil if none is open)
 	Exposure func(context.Context, session.Caller) session.Exposure // nil if there are no sessions
 	Caller   session.Caller                                         // used if the context of a call has no caller
 
-	Prints     *fingerprint.File // fingerprints of texts that the home's sessions have read; may be nil
+	Prints     *fingerprint.File // fingerprints of texts that the home's sessions have read (may be nil)
 	AtTerminal bool              // a person types the command at a terminal
 
 	// Second reads the memory a second time, for the comparison with its entries. If it is nil, the

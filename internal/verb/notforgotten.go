@@ -12,7 +12,7 @@ import (
 // forgotten.
 type notForgottenError struct {
 	name    string
-	earlier uint64 // change that made the version before the current one; 0 if there is none
+	earlier uint64 // change that made the version before the current one (0 if there is none)
 }
 
 func (e *notForgottenError) Error() string {

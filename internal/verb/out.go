@@ -21,7 +21,7 @@ type Entry struct {
 	Snippet string              `json:"snippet,omitempty"`
 	Content *string             `json:"content,omitempty"` // the whole content, or absent
 	Aliases []string            `json:"aliases"`           // never null
-	Labels  map[string][]string `json:"labels"`            // values by key, sorted; never null
+	Labels  map[string][]string `json:"labels"`            // values by key, sorted (never null)
 	Created string              `json:"created"`           // RFC 3339, UTC
 	Updated string              `json:"updated"`           // RFC 3339, UTC
 	Version uint64              `json:"version"`           // number of the change that wrote this version
@@ -138,7 +138,7 @@ type RecallOut struct {
 // Page is the range of bytes of a text that a result contains.
 type Page struct {
 	Offset int `json:"offset,omitempty"`      // offset of the first byte
-	Next   int `json:"next_offset,omitempty"` // offset of the next page; 0 on the last page
+	Next   int `json:"next_offset,omitempty"` // offset of the next page (0 on the last page)
 	Size   int `json:"size,omitempty"`        // size of the whole text
 }
 

@@ -21,7 +21,7 @@ import (
 // Output is a file that a verb writes for the user.
 //
 // If Force is set, a regular file may be replaced. If its content is not the content that oxbow
-// last wrote there, a person may have edited it, so a copy is kept next to it; see [vfs.KeepCopy].
+// last wrote there, a person may have edited it, so a copy is kept next to it (see [vfs.KeepCopy]).
 // Links, directories, devices and pipes are never replaced.
 type Output struct {
 	Path  string // in the form of the operating system
@@ -29,10 +29,10 @@ type Output struct {
 	Doing string // the beginning of errors, such as "exporting"
 	Force bool   // a regular file may be replaced
 
-	Dir   string // advice if the path is a directory; may be ""
-	Other string // advice if the path is a pipe, a device or similar; may be ""
+	Dir   string // advice if the path is a directory (may be "")
+	Other string // advice if the path is a pipe, a device or similar (may be "")
 
-	Record trust.List // records the digest of each written file; see [Host.Trusted]
+	Record trust.List // records the digest of each written file (see [Host.Trusted])
 }
 
 // Place returns the path of the regular file to write, after following links. It returns an error

@@ -17,7 +17,7 @@ import (
 // Param is a parameter of a verb, in a form for interfaces without JSON.
 type Param struct {
 	Name       string   // name in the JSON object, such as "max_tokens"
-	Flag       string   // flag without dashes, such as "max-tokens"; "" if it is only a positional argument
+	Flag       string   // flag without dashes, such as "max-tokens" ("" if it is only a positional argument)
 	Short      string   // flag of a single letter, or ""
 	Usage      string   // a sentence
 	Value      string   // placeholder for its value in the help, or ""
@@ -26,7 +26,7 @@ type Param struct {
 	Repeatable bool     // the parameter is a list
 	Required   bool     // the call fails without it
 	Empty      bool     // "" is a value, such as a name in a file of another program
-	Enum       []string // the allowed values; nil if all are allowed
+	Enum       []string // the allowed values (nil if all are allowed)
 	Also       []string // other accepted names in the JSON object
 	Unlisted   bool     // accepted, but not in the schema because it is rare or a filter can express it
 

@@ -29,7 +29,7 @@ type Place struct {
 	Layout string // name of the layout of several files, or "" for oxbow's own
 	Title  string // title of that layout
 
-	ForClients string // the home in the configuration of clients; "" if they find it themselves
+	ForClients string // the home in the configuration of clients ("" if they find it themselves)
 }
 
 // Own reports whether the memory has oxbow's own layout, which is a single file.

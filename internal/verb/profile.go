@@ -306,7 +306,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 }
 
 // loadVerbs returns the tools that load and unload profiles. They are not in the table, because a
-// door offers them only if it serves profiles; see [WithProfiles].
+// door offers them only if it serves profiles (see [WithProfiles]).
 func loadVerbs() []Tool {
 	return []Tool{
 		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),

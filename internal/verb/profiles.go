@@ -222,7 +222,7 @@ type DiffProfilesOut struct {
 // ProfileSide is one of the two selections that are compared.
 type ProfileSide struct {
 	Profile string `json:"profile"`
-	AsOf    uint64 `json:"as_of,omitempty"` // number of a change; 0 is the present state
+	AsOf    uint64 `json:"as_of,omitempty"` // number of a change (0 is the present state)
 }
 
 func (s ProfileSide) String() string {

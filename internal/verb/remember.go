@@ -185,7 +185,7 @@ type edit struct {
 
 	old   oxbow.Entry
 	found bool
-	sent  oxbow.Op // the last change that was sent; nil if nothing had to change
+	sent  oxbow.Op // the last change that was sent (nil if nothing had to change)
 
 	// The following fields describe the result. They are set by keep.
 	outcome string
@@ -193,7 +193,7 @@ type edit struct {
 	now     oxbow.Entry // the entry after this call
 	repeat  string      // note for the caller if an earlier call with the same op id made the change, otherwise ""
 
-	seen  *Seen                             // entries that the session knows; nil if the memory has a history
+	seen  *Seen                             // entries that the session knows (nil if the memory has a history)
 	blobs func([]oxbow.Label) []oxbow.Label // adds labels with the hashes of cited files
 	noted bool                              // blobs added such labels
 }

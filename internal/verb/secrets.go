@@ -37,7 +37,7 @@ func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid 
 // placeholders without tags. All calls of a door share it.
 type Secrets struct {
 	Redactor *secret.Redactor
-	Allow    func() bool // reports whether a person allowed secrets to be stored; nil means no
+	Allow    func() bool // reports whether a person allowed secrets to be stored (nil means no)
 }
 
 // keeps reports whether the source in the context is a person, and whether that person allowed

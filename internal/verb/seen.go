@@ -32,7 +32,7 @@ type Seen struct {
 
 	ledger lineage.Ledger
 
-	written *Written // texts that tools of the home wrote; may be nil
+	written *Written // texts that tools of the home wrote (may be nil)
 }
 
 // NewSeen returns an empty Seen for a new session. The session may overwrite the texts in w, which

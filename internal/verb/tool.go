@@ -18,7 +18,7 @@ import (
 // are short.
 type Tool struct {
 	Verb
-	Description string // tells models when to call it, with each parameter by name; at most 700 bytes
+	Description string // tells models when to call it, with each parameter by name (at most 700 bytes)
 }
 
 // Answer calls the verb for a model.
@@ -67,7 +67,7 @@ func define[In any, Out Answer](
 	)
 }
 
-// Define makes a tool from a function; see [MakeVerb].
+// Define makes a tool from a function (see [MakeVerb]).
 func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = verbOf(t.Verb, run)

@@ -42,7 +42,7 @@ type Screened struct {
 func (s Screened) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) }
 
 // MakeVerb makes a verb from a function. Missing parts of v are derived from the structs. Each
-// field of In is a parameter; see [ParamsOf].
+// field of In is a parameter (see [ParamsOf]).
 func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v = verbOf(v, run)
 	v.Input = fullSchema(reflect.TypeFor[In](), v.Params)

@@ -49,7 +49,7 @@ type reply interface {
 type screen struct {
 	title   string
 	navPath string // path of the navigation item that is marked as current
-	lead    g.Node // one line below the title that says what the page shows; optional
+	lead    g.Node // one line below the title that says what the page shows (optional)
 	body    []g.Node
 	status  int  // 200 by default
 	live    bool // elements with the attribute data-live are reloaded when the memory changes
@@ -168,9 +168,9 @@ func localPath(to string) string {
 // "entries/deploy". That page shows the change with a button to undo it.
 type redirect struct {
 	to     string   // includes the query
-	change uint64   // number of the change that the form made; 0 if it made no change
+	change uint64   // number of the change that the form made (0 if it made no change)
 	others []uint64 // earlier changes of the same form
-	said   string   // further text for the person; may be empty
+	said   string   // further text for the person (may be empty)
 }
 
 func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {

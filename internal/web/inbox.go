@@ -187,7 +187,7 @@ type decision struct {
 	text            string
 	withName        bool // the person may name the new entry
 	row             int
-	above           g.Node // content above the buttons; may be nil
+	above           g.Node // content above the buttons (may be nil)
 	open            bool   // show the text field for editing
 }
 

@@ -24,10 +24,10 @@ import (
 
 // Options configure a [Server]. For nil and zero fields, defaults apply.
 type Options struct {
-	Version string           // oxbow's version, shown on pages; default "dev"
-	Rand    io.Reader        // source of keys for links and sessions; default crypto/rand
-	Now     func() time.Time // its location is the time zone of the shown dates; default time.Now
-	Logger  *slog.Logger     // receives messages for the operator; nil discards them
+	Version string           // oxbow's version, shown on pages (default "dev")
+	Rand    io.Reader        // source of keys for links and sessions (default crypto/rand)
+	Now     func() time.Time // its location is the time zone of the shown dates (default time.Now)
+	Logger  *slog.Logger     // receives messages for the operator (nil discards them)
 	Sample  bool             // tell visitors that the memory is a sample and will be deleted
 	Feed    *verb.Feed       // the memory's feed, shared with other servers; by default the server makes its own
 	// NoFiles forbids pages that write files on this machine, such as a backup.

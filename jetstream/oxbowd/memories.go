@@ -34,7 +34,7 @@ type brains struct {
 	urls       string
 	login      login
 	tls        server.TLS
-	hangup     chan os.Signal // receives the signal to reload the TLS files; nil without TLS
+	hangup     chan os.Signal // receives the signal to reload the TLS files (nil without TLS)
 	nc, system *nats.Conn
 	cluster    *jetstream.Cluster
 }

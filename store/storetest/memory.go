@@ -18,7 +18,7 @@ import (
 type Can struct {
 	Labels  bool         // labels on entries
 	Aliases bool         // aliases on entries
-	Kinds   []oxbow.Kind // supported kinds; nil means all
+	Kinds   []oxbow.Kind // supported kinds (nil means all)
 	// resolution of the creation time; 0 means nanoseconds, and a day or more that it is
 	// not stored
 	Created time.Duration

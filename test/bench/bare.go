@@ -47,8 +47,8 @@ type bareEngine interface {
 type bareOther struct {
 	name string
 	fill func(t bareTexts, way string) (bareEngine, error)
-	cut  func(text string, emit func(string)) // cuts texts into words for all engines; nil if it does not matter
-	only string                               // the only supported way to query it; "" if it supports all
+	cut  func(text string, emit func(string)) // cuts texts into words for all engines (nil if it does not matter)
+	only string                               // the only supported way to query it ("" if it supports all)
 }
 
 // ownEngine is the index of this checkout.

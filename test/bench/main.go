@@ -90,8 +90,8 @@ func commands() []command {
 type bench struct {
 	out io.Writer // tables
 	log io.Writer // progress
-	dir string    // directory for stores; "" means a temporary directory
-	rec *recorder // records the tables; nil if they are not recorded
+	dir string    // directory for stores ("" means a temporary directory)
+	rec *recorder // records the tables (nil if they are not recorded)
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }

@@ -29,7 +29,7 @@ type peerJob struct {
 // peerCost is the output of such a process, in JSON.
 type peerCost struct {
 	First time.Duration // time for opening the peer and its first answer
-	Anon  int64         // additional anonymous memory with the peer, in bytes; -1 if unknown
+	Anon  int64         // additional anonymous memory with the peer, in bytes (-1 if unknown)
 }
 
 // peerProcess runs the job in the environment variable and writes its cost.

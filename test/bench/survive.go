@@ -62,7 +62,7 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 type load struct {
 	processes, calls int
 	parallel         bool // each process sends all its calls before it reads the answers
-	killAfter        int  // number of acknowledgements after which the processes are killed; 0: never
+	killAfter        int  // number of acknowledgements after which the processes are killed (0: never)
 }
 
 func loads() []load {

@@ -29,7 +29,7 @@ func caught(err *error) {
 
 // A DOMError is an error of the browser, such as one named AbortError.
 type DOMError struct {
-	Name    string // a stable name; see https://webidl.spec.whatwg.org/#idl-DOMException-error-names
+	Name    string // a stable name (see https://webidl.spec.whatwg.org/#idl-DOMException-error-names)
 	Message string // a text for people
 }
 

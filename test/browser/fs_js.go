@@ -321,7 +321,7 @@ func (i info) ModTime() time.Time {
 // Sys returns the inode number, a uint64. It is unique in the file system and never used again.
 func (i info) Sys() any { return uint64(i.n.ino) }
 
-// SameFile reports whether other describes the same file; see [vfs.SameFile].
+// SameFile reports whether other describes the same file (see [vfs.SameFile]).
 func (i info) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(info)
 	return ok && i.n.ino == o.n.ino && i.fs == o.fs

@@ -15,7 +15,7 @@ import (
 // client is a client at the version with which the tests were run.
 type client struct {
 	name, install string // name of the program, and the npm package
-	script        string // path below node_modules of a script for node; "" if the program runs by itself
+	script        string // path below node_modules of a script for node ("" if the program runs by itself)
 	tool          func(tool string, input map[string]any) call
 
 	// prepare writes the files that the client needs to use the model at a URL, and returns

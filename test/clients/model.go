@@ -20,7 +20,7 @@ const marker = "[acceptance of oxbow]"
 // step is one tool call. After the last step, the model returns the last result as its
 // answer.
 type step struct {
-	tool  string // oxbow's tool; "" for the client's own tool for running a command
+	tool  string // oxbow's tool ("" for the client's own tool for running a command)
 	input map[string]any
 	shell string // the command to run
 	own   *call  // a call of a different tool of the client

@@ -90,7 +90,7 @@ type finder struct {
 	ctx  context.Context
 	m    *oxbow.Memory
 	old  state
-	most int // maximum number of changes to read; 0 for no limit
+	most int // maximum number of changes to read (0 for no limit)
 }
 
 // find returns the state at the last change.
@@ -174,7 +174,7 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 type Edit struct {
 	Name    string
 	Own     oxbow.Version // the person's text
-	Now     *oxbow.Entry  // current entry; nil if it was deleted
+	Now     *oxbow.Entry  // current entry (nil if it was deleted)
 	Renamed string        // current name of the text, if it was deleted and is stored under another name
 	Back    uint64        // number of the change whose version can be restored
 	First   oxbow.Version // oldest change by an agent since Own

@@ -32,7 +32,7 @@ const Archived = ".zip"
 // text.
 type Transcript struct {
 	file *os.File
-	size int64 // size of the text in bytes; -1 if it is not known
+	size int64 // size of the text in bytes (-1 if it is not known)
 
 	// begin returns a new reader of the decompressed text. It is nil for a plain file, as are the
 	// other fields.

@@ -13,7 +13,7 @@ import (
 type File struct {
 	Name    string `json:"name"` // as the handoff has it; inside the working directory: relative to it, with slashes
 	Bytes   int64  `json:"bytes,omitempty"`
-	Trouble string `json:"trouble,omitempty"` // why the file cannot be read; "" if it can be read
+	Trouble string `json:"trouble,omitempty"` // why the file cannot be read ("" if it can be read)
 }
 
 // Look checks whether the named files can be read, and returns them in the same order. Dir is the

@@ -50,7 +50,7 @@ type Handoff struct {
 	Version uint64
 	Created time.Time
 	Taken   bool
-	Offered bool         // may be shown to a model that did not ask for it; see [oxbow.Entry.Volunteered]
+	Offered bool         // may be shown to a model that did not ask for it (see [oxbow.Entry.Volunteered])
 	Updated time.Time    // time of the last change; for a taken handoff, usually the time at which it was taken
 	Source  oxbow.Source // author of this version; for a taken handoff, usually the session that took it
 	Trust   oxbow.Trust  // trust in the text

@@ -38,7 +38,7 @@ type Opening struct {
 type LoadedSkill struct {
 	Name  string
 	Skill *skill.Skill // nil if the skill cannot be loaded
-	Wrong string       // why the skill cannot be loaded; "" if it was loaded
+	Wrong string       // why the skill cannot be loaded ("" if it was loaded)
 }
 
 // Load loads the profile and the skills of a handoff. It does not return an error, because the handoff

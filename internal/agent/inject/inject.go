@@ -76,8 +76,8 @@ func (s *State) rests(e session.Shown) bool {
 // Prompt is a prompt that a person wrote, with its session and project.
 type Prompt struct {
 	Text            string
-	Client, Session string // the session, whose own turns are not shown; "" if unknown
-	Project         string // project of the session; "" if unknown
+	Client, Session string // the session, whose own turns are not shown ("" if unknown)
+	Project         string // project of the session ("" if unknown)
 	Now             time.Time
 	State           State
 }

@@ -53,7 +53,7 @@ type Cut struct {
 type Context struct {
 	Parts  []Part `json:"parts"`
 	Cut    []Cut  `json:"cut,omitempty"`
-	Budget int    `json:"budget,omitempty"` // in tokens; 0 for no limit
+	Budget int    `json:"budget,omitempty"` // in tokens (0 for no limit)
 	Tokens int    `json:"tokens"`           // estimate for all parts
 }
 

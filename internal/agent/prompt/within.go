@@ -103,7 +103,7 @@ func (c Context) TextWithin(limit int, advice string) string {
 // limitedText is the state of TextWithin.
 type limitedText struct {
 	parts []Part
-	texts []string // by part; "" if it is left out
+	texts []string // by part ("" if it is left out)
 	room  int      // in bytes
 }
 

@@ -31,7 +31,7 @@ const (
 type Event struct {
 	Client  string `json:"client"`         // the client's name in setup: claude, codex, gemini, opencode, copilot, qwen
 	Session string `json:"session"`        // the client's session ID
-	Turn    string `json:"turn,omitempty"` // the client's prompt ID; "" means the turn of the previous prompt
+	Turn    string `json:"turn,omitempty"` // the client's prompt ID ("" means the turn of the previous prompt)
 	Kind    Kind   `json:"kind"`
 
 	// ID distinguishes the event from other events of its kind in the turn. It identifies a call or
@@ -42,7 +42,7 @@ type Event struct {
 	Time       time.Time `json:"time,omitzero"`
 	Dir        string    `json:"dir,omitempty"`        // absolute path of the working directory
 	Branch     string    `json:"branch,omitempty"`     // Git branch of the working tree, if the client reports it
-	Agent      string    `json:"agent,omitempty"`      // name of the sub-agent; "" for the main agent
+	Agent      string    `json:"agent,omitempty"`      // name of the sub-agent ("" for the main agent)
 	Model      string    `json:"model,omitempty"`      // "" if not known
 	Transcript string    `json:"transcript,omitempty"` // path of the file in which the client stores the session
 
@@ -63,9 +63,9 @@ type Call struct {
 	Tool    string   `json:"tool"`              // the client's name for the tool
 	Command string   `json:"command,omitempty"` // shell command without secrets, at most [MaxCommand] bytes
 	Wrote   []string `json:"wrote,omitempty"`   // paths of changed files, as the client reports them
-	Was     string   `json:"was,omitempty"`     // hash of the text that the edit of one file replaced; "" if not known
+	Was     string   `json:"was,omitempty"`     // hash of the text that the edit of one file replaced ("" if not known)
 	Became  string   `json:"became,omitempty"`  // hash of the replacement text
-	Before  string   `json:"before,omitempty"`  // hash of the whole file before the call; "" if not known
+	Before  string   `json:"before,omitempty"`  // hash of the whole file before the call ("" if not known)
 	After   string   `json:"after,omitempty"`   // hash of the whole file after the call
 	Read    []string `json:"read,omitempty"`    // paths of files that the call read
 	Asked   string   `json:"asked,omitempty"`   // URL or query of a tool that reads the web

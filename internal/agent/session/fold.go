@@ -76,7 +76,7 @@ func union(events []Event) []Event {
 
 // group contains the reports of a turn.
 type group struct {
-	turn, id string // Turn and ID of the prompt; "" if not known
+	turn, id string // Turn and ID of the prompt ("" if not known)
 	text     string // text of the first prompt
 	start    time.Time
 	prompts  int

@@ -9,7 +9,7 @@ const Injected Kind = "injected"
 // Injection contains the data of an [Injected] event besides its text.
 type Injection struct {
 	Place  string  `json:"place"`            // start, prompt or action
-	Answer string  `json:"answer,omitempty"` // payload or pointer; "" without a gate
+	Answer string  `json:"answer,omitempty"` // payload or pointer ("" without a gate)
 	Tokens int     `json:"tokens"`           // estimated tokens of Text and its fence
 	G      float64 `json:"g,omitempty"`      // strength of the best unit
 	Floor  float64 `json:"floor,omitempty"`  // threshold that G exceeded

@@ -22,7 +22,7 @@ import (
 // Caller describes the caller of a server. The client reports all fields except Dir, so they cannot
 // be trusted. Each field may be "".
 type Caller struct {
-	Client  string // the client's name in setup; "" for an unknown client
+	Client  string // the client's name in setup ("" for an unknown client)
 	Session string // the client's session ID
 	Call    string // the client's call ID
 	Dir     string // the working directory
@@ -44,7 +44,7 @@ type Exposure struct {
 	Taints []string    // calls since the person's last prompt that returned text by others without fingerprints
 	Read   []string    // calls since then that returned text by others, with or without fingerprints
 	Shown  []ShownText // entries that hooks inserted into the model's context, according to the latest reports
-	Proof  string      // last passed test or commit since then; "" if there is none or files were written later
+	Proof  string      // last passed test or commit since then ("" if there is none or files were written later)
 	Proved []string    // paths of the files written before the proof
 }
 

@@ -28,7 +28,7 @@ const (
 // Spool is a directory with a file for each client and session.
 type Spool struct {
 	Dir    string              // need not exist
-	Redact func(string) string // removes secrets from names and paths; may be nil
+	Redact func(string) string // removes secrets from names and paths (may be nil)
 }
 
 // Append stores events until the archive drains them. After Append returns, the events survive the

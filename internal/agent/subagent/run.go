@@ -52,9 +52,9 @@ const standardGrace = 5 * time.Second
 
 // Outcome is the result of a run.
 type Outcome struct {
-	Entry   string // entry that records the run; "" if it is not recorded
+	Entry   string // entry that records the run ("" if it is not recorded)
 	Ended   string // Done, or "failed", "stopped" or "timeout"
-	Status  int    // exit status; -1 if there is none
+	Status  int    // exit status (-1 if there is none)
 	Started time.Time
 	Took    time.Duration
 	Result  string // standard output, complete or only its beginning and end

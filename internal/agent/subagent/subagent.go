@@ -48,7 +48,7 @@ const (
 type Service struct {
 	Profiles *profile.Set
 	Skills   *skill.Set
-	Bound    *profile.Resolved // profile that the caller and its sub-agents are bound to; nil for none
+	Bound    *profile.Resolved // profile that the caller and its sub-agents are bound to (nil for none)
 
 	Program string            // path of oxbow
 	Args    []string          // arguments of oxbow before the command, such as --home DIR
@@ -59,9 +59,9 @@ type Service struct {
 	// so that changes of the settings take effect. A nil Runner means no runner.
 	Runner  func() (*Runner, error)
 	Dir     string           // working directory of sub-agents
-	Environ func() []string  // environment of sub-agents, without variables of oxbow; nil means empty
+	Environ func() []string  // environment of sub-agents, without variables of oxbow (nil means empty)
 	Now     func() time.Time // nil means time.Now
-	Stdout  io.Writer        // receives the output of sub-agents as they print it; nil discards it
+	Stdout  io.Writer        // receives the output of sub-agents as they print it (nil discards it)
 	Stderr  io.Writer        // receives their standard error
 	Grace   time.Duration    // time between SIGTERM and SIGKILL; 5 s by default
 
@@ -77,10 +77,10 @@ type Service struct {
 type Request struct {
 	Agent   string // name of the sub-agent, valid for [profile.CheckName]
 	Task    string // at most 256 KiB
-	Profile string // profile of its memory; "" means the caller's profile, or the whole memory if the caller has none
-	Skill   string // name of a skill; "" for none
-	AsOf    uint64 // number of the change after which the memory is read; 0 means now
-	Budget  int    // maximum tokens of the selection; 0 means the profile's budget
+	Profile string // profile of its memory ("" means the caller's profile, or the whole memory if the caller has none)
+	Skill   string // name of a skill ("" for none)
+	AsOf    uint64 // number of the change after which the memory is read (0 means now)
+	Budget  int    // maximum tokens of the selection (0 means the profile's budget)
 }
 
 // Reach is the command that starts the memory server of a sub-agent, in the form in which clients

@@ -18,7 +18,7 @@ import (
 // chat is a conversation whose lines are in order.
 type chat struct {
 	t       *Transcript
-	said    map[string]*reasoning // by sub-agent; "" for the main agent
+	said    map[string]*reasoning // by sub-agent ("" for the main agent)
 	calls   map[string]*chatCall  // calls without an answer
 	seen    map[string]bool
 	done    map[int][]Edit // edits by number of the call

@@ -57,7 +57,7 @@ func (r Report) read() (*clientfile.Report, bool) {
 // About summarizes a report.
 type About struct {
 	Session string
-	Dir     string   // directory of the edited file, or the agent's working directory; "" if neither is known
+	Dir     string   // directory of the edited file, or the agent's working directory ("" if neither is known)
 	Before  bool     // an edit is about to be made
 	Files   []string // for Before: absolute paths of the files to be edited
 	After   bool     // an edit was made, or a turn has ended

@@ -14,7 +14,7 @@ import (
 
 // hunk is a part of a unified diff. Its lines begin with " ", "-" or "+".
 type hunk struct {
-	first int // line number in the new file at which the hunk begins, from 1; 0 if it is not known
+	first int // line number in the new file at which the hunk begins, from 1 (0 if it is not known)
 	lines []string
 }
 

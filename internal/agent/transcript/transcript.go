@@ -51,13 +51,13 @@ type Edit struct {
 	// position, at most one on each side.
 	Gone bool
 
-	Content []byte // content of the whole file after the edit; nil if it is not known
+	Content []byte // content of the whole file after the edit (nil if it is not known)
 
-	Why     string // visible reasoning; never empty
+	Why     string // visible reasoning (never empty)
 	Time    time.Time
 	Session string
 	Model   string
-	Sub     string // sub-agent that made the edit; "" for the main agent
+	Sub     string // sub-agent that made the edit ("" for the main agent)
 
 	tabs  bool     // each leading tab may be shown as two spaces
 	part  string   // inserted text that may begin or end within a line; Block is empty then

@@ -22,7 +22,7 @@ type State struct {
 	Unit  Unit
 	Done  int64
 	Total int64   // 0 if unknown
-	Part  float64 // share of all work, from 0 to 1; 0 if it follows from Done and Total
+	Part  float64 // share of all work, from 0 to 1 (0 if it follows from Done and Total)
 }
 
 type key struct{}

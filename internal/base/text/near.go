@@ -25,7 +25,7 @@ func Near(word string, candidates iter.Seq[string], limit int) []string {
 	if len(w.runes) == 0 || limit <= 0 {
 		return nil
 	}
-	var best []match // sorted; at most limit elements
+	var best []match // sorted (at most limit elements)
 	for c := range candidates {
 		m, ok := w.match(c)
 		if !ok {

@@ -51,7 +51,7 @@ type loop struct {
 
 	pending []byte             // bytes of a key that is not complete
 	ended   bool               // the person has quit
-	overdue context.CancelFunc // cancels the running search; nil before the first
+	overdue context.CancelFunc // cancels the running search (nil before the first)
 	turn    sync.Mutex         // allows one call of a verb at a time
 	calls   sync.WaitGroup
 }

@@ -21,9 +21,9 @@ type searching struct {
 
 	n     int       // number of the last search
 	asked string    // query of the last search
-	began time.Time // its start; zero after its answer has arrived
+	began time.Time // its start (zero after its answer has arrived)
 	again bool      // repeat the same query after the answer
-	due   time.Time // time of the next search; zero if none is scheduled
+	due   time.Time // time of the next search (zero if none is scheduled)
 }
 
 // later schedules a search after the debounce delay and replaces the search that was scheduled

@@ -46,10 +46,10 @@ type Hit struct {
 type Found struct {
 	Hits  []Hit
 	More  bool     // there are more hits
-	Why   []string // why nothing was found; nil if there are hits
+	Why   []string // why nothing was found (nil if there are hits)
 	Notes []string // other notes for the person
 
-	Unfinished string // what an incomplete query lacks; "" if the query was answered
+	Unfinished string // what an incomplete query lacks ("" if the query was answered)
 	Failed     string // why the query failed, or ""
 }
 
@@ -69,5 +69,5 @@ type Done struct {
 	Text   string // what was done, or why not
 	Failed bool
 	Name   string // name of the entry to choose now, or ""
-	Change uint64 // change number for Undo; 0 if nothing was changed
+	Change uint64 // change number for Undo (0 if nothing was changed)
 }

@@ -16,8 +16,8 @@ type Line struct {
 	Number int // from 1
 	Text   string
 
-	Commit  string // in hex; "" if the line is not committed, or without git
-	From    int    // line number in the file at that commit; 0 without a commit
+	Commit  string // in hex ("" if the line is not committed, or without git)
+	From    int    // line number in the file at that commit (0 without a commit)
 	Author  string
 	Time    time.Time
 	Summary string

@@ -16,7 +16,7 @@ import (
 // Problem is an invalid line of a sidecar.
 type Problem struct {
 	File   string // path of the sidecar, relative to the root of the tree
-	Line   int    // line number from 1; 0 if the problem is about the whole file
+	Line   int    // line number from 1 (0 if the problem is about the whole file)
 	Offset int64  // offset of the line, in bytes
 	What   string
 }

@@ -23,7 +23,7 @@ type DiffOptions struct {
 	Range string
 
 	Staged   bool                  // compare with git's index instead of the working tree
-	Progress func(done, total int) // called with numbers of files; may be nil
+	Progress func(done, total int) // called with numbers of files (may be nil)
 }
 
 // Diff lists the annotations that a change touches.
@@ -204,8 +204,8 @@ func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
 
 // diffJob is a file whose annotations have to be found.
 type diffJob struct {
-	file  string   // file in the base; "" for new annotations
-	to    string   // file in the head; "" if the head does not contain it
+	file  string   // file in the base ("" for new annotations)
+	to    string   // file in the head ("" if the head does not contain it)
 	blobs []string // sidecars at the base, the file's own first
 	own   *sidecar // for new annotations: the sidecar in the head
 	fresh map[string]bool

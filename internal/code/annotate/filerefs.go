@@ -40,7 +40,7 @@ type FileRef struct {
 	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60. Then only these lines are checked.
 	File string
 
-	Blob string    // git's name for the content at that time, as returned by [Store.Blob]; "" if it is not known
+	Blob string    // git's name for the content at that time, as returned by [Store.Blob] ("" if it is not known)
 	Time time.Time // time of the reference; used to find the content in git if Blob is empty
 
 	// Doubtful means that the reference may belong to a different tree. Then the file is checked
@@ -55,7 +55,7 @@ type CheckedRef struct {
 	// Present path of the file or of its remains, if it differs from File; with line numbers if
 	// File has them.
 	Now  string
-	Kept float64 // share that is unchanged, 0 to 1; 0 if it is unverifiable or not known
+	Kept float64 // share that is unchanged, 0 to 1 (0 if it is unverifiable or not known)
 	How  string  // the result in words, for people
 }
 

@@ -80,7 +80,7 @@ type event struct {
 	id   string
 	back bool
 	time time.Time
-	run  string // run of GC or UndoGC that wrote the event; "" for other events
+	run  string // run of GC or UndoGC that wrote the event ("" for other events)
 	undo string // run that the event undoes
 }
 

@@ -13,14 +13,14 @@ type Found struct {
 
 	In     string // file that contains the block now, or last contained it
 	Placed Placing
-	Now    Span // lines in that file; zero if Placed is [Lost]
+	Now    Span // lines in that file (zero if Placed is [Lost])
 
 	// Confidence is the probability, 0 to 1, that the block is at this position. For [Edited], it
 	// is the share of the block that is unchanged; .5 or more means that some of its lines are
 	// equal except for white space. It is 0 if Placed is [Lost].
 	Confidence float64
 
-	How string // the result in words, for people; "" if Placed is [Lost]
+	How string // the result in words, for people ("" if Placed is [Lost])
 }
 
 // set sets the position of the annotation to a match.

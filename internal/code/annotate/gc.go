@@ -15,7 +15,7 @@ import (
 
 // GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	Run         string    // name of the run; "" if nothing was changed, and for a dry run of GC
+	Run         string    // name of the run ("" if nothing was changed, and for a dry run of GC)
 	Files       int       // number of sidecars examined
 	Annotations int       // number of annotations in them, including archived ones
 	Archived    []Found   // sorted by path of the sidecar, then by time

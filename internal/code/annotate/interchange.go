@@ -46,7 +46,7 @@ type FileVersion struct {
 	// or too long.
 	Lines []string
 	Blob  string
-	Time  time.Time // time of the commit; zero if git does not have the commit
+	Time  time.Time // time of the commit (zero if git does not have the commit)
 }
 
 // FilesAt returns the versions of files at commits, in the order of places. Without a git

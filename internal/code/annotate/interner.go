@@ -8,9 +8,9 @@ import "github.com/oxbow-memory/oxbow/internal/base/diff"
 type interner struct {
 	lines     diff.Interner
 	words     diff.Interner
-	lineWords [][]int32     // words of each line, by line number; nil until they are needed
+	lineWords [][]int32     // words of each line, by line number (nil until they are needed)
 	bareLines diff.Interner // lines without white space
-	bare      []int32       // for each line, the number of the line without white space, plus 1; 0 until it is needed
+	bare      []int32       // for each line, the number of the line without white space, plus 1 (0 until it is needed)
 }
 
 func newInterner() *interner {

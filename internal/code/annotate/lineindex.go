@@ -14,10 +14,10 @@ type lineIndex struct {
 	ids      []int32   // numbers of the lines
 	postings postings  // positions of ids
 
-	bare *postings // positions of the lines without white space; nil until they are needed
+	bare *postings // positions of the lines without white space (nil until they are needed)
 	bag  *wordBag  // nil until it is needed
 
-	enclosers []int32 // for each line, the line that encloses it; nil until it is needed
+	enclosers []int32 // for each line, the line that encloses it (nil until it is needed)
 }
 
 // newLineIndex returns an index of the lines. The interner may be shared with other texts.

@@ -294,7 +294,7 @@ func (b *Store) askNames(ctx context.Context, p *fileResults, file string) (q *n
 // content, files whose annotations all have only short lines, and all files beyond the limit. If it
 // returns an error, the list is incomplete.
 func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte) (files []string, err error) {
-	var have map[string]bool // lines of content; nil until they are needed
+	var have map[string]bool // lines of content (nil until they are needed)
 	stands := func(r *Record) bool {
 		long := 0
 		for _, l := range slices.Concat(r.Block, r.Before, r.After) {

@@ -89,8 +89,8 @@ func Merge(base, ours, theirs []byte) Merged {
 type mergeLine struct {
 	raw  string
 	time time.Time
-	id   string // ID of the annotation; "" for other lines
-	key  string // equal for annotations that differ only in time, commit and blob; "" for other lines
+	id   string // ID of the annotation ("" for other lines)
+	key  string // equal for annotations that differ only in time, commit and blob ("" for other lines)
 }
 
 // mergeSide contains the lines of one side, without repetitions.

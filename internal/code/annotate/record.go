@@ -86,7 +86,7 @@ type Record struct {
 	Ref     string // source of the text, such as a transcript and the position in it
 
 	Time   time.Time
-	Commit string // HEAD at that time, in hex; "" without git
+	Commit string // HEAD at that time, in hex ("" without git)
 	Blob   string // git's name for the whole content of the file at that time, in hex, even if git has not stored it
 
 	// Hash is the hash of the whole block. Block contains its lines in the form of [Lines], and

@@ -16,7 +16,7 @@ import (
 // Hit is an annotation that a search found.
 type Hit struct {
 	Found
-	Score   float64 // higher is better; 0 if the query contains no words
+	Score   float64 // higher is better (0 if the query contains no words)
 	ByLines bool    // the lines contain the words of the query, and the reasoning does not
 }
 

@@ -17,10 +17,10 @@ type Stats struct {
 	Archived    int             // number of archived annotations whose lines do not exist
 	By          map[string]int  // number by author: person, agent, tool, import, or ""
 
-	Oldest, Median, Newest time.Time // times of the annotations; zero if there are none
+	Oldest, Median, Newest time.Time // times of the annotations (zero if there are none)
 
 	Bytes   int64 // total size of the sidecars
-	Damaged int   // number of sidecar lines that cannot be read; see [Store.Check]
+	Damaged int   // number of sidecar lines that cannot be read (see [Store.Check])
 	Newer   int   // number of lines that a newer version of the program wrote
 	Skipped []Skipped
 }

@@ -137,10 +137,10 @@ func (b *Store) statuses(
 // locator searches for the annotations of one sidecar in one text after another.
 type locator struct {
 	store   *Store
-	commit  string // HEAD; "" without git
+	commit  string // HEAD ("" without git)
 	sidecar *sidecar
 	at      []Found
-	no      *unreadableError // reason why the search is incomplete; nil if it is complete
+	no      *unreadableError // reason why the search is incomplete (nil if it is complete)
 }
 
 // countLost returns the number of annotations that have not been found yet.

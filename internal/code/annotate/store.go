@@ -35,7 +35,7 @@ type Options struct {
 	LockWait time.Duration    // maximum time to wait for other writers; 5 s by default
 
 	// Key returns the key of this machine. MakeKey also creates the key if necessary. Without them,
-	// no annotation counts as written by this machine; see [Store.Unreviewed].
+	// no annotation counts as written by this machine (see [Store.Unreviewed]).
 	Key     func() []byte
 	MakeKey func(ctx context.Context) []byte
 
@@ -52,12 +52,12 @@ type Store struct {
 	history  History
 	opts     Options
 	closeDir func() error
-	root     string    // root of the tree in the operating system's form; "" if it is not known
+	root     string    // root of the tree in the operating system's form ("" if it is not known)
 	repo     *git.Repo // nil without git
 	bare     error     // error if the root is a repository without a working tree
 
 	private   bool  // the annotations become private with the first annotation
-	skipAbove int64 // size, in bytes, above which a sidecar is not read; 0 for no limit
+	skipAbove int64 // size, in bytes, above which a sidecar is not read (0 for no limit)
 
 	mu          sync.Mutex                // guards all fields below
 	cached      map[string]*cachedSidecar // by path of the sidecar

@@ -20,8 +20,8 @@ type oldVersion struct {
 	mapper *diff.Mapper
 	to     []int      // for each old line, its new index; see [diff.Mapper.Map]; nil until it is needed
 	bareTo []int      // like to, but ignoring white space; filled in by [oldVersion.bareAt] as needed
-	taken  []bool     // for each new line, whether it comes from the old text; nil until it is needed
-	index  *lineIndex // index of the old text; nil until it is needed
+	taken  []bool     // for each new line, whether it comes from the old text (nil until it is needed)
+	index  *lineIndex // index of the old text (nil until it is needed)
 }
 
 // mapLines maps the old lines to the lines of p.
@@ -133,7 +133,7 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 
 // keptLines describes the unchanged lines of a block.
 type keptLines struct {
-	first, last int     // first and last unchanged line, as indexes in the new text; -1 if there are none
+	first, last int     // first and last unchanged line, as indexes in the new text (-1 if there are none)
 	head, tail  int     // number of lines of the block before and after the unchanged lines
 	lines       int     // number of unchanged lines, ignoring white space
 	share       float64 // share of the block's letters in unchanged lines

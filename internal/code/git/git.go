@@ -55,7 +55,7 @@ var ErrTooMuch = errors.New("git says too much")
 
 // Options limit the resources that git may use. Nil and zero fields mean the default.
 type Options struct {
-	Program string        // path of git; by default, it is searched for in PATH
+	Program string        // path of git (by default, it is searched for in PATH)
 	Timeout time.Duration // time limit of one run; 5 s by default
 	Output  int64         // maximum output of one run, in bytes; 64 MiB by default
 }
@@ -68,7 +68,7 @@ type Repo struct {
 	program string
 	opts    Options
 	sha256  bool
-	pinned  string // commit that is used as HEAD; "" for the repository's own HEAD
+	pinned  string // commit that is used as HEAD ("" for the repository's own HEAD)
 }
 
 // Find returns the repository that contains the directory. The root of its working tree is the

@@ -21,7 +21,7 @@ type Edge struct {
 	Name   string `json:"name"`
 	Seq    uint64 `json:"seq"`
 	From   string `json:"from"`               // name of the source: an entry or a turn
-	Source uint64 `json:"from_seq,omitempty"` // version of the source entry; 0 for a turn
+	Source uint64 `json:"from_seq,omitempty"` // version of the source entry (0 for a turn)
 	How    string `json:"how"`                // ByLabel, ByMerge or ByWords
 }
 

@@ -46,7 +46,7 @@ type Derived struct {
 // node is a version in the log, at or after the first selected version.
 type node struct {
 	oxbow.Version
-	prev     *oxbow.Entry // the entry before this version; nil if it did not exist
+	prev     *oxbow.Entry // the entry before this version (nil if it did not exist)
 	selected bool
 	derived  *Derived
 	undone   bool // the version was undone, or is itself an undo, so it has no effect now
@@ -203,7 +203,7 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 // memory.
 type trace struct {
 	sel     *Selection
-	known   map[lineage.Gram]uint64 // for each gram, the version in which it first occurred; nil in the first pass
+	known   map[lineage.Gram]uint64 // for each gram, the version in which it first occurred (nil in the first pass)
 	touched map[string]*node        // for each name with text of such versions, the first such version
 	made    map[lineage.Gram]*node  // grams that such versions wrote
 	shared  map[lineage.Gram]bool   // grams of made that later versions contain

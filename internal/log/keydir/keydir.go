@@ -59,7 +59,7 @@ type Rows struct {
 	Changes                 []int64
 	OpIDs, Sums             []byte
 
-	Base   *pagefile.Reader   // previous tables; may be nil
+	Base   *pagefile.Reader   // previous tables (may be nil)
 	Hidden func(row int) bool // whether a row of Entries in the base is not valid any more
 	Gone   map[uint64]bool    // IDs of the hidden rows
 	Again  map[Key]bool       // rows of Removed in the base that are not valid any more

@@ -14,7 +14,7 @@ import (
 // batch is a state with staged changes that are not durable yet.
 type batch struct {
 	st     *state
-	names  map[string]*store.Entry // staged entries; nil if the entry is removed
+	names  map[string]*store.Entry // staged entries (nil if the entry is removed)
 	gone   map[string]uint64
 	opIDs  map[string]seenID // staged op IDs, by their keys
 	nextID uint64

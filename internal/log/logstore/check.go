@@ -65,7 +65,7 @@ const checkTries = 10
 // checkLook is the result of one pass.
 type checkLook struct {
 	report   store.CheckReport
-	entries  []*store.Entry // the entries that the store answers with; nil if the log is damaged
+	entries  []*store.Entry // the entries that the store answers with (nil if the log is damaged)
 	compared bool           // the entries were compared with the log at the same change
 }
 

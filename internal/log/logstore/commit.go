@@ -320,7 +320,7 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 type draft struct {
 	request *commitRequest
 	body    *body
-	enc     *encoder // its encoded bytes; nil until encode is called
+	enc     *encoder // its encoded bytes (nil until encode is called)
 }
 
 // smallBody is a size in bytes, as estimated by body.size, that always fits into a record.

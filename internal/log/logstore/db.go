@@ -52,7 +52,7 @@ type DB struct {
 	grownByOthers func()
 
 	watchers watch.List[store.Event]
-	idle     *time.Timer // timer to seal the last change; nil if Options.SealAfter is 0
+	idle     *time.Timer // timer to seal the last change (nil if Options.SealAfter is 0)
 }
 
 func (d *DB) logOptions() wal.Options {

@@ -23,7 +23,7 @@ const fewRows = 16
 type listing struct {
 	base   *snapshot
 	hidden bitmap
-	rows   []int // selected rows of base, ascending; nil means all
+	rows   []int // selected rows of base, ascending (nil means all)
 	order  []*store.Entry
 	seq    uint64 // number of the last change
 	reader *wal.Reader

@@ -23,20 +23,20 @@ type Options struct {
 	LockWait time.Duration
 	Room     *cache.Budget // memory budget for entries that were read
 
-	SealAfter   time.Duration // time after the last change when a seal is written; 0 means never
-	KeepChanges int           // number of changes that automatic compactions keep; 0 means no automatic compactions
+	SealAfter   time.Duration // time after the last change when a seal is written (0 means never)
+	KeepChanges int           // number of changes that automatic compactions keep (0 means no automatic compactions)
 	KeepFor     time.Duration // minimum time for which automatic compactions keep changes
 	ReadOnly    bool
 	KeepFiles   bool           // write derived files even if the store is read-only
 	Derived     []DerivedFiles // derived files of other packages
-	LivesOn     int64          // number of calls after which the process is expected to run for long; 0 means never
+	LivesOn     int64          // number of calls after which the process is expected to run for long (0 means never)
 
 	// Sizes in bytes; 0 means the default. Tests set other values.
 	FreeStep, FreeReserve int64 // sizes of the free space at the end of the log
 	CompactLeast          int64 // minimum number of unneeded bytes before an automatic compaction
 	TailLeast             int64 // minimum size of the log after a snapshot before the next snapshot
 
-	SnapshotLeast int64 // minimum number of changes before a snapshot is written; 0 means the default
+	SnapshotLeast int64 // minimum number of changes before a snapshot is written (0 means the default)
 }
 
 // DerivedFiles describe the derived files with one suffix, which another package writes.

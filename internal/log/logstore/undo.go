@@ -28,7 +28,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	type step struct {
 		seq uint64
 		p   put
-		old *store.Version // the previous version; may be nil
+		old *store.Version // the previous version (may be nil)
 	}
 	var steps []step
 	for _, seq := range seqs {
@@ -61,7 +61,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
 		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
-		was := map[string]*store.Entry{} // the entries before the undo; nil if there was none
+		was := map[string]*store.Entry{} // the entries before the undo (nil if there was none)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.get(name)

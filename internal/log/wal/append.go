@@ -17,7 +17,7 @@ type Payload struct {
 	Type   uint8
 	Time   int64 // nanoseconds since 1970
 	Body   []byte
-	Digest [32]byte // digest of the body; zero means that it is computed
+	Digest [32]byte // digest of the body (zero means that it is computed)
 	Urgent bool     // may use the reserve on a full disk, because it will free space
 }
 

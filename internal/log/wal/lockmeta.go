@@ -18,7 +18,7 @@ import (
 // file.
 type LockMeta struct {
 	Holder          // the process that holds the lock or held it last
-	ID       string // identity of the log in hex; see [Header].ID
+	ID       string // identity of the log in hex (see [Header].ID)
 	Durable  uint64 // highest sequence number that was known to be on stable storage
 	Unsynced bool   // a sync of the file failed and it could not be replaced
 }

@@ -19,7 +19,7 @@ const (
 type group struct {
 	start, end int       // in the text
 	first, n   int       // in the digits of its chain
-	sep        separator // separator before the group; unused for the first group
+	sep        separator // separator before the group (unused for the first group)
 }
 
 // maxGroups is the maximum number of groups that are examined together. No number that is

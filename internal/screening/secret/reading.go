@@ -13,7 +13,7 @@ import (
 // reading is a text as it is read after decoding.
 type reading struct {
 	text       string
-	starts     []int // for each byte of text, and for its end, where the original of the character begins; may be nil
+	starts     []int // for each byte of text, and for its end, where the original of the character begins (may be nil)
 	start, end int   // of the original, if starts is nil
 }
 

@@ -32,9 +32,9 @@ const maxKeys = 1 << 20
 
 // Keys specify the keys of a backup.
 type Keys struct { // public keys, or files with one public key per line, in the format of age -R
-	To         []string // file of secret keys, in the format of age-keygen; "" for none
-	Identity   string   // file that contains a passphrase; "" for none
-	Passphrase string   // file that holds a passphrase; "" for none
+	To         []string // file of secret keys, in the format of age-keygen ("" for none)
+	Identity   string   // file that contains a passphrase ("" for none)
+	Passphrase string   // file that holds a passphrase ("" for none)
 }
 
 // Encrypts reports whether the keys can encrypt.

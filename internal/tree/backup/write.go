@@ -125,7 +125,7 @@ func openDir(file string) (dir *vfs.OS, name string, err error) {
 type sink struct {
 	ctx context.Context
 	to  io.Writer
-	sum hash.Hash // hash of the data written so far; may be nil
+	sum hash.Hash // hash of the data written so far (may be nil)
 }
 
 func (s *sink) Write(b []byte) (int, error) {

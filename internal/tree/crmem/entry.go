@@ -62,7 +62,7 @@ type batch struct {
 	nextID uint64
 	now    uint64
 
-	staged map[string]*record // by name; nil for removed records
+	staged map[string]*record // by name (nil for removed records)
 	undo   []func()           // functions that undo the staged changes of the present request
 }
 

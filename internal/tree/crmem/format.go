@@ -54,7 +54,7 @@ type FormatError struct {
 	Path   string // "" if the data was not read from a file
 	Offset int64  // offset of the error, -1 if there is none
 	Reason string
-	Hint   string // what the user can do; optional
+	Hint   string // what the user can do (optional)
 	class  error
 }
 

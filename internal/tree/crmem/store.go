@@ -46,7 +46,7 @@ type Store struct {
 	mu     sync.RWMutex // guards all fields below
 	st     *state
 	seen   image // the file from which st was read
-	broken error // error in the file's content; nil if there is none
+	broken error // error in the file's content (nil if there is none)
 	closed bool
 
 	watchers watch.List[oxbow.Event]

@@ -15,7 +15,7 @@ type blockStart struct {
 	off   int    // byte offset of the start of the line
 	end   int    // for a heading: byte offset after its last line
 	line  int    // line number, from 1
-	level int    // level of the heading, 1 to 6; 0 for a paragraph
+	level int    // level of the heading, 1 to 6 (0 for a paragraph)
 	text  string // text of the heading, without # and underline
 }
 
@@ -39,7 +39,7 @@ func blockStarts(text string) iter.Seq[blockStart] {
 
 // scanner is the state of the parser after the lines read so far.
 type scanner struct {
-	fence     string // the opening marker of the current code block; "" outside of code blocks
+	fence     string // the opening marker of the current code block ("" outside of code blocks)
 	comment   bool   // inside of <!-- -->
 	afterText bool   // the previous line was not blank
 	block     block

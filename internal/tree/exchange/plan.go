@@ -81,7 +81,7 @@ func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
 	})
 }
 
-// withoutLocal returns the labels, sorted, without local labels; see [oxbow.Label.IsLocal].
+// withoutLocal returns the labels, sorted, without local labels (see [oxbow.Label.IsLocal]).
 func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
@@ -114,9 +114,9 @@ func hash(parts ...string) digest {
 type names struct {
 	stood map[digest]byte // names of entries that were matched with an item: 1, or 2 if the entry was changed
 	items map[digest]bool // items by digest of the whole item
-	last  map[digest]int  // for each original name, the last number that was given to it; 0 if none was
+	last  map[digest]int  // for each original name, the last number that was given to it (0 if none was)
 
-	aliases map[digest]string // for each alias, the entry that it was given to; "" if it was removed from an entry
+	aliases map[digest]string // for each alias, the entry that it was given to ("" if it was removed from an entry)
 }
 
 func newNames() *names {

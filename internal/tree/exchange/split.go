@@ -23,7 +23,7 @@ type piece struct {
 	start, end int      // byte offsets, half-open
 	line       int      // line of start, from 1
 	path       []string // headings above the piece, outermost first
-	part       int      // number of the part within its section, from 1; 0 if the section is not split
+	part       int      // number of the part within its section, from 1 (0 if the section is not split)
 }
 
 // split splits a text at its headings of level 1 and 2. Sections that are still too long are split

@@ -16,7 +16,7 @@ import (
 
 // Origin identifies a store in a manifest.
 type Origin struct {
-	Name string                // present name of the store; "" if it has none
+	Name string                // present name of the store ("" if it has none)
 	Same func(was string) bool // reports whether was is a present or former name of this store
 }
 

@@ -22,7 +22,7 @@ import (
 type DumpOptions struct {
 	// Force allows a dump to a directory that is not empty and was not written by a dump. It also
 	// replaces or removes files of entries that the user changed or added without loading them.
-	// Copies of such files are kept; see [Report.Kept].
+	// Copies of such files are kept (see [Report.Kept]).
 	Force bool
 
 	// Origin names the store in the manifest. If the existing manifest names a different store, it
@@ -34,7 +34,7 @@ type DumpOptions struct {
 	// Progress is called once with done = 0, and after each entry.
 	Progress func(done, total int)
 
-	bulk int // minimum number of files for which the whole file system is synced instead; 0 means the default
+	bulk int // minimum number of files for which the whole file system is synced instead (0 means the default)
 }
 
 // Report describes the changes of a dump to the files of the tree, except for the manifest.

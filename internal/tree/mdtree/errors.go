@@ -34,7 +34,7 @@ const maxProblems = 20
 
 // Problem is a problem in a tree.
 type Problem struct {
-	File string // path relative to the directory of the tree; "" for a problem of the whole tree
+	File string // path relative to the directory of the tree ("" for a problem of the whole tree)
 	Err  error
 }
 

@@ -70,7 +70,7 @@ type Place struct {
 // Edit is the new state of one file.
 type Edit struct {
 	Path   string
-	Text   string // whole text of the file; "" is written as a line break, because files must not be empty
+	Text   string // whole text of the file ("" is written as a line break, because files must not be empty)
 	Remove bool   // the file is deleted; Text is ignored
 }
 

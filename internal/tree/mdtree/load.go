@@ -26,7 +26,7 @@ const defaultMaxFiles = 100_000
 
 // ReadOptions configure [Read]. Nil and zero fields mean the default.
 type ReadOptions struct {
-	MaxFiles int                   // maximum number of entries; 0 means 100,000 more than the last dump wrote
+	MaxFiles int                   // maximum number of entries (0 means 100,000 more than the last dump wrote)
 	Ref      string                // name of the directory in errors; its path by default
 	Progress func(done, total int) // called once with done = 0, and after each file
 }

@@ -291,7 +291,7 @@ func sameInfo(a, b fs.FileInfo) bool {
 type fileScan struct {
 	s     *Store
 	force bool
-	next  map[string]*file // files that were read; nil for a removed file
+	next  map[string]*file // files that were read (nil for a removed file)
 }
 
 // readResult is the result of reading a file, before it is compared with the state.

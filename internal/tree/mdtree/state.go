@@ -20,12 +20,12 @@ type file struct {
 	racy      bool        // the file was changed so recently that a later change may have the same time
 	text      string      // last good text
 	items     []Item
-	index     map[string]int // index of each name in items; nil until it is needed
+	index     map[string]int // index of each name in items (nil until it is needed)
 	neverGood bool           // there is no good version; text and items are the readable parts
 
 	// held is the reason why text differs from the file on disk, or "" if it does not.
 	held string
-	disk string // text on disk while held is set; "" if it is empty or could not be read
+	disk string // text on disk while held is set ("" if it is empty or could not be read)
 
 	diagnostic string // entries that were left out because no store accepts them
 }
@@ -41,7 +41,7 @@ type state struct {
 	nextID uint64
 
 	contested map[string]bool              // names that several files contain
-	prefer    func(path, text string) bool // see Options.Prefer; may be nil
+	prefer    func(path, text string) bool // see Options.Prefer (may be nil)
 }
 
 // current is the entry of a name and its position.

@@ -110,7 +110,7 @@ func (s *Store) warn(format string, args ...any) {
 // fields.
 type writer struct {
 	sem     chan struct{}
-	lock    vfs.Lock // lock between processes; nil until the first change
+	lock    vfs.Lock // lock between processes (nil until the first change)
 	cleaned bool     // leftover temporary files were removed
 }
 
@@ -129,7 +129,7 @@ type scanner struct {
 type directory struct {
 	path         string
 	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
-	info         fs.FileInfo // description of the watched directory; nil if it is not watched
+	info         fs.FileInfo // description of the watched directory (nil if it is not watched)
 	files        int         // number of matching files in the last listing
 	links        []string    // matching files that are links, whose targets are not watched
 	listError    string      // error from listing the directory, which is reported once

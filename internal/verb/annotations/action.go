@@ -45,7 +45,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 		a.out.Prints = append(a.out.Prints, print)
 		return true
 	}
-	var past *oxbow.Memory // archive of sessions; nil if there is none
+	var past *oxbow.Memory // archive of sessions (nil if there is none)
 	if w.Sessions != nil {
 		if archive, err := w.Sessions(ctx); err == nil {
 			past = archive.Memory

@@ -75,7 +75,7 @@ const racyTime = 2 * time.Second
 type MirrorIn struct {
 	Client  string                  `json:"client"`
 	World   setup.World             `json:"-"`
-	Project func(dir string) string `json:"-"` // returns the name of a directory's project; may be nil
+	Project func(dir string) string `json:"-"` // returns the name of a directory's project (may be nil)
 
 	// Report is an event of a running session, or nil. Taints returns the foreign texts that the
 	// session has read since the person's last prompt, apart from the files in own.

@@ -36,11 +36,11 @@ type SetupIn struct {
 	World      setup.World                 `json:"-"`
 	Project    func(dir string) string     `json:"-"` // the name of a directory's project
 	Executable string                      `json:"-"` // path by which clients start oxbow
-	Home       string                      `json:"-"` // home that clients are told to use; may be empty
+	Home       string                      `json:"-"` // home that clients are told to use (may be empty)
 	Layout     bool                        `json:"-"` // the home has another program's layout and tools
 	Approved   []string                    `json:"-"` // tools that a client may run without asking, in such a home
 	Plugin     func(argv []string) string  `json:"-"`
-	Agree      func(all []SetupFile) error `json:"-"` // asks the user before anything is written; may be nil
+	Agree      func(all []SetupFile) error `json:"-"` // asks the user before anything is written (may be nil)
 
 	// Start starts a server as the client would.
 	Start func(ctx context.Context, s setup.Server) setup.Answer `json:"-"`
@@ -98,7 +98,7 @@ type SetupServer struct {
 	Command []string `json:"command"`
 	Home    string   `json:"home,omitempty"`
 	Answer  string   `json:"answer,omitempty"`
-	Entries *int     `json:"entries,omitempty"` // entries in its memory; nil if the answer has no count
+	Entries *int     `json:"entries,omitempty"` // entries in its memory (nil if the answer has no count)
 	Problem string   `json:"problem,omitempty"`
 
 	NoMemory bool `json:"-"` // the server answers that it has no memory

@@ -36,8 +36,8 @@ type CheckOut struct {
 	SetAside []TornTail     `json:"set_aside,omitempty"`
 	Notes    []string       `json:"notes,omitempty"` // remarks that are not damage, such as an alias of two entries
 
-	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // annotations of the working tree; nil if it has none
-	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive of sessions; nil if there is none
+	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // annotations of the working tree (nil if it has none)
+	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive of sessions (nil if there is none)
 	Heads       *verb.HeadsCheck  `json:"signed_heads,omitempty"`
 	Since       *NotedHead        `json:"since,omitempty"` // the head in the argument Since
 

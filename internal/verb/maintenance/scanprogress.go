@@ -16,7 +16,7 @@ import (
 // scanProgress counts the entries and changes that a scan has processed, first of the memory and
 // then of the archive of sessions.
 type scanProgress struct {
-	show         func(progress.State) // called with the progress; may be nil
+	show         func(progress.State) // called with the progress (may be nil)
 	ownPart      float64              // the memory's share of all work, by the sizes of the files
 	first, width float64              // share of the work before this memory, and share of this memory
 	done, inPart int64                // processed items of all memories, and of this memory

@@ -40,9 +40,9 @@ type Options struct {
 
 // View is the memory as seen by clients with the same rights.
 type View struct {
-	Token     string // name of the token; "" if the server has a single token without a name
+	Token     string // name of the token ("" if the server has a single token without a name)
 	Rights    auth.Permissions
-	Bound     *profile.Resolved // the profile that binds the view; nil if there is none
+	Bound     *profile.Resolved // the profile that binds the view (nil if there is none)
 	Scoped    bool              // scopes restrict the memory in addition to the options' own restrictions
 	Workspace *verb.Workspace
 

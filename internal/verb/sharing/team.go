@@ -136,7 +136,7 @@ type TeamFile struct {
 	File     string `json:"file"`             // below the top of the working tree
 	Standing string `json:"standing"`         // "reviewed" or "local"
 	Commit   string `json:"commit,omitempty"` // the last commit of the reviewed branch that changed the file
-	Home     string `json:"home,omitempty"`   // the home's entry of that name: "same" or "other"; "" if there is none
+	Home     string `json:"home,omitempty"`   // the home's entry of that name: "same" or "other" ("" if there is none)
 }
 
 // TeamProblem is a problem with team files.

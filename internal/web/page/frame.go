@@ -18,15 +18,15 @@ type Place struct{ Path, Name string }
 // Frame is a whole page with the navigation around its content.
 type Frame struct {
 	Title  string
-	Status int    // HTTP status; 0 means 200
+	Status int    // HTTP status (0 means 200)
 	Live   bool   // elements with the attribute data-live are reloaded when the memory changes
 	At     string // path of the current [Place]
 
 	Places [][]Place // the navigation, in groups
 	Search string    // text in the search field
-	Typed  string    // selector of the element that is updated while the person types a query; "" means no element
-	Done   g.Node    // notice about the last change; may be nil
-	Lead   g.Node    // one line below the title that says what the page shows; may be nil
+	Typed  string    // selector of the element that is updated while the person types a query ("" means no element)
+	Done   g.Node    // notice about the last change (may be nil)
+	Lead   g.Node    // one line below the title that says what the page shows (may be nil)
 	Body   []g.Node
 	Foot   string // footer: the part of the memory that this browser sees
 }
@@ -79,7 +79,7 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 type Door struct {
 	Title  string
 	Status int
-	To     string // page to which the browser is redirected, including [Root]; "" if it stays
+	To     string // page to which the browser is redirected, including [Root] ("" if it stays)
 	Body   []g.Node
 }
 

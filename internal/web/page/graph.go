@@ -21,7 +21,7 @@ type Graph struct {
 type Node struct {
 	Kind, Text string
 	Path       string // relative to [Root]
-	Weight     int    // number of entries with this label; 0 if it is not shown
+	Weight     int    // number of entries with this label (0 if it is not shown)
 	Middle     bool   // the graph shows the neighbours of this node
 
 	x, y float64

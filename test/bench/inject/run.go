@@ -14,8 +14,8 @@ import (
 // Options limit the measurement.
 type Options struct {
 	Stores   iter.Seq2[*Store, error] // iterated twice
-	Foreign  int                      // total number of foreign questions; 0 means 1,000
-	Variants int                      // number of stores that are also measured in other forms; 0 means 20
+	Foreign  int                      // total number of foreign questions (0 means 1,000)
+	Variants int                      // number of stores that are also measured in other forms (0 means 20)
 	Progress func(store string)       // called after each store if it is not nil
 }
 

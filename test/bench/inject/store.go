@@ -31,7 +31,7 @@ type Unit struct {
 	Session string
 	Prompt  string // or the text of a note
 	Reply   string
-	Printed string // end of the output of a failed command; may be ""
+	Printed string // end of the output of a failed command (may be "")
 	Time    time.Time
 }
 

@@ -23,7 +23,7 @@ type publishedChat struct {
 		ID      int    `json:"id"`
 		Role    string `json:"role"`
 		Content string `json:"content"`
-		Anchor  string `json:"time_anchor"` // date of this and the following messages; "" if it is unchanged
+		Anchor  string `json:"time_anchor"` // date of this and the following messages ("" if it is unchanged)
 	} `json:"messages"`
 	Questions map[string][]struct { // by ability
 		Text    string      `json:"question"`

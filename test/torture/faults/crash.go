@@ -14,7 +14,7 @@ import (
 // CrashOptions are the options of the crash campaign. For zero fields, defaults apply.
 type CrashOptions struct {
 	Setup workload.Setup // deliberate faults of the disk
-	Procs int            // number of processes, 1 or 2; default 2
+	Procs int            // number of processes, 1 or 2 (default 2)
 	Deep  int            // one in this many images is crashed again during recovery; default 2000; negative: never
 	Plain bool           // no script uses small free space or a lock file that loses its note
 	Short bool           // all scripts use small free space and short texts, which tests more disks a second

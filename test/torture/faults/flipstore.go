@@ -19,7 +19,7 @@ import (
 type kind struct {
 	name    string
 	changes int // number of changes before the compaction, or of all if there is none
-	after   int // number of changes after the compaction; -1 without compaction
+	after   int // number of changes after the compaction (-1 without compaction)
 	procs   int // number of processes that take turns
 	sealed  bool
 	words   int // words in each content

@@ -16,7 +16,7 @@ import (
 // ErrorOptions are the options of the campaign.
 type ErrorOptions struct {
 	Setup  workload.Setup // deliberate faults of the disk
-	Images int            // crash images examined after each fault and at the end; default 24
+	Images int            // crash images examined after each fault and at the end (default 24)
 }
 
 // ErrorTally counts the work of a campaign.

@@ -14,7 +14,7 @@ import (
 // Violation is a broken guarantee of a store.
 type Violation struct {
 	Seed  uint64
-	Where string // the crash, fault or damage that caused it; may be ""
+	Where string // the crash, fault or damage that caused it (may be "")
 	Err   error
 	Steps []workload.Step // steps of the script, if there is one
 }

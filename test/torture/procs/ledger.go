@@ -18,8 +18,8 @@ type change struct {
 	name    string
 	verb    string
 	outcome outcome
-	version uint64 // acknowledged version; 0 if the answer did not contain it
-	seq     uint64 // number of the change in the log; 0 until it is found there
+	version uint64 // acknowledged version (0 if the answer did not contain it)
+	seq     uint64 // number of the change in the log (0 until it is found there)
 }
 
 type outcome int

@@ -33,13 +33,13 @@ type Options struct {
 	// Child is the command line that runs [Child], without arguments.
 	Child []string
 
-	Duration     time.Duration // how long changes are requested; default 8 s
-	Writers      int           // writing processes; default 8
-	Readers      int           // reading processes; default 3
-	Lanes        int           // concurrent calls to a writing process; default 2
-	Every        time.Duration // mean time between two kills or pauses; default 60 ms
-	CompactEvery time.Duration // time between two compactions; default 0.5 s
-	Seed         uint64        // seed of the random numbers; 0 means 1
+	Duration     time.Duration // how long changes are requested (default 8 s)
+	Writers      int           // writing processes (default 8)
+	Readers      int           // reading processes (default 3)
+	Lanes        int           // concurrent calls to a writing process (default 2)
+	Every        time.Duration // mean time between two kills or pauses (default 60 ms)
+	CompactEvery time.Duration // time between two compactions (default 0.5 s)
+	Seed         uint64        // seed of the random numbers (0 means 1)
 
 	// Fault is one of [Faults]. It breaks the processes deliberately. All processes then use
 	// the library.

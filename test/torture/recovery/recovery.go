@@ -143,7 +143,7 @@ type trial struct {
 	whole   entries // entries of the undamaged records
 	sound   bool    // check finds no problem
 	back    bool    // check finds only that the file went back to an earlier state
-	seen    entries // entries that list returns; nil if it fails
+	seen    entries // entries that list returns (nil if it fails)
 }
 
 // Try damages the store in dir, which must be empty, and calls the verbs.

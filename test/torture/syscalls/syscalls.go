@@ -23,8 +23,8 @@ type Options struct {
 	Dir    string        // directory in which stores are created and removed
 	Strace string        // path of strace
 	Child  []string      // command line that runs [Child]; the home is appended
-	Budget time.Duration // time after which no further point is tried; 0: no limit
-	Limit  int           // maximum number of points; 0: no limit
+	Budget time.Duration // time after which no further point is tried (0: no limit)
+	Limit  int           // maximum number of points (0: no limit)
 	Seed   uint64        // seed for the order of the points
 }
 
@@ -69,7 +69,7 @@ var (
 type Point struct {
 	Call  string // system call
 	N     int    // number of the call among those of its kind, from 1
-	Errno string // error with which it fails; "" kills the process instead
+	Errno string // error with which it fails ("" kills the process instead)
 	On    bool   // all later calls fail too
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Model is the expected content of a store. The zero Model is an empty store.
 type Model struct {
-	entries map[string]oxbow.Entry // by name; never modified in place
+	entries map[string]oxbow.Entry // by name (never modified in place)
 	ids     uint64                 // number of IDs assigned so far
 	seq     uint64                 // number of the last change
 	first   uint64                 // number of the last change that was a compaction

@@ -38,7 +38,7 @@ type Step struct {
 	Name string     // name of the entry, for Remember and Forget
 	Text string     // content of the entry
 	Ops  []oxbow.Op // for a Batch, and for a Retry that has begun
-	OpID string     // like Ops; may be empty for a Batch
+	OpID string     // like Ops (may be empty for a Batch)
 	Half bool       // Compact keeps the newer half of the history
 	In   *Step      // step of another process in the middle of this step
 	At   int        // In happens before this step's call number At of its file system, from 1

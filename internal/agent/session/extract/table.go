@@ -23,7 +23,7 @@ type row struct {
 	// for every Chinese or Japanese sentence.
 	words string
 	match string
-	not   string // the row does not match if this pattern matches; may be ""
+	not   string // the row does not match if this pattern matches (may be "")
 }
 
 // courtesy contains patterns for the beginning of a sentence with optional polite words.

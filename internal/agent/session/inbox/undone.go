@@ -41,7 +41,7 @@ type tree struct {
 type replacement struct {
 	turn              int // index of the turn
 	file, was, became string
-	before, after     string // hashes of the whole file; "" if not known
+	before, after     string // hashes of the whole file ("" if not known)
 }
 
 // revertedOf returns the files of turns whose edits were taken back, either by a later git command

@@ -14,7 +14,7 @@ const unknownWord = "\x00"
 // shell is the state in which a command line is judged.
 type shell struct {
 	j       *judge
-	dir     string              // current directory; "" if not known
+	dir     string              // current directory ("" if not known)
 	vars    map[string][]string // values of the assigned variables
 	printed string              // output of the whole command line
 	nested  int                 // number of command lines that contain this one

@@ -24,7 +24,7 @@ type tree struct {
 	root  string // root of the working tree, or dir; links are resolved
 	git   *git.Worktree
 	links map[string]string // resolved paths by path
-	own   map[string]bool   // own commits; nil until they are read
+	own   map[string]bool   // own commits (nil until they are read)
 }
 
 func newTree(dir string) *tree {

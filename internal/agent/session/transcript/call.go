@@ -83,7 +83,7 @@ type Outcome struct {
 	Exit   *int   // exit status of a command, if the client reports it separately from the output
 	Output string // the text that the tool returned
 
-	Original *string // text of the file before an edit; nil if not known
+	Original *string // text of the file before an edit (nil if not known)
 
 	// Tainted reports whether the returned text contains a tainted entry of the memory.
 	Tainted bool

@@ -19,7 +19,7 @@ type reader interface {
 type file struct {
 	client, path string
 	clean        func(string) string
-	most         int64 // bytes after which reading stops at the next turn; 0 means no limit
+	most         int64 // bytes after which reading stops at the next turn (0 means no limit)
 
 	from   int64 // offset at which reading began
 	next   int64 // offset of the last turn
@@ -34,7 +34,7 @@ type file struct {
 
 	session string
 	turn    string // ID of the last prompt
-	agent   string // current sub-agent; "" for the main agent
+	agent   string // current sub-agent ("" for the main agent)
 	dir     string
 	branch  string
 	model   string
