@@ -72,7 +72,20 @@ const linkedRule = "the " + homeDir + " of the main tree of this git worktree"
 const dataRule = "your data directory"
 
 // findHome returns the home and a phrase that names the rule by which it was chosen.
+//
+// It starts the record of trusted homes if no home was found from the working directory. Otherwise the
+// record of a person who uses only one memory would start when the first archive with a home is unpacked,
+// and that home would count as one of an earlier version.
 func (l *locator) findHome() (dir, rule string, err error) {
+	dir, rule, err = l.chooseHome()
+	if err == nil && rule != foundRule {
+		l.host().Trusted.Begin()
+	}
+	return dir, rule, err
+}
+
+// chooseHome returns the home and the rule by which it was chosen.
+func (l *locator) chooseHome() (dir, rule string, err error) {
 	for _, c := range []struct{ dir, rule string }{
 		{l.homeFlag, "--home"},
 		{l.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"},
