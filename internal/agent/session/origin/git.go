@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // gitCommand determines the origin of a git command's output. Commands that are not listed, such as
@@ -57,6 +55,7 @@ func (s *shell) git(p program) {
 	if len(args) == 0 {
 		return
 	}
+	s.gitRuns(args)
 	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine what it prints
 	if (chooses && slices.Contains(args, unknownWord)) || !s.isOwnOutput(args[0], args[1:]) {
 		if slices.Contains(movesTree, args[0]) {
@@ -64,6 +63,23 @@ func (s *shell) git(p program) {
 			return
 		}
 		s.j.raise(Foreign, p.what)
+	}
+}
+
+// gitRuns judges the commands that a git command runs.
+func (s *shell) gitRuns(args []string) {
+	if args[0] == "bisect" && len(args) > 2 && args[1] == "run" {
+		s.simple(args[2:])
+	}
+	for i, a := range args {
+		name, value, hasValue := strings.Cut(a, "=")
+		if args[0] != "rebase" || (name != "-x" && name != "--exec") {
+			continue
+		}
+		if !hasValue && i+1 < len(args) {
+			value = args[i+1]
+		}
+		s.run(value)
 	}
 }
 
@@ -91,30 +107,13 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 	return args, true
 }
 
-// isInProject reports whether the current directory is in the project's working tree, and not in
-// another working tree below it.
-func (s *shell) isInProject() bool {
-	if s.dir == "" || s.j.tree.git == nil {
-		return false
-	}
-	if s.dir == s.j.tree.dir {
-		return true
-	}
-	w, ok := git.WorktreeOf(s.dir)
-	return ok && s.j.tree.resolve(w.Root()) == s.j.tree.root
-}
-
 // isOwnOutput reports whether the output of a git command is proved to be the project's own text.
 func (s *shell) isOwnOutput(command string, args []string) bool {
 	switch gitCommands[command] {
 	case gitOwn:
-		return true
+		return command != "config" || s.levelOf(append(namedIfPresent(operands(args)), optionFiles(args)...)) == Own
 	case gitFiles:
-		names := operands(args)
-		if command == "grep" {
-			names = names[min(1, len(names)):]
-		}
-		return s.hasFiles(names)
+		return s.printsTracked(command, args)
 	case gitDiff:
 		return s.isWorkingDiff(args)
 	case gitCommits:
@@ -126,6 +125,27 @@ func (s *shell) isOwnOutput(command string, args []string) bool {
 		return isProjectFile(operands(args)) || (s.areOwnCommits(operands(args)) && s.isProvedLog(args))
 	}
 	return false
+}
+
+// printsTracked reports whether git blame or git grep printed lines of tracked files that nobody else wrote.
+func (s *shell) printsTracked(command string, args []string) bool {
+	names := operands(args)
+	if command == "grep" {
+		names = names[min(1, len(names)):]
+	}
+	readsOthers := slices.ContainsFunc(args, func(a string) bool {
+		name, _, _ := strings.Cut(a, "=")
+		return slices.Contains([]string{"--untracked", "--no-index", "--recurse-submodules", "--contents"}, name) ||
+			strings.HasPrefix(a, "-O") || strings.HasPrefix(a, "--open-files-in-pager")
+	})
+	if readsOthers || !s.hasFiles(names) {
+		return false
+	}
+	printed := searchLines{dir: s.dir, isFile: map[string]bool{}}
+	for line := range strings.Lines(s.printed) {
+		printed.add(strings.TrimSpace(line))
+	}
+	return s.levelOf(append(names, printed.files...)) == Own
 }
 
 // Patterns for the output of git: any hash, the hash that git log prints before each commit,
@@ -185,7 +205,8 @@ func (s *shell) areOwnCommits(operands []string) bool {
 func isProjectFile(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
-		return !ok || (rev != "HEAD" && rev != "") || isForeignDir(file)
+		isStage := len(file) > 1 && file[1] == ':' // a side of a merge
+		return !ok || (rev != "HEAD" && rev != "") || isStage || isForeignDir(file)
 	})
 }
 

@@ -5,8 +5,10 @@ package origin
 import (
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // kind determines the origin of the text that a program prints.
@@ -14,7 +16,8 @@ type kind int
 
 const (
 	unlisted   kind = iota // any text
-	prints                 // its own messages, and texts from its arguments or the project
+	prints                 // its own messages, and texts from its arguments
+	building               // messages about the project, which it builds or tests
 	reader                 // the files in its arguments
 	filter                 // likewise, but the first argument is a pattern or a script
 	lister                 // names of files
@@ -28,23 +31,25 @@ const (
 	evaluating             // the output of the command line in its arguments
 	setting                // nothing; it reads its standard input into variables
 	gitKind                // see git.go
+	ownKind                // entries of a memory; this program
 	shellKind              // the output of the script or the command line in its arguments
 )
 
 // kinds contains the kinds of programs by name.
 var kinds = kindsByName(map[kind]string{
 	prints: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
-		date cal whoami id uname hostname arch nproc sleep wait kill pkill killall ps pgrep df du free uptime
+		cal whoami id uname hostname arch nproc sleep wait kill pkill killall ps pgrep df du free uptime
 		export set unset shift exit return local declare readonly alias umask trap ulimit stat wc basename dirname
 		realpath readlink seq expr bc sha256sum sha1sum md5sum cksum cmp truncate mktemp let getopts break continue
-		gofmt goimports staticcheck golangci-lint tsc eslint prettier jest vitest mocha pytest tox nox ruff black
-		mypy flake8 pylint isort rustc rustfmt gcc g++ cc c++ clang clang++ clang-format javac ctest cmake ninja make
-		gmake mvn mvnw gradle gradlew bazel buck just task rspec rubocop phpunit shellcheck shfmt ld ar nm tput clear
-		get-location set-location write-output write-host new-item remove-item test-path oxbow swiftc sbt`,
+		ld ar nm tput clear get-location set-location write-output write-host new-item remove-item test-path`,
+	building: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
+		rustc gcc g++ cc c++ clang clang++ javac ctest cmake ninja make gmake mvn mvnw gradle gradlew bazel buck just task
+		rspec rubocop phpunit shellcheck swiftc sbt`,
+	ownKind: `oxbow`,
 	reader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
 		paste join comm diff sdiff colordiff zcat gzcat bzcat xzcat zless gunzip gzip unzip tar 7z pdftotext pandoc docx2txt
 		antiword tesseract exiftool mdls file iconv expand split csvlook xmllint get-content gc glow mdcat view vim nvim
-		emacs nano dd source .`,
+		emacs nano dd source . date gofmt goimports prettier rustfmt clang-format shfmt`,
 	filter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
 	lister: `ls dir tree exa eza get-childitem`,
 	finder: `find fd fdfind`,
@@ -111,7 +116,7 @@ func (s *shell) simple(words []string) {
 		return
 	}
 	if i, ok := interpreterOf(p.name); ok {
-		s.j.raise(i.level(p.args), p.what)
+		s.interpreter(i, p)
 		return
 	}
 	s.judge(p)
@@ -121,8 +126,13 @@ func (s *shell) simple(words []string) {
 func (s *shell) judge(p program) {
 	switch kinds[p.name] {
 	case prints:
+	case building:
+		s.builds(p)
+		if slices.Contains(p.args, "-E") { // a compiler prints the file
+			s.read(s.namedFiles(p.name, operands(p.args)), p.what)
+		}
 	case reader:
-		s.read(s.namedFiles(p.name, operands(p.args)), p.what)
+		s.read(append(s.namedFiles(p.name, operands(p.args)), optionFiles(p.args)...), p.what)
 	case filter:
 		s.filter(p)
 	case lister:
@@ -151,6 +161,10 @@ func (s *shell) judge(p program) {
 // quiet judges a program that prints no text of its own.
 func (s *shell) quiet(p program) {
 	switch kinds[p.name] {
+	case ownKind:
+		if s.isOtherHome(p.args) {
+			s.j.raise(Foreign, p.what)
+		}
 	case copier:
 		s.copies(p.args)
 	case teeing:
@@ -214,28 +228,6 @@ func (s *shell) fetch(p program) {
 	}
 }
 
-// isRemote reports whether a word of a command is an address on another machine.
-func isRemote(w string) bool {
-	if strings.HasPrefix(w, "-") {
-		return false
-	}
-	_, address, hasScheme := strings.Cut(w, "://")
-	if !hasScheme {
-		address = w
-	}
-	address, _, _ = strings.Cut(address, "/")
-	host := address[strings.LastIndex(address, "@")+1:]
-	if strings.HasPrefix(host, ":") || strings.HasPrefix(host, "[::1]") {
-		return false
-	}
-	host, _, _ = strings.Cut(host, ":")
-	isLoopback := strings.HasPrefix(host, "127.") && strings.Trim(host, "0123456789.") == ""
-	if host == "localhost" || host == "0.0.0.0" || isLoopback {
-		return false
-	}
-	return hasScheme || strings.Contains(host, ".") || (host != "" && !strings.ContainsAny(w, "{[=,"))
-}
-
 // copies judges cp, mv and similar programs. The written files are the agent's own if the read
 // files are.
 func (s *shell) copies(args []string) {
@@ -244,6 +236,10 @@ func (s *shell) copies(args []string) {
 		return
 	}
 	from, to := rest[:len(rest)-1], rest[len(rest)-1]
+	if strings.HasPrefix(to, "/dev/") || strings.HasPrefix(to, "/proc/") { // such as /dev/stdout
+		s.read(from, "cp "+strings.Join(rest, " "))
+		return
+	}
 	isOwn := s.levelOf(from) == Own
 	if !isOwn || s.levelOf([]string{"?" + to}) != Own { // the last operand is a source after -t
 		s.j.runs = Foreign
@@ -265,8 +261,8 @@ func (s *shell) filter(p program) {
 		s.script(p, rest[0])
 		rest = rest[1:]
 	}
-	files := s.namedFiles(p.name, rest)
-	if len(files) == 0 && p.walks() && !s.isPiped {
+	files := append(s.namedFiles(p.name, rest), optionFiles(p.args)...)
+	if len(rest) == 0 && p.walks() && !s.isPiped {
 		files = []string{"."}
 	}
 	s.search(files, p.what)
@@ -287,11 +283,15 @@ func (s *shell) script(p program, script string) {
 	}
 	s.read(named, p.what)
 	runsCommand := strings.Contains(script, "system(") || strings.Contains(script, "getline") ||
+		(strings.HasSuffix(p.name, "sed") && sedRuns().MatchString(script)) ||
 		(strings.HasSuffix(p.name, "awk") && strings.Contains(script, "|"))
 	if runsCommand || strings.Contains(script, unknownWord) {
 		s.j.raise(Unvouched, p.what)
 	}
 }
+
+// sedRuns matches a script of sed that may run a command: the command e, or the flag e of a replacement.
+var sedRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;{}0-9$/!])e(?:[\s;}]|$)`) })
 
 // walks reports whether the program searches directories.
 func (p *program) walks() bool {

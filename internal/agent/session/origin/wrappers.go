@@ -61,24 +61,17 @@ func (s *shell) wrapped(w wrapper, args []string) {
 	was := s.dir
 	defer func() { s.dir = was }()
 	for len(args) > 0 && (strings.HasPrefix(args[0], "-") || isAssignment(args[0])) {
-		option := args[0]
-		args = args[1:]
-		hasValue := len(args) > 0
-		switch {
-		case option == "--":
-		case option == w.line && hasValue:
-			s.run(args[0])
+		line, isLine := w.lineIn(args)
+		if isLine {
+			s.run(line)
 			return
-		case option == w.dir && hasValue:
-			s.changeDir(args[:1])
-			args = args[1:]
-		case strings.HasPrefix(option, "--chdir="):
-			s.changeDir([]string{strings.TrimPrefix(option, "--chdir=")})
-		case hasWord(w.values, option) && hasValue:
-			args = args[1:]
 		}
+		args = s.wrapperOption(w, args[0], args[1:])
 	}
 	args = args[min(w.skip, len(args)):]
+	if i := slices.Index(args, "::::"); w.isFed && i >= 0 { // parallel reads arguments from files
+		s.read(args[i+1:], "::::")
+	}
 	switch {
 	case w.isLine:
 		s.run(strings.Join(args, " "))
@@ -87,6 +80,49 @@ func (s *shell) wrapped(w wrapper, args []string) {
 	default:
 		s.simple(args)
 	}
+}
+
+// lineIn returns the command line that the first argument of a wrapper introduces, if any.
+func (w *wrapper) lineIn(args []string) (line string, ok bool) {
+	if args[0] == w.line && len(args) > 1 {
+		return args[1], true
+	}
+	line = splitLine(args[0])
+	if w.line == "-S" && line != "" { // env -SCOMMAND
+		return line + " " + strings.Join(args[1:], " "), true
+	}
+	return "", false
+}
+
+// wrapperOption processes an option of a wrapper. It returns the arguments after the option and its value.
+func (s *shell) wrapperOption(w wrapper, option string, args []string) []string {
+	hasValue := len(args) > 0
+	switch {
+	case option == "--":
+	case option == w.dir && hasValue:
+		s.changeDir(args[:1])
+		return args[1:]
+	case strings.HasPrefix(option, "--chdir="):
+		s.changeDir([]string{strings.TrimPrefix(option, "--chdir=")})
+	case w.isFed && option == "-a" && hasValue:
+		s.read(args[:1], option)
+		return args[1:]
+	case w.isFed && (strings.HasPrefix(option, "-a") || strings.HasPrefix(option, "--arg-file=")):
+		s.read(optionFiles([]string{option}), option)
+	case hasWord(w.values, option) && hasValue:
+		return args[1:]
+	}
+	return args
+}
+
+// splitLine returns the command line in an option of env, as in -SCOMMAND, or "".
+func splitLine(option string) string {
+	for _, front := range []string{"--split-string=", "-S"} {
+		if line, ok := strings.CutPrefix(option, front); ok {
+			return line
+		}
+	}
+	return ""
 }
 
 // isAssignment reports whether a word sets a variable for the program that follows it.
@@ -144,7 +180,7 @@ var managers = map[string]manager{
 		unknown: "run generate tool",
 	},
 	"cargo": {
-		own:     "build b test t check c clippy fmt bench clean new init nextest version metadata locate-project fix",
+		own:     "build b test t check c clippy fmt bench clean new init nextest version locate-project fix",
 		unknown: "run r",
 	},
 	"pip":       {own: "check cache"},
@@ -188,7 +224,10 @@ func (s *shell) manager(m manager, p program) {
 		two += "/" + rest[0]
 	}
 	switch {
+	case hasWord(m.own, word) && !s.isOwnCommand(p.name, word, rest):
+		s.j.raise(Foreign, p.what)
 	case hasWord(m.own, word), hasWord(m.own, two):
+		s.builds(p)
 	case hasWord(m.runs, word):
 		s.wrapped(wrapper{values: "--with --python --extra --group -p"}, rest)
 	case hasWord(m.unknown, word):
@@ -197,6 +236,48 @@ func (s *shell) manager(m manager, p program) {
 	default:
 		s.j.raise(Foreign, p.what)
 	}
+}
+
+// builds judges a program that builds or tests a project. Its messages are the project's own text if it
+// runs in the project, and if its arguments name no files of others, no other directory and no address.
+func (s *shell) builds(p program) {
+	isOwn := s.isBuiltHere()
+	for _, a := range p.inputs() {
+		if a == unknownWord {
+			s.j.raise(Unvouched, p.what)
+			continue
+		}
+		isOwn = isOwn && s.isOwnInput(a)
+	}
+	if !isOwn {
+		s.j.raise(Foreign, p.what)
+		return
+	}
+	for i, a := range p.args { // such as go test -exec PROGRAM
+		name, value, hasValue := strings.Cut(a, "=")
+		if name != "-exec" && name != "-toolexec" && name != "-vettool" {
+			continue
+		}
+		if !hasValue && i+1 < len(p.args) {
+			value = p.args[i+1]
+		}
+		s.run(value)
+	}
+}
+
+// isOwnCommand reports whether a listed subcommand of a package manager prints texts of the project if it
+// is called with these arguments.
+func (s *shell) isOwnCommand(manager, subcommand string, args []string) bool {
+	switch {
+	case manager == "go" && slices.Contains([]string{"build", "test", "vet", "list"}, subcommand):
+		listsOthers := subcommand == "list" && slices.ContainsFunc(args, func(a string) bool {
+			return a == "-deps" || a == "-m" || a == "-u"
+		})
+		return !listsOthers && s.isOwnPackage(operands(args))
+	case subcommand == "init" && manager != "cargo": // npm init NAME runs a package
+		return len(operands(args)) == 0
+	}
+	return true
 }
 
 // isStandardPackage reports whether the argument of go doc is a package of the project or of the
@@ -237,6 +318,19 @@ var interpreters = map[string]interpreter{
 func interpreterOf(name string) (interpreter, bool) {
 	i, ok := interpreters[strings.TrimRight(name, "0123456789.")]
 	return i, ok
+}
+
+// interpreter judges a program that runs a script or a module.
+func (s *shell) interpreter(i interpreter, p program) {
+	level := i.level(p.args)
+	s.j.raise(level, p.what)
+	if level != Own {
+		return
+	}
+	s.builds(p)
+	if slices.Contains(p.args, "json.tool") {
+		s.read(s.namedFiles(p.name, operands(p.args)), p.what)
+	}
 }
 
 // level returns the level of the output of an interpreter with these arguments.

@@ -1,0 +1,211 @@
+// This file judges places that the arguments of a program name: files, directories, addresses and packages.
+
+package origin
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+)
+
+// isBuiltHere reports whether the current directory belongs to the project.
+func (s *shell) isBuiltHere() bool {
+	if s.dir == "" || s.dir == s.j.tree.dir {
+		return s.dir == s.j.tree.dir
+	}
+	rel, isInside := s.j.tree.inside(s.j.tree.resolve(s.dir))
+	return isInside && !isForeignDir(rel) && (s.j.tree.git == nil || s.isInProject())
+}
+
+// isOwnInput reports whether an argument of a building program is the project's own: it is no file and no
+// address, or a file of the project that nobody else wrote. A file that git does not track counts as the
+// project's own unless somebody else wrote it, because most such files are results of earlier builds.
+func (s *shell) isOwnInput(arg string) bool {
+	if strings.Contains(arg, "://") {
+		return !isRemote(arg)
+	}
+	var judged []string
+	for _, f := range absolute(s.dir, s.filesOf([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
+		real := s.j.tree.resolve(f)
+		rel, isInside := s.j.tree.inside(real)
+		switch {
+		case isDevice(f):
+		case isInside && isForeignDir(rel):
+			return false
+		case isInside && (isDir(real) || s.isUntracked(rel)):
+		default:
+			judged = append(judged, real)
+		}
+	}
+	return s.j.tree.level(judged, s.j.Machine) != Foreign
+}
+
+// isUntracked reports whether git does not track a file of the project.
+func (s *shell) isUntracked(rel string) bool {
+	if s.j.tree.git == nil {
+		return true
+	}
+	tracked, err := s.j.tree.git.Tracks(rel)
+	return err == nil && !tracked[rel]
+}
+
+// unreadOption matches the names of options whose values are not read: files that are written, files that
+// are left out, and names of tests, images and the like.
+var unreadOption = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
+		`target|dest|tag|label|run|grep|filter|exclude|include|ignore|skip|omit|glob|colou?r|type|format)[\w-]*$`)
+})
+
+// inputs returns the arguments that may be files to read: operands and the values of options, without the
+// values of options that match [unreadOption].
+func (p *program) inputs() (all []string) {
+	before := ""
+	for _, a := range p.args {
+		isOption := strings.HasPrefix(a, "-")
+		name, value, hasValue := strings.Cut(a, "=")
+		switch {
+		case isOption && hasValue && !unreadOption().MatchString(name):
+			all = append(all, value)
+		case !isOption && !unreadOption().MatchString(before):
+			all = append(all, a)
+		}
+		before = ""
+		if isOption && !hasValue {
+			before = name
+		}
+	}
+	return all
+}
+
+// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME. They get the
+// prefix "?", because they count only if the file exists.
+func optionFiles(args []string) (files []string) {
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") || a == "-" {
+			continue
+		}
+		name, value, hasValue := strings.Cut(a, "=")
+		if i := strings.IndexAny(a, "./~"); i > 1 && !strings.HasPrefix(a, "--") {
+			hasValue, name = true, a[:2]
+			value = a[i:]
+		}
+		if hasValue && !unreadOption().MatchString(name) && !strings.ContainsAny(value, "*?[") {
+			files = append(files, "?"+value)
+		}
+	}
+	return files
+}
+
+// namedIfPresent returns operands with the prefix "?", because they count as files only if the files exist.
+func namedIfPresent(operands []string) (files []string) {
+	for _, a := range operands {
+		files = append(files, "?"+a)
+	}
+	return files
+}
+
+// isOtherHome reports whether a command of this program reads the memory of another home: one that the
+// command names outside of the project, or the nearest one of another directory.
+func (s *shell) isOtherHome(args []string) bool {
+	for i, a := range args {
+		name, value, hasValue := strings.Cut(a, "=")
+		if name != "--home" {
+			continue
+		}
+		if !hasValue && i+1 < len(args) {
+			value = args[i+1]
+		}
+		return !s.isProjectDir(value)
+	}
+	if values, ok := s.vars["OXBOW_HOME"]; ok {
+		return slices.ContainsFunc(values, func(v string) bool { return v != "" && !s.isProjectDir(v) })
+	}
+	return s.dir != s.j.tree.dir && nearestHome(s.dir) != nearestHome(s.j.tree.dir)
+}
+
+// isProjectDir reports whether a directory is in the project.
+func (s *shell) isProjectDir(dir string) bool {
+	if dir == unknownWord || (s.dir == "" && !filepath.IsAbs(dir)) {
+		return false
+	}
+	rel, isInside := s.j.tree.inside(s.j.tree.resolve(absolute(s.dir, []string{dir})[0]))
+	return isInside && !isForeignDir(rel)
+}
+
+// nearestHome returns the nearest directory .oxbow at or above a directory, or "".
+func nearestHome(dir string) string {
+	for dir != "" {
+		if home := filepath.Join(dir, ".oxbow"); isDir(home) {
+			return home
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}
+
+// isOwnPackage reports whether the packages that are named to the command go belong to the project or to
+// the standard library.
+func (s *shell) isOwnPackage(names []string) bool {
+	module := s.j.tree.goModule()
+	return !slices.ContainsFunc(names, func(n string) bool {
+		host, _, hasPath := strings.Cut(n, "/")
+		isPath := hasPath && strings.Contains(host, ".") && !strings.HasPrefix(n, ".") && !path.IsAbs(n)
+		isOwn := module != "" && (n == module || strings.HasPrefix(n, module+"/"))
+		return n == "all" || (isPath && !isOwn && !s.hasFile(n))
+	})
+}
+
+// goModule returns the path of the Go module at the root of the project, or "".
+func (t *tree) goModule() string {
+	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // a file that does not exist names no module
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "module "); ok {
+			return strings.Trim(strings.TrimSpace(rest), `"`)
+		}
+	}
+	return ""
+}
+
+// isInProject reports whether the current directory is in the project's working tree, and not in
+// another working tree below it.
+func (s *shell) isInProject() bool {
+	if s.dir == "" || s.j.tree.git == nil {
+		return false
+	}
+	if s.dir == s.j.tree.dir {
+		return true
+	}
+	w, ok := git.WorktreeOf(s.dir)
+	return ok && s.j.tree.resolve(w.Root()) == s.j.tree.root
+}
+
+// isRemote reports whether a word of a command is an address on another machine.
+func isRemote(w string) bool {
+	if strings.HasPrefix(w, "-") {
+		return false
+	}
+	_, address, hasScheme := strings.Cut(w, "://")
+	if !hasScheme {
+		address = w
+	}
+	address, _, _ = strings.Cut(address, "/")
+	host := address[strings.LastIndex(address, "@")+1:]
+	if strings.HasPrefix(host, ":") || strings.HasPrefix(host, "[::1]") {
+		return false
+	}
+	host, _, _ = strings.Cut(host, ":")
+	isLoopback := strings.HasPrefix(host, "127.") && strings.Trim(host, "0123456789.") == ""
+	if host == "localhost" || host == "0.0.0.0" || isLoopback {
+		return false
+	}
+	return hasScheme || strings.Contains(host, ".") || (host != "" && !strings.ContainsAny(w, "{[=,"))
+}
