@@ -1,4 +1,4 @@
-// This file compares the selections of two profiles, or of one profile at two times.
+// This file compares the selections of two profiles, or of a profile at two times.
 
 package profile
 
@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// A Side is one of the two selections that are compared.
+// A Side is a selection in a comparison.
 type Side struct {
 	Profile *Resolved
 	AsOf    uint64 // number of the change after which the memory is read (0 means the current memory)
@@ -18,8 +18,8 @@ type Side struct {
 // Chosen is an entry or a document that a profile includes.
 type Chosen struct {
 	Name   string `json:"name"`
-	Tokens int    `json:"tokens"` // estimated tokens of the whole text, as it is shown
-	In     bool   `json:"in"`     // at least a part is in the selection; false if the budget excluded it
+	Tokens int    `json:"tokens"` // estimated number of tokens of the whole text as shown
+	In     bool   `json:"in"`     // at least a part is in the selection (false if the budget excluded it)
 }
 
 // Changed is an entry that both sides include in different versions.
@@ -29,8 +29,8 @@ type Changed struct {
 	B    int    `json:"b_tokens"`
 }
 
-// Diff is the difference between two selections. Entries are in order of ID, documents in
-// the order of their profile.
+// Diff is the difference between two selections. Entries are ordered by ID, and documents
+// are in profile order.
 type Diff struct {
 	OnlyA      []Chosen  `json:"only_a"`
 	OnlyB      []Chosen  `json:"only_b"`
@@ -80,7 +80,7 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	return d, nil
 }
 
-// included is the set of entries and documents that one side includes.
+// included is the set of entries and documents that a side includes.
 type included struct {
 	entries   []oxbow.Entry
 	byID      map[uint64]int

@@ -1,7 +1,7 @@
 // This file has the package documentation.
 
-// Package profile selects the part of a memory that an agent sees while it works on a job.
-// A profile is a small YAML file that a person writes:
+// Package profile selects the part of a memory that an agent sees while it works on a job. A
+// profile is a small YAML file that a person writes:
 //
 //	name: vtt-developer
 //	description: "CR as VTT developer"
@@ -20,15 +20,15 @@
 //	process: true                       # the default
 //	redact: [mail, phone, iban, card]   # or personal for all kinds; a mark such as [mail] is shown
 //
-// Entries with the label process:true describe how to work, independent of a project. They
-// belong to every profile unless it sets process: false or excludes them. Entries with the
-// label pinned:true rank first.
+// Entries with the label process:true describe how to work, independent of a project. They belong
+// to every profile that does not exclude them or set process: false. Entries with the label
+// pinned:true rank first.
 //
-// A [Set] finds profiles in the home and in the project. [Set.Resolve] reads a profile
-// together with all profiles that it extends. A [Resolved] profile is used in three ways:
+// A [Set] finds profiles in the home and in the project. [Set.Resolve] reads a profile together
+// with all profiles that it extends. A [Resolved] profile is used in three ways:
 //
 //   - [Resolved.Scope] restricts a memory to the profile.
-//   - [Set.Select] builds the text that replaces the default context, within the
-//     token budget, and reports what was included, what was cut and why.
+//   - [Set.Select] builds the text that replaces the default context, within the token budget, and
+//     reports what was included, what was cut and why.
 //   - [Set.Lint] finds probable mistakes in the profile.
 package profile

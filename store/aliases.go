@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// A TakenAlias is an alias that an entry did not get or had to give up, because another entry has it.
+// A TakenAlias is an alias that was denied to an entry, or removed from it, because another entry
+// has the alias.
 type TakenAlias struct {
 	Name  string `json:"name"` // entry without the alias
 	Alias string `json:"alias"`
-	Owner string `json:"owner"` // entry that the word identifies, by its name or as its alias
+	Owner string `json:"owner"` // entry that the word identifies, by name or alias
 }
 
 func (t TakenAlias) String() string {
@@ -36,7 +37,7 @@ type AliasRule int
 
 const (
 	// holderKeeps is the rule if entries come into a store: the entry that had the alias before the
-	// change keeps it. If no entry had it, the oldest entry gets it.
+	// change keeps it. If no entry had the alias, the oldest entry gets it.
 	holderKeeps AliasRule = iota
 
 	// OldestKeeps is the rule if two stores are merged, because the result must not depend on the
@@ -44,10 +45,10 @@ const (
 	OldestKeeps
 )
 
-// SettleAliases returns the aliases that entries must give up, so that no change makes a word an
-// alias of two entries, or an alias of one entry and the name of another. The name of an entry has
-// precedence over an alias. Otherwise the rule decides. Of two entries, the older is the one that was
-// created first, or the one with the lesser name if both were created at the same time.
+// SettleAliases returns the aliases that entries must give up. Afterwards, no word that the change
+// affects is an alias of two entries, or both an alias and another entry's name. An entry's name
+// has precedence over an alias. Otherwise the rule decides. The older entry is the entry that was
+// created first or, if both were created at the same time, the entry with the lesser name.
 //
 // Aliases that several entries had before the change, and that no entry gets by the change, stay.
 // The holders are all entries as they would be after the change. Entries without aliases are only
@@ -86,8 +87,8 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	return taken
 }
 
-// aliasKeepers returns those of the claims of a word that keep it. If the word is the name of
-// another entry, the result begins with this entry.
+// aliasKeepers returns the claims on a word that are allowed to keep it. If the word is the
+// name of another entry, the result begins with this entry.
 func aliasKeepers(word string, claims []*AliasHolder, named *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (named == nil || !named.IsNew)
@@ -115,9 +116,9 @@ func compareAge(a, b *AliasHolder) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(NormalName(a.Name), NormalName(b.Name)))
 }
 
-// FreeAliases divides the aliases that an entry is about to get. An alias is taken if another entry
-// has it as its name or alias, unless it is in had, the entry's current aliases. This is the rule
-// holderKeeps for one entry. For owner, see [CheckAliases].
+// FreeAliases divides the aliases that an entry is about to get. An alias is taken if it is another
+// entry's name or alias, unless it is in had, the entry's current aliases. This applies the rule
+// holderKeeps to a single entry. For owner, see [CheckAliases].
 func FreeAliases(
 	name string,
 	aliases, had []string,

@@ -8,14 +8,13 @@ import "context"
 type Committer interface {
 	Store
 
-	// Commit is like Apply, and returns the change that the ops made. The change has one
-	// version for each op, in the order of the ops. Its number is 0 if the store has no
-	// history. The store builds the change from the versions that it wrote and does not
-	// read the entries again, so the change never contains the work of another writer.
+	// Commit is like Apply, and returns the change that the ops made. The change has a
+	// version for each op, in the order of the ops. Its number is 0 if the store does not
+	// keep a history. The store builds the change from the versions that it wrote, without
+	// reading the entries again, so the change never contains another writer's work.
 	//
-	// If the op ID of the call belongs to an earlier call, Commit returns the earlier
-	// change, with those of its versions that the store still has. Without ops, it returns
-	// an empty change.
+	// If the call's op ID belongs to an earlier call, Commit returns the earlier change,
+	// with the versions that the store still has. Without ops, it returns an empty change.
 	Commit(ctx context.Context, ops ...Op) (Change, error)
 }
 
@@ -30,7 +29,7 @@ func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 }
 
 // Entry returns the entry in the state after the last op of the change. It returns false if
-// that op removed the entry, or if the change has no version of the entry.
+// that op removed the entry, or if the change contains no version of the entry.
 func (c Change) Entry() (Entry, bool) {
 	if len(c.Versions) == 0 {
 		return Entry{}, false

@@ -2,8 +2,8 @@
 // [Op] that changes an entry, the [Filter] that selects entries, the errors, and the
 // interface [Store].
 //
-// Package oxbow has aliases for all of them, so most programs need only that package. To
-// write a new kind of store, import this package and implement [Store]. The interfaces
+// Package oxbow has aliases for all these types, so most programs need only that package.
+// To write a new kind of store, import this package and implement [Store]. The interfaces
 // [Watcher], [Sequencer], [Historian], [Checker], [Counter], [Compactor] and [Redactor] are
 // optional. Package storetest has the tests that every store must pass.
 package store

@@ -1,4 +1,5 @@
-// This file defines entries, their kinds and labels, and the limits of their sizes.
+// This file defines entries, their kinds and labels, and the limits for their
+// sizes.
 
 package store
 
@@ -16,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Limits of one entry. They bound memory use and keep log records readable. A store may
+// Limits for an entry. They bound memory use and keep log records readable. A store may
 // have lower limits.
 const (
 	MaxName    = 256     // maximum number of bytes in a name or an alias
@@ -25,17 +26,17 @@ const (
 	MaxLabels  = 256     // maximum number of labels
 )
 
-// Kind is the kind of an entry. There are no kinds other than the constants below.
+// Kind is the kind of an entry. Only the constants below are kinds.
 type Kind uint8
 
 // The kinds. The numbers are part of the file format and never change.
 const (
 	Note    Kind = iota // written by an agent or a person to be remembered
-	Archive             // output of a compaction of an agent's context
-	Journal             // a record of one moment in a daily log
+	Archive             // summary of an agent's context, made when the context was compacted
+	Journal             // a moment in a daily log
 	World               // a fact that all agents share
 	History             // a summary of a past session
-	Handoff             // a task that one session passes to the next
+	Handoff             // a task that a session leaves for the next session
 	endKind
 )
 
@@ -50,7 +51,7 @@ func Kinds() []Kind {
 	return ks
 }
 
-// Valid reports whether k is one of the kinds that [Kinds] returns.
+// Valid reports whether k is in the result of [Kinds].
 func (k Kind) Valid() bool { return k < endKind }
 
 // String returns the kind's word, such as "note".
@@ -89,9 +90,9 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// An Entry is one thing that a memory remembers. A store shares the entries that it
-// returns, so callers must not change them. Use [Entry.Clone] to get a copy that may be
-// changed.
+// An Entry is a text that a memory remembers, such as a note, with a name and labels. A
+// store shares the entries that it returns with other callers, so callers must not
+// change them. Use [Entry.Clone] to get a copy that may be changed.
 type Entry struct {
 	ID      uint64    // assigned by the store, counting from 1, and never reused
 	Name    string    // unique in its store, at most [MaxName] bytes
@@ -113,7 +114,7 @@ func (e Entry) Clone() Entry {
 }
 
 // Label returns the first value of the label with this key. It returns false if the entry
-// has no such label.
+// does not have the label.
 func (e Entry) Label(key string) (string, bool) {
 	for _, l := range e.Labels {
 		if l.Key == key {
@@ -135,7 +136,7 @@ func (e Entry) Values(key string) []string {
 }
 
 // Confidence returns how sure the writer was, from 0 to 1. It returns false if the entry
-// has no confidence label.
+// does not have a confidence label.
 func (e Entry) Confidence() (float64, bool) {
 	s, _ := e.Label(LabelConfidence)
 	f, err := parseConfidence(s)
@@ -143,8 +144,8 @@ func (e Entry) Confidence() (float64, bool) {
 }
 
 // CheckName returns an error matching [ErrInvalid] if a name is not allowed. A name must be
-// UTF-8 text of 1 to [MaxName] bytes, without control characters and without white space at
-// its beginning or end. Slashes, dots and characters of any script are allowed, because a
+// UTF-8 text with 1 to [MaxName] bytes. It must not contain control characters, or begin or
+// end with white space. Slashes, dots and characters of any script are allowed, because a
 // name is never used as a path.
 func CheckName(name string) error { return checkWord("name", name) }
 
@@ -291,8 +292,8 @@ func ParseLabel(s string) (Label, error) {
 // SplitTags splits each string at its commas and returns the trimmed, non-empty parts as
 // tags. A string without such a part becomes the tag "", which is invalid.
 //
-// A tag must not contain a comma, because a filter reads an unquoted comma as "or", so that
-// no filter would find the tag.
+// A tag must not contain a comma, because an unquoted comma in a filter means "or", and a
+// filter could therefore not find the tag.
 func SplitTags(list ...string) []string {
 	var tags []string
 	for _, s := range list {
@@ -325,8 +326,8 @@ func compareLabels(a, b Label) int {
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
 }
 
-// checkLabels checks each label of an entry, the number of labels, and that there is at
-// most one confidence.
+// checkLabels checks each label of an entry and the number of labels. At most one label
+// may be a confidence.
 func checkLabels(ls []Label) error {
 	if len(ls) > MaxLabels {
 		return &InvalidError{Field: "labels", Value: strconv.Itoa(len(ls)),

@@ -77,7 +77,7 @@ func (e *NameError) Unwrap() error { return e.Err }
 type ConflictError struct {
 	Name string
 	Want uint64 // version that the change requires
-	Have uint64 // version that the store has, or 0 if there is no such entry
+	Have uint64 // version in the store, or 0 if the entry does not exist
 }
 
 func (e *ConflictError) Error() string {
@@ -101,7 +101,8 @@ func NoChange(format string, args ...any) error { return noChangeError(fmt.Sprin
 func (e noChangeError) Error() string   { return string(e) }
 func (noChangeError) Is(err error) bool { return err == ErrNotFound }
 
-// A CorruptError reports where a file is damaged. It matches [ErrCorrupt].
+// A CorruptError reports the position of damage in a file. It matches
+// [ErrCorrupt].
 type CorruptError struct {
 	Path   string
 	Offset int64
@@ -123,11 +124,12 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// An AliasError reports an alias that does not identify one entry.
+// An AliasError reports that several entries have the alias, or would have it after a
+// change.
 //
-// If Names has one name, a change tried to add an alias that this entry already has, and
-// the error matches [ErrInvalid]. If Names has two, a caller asked for an entry by an alias
-// that several entries have, and the error matches [ErrNotFound].
+// If Names has a single name, a change tried to add an alias that this entry already has,
+// and the error matches [ErrInvalid]. If Names has two, a caller asked for an entry by an
+// alias that several entries have, and the error matches [ErrNotFound].
 type AliasError struct {
 	Alias string
 	Names []string // the entry that already has the alias, or two of the entries that share it

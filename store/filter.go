@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// A Filter selects the entries that satisfy all of its terms and were created in its time
+// A Filter selects the entries that match all its terms and were created in its time
 // range. The zero Filter selects all entries.
 type Filter struct {
 	Terms  []Term
@@ -20,21 +20,23 @@ type Filter struct {
 	Before time.Time // select entries created before this time (zero means no upper bound)
 }
 
-// A Term is one condition of a [Filter]. An entry satisfies it if one of the Values matches
-// the entry. If Not is set, the entry satisfies it if none of the Values matches.
+// A Term is a single condition in a [Filter]. An entry satisfies the term if the entry
+// matches at least one of the Values. If Not is set, the entry satisfies the term if it
+// matches none of the Values.
 //
-// Key is a label key or one of these words, which change how a value is matched:
+// Key is a label key, or one of these words, which specify what a value is compared with:
 //
 //   - kind: the entry's [Kind], such as note
-//   - name: the entry's exact name or one of its aliases
+//   - name: the entry's exact name or an alias
 //   - by: the [Actor] that wrote the current version
 //   - door: the Door of the current version's [Source]
 //   - has: a label key that the entry has
 //   - trust: the level of [Trust]
-//   - confidence: the lowest confidence to select; entries without a confidence do not match
+//   - confidence: the lowest confidence to select (entries without a confidence are
+//     excluded)
 //
-// Names, aliases and label values that differ only in their Unicode composition match; see
-// [SameName].
+// Names, aliases and label values match even if their Unicode composition differs (see
+// [SameName]).
 type Term struct {
 	Key    string
 	Values []string
@@ -101,7 +103,7 @@ func (f Filter) And(g Filter) Filter {
 	return r
 }
 
-// Parts splits the filter into filters with one condition each.
+// Parts splits the filter into filters with a single condition each.
 func (f Filter) Parts() []Filter {
 	var ps []Filter
 	for _, t := range f.Terms {

@@ -10,8 +10,8 @@ import (
 
 // Undoable returns the last n changes that can be undone, newest first, or fewer if the
 // history has fewer. Changes that are an undo, were undone, or contain a redacted version
-// are skipped. Consecutive changes by one import count as one change, and all of them are
-// returned.
+// are skipped. Consecutive changes by the same import count as a single change, but all
+// of them are returned.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	var found []Change
 	count := 0
@@ -53,9 +53,9 @@ func (c Change) OneImport(o Change) bool {
 		c.Source.Session == o.Source.Session && c.Source.Door == o.Source.Door
 }
 
-// Undo reverts the last n changes that [Undoable] returns, in one new change. It returns
-// the number of the new change and the changes that it undid, newest first. To redo them,
-// revert the new change.
+// Undo makes a new change that reverts the last n changes returned by [Undoable]. It
+// returns the number of the new change and the list of reverted changes, newest first. To
+// redo them, revert the new change.
 func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
 	if n < 1 {
 		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}

@@ -9,13 +9,13 @@ import (
 )
 
 // NormalName returns a name, an alias or a label value in Unicode normal form C, in which
-// entries are stored. Programs differ in whether they write "é" as one character or as a
-// letter and a combining mark, and a user cannot see the difference.
+// entries are stored. Programs differ in whether they write "é" as a single character or
+// as a letter and a combining mark, and users cannot see the difference.
 func NormalName(name string) string { return ucd.Compose(name) }
 
 // NameForms returns the spellings under which a store may have the name: the given
-// spelling, normal form C and normal form D, without duplicates. Stores written before
-// names were normalized may use any of them.
+// spelling, normal form C and normal form D, without duplicates. Stores from before
+// names were normalized may use any of these spellings.
 func NameForms(name string) []string {
 	forms := []string{name}
 	if isPlainName(name) {
@@ -37,7 +37,8 @@ func SameName(a, b string) bool {
 	return ucd.Compose(a) == ucd.Compose(b)
 }
 
-// isPlainName reports whether a name is ASCII and so has only one spelling.
+// isPlainName reports whether a name is ASCII and therefore has a single
+// spelling.
 func isPlainName(name string) bool {
 	for i := range len(name) {
 		if name[i] >= 0x80 {
@@ -52,7 +53,7 @@ func containsName(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return SameName(n, name) })
 }
 
-// AllNameForms returns the [NameForms] of each name in one list.
+// AllNameForms returns the concatenated [NameForms] of all names.
 func AllNameForms(names []string) []string {
 	var forms []string
 	for _, n := range names {

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// GetNamed returns the entry with the name in this spelling or, if there is none, in
-// another Unicode composition. If there is no entry in any spelling, it returns the error
-// of Get for the given one.
+// GetNamed returns the entry with exactly this name. If none exists, it returns the entry
+// with the name in another Unicode composition. If that does not exist either, it returns
+// the error that Get returned for the given spelling.
 func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil || !errors.Is(err, ErrNotFound) {
@@ -25,8 +25,7 @@ func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 }
 
 // Normalize returns the ops with normalized names, aliases and label values. If the store
-// already has an entry with another spelling of a name, the op gets the spelling of that
-// entry.
+// already has an entry with another spelling of a name, the op gets that spelling.
 func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {
 	normal := make([]Op, len(ops))
 	for i, op := range ops {
@@ -110,11 +109,11 @@ func normalAliases(aliases []string) []string {
 	return normal
 }
 
-// labelOrigin is the key of the label with the path of an imported file.
+// labelOrigin is the key of the label that contains an imported file's path.
 const labelOrigin = "import"
 
-// normalLabels returns the labels with their values in normal form, except for file paths,
-// which keep their spelling on disk.
+// normalLabels returns the labels with values in normal form. File paths keep their
+// spelling on disk.
 func normalLabels(labels []Label) []Label {
 	normal := labels
 	for i, l := range labels {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// An Op is one change to one entry: an [Add], [Update], [Alias], [Relabel] or [Remove]. No
-// other type can implement Op.
+// An Op is a change to a single entry: an [Add], [Update], [Alias], [Relabel] or [Remove].
+// No other type can implement Op.
 //
 // If the field If of an op is not 0, the entry must have this version. Otherwise no op of
 // the call is applied and the error matches [ErrConflict].
@@ -126,8 +126,8 @@ func onlyIf(unique bool, aliases []string) []string {
 }
 
 // CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first
-// new alias (one that is not in old, the entry's current aliases) that another entry has as
-// its name or alias. Stores call it when they apply the op.
+// new alias (an alias that is not in old, the entry's current aliases) that is another
+// entry's name or alias. Stores call it when they apply the op.
 //
 // Owner must return the name of an entry that has the word as its name or alias, ignoring
 // the entry named but.

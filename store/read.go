@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// EntriesOf returns all entries of a store in order of ID.
+// EntriesOf returns all entries of a store, ordered by ID.
 func EntriesOf(ctx context.Context, s Store) ([]*Entry, error) {
 	var all []*Entry
 	for e, err := range s.Entries(ctx, Filter{}) {
@@ -22,8 +22,8 @@ func EntriesOf(ctx context.Context, s Store) ([]*Entry, error) {
 	return all, nil
 }
 
-// Newest returns one page of the entries that the filter selects, most recently written
-// first, and the number of all selected entries. It reads all of them.
+// Newest returns one page of the entries that match the filter, most recently written
+// first, and the total number of matches. It reads all matching entries.
 func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	end, err := PageEnd(offset, limit)
 	if err != nil {

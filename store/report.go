@@ -11,19 +11,19 @@ import (
 type Summary struct {
 	Entries int
 	Content int64 // total size of the contents, in bytes
-	// number of entries for each kind, project and tag, with the keys of the filter
-	// language
+	// number of entries for each kind, project and tag, by the filter language's
+	// keys
 	Counts         map[Label]int
 	Oldest, Newest time.Time // creation times of the first and the last entry
 }
 
-// A RecoverReport describes what was saved of a damaged store.
+// A RecoverReport describes which data was saved from a damaged store.
 type RecoverReport struct {
 	Out     string // path of the new file
 	Entries int    // number of entries in the new file
 	Changes int    // number of changes that could be read
-	// number of the first change in the history of the new file; earlier changes are merged
-	// into its base
+	// number of the first change in the new file's history (earlier changes are merged into
+	// the base)
 	First    uint64
 	Last     uint64      // number of the last change that could be read
 	Lost     [][2]uint64 // ranges [first, last] of changes that could not be read
@@ -32,8 +32,8 @@ type RecoverReport struct {
 	Base     bool        // some entries that an earlier compaction had kept could not be read
 }
 
-// A Head is an entry without its content, or the whole entry if the store has it in memory;
-// see package heads.
+// A Head is an entry without its content, or the whole entry if the store has it in memory
+// (see package heads).
 type Head struct {
 	// If Whole is not set, Entry has only its ID, version, kind and times, and the labels
 	// with the requested keys. It is then valid only until the next head.
@@ -44,9 +44,9 @@ type Head struct {
 
 // A Redactor is a Store that can remove contents from its history.
 type Redactor interface {
-	// Redact removes the entry with this name, with all its versions, from the store and
-	// from its history. This cannot be undone. If dry is set, it only counts the versions.
-	// If the name was never used, the error matches ErrNotFound.
+	// Redact removes all versions of the entry with this name from the store and its
+	// history. This cannot be undone. If dry is set, it only counts the versions. If the
+	// name was never used, the error matches ErrNotFound.
 	Redact(ctx context.Context, name string, dry bool) (RedactReport, error)
 
 	// RedactVersions removes from the history each earlier version, of any entry, for which
@@ -58,7 +58,7 @@ type Redactor interface {
 
 // A RedactReport describes a redaction.
 type RedactReport struct {
-	Versions int    // number of removed versions, including the current one
+	Versions int    // number of removed versions, including the current version
 	Seq      uint64 // number of the change that records the redaction, or 0 if nothing was removed
 	// Left lists the earlier copies of the content that the redaction could not reach.
 	Left []string

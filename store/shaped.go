@@ -16,8 +16,8 @@ import (
 //
 // Shaped examines the text each time, so that it also covers entries that were stored
 // before the present rules. The labels suspect and quarantine only record the result at the
-// time of writing. If the entry's content is not loaded, as in package heads, only the
-// other parts are examined. Call Shaped again once the content is loaded.
+// time of writing. If the entry's content is not loaded, as in package heads, Shaped
+// examines only the other parts. Call Shaped again once the content is loaded.
 func (e *Entry) Shaped() bool {
 	if e.TextBy() == Person || e.has(LabelApproved) {
 		return false

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// An Actor is the kind of author of a version.
+// An Actor is the kind of author who wrote a version, such as a person or an
+// agent.
 type Actor string
 
 // The actors.
@@ -20,7 +21,7 @@ const (
 	Program  Actor = "tool"    // a program or a rule made the change
 	Imported Actor = "import"  // read from a file or another system
 	Team     Actor = "team"    // reviewed in the project's repository (never stored)
-	Foreign  Actor = "foreign" // from a project that is not trusted (never stored)
+	Foreign  Actor = "foreign" // author in a project that the user does not trust (never stored)
 )
 
 // A Source is the origin of a version. The command line or server that receives a call sets
@@ -29,16 +30,16 @@ type Source struct {
 	Time    time.Time `json:"time"`              // time of the change, set by the store
 	Door    string    `json:"door,omitempty"`    // interface that received the call: cli, mcp, http or library
 	Actor   Actor     `json:"actor,omitempty"`   // kind of author
-	Session string    `json:"session,omitempty"` // ID of one run of the command line or server
+	Session string    `json:"session,omitempty"` // ID of the run of the command line or server that made the change
 	Profile string    `json:"profile,omitempty"` // profile that the command line or server uses
-	// for imports, the origin of the text; for calls, the client's session or call ID; see
-	// [Source.SplitRef]
+	// origin of an imported text, or the client's session or call ID (see
+	// [Source.SplitRef])
 	Ref     string `json:"ref,omitempty"`
 	Claimed Claim  `json:"claimed,omitzero"` // stated by the caller and not verified
 }
 
-// A Claim is what a caller states about itself. It is not verified, so no decision may
-// depend on it.
+// A Claim is the caller's own statement of who it is. The statement is not verified,
+// so no decision may depend on it.
 type Claim struct {
 	Client string `json:"client,omitempty"` // program and version
 	Agent  string `json:"agent,omitempty"`  // agent or model
@@ -47,8 +48,8 @@ type Claim struct {
 // refFrom separates the client's session or call from the origin of the text in a Ref.
 const refFrom = " from "
 
-// WithOrigin returns the source of a change whose text was imported from origin. Its Ref
-// still contains the client's session or call, if there is one.
+// WithOrigin returns the source of a change whose text was imported from origin. The Ref
+// of the result also contains the client's session or call, if s has it.
 func (s Source) WithOrigin(origin string) Source {
 	caller, _ := s.SplitRef()
 	switch {
@@ -62,8 +63,9 @@ func (s Source) WithOrigin(origin string) Source {
 	return s
 }
 
-// SplitRef returns the two parts of Ref: the caller, as "session:CLIENT/SESSION" or
-// "call:ID", and the origin of an imported text. Either may be empty.
+// SplitRef returns the two parts of Ref. The first is the caller, as
+// "session:CLIENT/SESSION" or "call:ID", and the second the origin of an imported
+// text. Either may be empty.
 func (s Source) SplitRef() (caller, origin string) {
 	if !strings.HasPrefix(s.Ref, RefSession) && !strings.HasPrefix(s.Ref, RefCall) {
 		return "", s.Ref
@@ -72,7 +74,7 @@ func (s Source) SplitRef() (caller, origin string) {
 	return caller, origin
 }
 
-// Prefixes of the part of a Ref that identifies the caller.
+// Prefixes for the part of a Ref that identifies the caller.
 const (
 	RefSession = "session:" // followed by CLIENT/SESSION
 	RefCall    = "call:"    // followed by the client's ID of the call
@@ -86,7 +88,7 @@ func WithSource(ctx context.Context, s Source) context.Context {
 	return context.WithValue(ctx, sourceKey{}, s)
 }
 
-// SourceFrom returns the source in ctx, and false if ctx has none.
+// SourceFrom returns the source in ctx. It returns false if ctx has no source.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	s, ok := ctx.Value(sourceKey{}).(Source)
 	return s, ok
@@ -101,18 +103,19 @@ func WithOpID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, opIDKey{}, id)
 }
 
-// CallOpID returns the op ID for a call. Print is a fingerprint of the call's arguments: if
-// the same id is used again with another print, the change fails with [ErrOpIDUsed].
+// CallOpID returns the op ID for a call. Print is a fingerprint of the call's arguments. If
+// the same id is used again with a different print, the change fails with [ErrOpIDUsed].
 //
 // The op ID is "~", a hash of id, "~", and a hash of id and print. The second hash includes
-// id, so that nobody without the id can guess the arguments.
+// id, so that the arguments cannot be guessed without knowing the id.
 func CallOpID(id, print string) string {
 	key, both := sha256.Sum256([]byte(id)), sha256.Sum256([]byte(id+"\x00"+print))
 	return "~" + hex.EncodeToString(key[:16]) + "~" + hex.EncodeToString(both[:8])
 }
 
-// OpIDKey returns the part of an op ID that identifies the call: the part before the hash
-// of the arguments if [CallOpID] made the ID, otherwise the whole ID.
+// OpIDKey returns the part of an op ID that identifies the call. For an ID from
+// [CallOpID], this is the part before the hash of the arguments, and otherwise the whole
+// ID.
 func OpIDKey(id string) string {
 	const key = len("~") + 2*16
 	if len(id) == key+len("~")+2*8 && id[0] == '~' && id[key] == '~' {

@@ -16,16 +16,17 @@ import (
 // acknowledged to any process before the call began. Package storetest has the tests that
 // every Store must pass.
 type Store interface {
-	// Get returns the entry with this name. If there is none, the error matches
-	// ErrNotFound.
+	// Get returns the entry with this name. If no entry has the name, the error
+	// matches ErrNotFound.
 	Get(ctx context.Context, name string) (Entry, error)
 
-	// Entries yields the entries that f selects, in order of ID and in their state at the
-	// beginning of the iteration. If it yields an error, the iteration ends.
+	// Entries yields the entries that f selects, ordered by ID, as they were when the
+	// iteration began. If it yields an error, the iteration ends.
 	Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 
-	// Apply applies all ops in order, or none of them if it returns an error. Each op sees
-	// the effects of those before it. When Apply returns nil, the changes are durable.
+	// Apply applies all ops in order. If it returns an error, none of them is applied.
+	// Each op sees the effects of the preceding ops. When Apply returns nil, the changes
+	// are durable.
 	Apply(ctx context.Context, ops ...Op) error
 
 	// Close releases the store's resources. Later calls of other methods fail with
@@ -49,20 +50,22 @@ type Historian interface {
 	Log(ctx context.Context) iter.Seq2[Change, error]
 
 	// Versions yields the versions of the entry with this name, newest first. A removal
-	// is a version, too. For an unknown name it yields an error matching ErrNotFound.
+	// also counts as a version. For an unknown name it yields an error matching
+	// ErrNotFound.
 	Versions(ctx context.Context, name string) iter.Seq2[Version, error]
 
 	// AsOf returns a read-only store with the state after change number seq. The caller
 	// must close it.
 	AsOf(ctx context.Context, seq uint64) (Store, error)
 
-	// SeqAt returns the number of the last change at or before t, or 0 if there is none.
+	// SeqAt returns the number of the last change at or before t, or 0 if no change is
+	// that old.
 	SeqAt(ctx context.Context, t time.Time) (uint64, error)
 
-	// Revert undoes the changes with these numbers in one new change, and returns its
-	// number. Each entry that they changed gets the version from before them. If a later
-	// change, which is not and was not reverted, changed one of these entries, the error
-	// matches ErrConflict.
+	// Revert makes a new change that undoes the changes with these numbers. It returns
+	// the number of the new change. Each affected entry gets the version from before
+	// these changes. If a later change to such an entry is still in effect and is not
+	// undone by this call, the error matches ErrConflict.
 	Revert(ctx context.Context, seqs ...uint64) (uint64, error)
 
 	// Restore writes the version of an entry that change number seq wrote again, as a new
@@ -70,12 +73,12 @@ type Historian interface {
 	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
 
 	// RestoreIf is like Restore, but fails with an error matching ErrConflict unless the
-	// entry is at this version. Version 0 means that there must be no such entry.
+	// entry is at this version. Version 0 means that the entry must not exist.
 	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
 }
 
-// HistoryOf returns the history of a store. This is the result of its method History, which
-// wrappers of stores have, or else the store itself if it is a [Historian]. If it is neither,
+// HistoryOf returns the history of a store. This is the result of the store's method History,
+// which wrappers have, or otherwise the store itself if it is a [Historian]. In other cases,
 // the error matches [ErrUnsupported].
 func HistoryOf(s Store) (Historian, error) {
 	switch s := s.(type) {
@@ -118,7 +121,7 @@ func (p Position) Precedes(q Position) bool {
 	return ok && there && was.Precedes(is)
 }
 
-// A Sequencer is a Store whose changes have one order.
+// A Sequencer is a Store that numbers its changes in a single sequence.
 type Sequencer interface {
 	Store
 
@@ -133,7 +136,7 @@ type Sequencer interface {
 	Since(ctx context.Context, p Position) iter.Seq2[Delta, error]
 }
 
-// A Delta is one entry that changed. Entry is its new state, or nil if it was removed.
+// A Delta is a changed entry. Entry is the new state, or nil if the entry was removed.
 type Delta struct {
 	ID    uint64
 	Entry *Entry
@@ -152,21 +155,22 @@ const (
 	VerbRestore Verb = "restore" // an earlier version was written again by Revert or Restore
 )
 
-// A Change is everything that one call of Apply did. It is one record of the log.
+// A Change has the versions that a call of Apply wrote. It is stored as a single
+// log record.
 type Change struct {
 	Seq      uint64 // number of the change
 	Hash     string // hex hash of the log up to and including this change (empty if the store has no hash chain)
 	Time     time.Time
 	Source   Source
 	Note     string   // the reason (see [WithNote])
-	Reverts  []uint64 // numbers of the changes that this one undid
+	Reverts  []uint64 // numbers of the changes that this change undid
 	Versions []Version
 }
 
-// A Version is the state of an entry after one change.
+// A Version is an entry's state after a change.
 type Version struct {
 	Seq    uint64 // number of the change
-	Prev   uint64 // number of the previous change to an entry of this name, or 0
+	Prev   uint64 // number of the previous change to an entry with this name, or 0
 	Verb   Verb
 	Entry  Entry // if the entry was removed, only ID, Name and Kind are set
 	Source Source
@@ -176,25 +180,27 @@ type Version struct {
 
 // A Checker is a Store that can examine its own files.
 type Checker interface {
-	// Check reads all files and compares them with the answers of the store. It reports
-	// problems in the CheckReport, and returns an error only if it could not examine the
-	// files.
+	// Check reads all files and compares them with the answers of the store. Problems
+	// are returned in the CheckReport. An error is returned only if the files could not
+	// be examined.
 	Check(ctx context.Context) (CheckReport, error)
 }
 
 // CheckReport is the result of a check.
 type CheckReport struct {
-	Path     string
-	Records  int    // number of records read
-	Entries  int    // current number of entries
-	Bytes    int64  // number of bytes read
-	First    uint64 // number of the first change in the log
-	Last     uint64 // number of the last change
-	Head     string // hex hash of the log up to Last; a copy kept elsewhere proves later that the log was not edited
+	Path    string
+	Records int    // number of records read
+	Entries int    // current number of entries
+	Bytes   int64  // number of bytes read
+	First   uint64 // number of the first change in the log
+	Last    uint64 // number of the last change
+	// hex hash of the log up to Last (with a copy kept elsewhere, you can prove later that the
+	// log was not edited)
+	Head     string
 	Problems []Problem
 
-	// Unread lists files in the directories of the memory that the store does not read, because of
-	// their names. They are not damage.
+	// Unread lists files in the memory's directories that the store ignores because of their
+	// names. They are not damage.
 	Unread []string
 
 	// Damaged reports whether changes or entries that were written cannot be read. If so,
@@ -204,7 +210,7 @@ type CheckReport struct {
 
 // A Problem is something wrong that a check found, and how to repair it.
 type Problem struct {
-	Offset int64 // offset in the file, or -1 if the problem is not at one place
+	Offset int64 // offset in the file, or -1 if the problem has no single position
 	What   string
 	Mend   string // how to repair it
 }
@@ -212,7 +218,7 @@ type Problem struct {
 // A Compactor is a Store that can drop old history.
 type Compactor interface {
 	// Compact rewrites the store without the versions that were replaced or removed before
-	// a time. If dry is true, it only reports what it would drop.
+	// the given time. If dry is true, it only reports the versions that it would drop.
 	Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error)
 }
 

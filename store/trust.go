@@ -1,5 +1,5 @@
-// This file computes how far an entry can be trusted, from its author and from the texts
-// that its agent had read before.
+// This file computes an entry's level of trust, from its author and from the texts that
+// its agent had read before.
 
 package store
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
-// Trust is the level of trust of an entry. It is computed from the source of the version
-// and from labels that only programs write, so that no caller can set it.
+// Trust is an entry's level of trust. It is computed from the version's source and from
+// labels that only programs write, so that callers cannot set it.
 type Trust string
 
 // The levels of trust, highest first (see [Trusts]).
@@ -24,16 +24,17 @@ const (
 	TrustImported  Trust = "imported"
 	TrustUnvouched Trust = "unvouched" // written by an agent whose reads no hook reports
 	TrustTainted   Trust = "tainted"   // written after the agent had read foreign text
-	// tainted, and shaped like instructions; recall does not find it by its text
+	// tainted (see LabelTaint) and looks like instructions, so recall does not
+	// find the entry by its text
 	TrustQuarantined Trust = "quarantined"
 )
 
-// Labels that only programs write. [Entry.Trust] depends on all of them except suspect and
-// personal.
+// Labels that only programs write. [Entry.Trust] depends on all these labels except
+// suspect and personal.
 const (
 	LabelTaint      = "taint"      // a call by which the agent had read foreign text
 	LabelSuspect    = "suspect"    // a rule for texts that look like instructions, which the text matches
-	LabelQuarantine = "quarantine" // a rule like that of suspect, for a text that is also tainted
+	LabelQuarantine = "quarantine" // rule by which a tainted text looks like instructions, as in suspect
 	LabelOrigin     = "origin"     // trust of a source that has a lower trust than the author
 	LabelVerified   = "verified"   // the test or commit that supports the text
 	LabelPersonal   = "personal"   // a kind of personal data that the text contains
@@ -42,13 +43,13 @@ const (
 	LabelApproved = "approved"
 
 	// LabelUnvouched marks a text that nobody vouches for, although it is not known to
-	// contain foreign text. The value is the reason: no-hooks if the writer's session
-	// reports no reads, import if the text was imported, or the command whose output the
-	// text repeats.
+	// contain foreign text. The value is the reason. It is no-hooks if the writer's
+	// session does not report what it reads, import if the text was imported, or the
+	// command whose output the text repeats.
 	LabelUnvouched = "unvouched"
 
-	// LabelTextBy is on a text that a person did not write although the last change of the
-	// entry is a person's, who changed its labels or restored it. The value is the author.
+	// LabelTextBy marks a text by another author, if the entry's last change is by a
+	// person who only changed labels or restored the entry. The value is the author.
 	LabelTextBy = "text-by"
 )
 
@@ -60,8 +61,9 @@ func (l Label) IsPersonal() bool {
 	return l.Key == LabelPersonal && slices.Contains(personal.Kinds(), personal.Kind(l.Value))
 }
 
-// IsLocal reports whether the label is left out of exported files: a mark of personal data,
-// or the mark of an import. The memory that reads the file sets these labels itself.
+// IsLocal reports whether the label is left out of exported files. This is so for the mark
+// of personal data and the mark of an import. The memory that reads the file sets these
+// labels itself.
 func (l Label) IsLocal() bool {
 	return l.IsPersonal() || l == Label{LabelUnvouched, UnvouchedImport}
 }
@@ -85,9 +87,8 @@ func (e *Entry) TextBy() Actor {
 	return e.Source.Actor
 }
 
-// KeepTextBy returns the labels of an entry whose text is the text of old after a change that is
-// not about the text. The labels say who wrote the text, if the change is by a person who has
-// not approved it.
+// KeepTextBy returns the labels of an entry after by made a change that left the text of old as
+// is. If by is a person who has not approved the text, a label records who wrote it.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Key == LabelTextBy })
 	isApproved := slices.ContainsFunc(labels, func(l Label) bool { return l.Key == LabelApproved })
@@ -135,16 +136,16 @@ func (e *Entry) Trust() Trust {
 	return trustAgent
 }
 
-// heldLabels are the keys of labels that keep an entry from models that did not ask for it,
-// until a person approves it.
+// heldLabels are keys of labels that hold an entry back until a person approves it. Held
+// entries are shown to a model only on request.
 var heldLabels = []string{LabelTaint, LabelSuspect, LabelQuarantine, LabelUnvouched, LabelOrigin}
 
 // HeldLabels returns the keys of the labels that make [Entry.HeldByLabel] return true.
 func HeldLabels() []string { return slices.Clone(heldLabels) }
 
 // Suspicious reports whether the text repeats words of foreign text or looks like
-// instructions. Without a person's approval, such an entry is not passed on to a server, a
-// layout without labels, or a handoff that was not requested by its name.
+// instructions. Without a person's approval, such an entry is not passed to a server, a
+// layout without labels, or a handoff that was not requested by name.
 func (e *Entry) Suspicious() bool {
 	return e.has(LabelTaint) || e.has(LabelSuspect) || e.has(LabelQuarantine)
 }
@@ -157,15 +158,15 @@ func (e *Entry) Suspicious() bool {
 func (e *Entry) Volunteered() bool { return !e.HeldByLabel() && !e.Shaped() }
 
 // HeldByLabel reports whether a label or the author keeps the entry from models that did
-// not ask for it. It does not need the content and is fast, so it can be called for all
-// entries. For the entries that are chosen, call [Entry.Volunteered] as well.
+// not ask for it. It is fast, because it does not need the content, so it can be called
+// for all entries. For the entries that are chosen, call [Entry.Volunteered] as well.
 func (e *Entry) HeldByLabel() bool {
 	return e.Source.Actor == Imported || e.Source.Actor == Foreign || slices.ContainsFunc(heldLabels, e.has)
 }
 
-// Vouched reports whether the text may be part of the context at the beginning of a
-// session. A person must have written or approved it, the team must have reviewed it, or a
-// test or a commit must support it. That an entry was found or shown before does not count.
+// Vouched reports whether the text may be shown to a model at the beginning of a session. A
+// person must have written or approved the text, the team must have reviewed it, or a test
+// or commit must support it. That an entry was found or shown before does not count.
 func (e *Entry) Vouched() bool {
 	isByPerson := e.TextBy() == Person || e.TextBy() == Team
 	return e.Volunteered() && (isByPerson || e.has(LabelVerified) || e.has(LabelApproved))

@@ -1,4 +1,4 @@
-// This file syncs many files with one call of syncfs.
+// This file syncs many files with a single call of syncfs.
 
 package vfs
 

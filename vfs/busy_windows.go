@@ -1,6 +1,6 @@
-// This file retries operations after sharing violations. Programs that read every new file,
-// such as virus scanners and indexers, open it for a moment, and it cannot be renamed or
-// removed in that time.
+// This file retries operations after sharing violations. Programs such as virus scanners
+// and indexers open every new file for a moment. In that time, the file cannot be renamed
+// or removed.
 
 package vfs
 

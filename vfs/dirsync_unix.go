@@ -11,7 +11,7 @@ import (
 )
 
 // extraFlags are added to the flags of every open. Without O_NONBLOCK, opening a named pipe
-// would wait for its other end. The flag has no effect on regular files.
+// would wait for its other end. The flag does not affect regular files.
 const extraFlags = syscall.O_NONBLOCK
 
 func syncDir(root *os.Root, local string) error {

@@ -15,8 +15,8 @@ import (
 )
 
 // A Draft is a new file with a temporary name. [Draft.Commit] or [Draft.CommitNew] renames
-// it to its final name, so that no incomplete file ever has that name. A Draft is not safe
-// for concurrent use.
+// it to its final name, so that this name never refers to an incomplete file. A Draft is
+// not safe for concurrent use.
 type Draft struct {
 	fsys FS
 	file File
@@ -62,8 +62,8 @@ func (d *Draft) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// SetMode sets the permissions of the file, regardless of the umask. It does nothing if the
-// file system does not support permissions.
+// SetMode sets the permissions of the file, regardless of the umask. It does nothing on
+// file systems without permissions.
 func (d *Draft) SetMode(mode fs.FileMode) error {
 	c, ok := d.fsys.(interface {
 		Chmod(name string, mode fs.FileMode) error
@@ -100,8 +100,9 @@ func (d *Draft) finish() error {
 
 // Commit gives the file its final name and makes it durable. It replaces a file with this
 // name. A symbolic link with this name is replaced itself. If confirm is not nil, Commit
-// calls it right before the rename, and returns its error without renaming. After an error,
-// the caller must call [Draft.Discard], which does nothing if the rename succeeded.
+// calls it right before the rename, and returns its error without renaming the file. After
+// an error, the caller must call [Draft.Discard], which does nothing if the rename
+// succeeded.
 func (d *Draft) Commit(confirm func() error) error {
 	err := d.finish()
 	if err == nil && confirm != nil {
@@ -183,7 +184,8 @@ func link(fsys FS, oldname, newname string) error {
 	return ErrUnsupported
 }
 
-// maxCopies is the maximum number of copies that [KeepCopy] keeps of a file.
+// maxCopies is the maximum number of copies that [KeepCopy] makes of the same
+// file.
 const maxCopies = 10_000
 
 // KeepCopy durably keeps a file that will be replaced, under a new name, and returns that
@@ -235,10 +237,10 @@ func copyNew(fsys FS, from, to string) error {
 	return d.CommitNew()
 }
 
-// WriteFile atomically replaces the content of a file, and makes it durable before it
-// returns nil. It writes a temporary file in the same directory (the name, a number, and
-// .tmp), syncs it, renames it, and syncs the directory. A symbolic link with this name is
-// replaced, not followed. The permissions of an existing file are not kept.
+// WriteFile atomically replaces the content of a file. When it returns nil, the new
+// content is durable. It writes a temporary file in the same directory (the name, a
+// number, and .tmp), syncs it, renames it, and syncs the directory. A symbolic link with
+// this name is replaced, not followed. The permissions of an existing file are not kept.
 //
 // If there is an error, the temporary file is removed and the file has its old content.
 // Only if the last sync failed, the file has the new content, which may not be durable.
@@ -268,10 +270,10 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 // ErrChanged reports that a file does not have the content that the caller read before.
 var ErrChanged = errors.New("the file was changed meanwhile")
 
-// ReplaceUnchanged is like [WriteFile], but writes only if the file still has the content was, which
-// the caller read before. A nil was means that there was no file. Otherwise the file is not changed
-// and the error matches [ErrChanged]. Everything that replaces text which people edit calls this
-// function or [RemoveUnchanged], so that an edit is never overwritten.
+// ReplaceUnchanged is like [WriteFile], but writes only if the file still has the content was,
+// which the caller read before. A nil was means that the file did not exist. Otherwise the file is
+// not changed and the error matches [ErrChanged]. Everything that replaces text which people edit
+// calls this function or [RemoveUnchanged], so that an edit is never overwritten.
 func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
 }
@@ -289,8 +291,8 @@ func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	return syncName(fsys, name)
 }
 
-// CheckUnchanged returns [ErrChanged] unless the file has the content was. A nil was means that there
-// must be no file.
+// CheckUnchanged returns [ErrChanged] unless the file has the content was. A nil was means that the
+// file must not exist.
 func CheckUnchanged(fsys FS, name string, was []byte) error {
 	now, err := ReadFile(fsys, name, int64(len(was)))
 	switch {

@@ -12,14 +12,14 @@ import (
 )
 
 // A DraftDir is a new directory that is built under another name, in the same parent
-// directory. [DraftDir.Commit] gives it the name that it was made for, so that this name never
-// leads to half of a tree. A DraftDir is not safe for concurrent use.
+// directory. [DraftDir.Commit] renames it to its final name, so that this name never refers to
+// an incomplete directory. A DraftDir is not safe for concurrent use.
 //
-// The draft of NAME is NAME.unfinished. It contains a lock file, which its builder holds, and
-// the directory that becomes NAME.
+// The draft of NAME is NAME.unfinished. It contains a lock file, which its builder keeps
+// locked, and the directory that becomes NAME.
 type DraftDir struct {
 	fsys    FS
-	name    string // of the finished directory
+	name    string // name of the finished directory
 	temp    string // directory that contains the lock file and the new directory
 	lock    Lock
 	cleared bool
@@ -35,9 +35,10 @@ const (
 )
 
 // NewDraftDir creates an empty draft of the directory name. If name exists and is not an empty
-// directory, the error matches [fs.ErrExist]; so it does if something that is not a draft has
-// the name of the draft. If another program is building this directory, the error matches
-// [ErrBusy]. A draft that a killed builder left is removed (see [DraftDir.Cleared]).
+// directory, the error matches [fs.ErrExist]. The error also matches if the draft's name is
+// used by something that is not a draft. If another program is building this directory, the
+// error matches [ErrBusy]. A draft that a killed builder left is removed (see
+// [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
 	d := &DraftDir{fsys: fsys, name: name, temp: clipTemp(name) + draftSuffix}
 	left, err := d.leftover()
@@ -91,8 +92,8 @@ func (d *DraftDir) Cleared() string {
 	return ""
 }
 
-// leftover reports whether the draft exists already. Its error matches [fs.ErrExist] if what
-// has its name is something else.
+// leftover reports whether the draft exists already. If the name belongs to something other
+// than a draft, the error matches [fs.ErrExist].
 func (d *DraftDir) leftover() (bool, error) {
 	entries, err := d.fsys.ReadDir(d.temp)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +164,7 @@ func (d *DraftDir) Commit() error {
 	return errors.Join(syncName(d.fsys, d.name), d.Discard())
 }
 
-// Discard removes what is left of the draft.
+// Discard removes the draft's remaining files.
 func (d *DraftDir) Discard() error {
 	if d.lock == nil {
 		return nil

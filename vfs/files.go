@@ -22,8 +22,8 @@ type TempNumberer interface {
 	NextTemp() uint64
 }
 
-// An identity is a file description that can recognize the same file. Descriptions of an
-// [OS] do not need it, because os.SameFile compares them.
+// An identity is a file description that can recognize the same file. Descriptions from
+// an [OS] do not implement it, because os.SameFile compares them.
 type identity interface {
 	fs.FileInfo
 
@@ -43,9 +43,9 @@ func SameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// HasSecondName reports whether the described file has more than one name: somebody made a
-// hard link to it, as programs do that save copies without using space. It is false if the
-// file system does not tell the number of names.
+// HasSecondName reports whether the described file has several names, because a program
+// made a hard link to it, for example to save a copy without using space. It returns false
+// if the file system does not report the number of names.
 func HasSecondName(info fs.FileInfo) bool { return nameCount(info) > 1 }
 
 // tempTries is the maximum number of names that are tried for a temporary file.
@@ -68,7 +68,8 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	if max >= 0 && size > max {
 		return nil, fmt.Errorf("reading %s: %w: it has %d bytes, the most is %d", name, ErrTooLarge, size, max)
 	}
-	// With one byte more than the file has, the first read already reports the end.
+	// make the buffer a byte larger than the file, so that the first read already
+	// reports the end
 	buf := make([]byte, size+1)
 	for n := 0; ; {
 		k, err := f.ReadAt(buf[n:], int64(n))
@@ -92,8 +93,8 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	}
 }
 
-// WriteDerived atomically replaces the content of a file by the concatenated parts, without
-// a sync: after a crash of the machine, the file may be incomplete. Use it for data that
+// WriteDerived atomically replaces a file's content by the concatenated parts. It does not
+// sync, so the file may be incomplete after a crash of the machine. Use it for data that
 // can be derived again and that has a checksum. A symbolic link with this name is replaced,
 // not followed.
 func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error {
@@ -125,8 +126,8 @@ func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error
 	return nil
 }
 
-// WriteSync writes data to the start of a new file, syncs it and closes it. The name of the
-// file is not durable yet.
+// WriteSync writes data to the start of a new file, syncs it and closes it. The file's name
+// is not durable yet.
 func WriteSync(f File, data []byte) error {
 	n, err := f.WriteAt(data, 0)
 	if err == nil && n < len(data) {
@@ -150,8 +151,8 @@ func dropTemp(fsys FS, temp string) error {
 }
 
 // CreateTemp creates an empty file next to name, whose name is the given name, a number,
-// and .tmp. A number is never used twice, so that a process that removes an abandoned
-// temporary file cannot remove a newer file instead.
+// and .tmp. A number is never used again, so that removing an abandoned temporary file
+// cannot remove a newer file instead.
 func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	if err := checkName("open", name); err != nil {
 		return nil, "", err
@@ -174,11 +175,11 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	return nil, "", err
 }
 
-// maxTempBase is the maximum number of bytes of the original file name that are used in the
-// name of its temporary file.
+// maxTempBase is the maximum number of bytes that a temporary file's name takes from the
+// original name.
 const maxTempBase = 200
 
-// clipTemp shortens a file name so that the name of its temporary file has at most 255
+// clipTemp shortens a file name so that its temporary file's name has at most 255
 // bytes, the limit of most file systems.
 func clipTemp(name string) string {
 	over := len(path.Base(name)) - maxTempBase

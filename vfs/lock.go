@@ -27,10 +27,10 @@ type osLock struct {
 	closed bool
 }
 
-// OpenLock opens the lock file, and creates it with permission 0600 if it is missing. The
-// lock does not prevent reading or writing the file, so the lock holder may store a text
-// about itself in it. On platforms without file locks (js, wasip1, solaris, aix), the lock
-// works only between Locks of the same process.
+// OpenLock opens the lock file. If the file is missing, OpenLock creates it with
+// permission 0600. The lock does not prevent reading or writing the file, so the lock
+// holder may store a text about itself in it. On platforms without file locks (js, wasip1,
+// solaris, aix), the lock works only between Locks of the same process.
 func (o *OS) OpenLock(name string) (Lock, error) {
 	f, info, err := o.openLockFile(name)
 	if err != nil {
@@ -52,8 +52,8 @@ func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// TryLock acquires the lock if it is free. It returns false if this osLock already holds
-// it.
+// TryLock acquires the lock if it is free. If this osLock already holds the lock,
+// TryLock returns false.
 func (l *osLock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,5 @@
-// This file implements locks that work only in one process, for platforms on which the
-// system does not release a lock when its holder dies.
+// This file implements locks that work only within a process, for platforms on which
+// the system does not release a lock when its holder dies.
 
 //go:build !windows && (!unix || solaris || aix)
 

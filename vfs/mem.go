@@ -16,11 +16,11 @@ import (
 
 // Mem is a file system in memory, with the contract of [FS]: an open file continues to
 // exist when its name is removed or refers to another file. All changes are durable at
-// once, but only for the life of the process. Permissions are stored but not enforced.
-// There are no symbolic links, and hard links only by [Mem.Link].
+// once, but only for the life of the process. Permissions are stored but not enforced. It
+// does not support symbolic links, and hard links only through [Mem.Link].
 //
-// By default, each change sets file times that are one millisecond later than those of the
-// change before, so that the same calls always have the same results. See [Mem.SetClock].
+// By default, each change sets file times that are a millisecond later than the previous
+// change's, so that the same calls always have the same results. See [Mem.SetClock].
 type Mem struct {
 	mu    sync.RWMutex // guards all fields below and all nodes
 	root  *node
@@ -101,7 +101,7 @@ func (m *Mem) Clone() *Mem {
 
 // Put creates a file with this content and modification time. It replaces a file with the
 // same name and creates missing parent directories. The file system uses data without
-// copying it, so the caller must not change it.
+// copying, so the caller must not change it.
 func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) error {
 	if err := checkName("put", name); err != nil {
 		return err
@@ -315,7 +315,8 @@ func (m *Mem) Remove(name string) error {
 	return nil
 }
 
-// SyncDir checks that the directory exists. There is nothing to sync.
+// SyncDir checks that the directory exists. Changes in memory do not need a
+// sync.
 func (m *Mem) SyncDir(name string) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -345,8 +346,8 @@ func (m *Mem) lookup(op, name string) (*node, error) {
 	return n, nil
 }
 
-// parent returns the directory of a name, and the last element of the name. The caller must
-// hold mu, and must have checked that the name is valid and not ".".
+// parent returns the directory of a name, and the name's last element. The caller must hold
+// mu, and must have checked that the name is valid and not ".".
 func (m *Mem) parent(op, name string) (dir *node, base string, err error) {
 	dir = m.root
 	for {
@@ -431,8 +432,8 @@ func (m *Mem) Names() []string {
 }
 
 // Each calls fn for each file and directory except the root, parents first, otherwise
-// sorted by name. Data is nil for a directory. fn must neither change nor keep data, and
-// must not use the file system.
+// sorted by name. Data is nil for a directory. fn must not change or keep data, and must
+// not use the file system.
 func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

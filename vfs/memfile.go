@@ -36,8 +36,8 @@ func (i memInfo) Mode() fs.FileMode  { return i.mode }
 func (i memInfo) ModTime() time.Time { return i.mod }
 func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
 
-// Sys returns the inode number as a uint64. It is unique in its Mem, never reused, and the
-// same in a copy by [Mem.Clone].
+// Sys returns the inode number as a uint64. The number is unique in its Mem, never reused,
+// and the same in a copy made by [Mem.Clone].
 func (i memInfo) Sys() any { return i.ino }
 
 // SameFile implements [identity].
@@ -185,7 +185,7 @@ type memLock struct {
 	closed bool
 }
 
-// OpenLock opens the lock file, and creates it if it is missing.
+// OpenLock opens the lock file. If the file is missing, OpenLock creates it.
 func (m *Mem) OpenLock(name string) (Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -196,8 +196,8 @@ func (m *Mem) OpenLock(name string) (Lock, error) {
 	return l, nil
 }
 
-// node returns the file that currently has the lock's name. It creates the file if it is
-// missing.
+// node returns the file that currently has the lock's name. If the file is missing, node
+// creates it.
 func (l *memLock) node() (*node, error) {
 	if err := checkName("lock", l.name); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 // refers to another directory now, the error matches [fs.ErrNotExist].
 func (o *OS) RefersTo(name string, info fs.FileInfo) (bool, error) {
 	if checkName("stat", name) == nil && refersTo(filepath.Join(o.path, name), info) {
-		return true, nil // one system call has checked the directory and the file
+		return true, nil // a single system call has checked both directory and file
 	}
 	same, err := NameRefersTo(o, name, info)
 	if same && o.Moved() {

@@ -14,9 +14,10 @@ import (
 )
 
 // OS is a file system in a directory of the operating system. All files are opened through
-// one [os.Root], so that no name and no symbolic link can lead outside of the directory,
-// even if another process replaces a directory by a link. On Windows, os.Root also opens
-// files so that others can rename and remove them, and a rename can replace an open file.
+// the same [os.Root], so that a name or symbolic link cannot lead outside of the
+// directory, even if another process replaces a directory by a link. On Windows, os.Root
+// also opens files so that others can rename and remove them, and a rename can replace an
+// open file.
 type OS struct {
 	root  *os.Root
 	path  string
@@ -27,8 +28,8 @@ type OS struct {
 var _ FS = (*OS)(nil)
 
 // Dir opens the directory at path, which must exist and is a path of the operating system.
-// The OS continues to use the same directory if it is moved or if the process changes its
-// working directory.
+// The OS continues to use the same directory if the directory is moved or the process
+// changes its working directory.
 func Dir(path string) (*OS, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -62,8 +63,8 @@ func (o *OS) Close() error {
 }
 
 // OpenFile opens a regular file. It refuses directories, pipes and devices, and does not
-// wait for the other end of a pipe. A new file gets the nine permission bits of perm,
-// reduced by the umask.
+// wait for a pipe's other end. A new file gets the nine permission bits of perm, reduced
+// by the umask.
 func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err := checkFlag(name, flag); err != nil {
 		return nil, err
@@ -215,9 +216,9 @@ func ofCall(op string, err error) error {
 }
 
 // SyncDir makes the names in a directory durable. On Windows, js and wasip1 it only checks
-// that the directory exists. It returns nil if the file system reports that it cannot sync
-// directories, as some network and FUSE file systems do. Such file systems are assumed to
-// keep the order of changes.
+// that the directory exists. It returns nil if the file system cannot sync directories, as
+// some network and FUSE file systems report. Such file systems are assumed to keep the
+// order of changes.
 func (o *OS) SyncDir(name string) error {
 	local, err := localize("sync", name)
 	if err != nil {

@@ -1,8 +1,8 @@
 //go:build linux && !android
 
-// This file checks by one statx call whether a name refers to a file. The call does not
-// request the file's times: since Linux 6.13, a write after such a request has to record
-// new times. It also avoids the allocations of package os.
+// This file checks with a single statx call whether a name refers to a file. The call
+// does not request the file's times. Since Linux 6.13, a write after such a request has
+// to record new times. It also avoids the allocations of package os.
 
 package vfs
 

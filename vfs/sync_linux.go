@@ -28,7 +28,7 @@ func asFile(f *os.File) (File, error) {
 	return &dataFile{f, conn}, nil
 }
 
-// StartSync implements [SyncStarter]. It does nothing if the system call is not supported.
+// StartSync implements [SyncStarter]. It does nothing on systems without the system call.
 func (f *dataFile) StartSync() error {
 	err := f.control("sync_file_range", func(fd int) error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
@@ -43,7 +43,8 @@ func (f *dataFile) StartSync() error {
 // Sync makes the bytes and the size of the file durable.
 func (f *dataFile) Sync() error { return f.control("fdatasync", syscall.Fdatasync) }
 
-// control makes a system call with the file, and repeats it if a signal interrupts it.
+// control makes a system call on the file, and repeats the call if a signal interrupts
+// it.
 func (f *dataFile) control(name string, call func(fd int) error) error {
 	var err error
 	cerr := f.conn.Control(func(fd uintptr) {

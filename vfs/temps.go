@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// StaleAfter is the age after which a temporary file counts as abandoned. No process needs
-// so long to write one.
+// StaleAfter is the age after which a temporary file counts as abandoned. Writing a
+// temporary file never takes that long.
 const StaleAfter = time.Minute
 
 // TempOf returns the final file name of a temporary file that [CreateTemp] created. It

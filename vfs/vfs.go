@@ -13,7 +13,7 @@ import (
 )
 
 // FS is a file system that can make changes durable. Its methods are safe for concurrent
-// use. Like those of package os, errors match [fs.ErrNotExist], [fs.ErrExist],
+// use. Like errors from package os, errors match [fs.ErrNotExist], [fs.ErrExist],
 // [fs.ErrPermission] and [fs.ErrInvalid].
 type FS interface {
 	// OpenFile opens a file with the flags of package os: O_RDONLY, O_RDWR, O_CREATE,
@@ -37,12 +37,12 @@ type FS interface {
 	// Remove deletes a file or an empty directory.
 	Remove(name string) error
 
-	// SyncDir makes the names in a directory durable, as they are after all earlier calls.
-	// It does nothing on platforms that do not support this (Windows, js).
+	// SyncDir makes the names in a directory durable, including the effects of all earlier
+	// calls. It does nothing on platforms that do not support this (Windows, js).
 	SyncDir(name string) error
 
-	// OpenLock opens the file of an advisory lock, and creates it if it is missing. It does
-	// not acquire the lock.
+	// OpenLock opens the file of an advisory lock. If the file is missing, OpenLock creates
+	// it. It does not acquire the lock.
 	OpenLock(name string) (Lock, error)
 }
 
@@ -72,10 +72,10 @@ type SyncStarter interface {
 }
 
 // Lock is an exclusive lock between processes, and between two Locks in the same process.
-// It is released if its holder dies, and never taken away from a living holder.
+// It is released when its holder dies, but never taken from a living holder.
 type Lock interface {
-	// TryLock acquires the lock if it is free, and reports whether it did. If the lock file
-	// was removed or replaced, TryLock opens it again.
+	// TryLock acquires the lock if it is free, and reports whether it did so. If the lock
+	// file was removed or replaced, TryLock opens it again.
 	TryLock() (bool, error)
 
 	// Unlock releases the lock.
@@ -89,9 +89,10 @@ type Lock interface {
 // A BulkSyncer is a file system that can sync many files at once, which is much faster than
 // a Sync of each.
 type BulkSyncer interface {
-	// SyncAfter calls write and then makes all its changes in the file system of the
-	// directory durable: the bytes of files and all names. If the system does not support
-	// this, SyncAfter returns an error matching [ErrUnsupported] without calling write.
+	// SyncAfter calls write and then makes all of its changes durable, that is, the
+	// contents of files and all names in the directory's file system. If the system does
+	// not support this, SyncAfter returns an error matching [ErrUnsupported] without
+	// calling write.
 	SyncAfter(dir string, write func() error) error
 }
 

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// DefaultLockWait is how long the stores of this module wait for the lock of another
-// process by default.
+// DefaultLockWait is the default time that this module's stores wait for another
+// process's lock.
 const DefaultLockWait = 5 * time.Second
 
 // The first and the longest pause between two calls of done in Poll.
@@ -51,7 +51,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // AcquireLock acquires a lock, and waits at most limit for another holder. If the lock is
-// still not free then, it returns false. It also returns the time that it waited.
+// still not free then, it returns false. It also returns the time spent waiting.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
 	w, wakes := l.(waiter)
@@ -82,10 +82,10 @@ type waiter interface {
 // name in the directory. It returns false if another process kept the lock for longer than
 // limit.
 //
-// Calls of one process for the same file queue up. A goroutine acquires the lock once for all
-// calls that wait, and runs their functions one after another. Without the queue, each of
-// thousands of calls would occupy a thread that waits for the file. The function must not call
-// WithLock for the same file.
+// Calls for the same file within a process queue up. A goroutine acquires the lock once for
+// all waiting calls, and runs their functions one after another. Without the queue, each of
+// thousands of calls would occupy a thread that waits for the lock file. The function must not
+// call WithLock for the same file.
 func WithLock(
 	ctx context.Context,
 	path, name string,
@@ -122,7 +122,7 @@ type lockedCall struct {
 	err   error
 }
 
-// lockQueue contains the calls of this process that wait for one lock file.
+// lockQueue contains the calls of this process that wait for the same lock file.
 type lockQueue struct {
 	mu        sync.Mutex
 	calls     []*lockedCall
@@ -195,8 +195,8 @@ func (q *lockQueue) limit() time.Duration {
 	return q.calls[0].limit
 }
 
-// run serves the queue until no call waits. The lock is released before the callers of a
-// batch go on.
+// run serves the queue until it is empty. The lock is released before a batch's callers
+// continue.
 func (q *lockQueue) run(path, name string) {
 	for {
 		var calls []*lockedCall
@@ -223,7 +223,7 @@ func (q *lockQueue) run(path, name string) {
 }
 
 // withLock creates the directory at path and calls do while it holds the lock file. It
-// returns false if it could not get the lock.
+// returns false if the lock was not free within limit.
 func withLock(path, name string, limit time.Duration, do func(dir *OS)) (ok bool, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return false, err

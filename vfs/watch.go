@@ -19,14 +19,14 @@ type Watch interface {
 	// system, for example on a network, the error matches [ErrUnsupported].
 	Add(dir string) (fs.FileInfo, error)
 
-	// Changed returns the names of the files that changed since the last call, and the
-	// directories that are lost: those with unknown changes and those that are no longer
+	// Changed returns the names of files that changed since the last call, and lost
+	// directories. A directory is lost if its changes are unknown or if it is no longer
 	// watched. The caller must list lost directories and add them again. It does not wait.
 	//
-	// Every change that a process of this machine made before the call is reported, except
-	// writes through a memory map, writes through a hard link in another directory, and
-	// changes of a file outside that a symbolic link refers to. A directory in which such a
-	// link was created is returned as lost.
+	// It reports every change that a process on this machine made before the call.
+	// Exceptions are writes through a memory map, writes through a hard link in another
+	// directory, and changes to an outside file behind a symbolic link. A directory in
+	// which such a link was created is returned as lost.
 	Changed() (files, lost []string, err error)
 
 	// Close ends the watch.

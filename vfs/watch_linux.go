@@ -17,8 +17,8 @@ import (
 	"syscall"
 )
 
-// watched are the file systems whose changes all go through this kernel, by the magic
-// numbers in linux/magic.h, and those of ZFS and bcachefs.
+// watched lists the file systems whose changes all go through this kernel, by magic
+// number (from linux/magic.h, ZFS and bcachefs).
 var watched = []int64{
 	0xef53,     // ext2, ext3, ext4
 	0x58465342, // XFS
@@ -101,8 +101,8 @@ func (w *inotify) Changed() (files, lost []string, err error) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			// A new symbolic link makes its directory lost: when the caller lists the
-			// directory, it sees the link, whose target is not watched.
+			// report the directory of a new symbolic link as lost, so that the caller
+			// lists it and sees the link, whose target is not watched
 			for _, p := range made {
 				if dir := path.Dir(p); !gone[dir] && w.isLink(p) {
 					gone[dir] = true

@@ -1,4 +1,4 @@
-// This file is for platforms without watches, because their events come some time after the
+// This file is for platforms without watches. Their events arrive some time after the
 // change or not at all.
 
 //go:build !linux

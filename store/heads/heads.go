@@ -1,6 +1,6 @@
-// Package heads lists the heads of a store's entries, with which callers choose entries,
-// and reads the content of the chosen entries. A head is an entry without its content; see
-// [oxbow.Head].
+// Package heads lists the heads of a store's entries, so that a caller can choose entries,
+// and then reads the chosen entries' contents. A head is an entry without its content (see
+// [oxbow.Head]).
 package heads
 
 import (
@@ -10,19 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// List has the entries of a store at one moment.
+// List has a store's entries as of one moment.
 type List struct {
-	All  iter.Seq2[oxbow.Head, error]               // yields heads in order of ID; an error ends it
+	All  iter.Seq2[oxbow.Head, error]               // yields heads ordered by ID (an error ends the iteration)
 	Read func(ids []uint64) ([]*oxbow.Entry, error) // returns entries whose heads were not whole
 }
 
 // Asked describes the data that heads must have.
 type Asked struct {
-	Keys  []string // keys of filter terms and of labels
-	Names []string // an entry with one of these names or aliases gets a whole head
+	Keys  []string // keys in filter terms and keys of labels
+	Names []string // entries with such a name or alias get a whole head
 }
 
-// Of adds the keys and names that the filter needs.
+// Of adds the keys and names that the filter refers to.
 func (a *Asked) Of(f oxbow.Filter) {
 	for _, t := range f.Terms {
 		switch t.Key {
@@ -39,8 +39,8 @@ func (a *Asked) Of(f oxbow.Filter) {
 // Viewer is a Store that provides heads.
 type Viewer interface {
 	// ViewHeads implements [View] for the store. It returns false if the store does not
-	// have the requested data or could not read all of it. The caller must then read the
-	// entries.
+	// have the requested data or could not read it completely. The caller must then read
+	// the entries.
 	ViewHeads(
 		ctx context.Context,
 		keys, names []string,
@@ -48,9 +48,9 @@ type Viewer interface {
 	) (ok bool, err error)
 }
 
-// View calls fn with the heads of the entries of a store. They are valid until fn returns.
-// If a head could not be read, View calls fn again with whole heads. If the store is not a
-// [Viewer] or does not have the requested data, all heads are whole.
+// View calls fn with the heads of a store's entries. They are valid until fn returns. If a
+// head could not be read, View calls fn again with whole heads. If the store is not a
+// [Viewer] or lacks the requested data, all heads are whole.
 func View(ctx context.Context, s oxbow.Store, asked Asked, fn func(List) error) error {
 	if v, ok := s.(Viewer); ok {
 		ok, err := v.ViewHeads(

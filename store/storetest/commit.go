@@ -57,7 +57,8 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 	testCommitOthers(t, c)
 }
 
-// testCommitOthers commits several ops at once, no ops, and an op that cannot be applied.
+// testCommitOthers commits several ops at once, an empty list, and an op that cannot be
+// applied.
 func testCommitOthers(t *testing.T, c oxbow.Committer) {
 	made := commit(
 		t,
@@ -115,9 +116,9 @@ func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 	checkLogged(t, s, answers...)
 }
 
-// testCommitOpID repeats calls with the same op ID. They must return the change of the
-// first call, even while that call is still running, and never the last change of the
-// store. A store without a history does not store op IDs and is not tested.
+// testCommitOpID repeats calls with the same op ID. Each call must return the change
+// of the first call, even while that call is still running, and never the store's last
+// change. A store without a history is not tested, because it does not store op IDs.
 func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	c := committer(t, s)
 	if _, err := oxbow.HistoryOf(s); errors.Is(err, oxbow.ErrUnsupported) {
@@ -174,7 +175,8 @@ func commit(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
 	return made
 }
 
-// checkWritten compares a change with one op with the entry in the store.
+// checkWritten compares a change that has a single op with the entry in the
+// store.
 func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.Entry) {
 	t.Helper()
 	e, ok := made.Entry()
@@ -186,8 +188,8 @@ func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.E
 	}
 }
 
-// checkLogged compares changes with the log, if the store has one. Each change must be in
-// the log under its own number, with the same entries.
+// checkLogged compares changes with the log, if the store has a log. Each change must be
+// in the log under its own number, with the same entries.
 func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 	t.Helper()
 	h, err := oxbow.HistoryOf(s)

@@ -71,8 +71,8 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testWatch lets two functions watch the store, one of them for part of the time. If the
-// store is a memory, the store below sends the events.
+// testWatch lets two functions watch the store, the second for only part of the time. If
+// the store is a memory, the store below sends the events.
 func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	base := s
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {

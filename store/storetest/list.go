@@ -39,8 +39,8 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	before := []string{"a"}
 	after := []string{"b"}
 	if can.Created >= 24*time.Hour {
-		// Both entries were created at the current time, because the store has no other
-		// times.
+		// the store records only the current time, so both entries have it as creation
+		// time
 		created = get(t, s, "a").Created
 		before = nil
 		after = []string{"a", "b"}

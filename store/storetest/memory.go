@@ -19,13 +19,13 @@ type Can struct {
 	Labels  bool         // labels on entries
 	Aliases bool         // aliases on entries
 	Kinds   []oxbow.Kind // supported kinds (nil means all)
-	// resolution of the creation time; 0 means nanoseconds, and a day or more that it is
-	// not stored
+	// resolution of the creation time (0 means nanoseconds, a day or more that the time
+	// is not stored)
 	Created time.Duration
 	Reopen  func(t *testing.T) oxbow.Store
 }
 
-// check runs the store's own check, if it has one.
+// check runs the store's own check, if the store has one.
 func check(t *testing.T, s oxbow.Store) {
 	t.Helper()
 	c, ok := s.(oxbow.Checker)
@@ -53,7 +53,8 @@ func Open(t testing.TB, name string, o *oxbow.Options) *oxbow.Memory {
 	return m
 }
 
-// Close checks a memory and its index, and closes it. Problems fail the test.
+// Close checks a memory and its index, and then closes the memory. Problems fail
+// the test.
 func Close(t testing.TB, m *oxbow.Memory) {
 	t.Helper()
 	if r, err := m.Check(context.WithoutCancel(t.Context())); err != nil || len(r.Problems) > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Two spellings of one name, in which "é" is one character, or a letter and a combining
-// mark.
+// Two spellings of the same name. "é" is a single character in the first, and a letter
+// with a combining mark in the second.
 const (
 	composedName   = "caf\u00e9"
 	decomposedName = "cafe\u0301"

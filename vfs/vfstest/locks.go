@@ -1,4 +1,5 @@
-// This file tests the contract of locks, and the effects of a replaced lock file.
+// This file tests the contract of locks, and the effects of replacing a lock
+// file.
 
 package vfstest
 
@@ -75,8 +76,8 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantNotAcquired(t, "by one who still has the removed file", b)
 	Put(t, fsys, "new", "")
 	Must(t, fsys.Rename("new", "lock"))
-	// The holder's file has no name any more, so its lock does not exclude others that open
-	// the name.
+	// the name now refers to another file, so the holder's lock does not exclude others
+	// that open the name
 	WantAcquired(t, "after the file was replaced", c)
 	WantNotAcquired(t, "of the new file", b)
 	Must(t, a.Unlock())
@@ -86,8 +87,8 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantAcquired(t, "after the new file was unlocked", a)
 }
 
-// testLockRace checks that the lock is exclusive while one of its holders repeatedly
-// removes the lock file. A holder removes it only while it has the lock.
+// testLockRace checks that the lock is exclusive while a holder repeatedly removes
+// the lock file. The holder removes the file only while holding the lock.
 func testLockRace(t *testing.T, fsys vfs.FS) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

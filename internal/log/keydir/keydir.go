@@ -36,7 +36,7 @@ var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1}
 // errTables is the error of base tables that are inconsistent.
 var errTables = errors.New("its tables do not fit together")
 
-// Row is a row of Entries and the corresponding row of Heads.
+// Row combines a row of the table Entries and the corresponding row of Heads.
 type Row struct {
 	ID, Version      uint64
 	Offset           int64
@@ -81,8 +81,8 @@ func (r *Rows) Form(text string) uint32 {
 	return n
 }
 
-// WriteFile writes the tables. The first page is the result of head, which gets the number
-// of rows or bytes of each table. The caller must have passed the forms of the base to
+// WriteFile writes the tables. The first page is the result of head, which receives the
+// number of rows or bytes in each table. The caller must have passed the base's forms to
 // Form, in order.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
@@ -116,8 +116,8 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 		}
 		table()
 		w.Close()
-		// bufio reports earlier errors again; a flush here would cause a write for each
-		// small table
+		// bufio reports earlier errors again, and a flush here would cause a write for
+		// each small table
 		if _, err := out.Write(nil); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 	return cmp.Or(r.err(), out.Flush())
 }
 
-// based returns the number of rows of the base in a table.
+// based returns the number of rows that the base has in a table.
 func (r *Rows) based(table int) int {
 	if r.Base == nil {
 		return 0
@@ -147,8 +147,9 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// merge iterates over a table of the base and calls fn for each row. It calls add for each
-// of n other rows, before the first row of the table for which before returns true.
+// merge iterates over a table of the base and calls fn for each of its rows. Between these
+// rows, it calls add for each of n other rows, before the first row for which before
+// returns true.
 func (r *Rows) merge(
 	table, n int,
 	before func(next, i int, row []byte) bool,
@@ -173,11 +174,11 @@ func (r *Rows) merge(
 	}
 }
 
-// each calls fn for each row of a table of the base.
+// each calls fn for each row in a table of the base.
 func (r *Rows) each(table int, fn func(i int, row []byte)) { r.merge(table, 0, nil, fn, nil) }
 
-// holds decodes a row of Names, Aliases or Removed of the base, and reports whether it is
-// still valid.
+// holds decodes a row of the base's table Names, Aliases or Removed, and reports whether
+// the row is still valid.
 func (r *Rows) holds(table int, row []byte) (Key, bool) {
 	k := Key{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 	if table == Removed {
@@ -186,8 +187,8 @@ func (r *Rows) holds(table int, row []byte) (Key, bool) {
 	return k, !r.Gone[k.Number]
 }
 
-// count returns the number of rows of the new table: the given keys and the valid rows of
-// the base.
+// count returns the number of rows in the new table, which has the given keys and the
+// base's valid rows.
 func (r *Rows) count(table int, keys []Key) int {
 	n := len(keys)
 	r.each(table, func(_ int, row []byte) {
@@ -198,7 +199,7 @@ func (r *Rows) count(table int, keys []Key) int {
 	return n
 }
 
-// formOf returns the form number in a row of Heads of the base.
+// formOf returns the form number in a row of the base's table Heads.
 func (r *Rows) formOf(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.forms) {
@@ -244,8 +245,8 @@ type writer struct {
 	*pagefile.Writer
 	numbers []uint32 // by form number: its index in the table
 	at      []uint32 // for each element of Rows.Entries: its index in the table
-	// for each row of Entries in the base: its index in the new table or, if it is hidden,
-	// that of the next row
+	// index in the new table for each row of the base's table Entries (for a hidden row,
+	// the index of the next row)
 	places []uint32
 }
 

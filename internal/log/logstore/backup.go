@@ -14,10 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Backup copies the store, in its state at one moment, to a new file. Others can continue
-// to write during the copy. When Backup returns, the copy is durable. If the file exists
-// and replace is not set, the error matches fs.ErrExist. Backup returns the number of the
-// last change in the copy. If Options.FS is set, path is a path in that file system.
+// Backup copies the store to a new file. The copy is a snapshot of one moment. Others can
+// continue to write during the copy. When Backup returns, the copy is durable. If the
+// file exists and replace is not set, the error matches fs.ErrExist. Backup returns the
+// number of the last change in the copy. If Options.FS is set, path is a path in that
+// file system.
 func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
 	log, err := d.toCopy(ctx, d.openSecondLog)
 	if err != nil {
@@ -37,7 +38,7 @@ func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, err
 
 // BackupTo checks the store like [DB.Check] and then writes a copy of it to w, with the
 // same bytes as the file that [DB.Backup] creates. If the store is damaged, BackupTo writes
-// nothing. The report describes the store as it was written.
+// nothing. The report describes exactly the state that was written.
 func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, error) {
 	log, err := d.toCopy(ctx, d.openVerifiedLog)
 	if err != nil {
@@ -51,8 +52,8 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 	return rep, d.describe(err)
 }
 
-// toCopy opens the log a second time with the function open. Reading it returns one state of the store, because
-// the log only grows and a rewrite creates a new file. The caller must close it.
+// toCopy uses open to open the log a second time. Reading this log returns a single state of the
+// store, because a log only grows and a rewrite creates a new file. The caller must close it.
 func (d *DB) toCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err

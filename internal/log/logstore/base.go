@@ -10,13 +10,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// baseBytes is the approximate size of the entries that share one record of a base. Longer
-// entries have a record of their own. Damage destroys all entries of a record, and each
-// record needs 72 additional bytes: for entries of 20 bytes, a base is 14 % larger than
-// with large records. With one record for each entry, it would be 104 % larger.
+// baseBytes is the approximate size of the entries that share a record in a base. Longer
+// entries get their own record. Damage to a record destroys all its entries, but each
+// record needs 72 additional bytes. For entries of 20 bytes, a base is 14 % larger than
+// with large records. With a record for each entry, it would be 104 % larger.
 const baseBytes = 1 << 10
 
-// seenPerRecord is the number of op IDs in one record of a base.
+// seenPerRecord is the number of op IDs in a record of a base.
 const seenPerRecord = 256
 
 // baseWriter creates the records of a base. Each record can be read without the others.
@@ -34,8 +34,8 @@ func newBaseWriter(nextID uint64, seen []seenID, emit func(b []byte, ops []put) 
 	return &baseWriter{emit: emit, hash: sha256.New(), nextID: nextID, seen: seen}
 }
 
-// add adds an entry. It removes secrets from the entry's source. The sources of changes in
-// the log cannot be cleaned in the same way, because the chain of hashes covers them.
+// add adds an entry. It removes secrets from the entry's source. The sources of logged
+// changes cannot be cleaned like this, because the hash chain covers them.
 func (w *baseWriter) add(e *store.Entry) error {
 	if err := w.writeSeen(); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (w *baseWriter) add(e *store.Entry) error {
 	return nil
 }
 
-// isLargeGroup reports whether a record of a base has more entries than are grouped now:
-// before 2026-12, entries of up to 1 MiB shared a record.
+// isLargeGroup reports whether a base record has more entries than oxbow now puts into a
+// record. Before 2026-12, entries of up to 1 MiB shared a record.
 func isLargeGroup(ops []put) bool {
 	size := 0
 	for i := range ops {
@@ -107,8 +107,8 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	return sum, err
 }
 
-// writeStateAsBase calls emit for each record of a base with the entries of a state. It
-// returns the hash of the base.
+// writeStateAsBase calls emit for each base record that represents the entries of a
+// state. It returns the base's hash.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
 	w := newBaseWriter(st.nextID, st.seenIDs(), func(b []byte, _ []put) error { return emit(b) })
 	for _, e := range st.order {

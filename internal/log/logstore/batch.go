@@ -33,7 +33,7 @@ type rollbackStep struct {
 	nextID uint64
 }
 
-// stage stages one change completely or not at all.
+// stage stages a change completely or not at all.
 func (g *batch) stage(build func(g *batch) (*body, error)) (*body, error) {
 	g.undo = g.undo[:0]
 	v, err := build(g)
@@ -63,8 +63,8 @@ func (g *batch) commit(opID string) {
 	g.seq++
 }
 
-// seen returns the number of the earlier change with this op ID, or 0 if there is none. If
-// another call has used the ID, the error is [store.ErrOpIDUsed].
+// seen returns the number of the earlier change with this op ID, or 0 if the ID is new. If
+// a different call used the ID, the error is [store.ErrOpIDUsed].
 func (g *batch) seen(opID string) (uint64, error) {
 	if opID == "" {
 		return 0, nil
@@ -80,7 +80,7 @@ func (g *batch) seen(opID string) (uint64, error) {
 	return was.seq, nil
 }
 
-// get returns the entry with this name, or nil if there is none.
+// get returns the entry with this name, or nil if the name is unknown.
 func (g *batch) get(name string) *store.Entry {
 	if e, ok := g.names[name]; ok {
 		return e
@@ -143,7 +143,7 @@ func (g *batch) owner(word, but string) (name string, ok bool) {
 	return "", false
 }
 
-// body stages the ops of one call.
+// body stages the ops of a call.
 func (g *batch) body(ops []store.Op) (*body, error) {
 	v := new(body)
 	for _, op := range ops {
@@ -159,7 +159,7 @@ func (g *batch) body(ops []store.Op) (*body, error) {
 	return v, g.st.failed()
 }
 
-// op stages one op.
+// op stages a single op.
 func (g *batch) op(op store.Op) (put, error) {
 	name := op.Target()
 	old := g.get(name)
@@ -211,14 +211,14 @@ func (g *batch) op(op store.Op) (put, error) {
 	return g.put(verb, &e), nil
 }
 
-// takeName removes the name of a new entry from the aliases of other entries.
+// takeName removes a new entry's name from other entries' aliases.
 func (g *batch) takeName(v *body, name string, owner func(word, but string) (string, bool)) {
 	for _, form := range store.NameForms(name) {
 		g.takeWord(v, form, name, owner)
 	}
 }
 
-// takeWord removes one spelling of the name from the aliases of other entries.
+// takeWord removes one spelling of the name from other entries' aliases.
 func (g *batch) takeWord(v *body, word, name string, owner func(word, but string) (string, bool)) {
 	for {
 		other, ok := owner(word, word)

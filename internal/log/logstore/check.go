@@ -33,8 +33,8 @@ func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 // CheckEntries is like Check, and also returns the entries that the store answers with.
 //
 // Other processes may write, compact or redact during the check. A problem that the first
-// pass finds may therefore be an unfinished write. It is reported only if a second pass,
-// during which no process can change the files, finds it too.
+// pass finds may therefore be an unfinished write. It is reported only if a second pass
+// finds it too, while no other process can change the files.
 func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entry, error) {
 	look, err := d.checkOnce(ctx)
 	if err == nil && look.isSound() {
@@ -62,7 +62,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 // checkTries is the maximum number of further passes if another process holds the lock.
 const checkTries = 10
 
-// checkLook is the result of one pass.
+// checkLook is the result of a pass.
 type checkLook struct {
 	report   store.CheckReport
 	entries  []*store.Entry // the entries that the store answers with (nil if the log is damaged)
@@ -79,8 +79,8 @@ func (c checkLook) agreesWith(o checkLook) bool {
 }
 
 // withWritersWaiting calls fn while no process can write, compact or redact, and reports
-// whether that is certain. It is not if another process holds the lock for longer than a
-// writer waits, or if there is no lock file. fn is called anyway.
+// whether that is certain. It is uncertain if another process holds the lock for longer
+// than a writer waits, or if the lock file is missing. fn is called anyway.
 func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err error) {
 	defer func() {
 		if err == nil {
@@ -110,7 +110,7 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err
 	return quiet, err
 }
 
-// checkOnce makes one pass without a lock.
+// checkOnce makes a pass without a lock.
 func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 	look.report.Path = d.path
 	// read this first, because a later change must not look like a lost change
@@ -312,9 +312,9 @@ func compareStates(have, want []*store.Entry) []store.Problem {
 	return nil
 }
 
-// staleFiles finds temporary files of interrupted rewrites of the log. Temporary files of
-// derived files are ignored, because a process may be writing them, and the next write
-// removes them.
+// staleFiles finds temporary files of interrupted rewrites of the log. It ignores
+// temporary files of derived files, because a process may be writing them, and the next
+// write removes them anyway.
 func (d *DB) staleFiles() []store.Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))
@@ -344,8 +344,8 @@ func (d *DB) staleFiles() []store.Problem {
 	return ps
 }
 
-// recentFile reports whether a file was changed in the last minute, like that of a running
-// compaction.
+// recentFile reports whether a file was changed in the last minute, as a running
+// compaction does.
 func (d *DB) recentFile(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// A snapshot is written if at least snapshotLeast ops, plus one snapshotShare-th of the
-	// number of entries, are newer than the existing one. So starting from it stays fast,
-	// and snapshots are written rarely.
+	// A snapshot is written if enough ops are newer than the last snapshot: at least
+	// snapshotLeast, plus a snapshotShare-th of the number of entries. So starting from it
+	// stays fast, and snapshots are written rarely.
 	snapshotLeast = 1000
 	snapshotShare = 256
 
-	// rowsAtClose is the maximum number of rows of a snapshot that is written at Close.
-	// This takes a few milliseconds.
+	// rowsAtClose is the maximum number of rows of a snapshot written by Close. This
+	// takes a few milliseconds.
 	rowsAtClose = 8192
 
 	// While a store is open, a snapshot is written if the log after the last snapshot has
@@ -29,17 +29,18 @@ const (
 	tailEntry = 80
 )
 
-// tailBound returns the size of the log after a snapshot of n entries at which the next
-// snapshot is written. It is at least least.
+// tailBound returns the number of log bytes after a snapshot of n entries at which the
+// next snapshot is written. The result is at least minBytes.
 func tailBound(minBytes int64, n int) int64 { return max(minBytes, min(tailMost, tailEntry*int64(n))) }
 
-// checkpointer decides when a process writes a snapshot. It writes one at a time.
+// checkpointer decides when a process writes a snapshot. It writes one snapshot
+// at a time.
 type checkpointer struct {
 	opts    Options
 	livesOn func() // called without locks once the process is expected to run for long
 
 	mu     ctxmutex.Mutex // held while this process writes a snapshot in the background
-	tailAt atomic.Int64   // length of the log at which the next snapshot becomes the base of the state
+	tailAt atomic.Int64   // length of the log at which the next snapshot becomes the state's base
 	calls  atomic.Int64   // number of calls until the process is expected to run for long
 }
 
@@ -50,8 +51,8 @@ func (c *checkpointer) called() {
 	}
 }
 
-// worth reports whether a snapshot is worth writing, for a number of ops since the last
-// snapshot and a number of entries.
+// worth reports whether writing a snapshot is worth its cost, given the number of ops
+// since the last snapshot and the number of entries.
 func (c *checkpointer) worth(ops, entries int) bool {
 	least := snapshotLeast + entries/snapshotShare
 	if c.opts.SnapshotLeast > 0 {

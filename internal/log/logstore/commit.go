@@ -1,6 +1,6 @@
 // This file implements group commit: changes are staged on top of the state, appended to
 // the log together, and synced. Only then are they visible and acknowledged. Concurrent
-// writers share one sync.
+// writers share a single sync.
 
 package logstore
 
@@ -45,7 +45,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	return changeOf(r.seq, rec.Chain, v), nil
 }
 
-// applyOps commits the ops and returns the request, which is nil if there are no ops.
+// applyOps commits the ops and returns the request. Without ops, the request is nil.
 func (d *DB) applyOps(ctx context.Context, ops []store.Op) (*commitRequest, error) {
 	if err := d.ready(ctx); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 // errPanic is the error of the requests in a batch that panicked.
 var errPanic = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknownOutcome)
 
-// commit makes one change durable and returns its number.
+// commit makes a change durable and returns the change's number.
 func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (uint64, error) {
 	r, err := d.request(ctx, build)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (u
 	return r.seq, nil
 }
 
-// request makes one change durable and returns the finished request.
+// request makes a change durable and returns the finished request.
 func (d *DB) request(ctx context.Context, build func(g *batch) (*body, error)) (*commitRequest, error) {
 	if len(store.OpIDFrom(ctx)) > 64 {
 		return nil, &store.InvalidError{
@@ -122,8 +122,8 @@ func (d *DB) leadCommit(r *commitRequest) {
 	err := errPanic
 	defer func() {
 		if err != nil && err == r.ctx.Err() && !r.finished() {
-			// Only this caller was canceled, and nothing was tried. The other requests stay
-			// queued.
+			// only this caller was canceled, and nothing was tried the other requests stay
+			// queued
 			r.finish(0, err)
 		} else {
 			for _, o := range batch {
@@ -137,7 +137,8 @@ func (d *DB) leadCommit(r *commitRequest) {
 	}()
 	err = d.locked(r.ctx, func() error {
 		err := d.commitAll(batch)
-		// nothing was written; read the state from the log instead of the damaged snapshot
+		// nothing was written, so rebuild the state from the log instead of the damaged
+		// snapshot
 		if errors.Is(err, errSnapshot) {
 			err = d.reload()
 			if err == nil {
@@ -148,7 +149,7 @@ func (d *DB) leadCommit(r *commitRequest) {
 	})
 }
 
-// alone calls fn like locked, when no other goroutine of this process writes.
+// alone calls fn like locked, while no other goroutine of this process writes.
 func (d *DB) alone(ctx context.Context, fn func() error) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
@@ -197,9 +198,10 @@ func (d *DB) startAppending() error {
 }
 
 // commitAll stages the requests, appends the valid ones, and makes them visible. An invalid
-// request does not affect the others. Its error may be the consequence of an earlier change
-// in the batch (such as an entry with the same name or an op ID that was used) that may
-// never become durable. Therefore the error is returned only when that change is durable.
+// request does not affect the other requests. Its error may be the consequence of an
+// earlier change in the batch (such as an entry with the same name or an op ID that was
+// used) that may never become durable. Therefore the error is returned only when that
+// change is durable.
 func (d *DB) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)
@@ -266,7 +268,7 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 		v.source = sourceWithoutSecrets(v.source)
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
-			// The requests after it do not depend on it and are staged normally.
+			// the remaining requests do not depend on it and are staged normally
 			g.rollback()
 			answer(r, 0, err)
 			continue
@@ -277,15 +279,15 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 	return drafts, later, nil
 }
 
-// withoutSecrets returns a change's note without passwords and keys. A note repeats what a
-// caller asked for, such as a label, a path or an entry's name. All interfaces and verbs
+// withoutSecrets returns a change's note without passwords and keys. A note repeats the
+// caller's words, such as a label, a path or an entry's name. All interfaces and verbs
 // write their notes here. Secrets are removed without asking, because nobody needs them in
 // a note.
 func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	var marks *secret.Redactor // a redactor without a key, because the marks in a note need no tags
+	var marks *secret.Redactor // a redactor without a key, because marks in a note do not need tags
 	clean, _ := marks.Redact(note)
 	return clean
 }
@@ -388,10 +390,10 @@ func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 	}
 }
 
-// encodeAll encodes all drafts. This is most of the work of a change, because of the hash,
-// so many drafts are encoded by all processors.
+// encodeAll encodes all drafts. Encoding is most of the work for a change, because of the
+// hash, so all processors share the work if there are many drafts.
 func encodeAll(drafts []draft) {
-	const few = 4 // number of drafts that one processor encodes, because starting another costs as much
+	const few = 4 // number of drafts that a single processor encodes, because starting another costs as much
 	var next atomic.Int64
 	work := func() {
 		for {

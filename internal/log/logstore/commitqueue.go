@@ -1,5 +1,5 @@
-// This file implements the queue of group commit. The caller of one of the waiting requests
-// is the leader, who commits all of them.
+// This file implements the queue of group commit. The caller of a waiting request is the
+// leader, who commits all waiting requests.
 
 package logstore
 
@@ -23,7 +23,7 @@ type commitRequest struct {
 	err  error
 
 	// If this request made the change, these are set before done.
-	written *body    // the body that was written; its entries are shared with the state
+	written *body    // the body that was written (the state shares its entries)
 	hash    [32]byte // hash of the chain up to the change
 }
 
@@ -68,8 +68,8 @@ func (q *commitQueue) take() []*commitRequest {
 	q.mu.Unlock()
 	if last > 1 {
 		// The callers of the last batch return at about the same time, often with their
-		// next change. Without a yield, batches with one change would alternate with
-		// batches of all others.
+		// next change. yield to them, because otherwise batches with a single change
+		// would alternate with batches of all other changes
 		runtime.Gosched()
 	}
 	q.mu.Lock()
@@ -79,8 +79,8 @@ func (q *commitQueue) take() []*commitRequest {
 	return batch
 }
 
-// handOff puts the unfinished requests of a batch back into the queue, and makes the caller
-// of the first queued request the leader.
+// handOff returns a batch's unfinished requests to the queue, and makes the first queued
+// request's caller the leader.
 func (q *commitQueue) handOff(batch []*commitRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

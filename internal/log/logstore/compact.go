@@ -7,23 +7,23 @@
 // and the last version of each entry.
 //
 // 2. Copy. The entries at the horizon, by ID, and the later changes are written to a new
-// file. It is synced in steps of 4 MiB, so that writers do not have to wait long for their
-// own syncs. A snapshot of the new file is written as well.
+// file. The new file is synced in steps of 4 MiB, so that writers do not have to wait long
+// for their own syncs. A snapshot of the new file is written as well.
 //
 // 3. Follow. Changes that were appended in the meantime are copied until only a few are
 // left.
 //
 // 4. Replace. The rest is copied while the lock between processes is held. If the chain of
-// the copied changes has the same end as the log, the copy is complete, regardless of torn
-// or rolled back writes. A change is added that records the compaction and the hash of the
+// the copied changes ends like the log's chain, the copy is complete, regardless of torn or
+// rolled back writes. A change is added that records the compaction and the hash of the
 // base, so that the chain covers the entries that were kept. The file is synced and renamed
 // over the log, and the directory is synced. If another process has replaced the log, the
 // compaction starts again.
 //
-// The old file is not changed before the rename, so that after a crash there is one or the
-// other file, each with all acknowledged changes. Readers notice that the name refers to a
-// new file. They read the new snapshot and continue to use their index, since a compaction
-// does not change entries.
+// The old file is not changed before the rename, so that a crash leaves either the old or
+// the new file, each with all acknowledged changes. Readers notice that the name refers to
+// a new file. They read the new snapshot and keep their index, because a compaction does
+// not change entries.
 
 package logstore
 
@@ -84,8 +84,8 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 	return c, nil
 }
 
-// nothing reports whether no compaction is needed: there is nothing to drop, there are no
-// damaged parts, and the base has the current form.
+// nothing reports whether a compaction would have no effect, because nothing can be
+// dropped, nothing is damaged, and the base has the current form.
 func (c *compaction) nothing() bool {
 	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0 && !c.grouped
 }
@@ -222,7 +222,7 @@ func (c *compaction) place(ops []put, offset int64) {
 	}
 }
 
-// writeSnapshot writes the snapshot of the new file in its current state, and opens it.
+// writeSnapshot writes a snapshot of the new file's current state, and opens it.
 func (c *compaction) writeSnapshot() error {
 	for key, seq := range c.gone {
 		c.rows.Removed = append(c.rows.Removed, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
@@ -376,8 +376,8 @@ func (d *DB) compactSelf() {
 	})
 }
 
-// mustHold returns the approximate size of the entries and of the changes that must be
-// kept, in bytes. logmu must be held.
+// mustHold returns the approximate size, in bytes, of the entries and changes that
+// must be kept. logmu must be held.
 func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	var failed error
 	dropped := sort.Search(int(d.log.Seq()-d.base), func(i int) bool {
@@ -508,8 +508,9 @@ func (f Derived) stays(is DerivedFiles, s *survey) bool {
 	return is.Keep(file, s.horizon, s.has)
 }
 
-// durableMark creates the record of a change that rewrote the log. It is written to the new
-// file together with the base whose hash it has, so that the base is never without it.
+// durableMark creates the record of the change that states that the log was rewritten. It
+// is written to the new file together with the base whose hash it contains, so that the
+// base never exists without it.
 func (d *DB) durableMark(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &body{base: sum, source: d.source(ctx), note: note}
 	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}

@@ -23,8 +23,8 @@ const (
 	// quickTime is how long Close waits for that.
 	quickBytes = 8 << 20
 	quickTime  = 50 * time.Millisecond
-	// compactTries is the maximum number of attempts of a compaction. The last one holds
-	// the lock from the beginning.
+	// compactTries is the maximum number of attempts to finish a compaction. The last
+	// attempt holds the lock from the beginning.
 	compactTries = 3
 )
 
@@ -34,8 +34,8 @@ var errReplaced = errors.New("another process replaced the log meanwhile")
 // dropFunc reports whether a change is dropped if all changes before it are dropped.
 type dropFunc func(r *wal.Record) bool
 
-// compactor decides when a store compacts automatically. A process runs one compaction at a
-// time.
+// compactor decides when a store compacts automatically. A process runs at most one
+// compaction at a time.
 type compactor struct {
 	opts Options
 
@@ -44,9 +44,9 @@ type compactor struct {
 	stop    atomic.Pointer[context.CancelFunc] // cancels the last automatic compaction
 }
 
-// start calls compact in another goroutine if most of the log is not needed. length is the
-// length of the log, whose changes are those after base up to last. mustHold returns the
-// approximate number of bytes that are needed. compact reports whether it changed the log.
+// start calls compact in another goroutine if most of the log is unneeded. length is the
+// log's length. The log contains the changes after base up to last. mustHold returns the
+// approximate number of needed bytes. compact reports whether it changed the log.
 func (c *compactor) start(
 	length int64,
 	base, last uint64,

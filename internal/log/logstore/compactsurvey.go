@@ -1,4 +1,4 @@
-// This file surveys the log to find out what a compaction has to keep.
+// This file surveys the log to find the versions that a compaction has to keep.
 
 package logstore
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// nameKey is the first half of the SHA-256 hash of a name.
+// nameKey is the first half of a name's SHA-256 hash.
 type nameKey [16]byte
 
 func keyOf(name string) nameKey {
@@ -22,7 +22,7 @@ func keyOf(name string) nameKey {
 	return nameKey(h[:])
 }
 
-// placedVersion is a version of an entry and the offset of its record.
+// placedVersion is a version of an entry, with the offset of its record.
 type placedVersion struct {
 	id, version uint64
 	offset      int64 // -1 if the version is already in the new file
@@ -37,15 +37,15 @@ type survey struct {
 	versions int             // number of versions up to the horizon
 	frozen   bool            // the horizon was reached
 	base     []placedVersion // the entries at the horizon, by ID
-	first    *body           // the other data of the base
+	first    *body           // the base's other data
 
 	live map[nameKey]placedVersion // the entries after the last change, until settle
-	last []placedVersion           // the same by ID, after settle; equal to base if no change is kept
+	last []placedVersion           // the same by ID, after settle (equal to base if no change is kept)
 	gone map[nameKey]uint64        // names removed after the horizon
 	ids  *state                    // op IDs and the next ID
 	kept []int64                   // offsets of the changes after the horizon
 
-	grouped bool // a record of the base is a large group of entries
+	grouped bool // the base contains a record with a large group of entries
 
 	tell func(progress.State)
 	size int64 // size of the log in bytes

@@ -50,7 +50,7 @@ type recent struct {
 	size  int // number of deltas in steps
 }
 
-// step has the deltas between the position before and that of the next step.
+// step has the deltas between its position and the next step's position.
 type step struct {
 	before store.Position
 	deltas []store.Delta

@@ -19,11 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DB is a store in one file.
+// DB is a store in a single file.
 //
-// Locks must be acquired in this order: the locks of compactor or checkpointer, writerMu,
-// the lock between processes, catching, logmu, mu. While logmu is held, only TryLock may be
-// used for the first two.
+// Acquire locks in this order: the locks of compactor or checkpointer, writerMu, the lock
+// between processes, catching, logmu, mu. While logmu is held, only TryLock may be used for
+// the first two.
 type DB struct {
 	fs   vfs.FS
 	name string // name of the log in fs
@@ -32,7 +32,7 @@ type DB struct {
 
 	writerMu ctxmutex.Mutex // held by the leader of a group commit
 	queue    commitQueue    // changes that wait to be committed
-	spare    *batch         // a batch for reuse; guarded by writerMu
+	spare    *batch         // a batch for reuse (guarded by writerMu)
 
 	sharedLog
 	current
@@ -79,7 +79,7 @@ type applier interface {
 }
 
 // replay reads the rest of the log into st, up to and including the change last, or to the
-// end if last is 0. note, if not nil, is called with the offset of each change.
+// end if last is 0. If note is not nil, it is called with each change's offset.
 func (d *DB) replay(log *wal.Log, st applier, note func(int64), last uint64) ([]store.Delta, error) {
 	var deltas []store.Delta
 	err := log.Read(func(r *wal.Record) error {
@@ -151,10 +151,10 @@ func (d *DB) refresh() error {
 	return d.catchUp()
 }
 
-// rereadOverwritten reads the file again from its start, under the lock, because other bytes may
-// have been written over those that were read. Without the lock they may also be those of a
-// record that its writer takes back. If the lock is not free, or cannot be taken in a home that
-// is only read, rereadOverwritten returns false, and the next write finds out.
+// rereadOverwritten reads the file again from its start, under the lock, because the bytes that
+// were read may have been overwritten. Without the lock, the new bytes may belong to a record
+// that its writer will take back. If the lock is not free, or not available in a home that is
+// only read, rereadOverwritten returns false, and the next write finds the difference.
 func (d *DB) rereadOverwritten() (read bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
 		return false, nil
@@ -167,8 +167,8 @@ func (d *DB) rereadOverwritten() (read bool, err error) {
 	return true, err
 }
 
-// inPlace returns an error if the directory is not at its path any more and the log has no
-// file yet. If the log has a file, it notices this itself.
+// inPlace returns an error if the store's directory is no longer at its path and the log
+// has no file yet. A log with a file notices this itself.
 func (d *DB) inPlace() error {
 	if dir, ok := d.fs.(*vfs.OS); ok && d.opts.FS == nil && !d.log.Exists() && dir.Moved() {
 		return d.describe(wal.ErrVanished)
@@ -221,8 +221,7 @@ func (d *DB) catchUp() error {
 // receive a reset. logmu must be held exclusively.
 func (d *DB) reload() error { return d.reloadBy(d.readAll) }
 
-// reloadFromSnapshot is like reload, but reads the file from its snapshot on if there is a valid
-// one.
+// reloadFromSnapshot is like reload, but starts at the snapshot if a valid snapshot exists.
 func (d *DB) reloadFromSnapshot() error { return d.reloadBy(d.readFromSnapshot) }
 
 // reloadBy is reload with the function that reads the log.
@@ -244,8 +243,8 @@ func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
 		return err
 	}
 	if had && d.log.Header().ID == id && d.log.Seq() < seq {
-		// If a process continued from here, it would write other changes with the numbers
-		// of the missing ones.
+		// refuse to continue: this process would write other changes under the numbers of
+		// the missing changes
 		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
 		return d.broken
 	}
@@ -268,9 +267,9 @@ func (d *DB) resetWatchers() {
 	d.watchers.Send(store.Event{Reset: true})
 }
 
-// readFromSnapshot reads the log from its snapshot on. If there is no valid snapshot, it reads
-// the whole log. It returns the state, and the offsets of the changes after the snapshot or
-// base. logmu must be held exclusively.
+// readFromSnapshot reads the log, starting at its snapshot. If no valid snapshot exists, it
+// reads the whole log. It returns the state, and the offsets of the changes after the snapshot
+// or base. logmu must be held exclusively.
 func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	if !d.log.Exists() {
 		return d.readAll()
@@ -432,8 +431,8 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 	return e, err
 }
 
-// EntryByID returns the entry with this ID, or nil if there is none. It does not read
-// changes of other processes.
+// EntryByID returns the entry with this ID, or nil if the ID is unknown. It does not
+// read other processes' changes.
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
@@ -447,7 +446,7 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	}
 }
 
-// describe converts errors of the log to errors of package store.
+// describe converts the log's errors to errors of package store.
 func (d *DB) describe(err error) error { return describe(d.path, err) }
 
 // position returns the position of the log. logmu and mu must be held.

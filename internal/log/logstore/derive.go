@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrDerived is the error if a derived file was not written or cannot be used. errUnfit
+// ErrDerived is returned if a derived file was not written or cannot be used. errUnfit
 // means that the log has changed, and errBusy that another process is writing. The file is
 // written at the next opportunity.
 var (
@@ -27,10 +27,10 @@ var (
 )
 
 // derive creates the derived file name for the log of an epoch. begin and end call their
-// argument with the lock between processes: first to create an empty temporary file, then
-// to rename it. In between, write writes the content while others read and write the store.
-// The file is not synced, because its checksums reveal the damage of a crash. A redaction
-// in the meantime removes the temporary file.
+// argument while holding the lock between processes: begin to create an empty temporary
+// file, and end to rename this file. In between, write writes the content while others read
+// and write the store. The file is not synced, because its checksums reveal the damage of a
+// crash. A redaction in the meantime removes the temporary file.
 func (d *DB) derive(
 	name string,
 	epoch uint64,
@@ -104,7 +104,8 @@ func (d *DB) nameFile(f vfs.File, temp, name string) error {
 }
 
 // dropFile removes a derived file and its temporary files. It truncates each file first, so that
-// its bytes are removed even if others have it open. The lock between processes must be held.
+// the data disappears even if other processes have the file open. The lock between processes
+// must be held.
 func (d *DB) dropFile(name string) error {
 	if err := d.dropTemps(name); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (d *DB) dropTemps(name string) error {
 	return nil
 }
 
-// truncateAndRemove removes a file if it exists, after truncating it.
+// truncateAndRemove truncates and removes a file, if the file exists.
 func (d *DB) truncateAndRemove(name string) error {
 	if f, err := d.fs.OpenFile(name, os.O_RDWR, 0); err == nil {
 		err = errors.Join(f.Truncate(0), f.Close())
@@ -171,7 +172,7 @@ func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
 		return err
 	}
 	if _, err := d.fs.Stat(d.name); err != nil {
-		return nil // without a log, nothing is written
+		return nil // do not write anything without a log
 	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {

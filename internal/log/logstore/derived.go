@@ -14,7 +14,7 @@ import (
 // time.
 type Derived struct {
 	d      *DB
-	suffix string // suffix of its name after the name of the log
+	suffix string // suffix that is appended to the log's name
 }
 
 // Derived returns the file with this suffix.
@@ -44,9 +44,9 @@ func (f Derived) MakeEmpty() error {
 	})
 }
 
-// Make creates the file for the log of an epoch, with write writing the content, while
-// others read and write the store. It does not wait for other processes: if one is writing,
-// or if the log was rewritten, the error matches [ErrDerived].
+// Make creates the file for the log of an epoch. write writes the content, and others can
+// read and write the store in the meantime. It does not wait for other processes. If
+// another process is writing, or if the log was rewritten, the error matches [ErrDerived].
 func (f Derived) Make(ctx context.Context, epoch uint64, write func(vfs.File) error) error {
 	between := func(fn func() error) error { return f.d.betweenWrites(ctx, fn) }
 	return f.d.derive(f.name(), epoch, between, between, write)
@@ -99,9 +99,9 @@ func (f Derived) Adopt(file vfs.File, temp string, finish func() error) error {
 // ignore the error: another process may have removed it
 func (f Derived) Discard(temp string) { _ = f.d.fs.Remove(temp) }
 
-// Nameless returns an empty file without a name, so that neither a crash nor a redaction in
-// another process has to remove it. Until its name is removed, the name is that of a
-// temporary file.
+// Nameless returns an empty file without a name. Neither a crash nor a redaction in another
+// process leaves such a file behind. Between its creation and the removal of its name, the
+// file is named like a temporary file.
 func (f Derived) Nameless() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.d.fs, f.name(), 0o600)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file converts errors of package wal to errors of package store.
+// This file converts package wal's errors to package store's errors.
 
 package logstore
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// describe converts an error of a log to an error of package store, with the path of the
-// store.
+// describe converts a log's error to an error of package store that contains the store's
+// path.
 func describe(path string, err error) error {
 	var c *wal.CorruptError
 	var v *wal.VersionError

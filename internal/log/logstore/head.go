@@ -1,5 +1,5 @@
-// This file encodes heads, the parts of entries that a snapshot contains, so that the
-// record of the entry does not have to be read.
+// This file encodes heads. A head is the part of an entry that a snapshot contains,
+// so that the entry's record need not be read.
 
 package logstore
 
@@ -29,8 +29,8 @@ type form struct {
 	labels []store.Label
 }
 
-// encodeForm returns the encoded form of an entry: the kind (1 byte), then for each label
-// its key and value, each after its length (uvarint).
+// encodeForm returns the encoded form of an entry: the kind (1 byte), then each label's
+// key and value, each preceded by its length (uvarint).
 func encodeForm(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {

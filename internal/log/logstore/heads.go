@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// ViewHeads calls fn with the heads of the entries; see package heads. It returns false if
-// the snapshot lacks one of the keys or cannot be read. The caller must then read the
+// ViewHeads calls fn with the heads of the entries (see package heads). It returns false
+// if the snapshot lacks a requested key or cannot be read. The caller must then read the
 // entries.
 func (d *DB) ViewHeads(
 	ctx context.Context,
@@ -82,8 +82,8 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(store.He
 	}
 }
 
-// headOf sets e to the head of the entry in a row and returns the size of its content. far
-// reports that its creation time may be limited to the range of int64.
+// headOf sets e to the head of the entry in a row and returns the content's size. far
+// reports that the creation time may have been limited to int64's range.
 func (s *snapshot) headOf(row int, e *store.Entry) (size int, far bool) {
 	number, bytes := s.form(row)
 	f := &s.forms()[number]

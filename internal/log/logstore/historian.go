@@ -54,7 +54,7 @@ func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) 
 	return r, v, true, nil
 }
 
-// offsetOf returns the offset of the record of a change. logmu must be held.
+// offsetOf returns the offset of a change's record. logmu must be held.
 func (d *DB) offsetOf(seq uint64) (offset int64, ok bool, err error) {
 	if seq > d.from {
 		i := seq - d.from - 1
@@ -69,8 +69,8 @@ func (d *DB) offsetOf(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.failed()
 }
 
-// placeOf returns the offset of the record of a change, or 0 for the base. If it is
-// unknown, it returns last, the previous offset. logmu must be held.
+// placeOf returns the offset of a change's record, or 0 for the base. If the offset
+// is unknown, it returns last, the previous offset. logmu must be held.
 func (d *DB) placeOf(seq uint64, last int64) int64 {
 	if seq == d.base {
 		return 0
@@ -81,8 +81,8 @@ func (d *DB) placeOf(seq uint64, last int64) int64 {
 	return last
 }
 
-// EntryAsOf returns the given version of the entry with this ID, or nil if the log does not
-// have it any more. last is the previous offset of its record.
+// EntryAsOf returns a version of the entry with this ID, or nil if the log no longer has
+// the version. last is its record's previous offset.
 func (d *DB) EntryAsOf(id, version uint64, last int64) *store.Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -181,8 +181,8 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 }
 
 // versionsIn returns the versions of the name that change seq wrote, in order. If the
-// change was merged into the base, it searches the base. Erased versions have no name: they
-// match if they belong to the entry with this ID, unless the ID is 0.
+// change was merged into the base, it searches the base. Erased versions do not have a
+// name. They match if they belong to the entry with this ID, unless the ID is 0.
 func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.record(seq)
 	if err != nil {

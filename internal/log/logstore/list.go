@@ -19,7 +19,7 @@ import (
 // needed, the log is read sequentially with few system calls.
 const fewRows = 16
 
-// listing has the entries of a state at one moment.
+// listing has a state's entries as of one moment.
 type listing struct {
 	base   *snapshot
 	hidden bitmap
@@ -68,8 +68,8 @@ func (l *listing) narrow(f store.Filter) {
 	}
 }
 
-// named returns the rows of the entries that have one of the words as a name or alias.
-// Because it compares hashes, it may return additional rows.
+// named returns the rows of entries whose name or alias is one of the words. Because
+// it compares hashes, it may return additional rows.
 func (l *listing) named(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
@@ -224,7 +224,7 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 		Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
 }
 
-// Summary returns statistics of the entries, without reading all of them.
+// Summary returns statistics of the entries, without reading every entry.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.read(ctx, func(st *state) {
 		sum := st.summary()

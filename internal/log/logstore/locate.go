@@ -34,16 +34,16 @@ func (d *DB) PlaceOf(p logpos.Position) (logpos.Position, error) {
 	return p, fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 }
 
-// Versions is a list of versions of entries and the offsets of their records.
+// Versions is a list of entry versions with the offsets of their records.
 type Versions interface {
 	Len() int
 	Version(i int) (id, version uint64)
 	SetOffset(i int, offset int64) // sets the offset of the record
 }
 
-// Locate sets the offsets of the versions to the current offsets of their records. It
-// returns an error if the log does not have one of them. It works in parts, so that writers
-// wait only for one part.
+// Locate updates the versions' offsets to the current offsets of their records. It returns
+// an error if the log lacks a version. It works in small parts, so that writers never have
+// to wait for long.
 func (d *DB) Locate(ctx context.Context, vs Versions) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
@@ -105,8 +105,8 @@ type Moment struct {
 	Position logpos.Position
 	Exists   bool   // the log has a file and so a position
 	NextID   uint64 // ID of the next new entry
-	// number that changes when the log is read again; derived data of an earlier epoch may
-	// contain redacted texts
+	// number that changes when the log is read again, because data derived in an earlier
+	// epoch may contain redacted texts
 	Epoch uint64
 }
 
@@ -122,7 +122,7 @@ func (d *DB) Moment(fn func()) Moment {
 	return Moment{p, ok, d.st.nextID, d.epoch.Load()}
 }
 
-// Size returns the size of the log in bytes and the number of entries, as of the last read.
+// Size returns the log's size in bytes and its number of entries, as of the last read.
 func (d *DB) Size() (bytes int64, entries int) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()

@@ -90,8 +90,8 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	return d, nil
 }
 
-// start reads the log, from the snapshot on if there is a valid one, otherwise from its
-// start.
+// start reads the log, from its snapshot if a valid snapshot exists, otherwise from the
+// log's start.
 func (d *DB) start() error {
 	st, offsets, err := d.readFromSnapshot()
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *DB) seal() {
 func (d *DB) Close() error {
 	if d.ready(context.Background()) == nil {
 		d.endWaiting()
-		length, _ := d.Size() // also waits for a compaction that is starting; no other can start later
+		length, _ := d.Size() // this also waits for a compaction that is starting (no other can start later)
 		d.compactor.end(length)
 		d.logmu.RLock()
 		instant := d.broken == nil && d.instantSnapshot()

@@ -19,7 +19,7 @@ type Options struct {
 	FS       vfs.FS // nil means the file system of the operating system
 	Clock    func() time.Time
 	Rand     io.Reader
-	Source   store.Source // source of changes whose context has none
+	Source   store.Source // source of changes made under a context without a source
 	LockWait time.Duration
 	Room     *cache.Budget // memory budget for entries that were read
 
@@ -31,15 +31,16 @@ type Options struct {
 	Derived     []DerivedFiles // derived files of other packages
 	LivesOn     int64          // number of calls after which the process is expected to run for long (0 means never)
 
-	// Sizes in bytes; 0 means the default. Tests set other values.
-	FreeStep, FreeReserve int64 // sizes of the free space at the end of the log
+	// Sizes in bytes. 0 means the default. Tests set other values.
+	FreeStep, FreeReserve int64 // sizes of the free space at the log's end
 	CompactLeast          int64 // minimum number of unneeded bytes before an automatic compaction
 	TailLeast             int64 // minimum size of the log after a snapshot before the next snapshot
 
 	SnapshotLeast int64 // minimum number of changes before a snapshot is written (0 means the default)
 }
 
-// DerivedFiles describe the derived files with one suffix, which another package writes.
+// DerivedFiles describes the derived files with a certain suffix, which another package
+// writes.
 type DerivedFiles struct {
 	Suffix string
 
@@ -61,8 +62,8 @@ type CheckedFile interface {
 	// is not in the history of the log, the error matches [store.ErrPosition].
 	PlaceOf(p logpos.Position) (logpos.Position, error)
 
-	// EntriesAt returns the entries after the change at a position, in order of ID, and the
-	// ID of the next new entry.
+	// EntriesAt returns the entries after the change at a position, ordered by ID, and the
+	// next new entry's ID.
 	EntriesAt(p logpos.Position) (entries []*store.Entry, nextID uint64, err error)
 }
 

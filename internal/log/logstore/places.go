@@ -1,5 +1,5 @@
-// This file stores the positions of entries in large records, so that one entry can be read
-// without the rest of the record.
+// This file stores the positions of entries in large records, so that an entry can be read
+// without the rest of its record.
 
 package logstore
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// placesLeast is the minimum size of a body for which positions are stored. A smaller body
-// can be read and checked as a whole in the time of one system call.
+// placesLeast is the minimum body size, in bytes, for which positions are stored. A
+// smaller body can be read and checked as a whole in the time of a single system call.
 const placesLeast = 8 << 10
 
 // opPlaces has the positions of the entries in a record.
@@ -26,7 +26,7 @@ type opPlaces struct {
 	ops    []opPlace    // in ascending order of rows
 }
 
-// opPlace is the position in a body of the op that wrote the entry of a row.
+// opPlace is the position in a body of the op that wrote a row's entry.
 type opPlace struct {
 	row, at, size uint32
 	sum           uint32 // checksum of its bytes, computed when the record was checked
@@ -60,14 +60,14 @@ func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces
 		return nil
 	}
 	p.source.Time = time.Unix(0, r.Time).UTC()
-	slices.Reverse(p.ops) // if a record has several versions of an entry, the last one is kept
+	slices.Reverse(p.ops) // if a record has several versions of an entry, keep the last version
 	slices.SortStableFunc(p.ops, func(a, b opPlace) int { return cmp.Compare(a.row, b.row) })
 	// clone to release spare capacity
 	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPlace) bool { return a.row == b.row }))
 	return p
 }
 
-// entry returns the entry of a row. It returns nil if its position is unknown or if its
+// entry returns a row's entry. It returns nil if its position is unknown or if its
 // bytes have changed since they were checked.
 func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPlace, row uint32) int {

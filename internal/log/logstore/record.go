@@ -5,9 +5,9 @@
 // (https://protobuf.dev/programming-guides/encoding), so that common tools can print them.
 // Only varints (wire type 0) and length-delimited bytes (wire type 2) are used. Empty
 // fields and zeros are omitted. Unknown fields are refused, because a program must not lose
-// data that it does not know.
+// data that it does not understand.
 //
-// Body of a change (record type 1) and of a base record (type 128):
+// Body of a change (record type 1) or of a base record (type 128):
 //
 //	1  source    message, author of the change
 //	2  op        message, repeated, in the order in which they are applied
@@ -40,9 +40,9 @@
 //
 // Erased: 1 SHA-256 of the op's bytes, 2 id, 3 verb, 10 prev.
 //
-// The chain covers a digest of the body. It is the SHA-256 over its fields, in which each
-// op, erased or not, is replaced by the byte 2 and the SHA-256 of the op's bytes. So an op
-// can be erased without breaking the chain.
+// The chain covers a digest of the body. It is the SHA-256 over the body's fields, with
+// each op, erased or not, replaced by the byte 2 and the SHA-256 of the op's bytes. So an
+// op can be erased without breaking the chain.
 
 package logstore
 
@@ -65,8 +65,8 @@ import (
 // typeChange is the record type of a change.
 const typeChange = 1
 
-// compactionNote is the prefix of the note of the change that a compaction adds. Like the
-// changes that a redaction or recovery adds, it has no ops.
+// compactionNote is the prefix of the note in the change that a compaction adds. This
+// change has no ops, like the changes that a redaction or recovery adds.
 const compactionNote = "compaction: "
 
 // Field numbers of a body.
@@ -97,8 +97,8 @@ type body struct {
 	seen    []seenID
 }
 
-// stamp sets the version, time and source of the entries of a change. Entries of a base
-// have them already.
+// stamp sets the version, time and source of a change's entries. Entries of a base have
+// them already.
 func (v *body) stamp(seq uint64, at time.Time) {
 	v.source.Time = at
 	for _, p := range v.ops {
@@ -125,15 +125,16 @@ type seenID struct {
 	seq uint64
 }
 
-// encodeBody returns the bytes of a body and their digest, which is that of digestBody.
+// encodeBody returns a body's bytes and their digest, which equals the digest from
+// digestBody.
 func encodeBody(v *body) ([]byte, [32]byte) {
 	var c encoder
 	c.encode(v)
 	return c.body, c.digest
 }
 
-// encoder has the bytes and the digest of one body, until it encodes another body in the
-// same memory.
+// encoder has the bytes and digest of a body, until it encodes another body in the same
+// memory.
 type encoder struct {
 	body   []byte
 	digest [sha256.Size]byte
@@ -224,8 +225,8 @@ func appendPut(b []byte, p *put) []byte {
 	return wire.AppendUint(b, 10, p.prev)
 }
 
-// appendBasePut appends the encoded op of a base record, which also contains what a change gives
-// to all its ops.
+// appendBasePut appends the encoded op of a base record. The op includes fields that a change
+// stores once for all ops.
 func appendBasePut(b []byte, p *put) []byte {
 	b = appendPut(b, p)
 	b = wire.AppendUint(b, 11, p.entry.Version)
@@ -233,8 +234,8 @@ func appendBasePut(b []byte, p *put) []byte {
 	return wire.AppendBytes(b, 13, appendSource(nil, &p.entry.Source))
 }
 
-// sourceFields returns the texts of a source in the order of their fields, which count from
-// 1.
+// sourceFields returns a source's texts in the order of their field numbers, which count
+// from 1.
 func sourceFields(s *store.Source) [7]*string {
 	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client,
 		&s.Claimed.Agent}
@@ -247,7 +248,8 @@ func appendSource(b []byte, s *store.Source) []byte {
 	return b
 }
 
-// decodeBody decodes the body of a record. Its strings share one copy of data.
+// decodeBody decodes a record's body. All its strings are parts of a single copy
+// of data.
 func decodeBody(data []byte) (*body, error) {
 	v := new(body)
 	err := wire.Each(string(data), func(f wire.Field) error {
@@ -427,7 +429,7 @@ func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) er
 	})
 }
 
-// opID returns the ID of the entry in an op, or 0 if there is none.
+// opID returns the entry ID in an op, or 0 if the op has none.
 func opID(op []byte) uint64 {
 	for len(op) > 0 {
 		tag, n := binary.Uvarint(op)
@@ -451,8 +453,8 @@ var errStop = errors.New("stop")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// decodeEntries returns the entries of a record as its ops write them. A nil want means
-// all.
+// decodeEntries returns a record's entries as its ops write them. If want is nil, it
+// returns all entries.
 func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, error) {
 	var es []*store.Entry
 	var source store.Source

@@ -56,8 +56,8 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 	return rep, d.describe(err)
 }
 
-// salvagePlan describes what the undamaged records of a log contain: which changes are
-// missing, and where the history of the new file begins.
+// salvagePlan describes the undamaged records in a log, that is, which changes are
+// missing, and where the new file's history begins.
 type salvagePlan struct {
 	started bool     // at, base and chain are set
 	at      uint64   // number of the last change
@@ -135,8 +135,8 @@ func (p *salvagePlan) lose(first, last uint64) {
 	p.lost = append(p.lost, [2]uint64{first, last})
 }
 
-// tellsHalf returns a function that reports the progress of one of the two passes over the
-// log. before is the progress at the start of the pass.
+// tellsHalf returns a function that reports the progress of the first or second pass over
+// the log. before is the progress at the start of the pass.
 func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Of(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
@@ -159,9 +159,9 @@ func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record)
 	return sal, err
 }
 
-// writeRecovered writes the new file: the state at the base of the plan, the later changes,
-// and a change that describes the recovery. It returns the number of entries. It reads the
-// log a second time, so that only its entries have to fit into memory.
+// writeRecovered writes the new file, which has the state at the plan's base, the later
+// changes, and a change that describes the recovery. It returns the number of entries. It
+// reads the log a second time, so that only the entries have to fit into memory.
 func (d *DB) writeRecovered(
 	ctx context.Context,
 	out string,
@@ -225,7 +225,7 @@ func (d *DB) writeRecovered(
 
 // Accept makes a store usable again that went back to an earlier state
 // ([store.ErrRolledBack]), for example because a backup was restored on purpose. The
-// changes after that state are given up, and their numbers are used again.
+// changes after that state are lost, and their numbers are used again.
 func (d *DB) Accept(ctx context.Context) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

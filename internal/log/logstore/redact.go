@@ -41,7 +41,8 @@ func (d *DB) RedactVersions(
 // erase replaces each op for which pick returns true by its hash. The digest of a change is
 // computed from these hashes, so the chain does not change. A new change records the number
 // of erased versions but not their names. may is called first, after the whole log was
-// read, and can refuse the redaction. If dry is set or no op is picked, nothing is changed.
+// read, and can refuse the redaction. If dry is set or pick selects nothing, the log is not
+// changed.
 func (d *DB) erase(
 	ctx context.Context,
 	dry bool,
@@ -103,7 +104,7 @@ func (d *DB) erase(
 	return rep, err
 }
 
-// unlocked calls fn after reading the changes of other processes, but without the lock
+// unlocked calls fn after reading other processes' changes, but without the lock
 // between processes. fn must not write.
 func (d *DB) unlocked(ctx context.Context, fn func() error) error {
 	if err := d.ready(ctx); err != nil {
@@ -120,8 +121,8 @@ func (d *DB) unlocked(ctx context.Context, fn func() error) error {
 	return d.describe(fn())
 }
 
-// eraseOps returns the body of a change in which the picked ops are erased. It counts the
-// erased ops, and the versions among them. The bytes of other fields are unchanged.
+// eraseOps returns a change's body with the picked ops erased. It counts the erased ops,
+// and how many of them are versions. The bytes of other fields are unchanged.
 func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([]byte, error) {
 	var out []byte
 	err := wire.Each(string(r.Body), func(f wire.Field) error {
@@ -157,8 +158,8 @@ func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([
 	return out, err
 }
 
-// rewrite writes a new log with the entries of base and with each body replaced by the
-// result of edit, which must keep the body's digest. It adds a change that records this,
+// rewrite writes a new log with the entries of base, and with each body replaced by
+// edit's result, which must keep the body's digest. It adds a change that records this,
 // and reads the new log. The lock and logmu must be held.
 func (d *DB) rewrite(
 	ctx context.Context,
@@ -225,7 +226,7 @@ func (d *DB) loadAll() error {
 	return d.reload()
 }
 
-// dropDerived removes the derived files, which contain words and hashes of names of the
+// dropDerived removes the derived files, which contain words and name hashes of the
 // redacted entries. Other processes cannot write them again before the log is rewritten,
 // because the lock is held.
 func (d *DB) dropDerived() error {

@@ -10,12 +10,12 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// placing is a state that was read from the start of the log, with the offsets of its
+// placing is a state that was read from the log's start, with the offsets of its
 // records.
 type placing struct {
 	st      *state
 	places  map[uint64]int64 // offset of each entry's record, by ID
-	changes []int64          // offsets of the records of changes
+	changes []int64          // offsets of the changes' records
 	chain   [32]byte         // chain after the last change
 
 	until   uint64         // number of a change whose entries are requested

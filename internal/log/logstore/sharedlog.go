@@ -12,10 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// sharedLog is the log, to which other processes append too, and what this process has read
-// of it.
+// sharedLog is the log, to which other processes also append, and the part of it that this
+// process has read.
 //
-// logmu guards all of it. It is held shared for reading, and exclusively to read new
+// logmu guards all fields. It is held shared for reading, and exclusively to read new
 // records or to append. While appending is set, its holder has the lock between processes
 // and has read all changes of others, so that the state is current and readers do not have
 // to wait. A writer that waits for logmu or has not read these changes yet holds catching.
@@ -27,10 +27,10 @@ type sharedLog struct {
 	log     *wal.Log
 	base    uint64  // number of the change before the first change in the log
 	from    uint64  // number of the last change in the snapshot or base
-	offsets []int64 // offsets of the records of the changes after from
+	offsets []int64 // offsets of the records of changes after from
 	broken  error   // error that prevents further reading of the log
-	// incremented when the log is read again; derived data of an earlier epoch may contain
-	// redacted texts
+	// incremented when the log is read again, because data derived in an earlier epoch may
+	// contain redacted texts
 	epoch atomic.Uint64
 }
 

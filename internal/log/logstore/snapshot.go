@@ -2,8 +2,8 @@
 // entry in the log, so that opening a store or reading an entry does not require reading
 // the whole log. It is derived from the log and may be deleted at any time.
 //
-// The file consists of pages with checksums and of tables, here called sections, as defined
-// by package pagefile. All integers are little-endian. Page 0:
+// The file consists of pages with checksums and of tables (here called sections), in the
+// format of package pagefile. All integers are little-endian. Page 0:
 //
 //	offset size field
 //	0    8 magic: 89 "oxsnp" 0D 0A
@@ -43,16 +43,16 @@
 //	10 forms   common parts of entries, ascending: length (uvarint), kind (1 byte)
 //	and the labels of some keys, as [encodeForm] writes them
 //
-// A hash is the first 8 bytes of the SHA-256 of the text. Different texts may have the same
-// hash, so a row that is found must be compared with the record that it refers to.
+// A hash is the first 8 bytes of a text's SHA-256. Different texts may have the same hash,
+// so a row that is found must be compared with the record that it refers to.
 //
 // A snapshot is valid if the log has the record of S with this chain at the given offset.
 // Its history up to S is then the history from which the snapshot was made, and the log is
 // read from there on. A file that does not match, is damaged or has another version is
 // ignored, and the log is read from its start.
 //
-// Example: the names section of a store with one entry, "style" with ID 1, is one page that
-// begins with
+// Example: in a store with a single entry, "style" with ID 1, the names section is a page
+// that begins with
 //
 //	cb 86 eb 2d 91 4d 37 df  first bytes of SHA-256("style")
 //	01 00 00 00 00 00 00 00  ID 1
@@ -237,8 +237,8 @@ func openSnapshot(
 	if err := s.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
 		return nil, err
 	}
-	// If several records were not synced, a crash may have lost an earlier one and kept the
-	// last one. The log then ends at the lost record, so it must be read.
+	// If several records were not synced, a crash may have lost an earlier record and kept
+	// the last. The log then ends at the lost record, so it must be read.
 	if s.log.Synced() < s.head.offset {
 		return nil, fmt.Errorf("%w: records before its last change may be lost", errSnapshot)
 	}
@@ -278,7 +278,7 @@ func (s *snapshot) failed() error {
 	return nil
 }
 
-// numbers returns the second fields of the rows with the hash of the text.
+// numbers returns the second fields of all rows with the text's hash.
 func (s *snapshot) numbers(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
@@ -358,7 +358,7 @@ func (s *snapshot) find(id uint64) (row int, ok bool) {
 }
 
 // removed returns the number of the last change that removed an entry with this name, or 0
-// if there is none.
+// if no change did.
 func (s *snapshot) removed(name string) (last uint64) {
 	if s == nil || s.head.counts[sectionRemoved] == 0 {
 		return 0
@@ -384,7 +384,7 @@ func (s *snapshot) removed(name string) (last uint64) {
 	return last
 }
 
-// change returns the offset of the record of a change.
+// change returns the offset of a change's record.
 func (s *snapshot) change(seq uint64) (offset int64, ok bool) {
 	if s == nil || seq <= s.head.base || seq > s.head.seq {
 		return 0, false

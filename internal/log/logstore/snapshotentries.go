@@ -137,7 +137,7 @@ func (s *snapshot) taken(row int, e *store.Entry, err error) *store.Entry {
 func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, want)
 	taken := make(map[int]*store.Entry, len(es))
-	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, the last one is used
+	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, use the last version
 		row, ok := s.find(e.ID)
 		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
 			taken[row] = s.entries.Put(row, e, EntryBytes(e))

@@ -16,14 +16,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// frozen is the store at one moment, from which a snapshot can be written while changes
-// continue. It must be released.
+// frozen is the store as of one moment, from which a snapshot can be written while
+// changes continue. It must be released.
 type frozen struct {
 	epoch   uint64 // epoch of the store at that moment
 	st      *state // a copy without names, which are in its order
 	head    snapshotHead
-	offsets []int64          // offsets of the changes after the base of the state
-	places  map[uint64]int64 // offsets of the records in the base of the log, by entry ID, if they are needed
+	offsets []int64          // offsets of the changes after the state's base
+	places  map[uint64]int64 // offsets of the records in the log's base, by entry ID, if needed
 }
 
 // freeze returns the current state of the store. logmu must be held.
@@ -62,7 +62,7 @@ func (f *frozen) write(to io.WriterAt) error {
 	return cmp.Or(f.st.failed(), err)
 }
 
-// offset returns the offset of the record of an entry's version.
+// offset returns the offset of the record with an entry's version.
 func (f *frozen) offset(e *store.Entry) int64 {
 	from := f.head.seq - uint64(len(f.offsets))
 	if e.Version > from && e.Version <= f.head.seq {
@@ -74,7 +74,7 @@ func (f *frozen) offset(e *store.Entry) int64 {
 	return f.places[e.ID]
 }
 
-// basePlaces returns the offsets of the records in the base of the log, by entry ID, if a
+// basePlaces returns the offsets of the records in the log's base, by entry ID, if a
 // snapshot of the state needs them.
 func (d *DB) basePlaces() (map[uint64]int64, error) {
 	places := map[uint64]int64{}
@@ -85,8 +85,8 @@ func (d *DB) basePlaces() (map[uint64]int64, error) {
 }
 
 // Checkpoint writes the snapshot, from which the next process starts, if enough has changed
-// since the existing one. If another process is writing, it leaves the snapshot to the next
-// call.
+// since the last snapshot. If another process is writing, it leaves the snapshot to the
+// next call.
 func (d *DB) Checkpoint(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
@@ -97,9 +97,9 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// keepSnapshot writes the snapshot in the background if much has changed since the existing
-// one. It is renamed between the writes of this process, and not at all if another process
-// is writing. If it is not written, the next process only needs more time.
+// keepSnapshot writes the snapshot in the background if much has changed since the last
+// snapshot. The file is renamed between the writes of this process, and not at all if
+// another process is writing. If it is not written, the next process only needs more time.
 func (d *DB) keepSnapshot(ctx context.Context) error {
 	if !d.opts.KeepFiles {
 		return nil
@@ -167,7 +167,7 @@ func (d *DB) makeUp() {
 // lock must be held.
 func (d *DB) renewSnapshot(ctx context.Context) error {
 	if d.restOn(ctx, func() error { return nil }, restIfWorthwhile) == nil {
-		return nil // another process has written a newer one
+		return nil // another process has written a newer snapshot
 	}
 	f, err := d.freezeIf(func() bool { return true })
 	if f == nil {

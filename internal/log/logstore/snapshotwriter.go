@@ -19,8 +19,8 @@ func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
 		Form:    to.Form(encodeForm(e)), Size: uint32(len(e.Content))}
 }
 
-// collect returns the rows of a snapshot of the state. changes are the offsets of the
-// changes that its base does not have. offset must return the offset of the record of an
+// collect returns the rows for a snapshot of the state. changes are the offsets of the
+// changes that its base lacks. offset must return the offset of the record with an
 // entry's version.
 func (st *state) collect(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.summary().encode(), OpIDs: encodeOpIDs(st.seenIDs()),
@@ -63,8 +63,9 @@ func (h snapshotHead) page() func(counts [sections]int) []byte {
 	}
 }
 
-// checkSnapshot compares the snapshot with one that is made from the log. A file that is
-// missing, damaged or from another history is not a problem, because it is not used.
+// checkSnapshot compares the snapshot with a snapshot made from the log. A file that is
+// missing, damaged or from another history is not a problem, because the store ignores
+// it.
 func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 	s, err := d.openSnapshot()
 	if err != nil {

@@ -20,9 +20,10 @@ import (
 // opIDWindow is the minimum number of changes with an op ID whose IDs are remembered.
 const opIDWindow = 4096
 
-// state has the entries of a store after a change: those of a snapshot, if there is one,
-// and those that changed since. Entries are immutable, and a new version is a new Entry. If
-// the snapshot cannot be read, methods return zero values and failed returns the error.
+// state has a store's entries after a change. These are the entries of a snapshot, if the
+// store has one, and the entries that changed since. Entries are immutable, and a new
+// version is a new Entry. If the snapshot cannot be read, methods return zero values and
+// failed returns the error.
 type state struct {
 	base   *snapshot // may be nil
 	hidden bitmap    // rows of base that were replaced or removed
@@ -42,7 +43,7 @@ func newState() *state {
 }
 
 // withBase returns the state with a later snapshot of its history as its base. Both states
-// share the op IDs, so changes may be applied to only one of them.
+// share their op IDs, so changes may be applied to only one of the states.
 func (st *state) withBase(s *snapshot) *state {
 	n := newState()
 	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
@@ -74,7 +75,7 @@ func (st *state) failed() error { return st.base.failed() }
 // len returns the number of entries.
 func (st *state) len() int { return st.base.len() - st.hidden.count() + len(st.order) }
 
-// find returns the entry with this name, or nil if there is none.
+// find returns the entry with this name, or nil if the name is unknown.
 func (st *state) find(name string) *store.Entry {
 	if e := st.names[name]; e != nil {
 		return e
@@ -94,7 +95,7 @@ func (st *state) row(name string) (row int, ok bool) {
 	return row, ok && !st.hidden.has(row)
 }
 
-// byID returns the entry with this ID, or nil if there is none.
+// byID returns the entry with this ID, or nil if the ID is unknown.
 func (st *state) byID(id uint64) *store.Entry {
 	if i, found := st.place(id); found {
 		return st.order[i]
@@ -128,8 +129,8 @@ func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 	return slices.DeleteFunc(es, func(e *store.Entry) bool { return e == nil || !slices.Contains(e.Aliases, alias) })
 }
 
-// touched returns the number of the last change to an entry with this name, or 0 if there
-// is none.
+// touched returns the number of the last change to an entry with this name, or 0 if no
+// change touched it.
 func (st *state) touched(name string) uint64 {
 	if e := st.find(name); e != nil {
 		return e.Version
@@ -150,8 +151,8 @@ func (st *state) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 }
 
 // rewrites reports whether a redaction or a recovery wrote the record. If so, earlier
-// records may have changed. A compaction does not count, because it does not change
-// entries.
+// records may have changed. A compaction does not count, because it leaves entries
+// unchanged.
 func rewrites(r *wal.Record, v *body) bool {
 	if r.Type == typeChange && len(v.ops) == 0 && v.base != nil && strings.HasPrefix(v.note, compactionNote) {
 		return false
@@ -170,8 +171,8 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 		e := p.entry
 		switch {
 		case p.erased:
-			// The erased version was replaced by a later version or removed, so there is
-			// nothing to apply.
+			// nothing has to be applied, because the erased version was replaced by a
+			// later version or removed
 		case p.verb == store.VerbRemove:
 			st.remove(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})
@@ -258,7 +259,7 @@ func (st *state) drop(id uint64) {
 	}
 }
 
-// place returns the index of an ID in the order, or the index where it must be inserted.
+// place returns the index of an ID in the order, or the index at which to insert it.
 func (st *state) place(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(st.order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }

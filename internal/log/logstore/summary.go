@@ -17,7 +17,7 @@ import (
 // summary has statistics of entries.
 type summary struct {
 	content int64               // total size of the contents in bytes
-	counts  map[store.Label]int // number of entries by kind, project and tag, with the keys of filters
+	counts  map[store.Label]int // number of entries by kind, project and tag, with the same keys as in filters
 }
 
 // add counts an entry n times. A negative n removes it.
@@ -97,7 +97,7 @@ func (st *state) summary() *summary {
 	return s
 }
 
-// Summarize computes the statistics of entries by reading all of them.
+// Summarize computes statistics by reading all entries.
 func Summarize(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
 	sum := summary{counts: map[store.Label]int{}}
 	for e, err := range entries {

@@ -61,7 +61,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
 		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
-		was := map[string]*store.Entry{} // the entries before the undo (nil if there was none)
+		was := map[string]*store.Entry{} // the entries before the undo (nil if the entry did not exist)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.get(name)
@@ -108,11 +108,11 @@ func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) err
 	return g.st.failed()
 }
 
-// manyRestored is the number of restored entries from which on aliases are looked up in a
+// manyRestored is the number of restored entries at which aliases are looked up in a
 // table instead of searching all entries.
 const manyRestored = 16
 
-// ownerOf returns a function with the result of g.owner, which is fast for changes of many
+// ownerOf returns a function that is like g.owner, but is fast for changes of many
 // entries.
 func (g *batch) ownerOf(v *body) func(word, but string) (string, bool) {
 	if len(v.ops) < manyRestored {
@@ -166,8 +166,8 @@ func (t *aliasTable) owner(word, but string) (name string, ok bool) {
 	return "", false
 }
 
-// leftAs reports whether the entry is still as the op wrote it: there was no later change,
-// or it was undone.
+// leftAs reports whether the entry is still as the op wrote it, because later changes do
+// not exist or were undone.
 func leftAs(now *store.Entry, p put) bool {
 	if now == nil || p.verb == store.VerbRemove {
 		return now == nil && p.verb == store.VerbRemove
@@ -178,9 +178,9 @@ func leftAs(now *store.Entry, p put) bool {
 		slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOfEach keeps only the last of several ops on the same name, and makes it the
-// successor of the change before the first op. If it is a removal, it must remove the entry
-// in was, because an op in between may have restored an earlier entry of the name with
+// lastOfEach keeps only the last of several ops on the same name, and makes it follow the
+// change before the first op. If the last op is a removal, it must remove the entry in was,
+// because an op in between may have restored an earlier entry with the same name and
 // another ID.
 func lastOfEach(ops []put, was map[string]*store.Entry) []put {
 	var kept []put
@@ -209,7 +209,7 @@ func numbers(seqs []uint64) string {
 	return s
 }
 
-// before returns the version of the entry before op p, or nil if there is none. ops are the
+// before returns the entry's version before op p, or nil if the entry is new. ops are the
 // earlier ops of the same change, whose body is in.
 func (d *DB) before(seq uint64, in *body, ops []put, p put) (*store.Version, error) {
 	for _, o := range slices.Backward(ops) {
@@ -264,8 +264,8 @@ func (d *DB) RestoreIf(ctx context.Context, name string, seq, version uint64) (u
 	return d.restore(ctx, name, seq, &version)
 }
 
-// restoredEntry returns the entry of a version as the caller of the context restores it. A person
-// who restores a text has not written it.
+// restoredEntry returns a version's entry in the form in which the context's caller restores it.
+// A person who restores a text does not become its author.
 func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	e := v.Entry.Clone()
 	if v.Source.Actor != "" { // else a compaction kept the version, and the entry has its source

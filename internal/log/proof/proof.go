@@ -2,8 +2,8 @@
 // truncated, edited or replaced by somebody without the signing key. It only reads and
 // writes lines of text and does not access the log.
 //
-// A key file is a text file with comments (#), one of which has the public key, and a line
-// with this prefix and the seed of an Ed25519 key (RFC 8032) in hex:
+// A key file is a text file with comments (#) and a line with the key. A comment names the
+// public key. The line has this prefix and the seed of an Ed25519 key (RFC 8032) in hex:
 //
 //	OXBOW-SIGNING-KEY-9d61b19d…
 //
@@ -16,7 +16,7 @@
 // went back to this change, so that earlier lines about later changes are void. CHAIN has
 // 64 hexadecimal digits, TIME is in RFC 3339 format in UTC, and KEY is the public key in
 // hex. SIGNATURE, in base64 without padding, signs "oxbow signed head 1\n" followed by the
-// line up to, but not including, the space before the signature.
+// line up to, but excluding, the space before the signature.
 package proof
 
 import (
@@ -102,8 +102,8 @@ func (k Key) Sign(h Head) []byte {
 	return []byte(line + " " + base64.RawURLEncoding.EncodeToString(ed25519.Sign(k.private, signed(line))) + "\n")
 }
 
-// parse parses a line without its line end. ok is false if the signature is not valid for
-// the key in the line.
+// parse parses a line without its line end. ok is false if the signature is invalid for
+// the line's key.
 func parse(line string) (h Head, ok bool) {
 	w := strings.Split(line, " ")
 	if len(w) != fields {
@@ -126,9 +126,9 @@ func parse(line string) (h Head, ok bool) {
 	return h, ed25519.Verify(key, signed(strings.Join(w[:fields-1], " ")), sig)
 }
 
-// Read parses a file of signed heads. It returns the heads that are signed by the public
-// key and not void, and the numbers of the lines that are not valid heads signed by it. A
-// last line without a line end was left by an interrupted write and is ignored.
+// Read parses a file of signed heads. It returns the heads that the public key has signed
+// and that are not void, and the numbers of the lines without a valid head signed by this
+// key. A last line without a line end was left by an interrupted write and is ignored.
 func Read(text []byte, public string) (heads []Head, bad []int) {
 	for n := 1; ; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
@@ -154,8 +154,8 @@ func Read(text []byte, public string) (heads []Head, bad []int) {
 	}
 }
 
-// Last returns the number of the change in the last head, regardless of its signer, and the
-// end offset of the last complete line. The rest was left by an interrupted write.
+// Last returns the change number of the last head, whoever signed it, and the end offset of
+// the last complete line. The rest was left by an interrupted write.
 func Last(text []byte) (seq uint64, end int) {
 	end = bytes.LastIndexByte(text, '\n') + 1
 	lines := strings.Split(string(text[:end]), "\n")

@@ -21,8 +21,8 @@ type Payload struct {
 	Urgent bool     // may use the reserve on a full disk, because it will free space
 }
 
-// Append writes records at the position and returns them once they are on stable storage.
-// The lock must be held and all records must have been read.
+// Append writes records at the log's position and returns them once they are on stable
+// storage. The lock must be held and all records must have been read.
 //
 // If the error matches [ErrFull], nothing was written. If it matches [ErrUnknown], the
 // records may or may not be found later, and the log refuses further appends.
@@ -54,8 +54,8 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 		return nil, l.rollback(n, err)
 	}
 	if err := l.sync(work); err != nil {
-		// After a failed sync it is unknown which data was written, and a second sync of
-		// this file could succeed without writing it. So write a new file.
+		// After a failed sync it is unknown which data was written, and another sync of
+		// this file could succeed without writing the data. Therefore write a new file.
 		if rerr := l.rewriteAfterSyncError(buf[l.end-from:], "", err); rerr != nil {
 			return nil, rerr
 		}
@@ -70,8 +70,9 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	return recs, nil
 }
 
-// prepareFile makes the file one that may be written to after the position: it is there, it lacks
-// nothing that was durable, it has no other name, and free space follows the last record.
+// prepareFile makes sure that the file can be written to after the position: the file exists,
+// contains everything that was durable, has no second name, and has free space after the last
+// record.
 func (l *Log) prepareFile() error {
 	if l.failed != nil {
 		return errors.Join(ErrReadOnly, l.failed)
@@ -108,9 +109,9 @@ func (l *Log) sync(work func()) error {
 
 // refresh prepends to buf the records before the position that may not be on stable
 // storage, because another process has just appended them. It returns the offset at which
-// buf must be written. If the sync of that process has failed, and it died before it could
-// record this, a later sync would succeed without writing the records. Therefore the same
-// bytes are written again.
+// buf must be written. The other process's sync may have failed, and the process may have
+// died before it could record this. A later sync would then succeed without writing the
+// records. Therefore the same bytes are written again.
 func (l *Log) refresh(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {
 		return l.end, nil

@@ -18,7 +18,7 @@ var (
 	ErrMagic = errors.New("the file does not begin as an oxbow store does")
 	// ErrReadOnly means that the log cannot be written.
 	ErrReadOnly = errors.New("the log is read-only")
-	// ErrFull means that there was no space. Nothing was written.
+	// ErrFull means that the device has no space left. Nothing was written.
 	ErrFull = errors.New("no space left on the device")
 	// ErrVanished means that the file was removed while it was open.
 	ErrVanished = errors.New("the file was removed while it was open")
@@ -55,8 +55,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("waited %s for the lock", e.Waited.Round(time.Millisecond))
 }
 
-// A RolledBackError reports that the file lacks changes that were durable: it was replaced
-// by an older copy, or its end was cut off.
+// A RolledBackError reports that the file lacks durable changes, because it was replaced
+// by an older copy or its end was cut off.
 type RolledBackError struct {
 	Have uint64 // last sequence number in the file
 	Had  uint64 // last sequence number known to be durable
@@ -71,14 +71,14 @@ func (e *RolledBackError) Error() string {
 	)
 }
 
-// refusal is an error of a file system that also matches an error of this package.
+// refusal is a file system error that also matches an error of this package.
 type refusal struct{ means, err error }
 
 func (r *refusal) Error() string   { return r.err.Error() }
 func (r *refusal) Unwrap() []error { return []error{r.means, r.err} }
 
-// noSpace converts an error about a full disk, or a file that must not grow, to one that
-// matches ErrFull.
+// noSpace converts an error about a full disk, or about a file that must not grow, to an
+// error that matches ErrFull.
 func noSpace(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
 		return &refusal{ErrFull, err}

@@ -35,25 +35,25 @@
 //	40    n body
 //	40+n   32 chain
 //
-// A record of type 1 to 127 is chained: its sequence number is that of the previous chained
-// record plus one, and
+// A record of type 1 to 127 is chained. Its sequence number is one higher than the previous
+// chained record's, and
 //
 //	chain = SHA-256(previous chain ‖ sequence number ‖ time ‖ type ‖ digest)
 //
-// where digest is 32 bytes that the user of the log computes from the body. A record of
-// type 128 to 255 is not part of the history. It repeats the sequence number and the chain
-// of the previous chained record (or of the base). Type 255 is a seal: an empty record,
-// written only for its durable field.
+// where digest is 32 bytes that the user of the log computes from the body. A record of type
+// 128 to 255 does not belong to the history. It repeats the sequence number and the chain of
+// the previous chained record (or the base). Type 255 is a seal: an empty record, written
+// only for its durable field.
 //
-// There may be a gap between two records, where a seal was damaged. The record after the
-// gap then links to the record before it, which proves that nothing is missing.
+// A gap may separate two records if a seal between them was damaged. The record after the gap
+// then links to the record before it, which proves that nothing is missing.
 //
-// The durable field distinguishes a torn tail from damage. An invalid record that no later
-// record marks as durable was never acknowledged, so it is cut off. If a later record says
-// that the invalid record was durable, data was lost and the log is refused.
+// The durable field distinguishes a torn tail from damage. An invalid record was never
+// acknowledged if no later record marks it as durable, so it is cut off. If a later record
+// says that the invalid record was durable, data was lost and the log is refused.
 //
-// The checksum includes the identity, so that a record of another log, or one in the body
-// of an entry, is never taken for a record of this log.
+// The checksum includes the log's identity, so that records from other logs, or inside an
+// entry's text, are never mistaken for this log's records.
 //
 // Versions:
 //
@@ -90,7 +90,7 @@ const (
 	prefixSize = 40
 	chainSize  = 32
 
-	// Unchained is the lowest type of records that are not part of the chain.
+	// Unchained is the lowest type of records outside of the chain.
 	Unchained = 128
 
 	// Base is the type of records in the base section.
@@ -301,11 +301,11 @@ func (e *VersionError) Error() string {
 }
 
 // lockMeta is the content of the lock file: the current or last lock holder, and the
-// durable end of the log, which reveals a log that went back to an earlier state. The lock
-// file is not synced. It describes only data on stable storage, so after a crash it may be
-// outdated or missing, but never ahead of the log. It has a checksum, because after a crash
-// the file may be a mixture of two versions with a wrong number, and the log would be
-// refused because of changes that never existed.
+// durable end of the log, which reveals whether the log went back to an earlier state. The
+// lock file is not synced. It describes only data on stable storage. After a crash it may
+// be outdated or missing, but it is never ahead of the log. It has a checksum, because a
+// crash may leave a mixture of two versions with a wrong number. Without the checksum, the
+// log would be refused for lacking changes that never existed.
 type lockMeta struct {
 	Holder
 	ID       string `json:"id,omitempty"`       // identity of the log in hex
@@ -314,12 +314,12 @@ type lockMeta struct {
 	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the encoded ID, Durable and Unsynced
 }
 
-// lockMetaSize is the size of the lock file in bytes. It is padded with spaces, so that one
-// write replaces the whole content.
+// lockMetaSize is the size of the lock file in bytes. It is padded with spaces, so that a
+// single write replaces the whole content.
 const lockMetaSize = 256
 
 // encode appends the metadata of this process to b as JSON with lockMetaSize bytes. It does
-// not use package json, because it is called for every change.
+// not use package json, because it is called for every change and must be fast.
 func (n *lockMeta) encode(b []byte) []byte {
 	b = append(b, me()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)

@@ -12,11 +12,11 @@ import (
 )
 
 // guessHeader reconstructs a damaged header. The checksum of each record depends on the
-// log's identity. Possible identities are that of the header with at most one wrong bit,
-// and that in the lock file (noted). One of them is right if a record's checksum confirms
-// it. If two records agree on an unknown identity, the returned header has the zero
-// identity. Otherwise the error is ErrMagic. Each byte of the file is read only a few
-// times, even if the lengths in the records are wrong.
+// log's identity. Possible identities are the header's identity with at most one wrong
+// bit, and the identity in the lock file (noted). An identity is right if it makes a
+// record's checksum correct. If two records agree on an unknown identity, the returned
+// header has the zero identity. Otherwise the error is ErrMagic. Each byte of the file is
+// read only a few times, even if the lengths in the records are wrong.
 func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
@@ -58,7 +58,8 @@ func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32
 	return h, seed, err
 }
 
-// guessReads is how many times each byte of a file is read on average at most.
+// guessReads is the maximum of the average number of times that a byte of the
+// file is read.
 const guessReads = 4
 
 // seedAt returns the checksum seed for which there is a valid record at offset, and the
@@ -98,8 +99,8 @@ var castagnoliPlace = func() (places [256]byte) {
 	return places
 }()
 
-// eachRecordMark calls fn with each offset, starting at from, where the file has the mark
-// of a record, until fn returns false.
+// eachRecordMark calls fn with each offset from from on at which the file has a record's
+// mark, until fn returns false.
 func eachRecordMark(f io.ReaderAt, from, size int64, fn func(offset int64) bool) error {
 	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
 	for from < size {

@@ -10,10 +10,10 @@ import (
 
 // Jump sets the position to the end of the chained record at this offset, as if all records
 // before it had been read. Damage before it is not detected. The record must have this
-// sequence number and chain, which proves that the history before it is as expected. An
-// offset of 0 means the base of the log. The bytes before synced must be known to be on
-// stable storage. If there is an error (a *[CorruptError] or one of the file system), the
-// position does not change.
+// sequence number and chain, which proves that the history before it is as expected. Offset
+// 0 means the log's base. The bytes before synced must be known to be on stable storage. If
+// it returns an error (a *[CorruptError] or a file system error), the position does not
+// change.
 func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error {
 	wrong := func(offset int64) error {
 		return &CorruptError{
@@ -43,7 +43,8 @@ func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error
 // Synced returns an offset before which everything is on stable storage.
 func (l *Log) Synced() int64 { return l.syncedEnd }
 
-// Reader reads records at ascending offsets with few system calls. It is for one goroutine.
+// Reader reads records at ascending offsets with few system calls. Only one goroutine may
+// use a Reader.
 type Reader struct {
 	log *Log
 	buf []byte

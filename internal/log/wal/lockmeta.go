@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// LockMeta is the content of the lock file of a log. It may be outdated or belong to another
+// LockMeta is the content of a log's lock file. It may be outdated or belong to another
 // file.
 type LockMeta struct {
 	Holder          // the process that holds the lock or held it last
@@ -23,9 +23,9 @@ type LockMeta struct {
 	Unsynced bool   // a sync of the file failed and it could not be replaced
 }
 
-// ReadLockMeta reads the lock file of the log with this name, without locking it. It
-// returns false if the file does not exist or cannot be read. If its checksum is wrong,
-// only the holder is returned.
+// ReadLockMeta reads the lock file of the log with this name, without locking it. ok is
+// false if the file does not exist or cannot be read. If its checksum is wrong, only
+// the holder is returned.
 func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	l := Log{fs: fsys, name: name}
 	var n lockMeta
@@ -45,7 +45,8 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
 }
 
-// notedID returns the identity in the lock file, or nil if there is none.
+// notedID returns the identity in the lock file, or nil if the file does not
+// contain it.
 func notedID(fsys vfs.FS, name string) []byte {
 	meta, _ := ReadLockMeta(fsys, name)
 	id, err := hex.DecodeString(meta.ID)
@@ -102,14 +103,14 @@ func (l *Log) writeMeta() error {
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
 	if l.metaShared && !meta.Unsynced {
-		meta.ID = "" // the log of the other name may be shorter
+		meta.ID = "" // the log with the other name may be shorter
 	}
 	_, err := l.metaFile.WriteAt(meta.encode(l.metaWritten[:0]), 0)
 	return err
 }
 
-// recordDurable records the durable end of the log for the next write of the lock file.
-// Only the lock holder may change the metadata, while readers may change other fields.
+// recordDurable notes the log's durable end for the next write of the lock file. Only
+// the lock holder may change the metadata, while readers may change other fields.
 func (l *Log) recordDurable() {
 	l.recorded = lockMeta{ID: l.id(), Durable: l.durable}
 	if l.meta.ID != l.recorded.ID {
@@ -118,7 +119,7 @@ func (l *Log) recordDurable() {
 	l.meta.Durable = max(l.meta.Durable, l.recorded.Durable)
 }
 
-// id returns the identity of the file in hex, or "" if there is no file.
+// id returns the file's identity in hex, or "" if the log has no file.
 func (l *Log) id() string {
 	if l.file == nil {
 		return ""

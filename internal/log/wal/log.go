@@ -45,7 +45,7 @@ type Log struct {
 	step  int64 // free space is a multiple of this
 	spare int64 // free space for urgent appends only
 
-	file   vfs.File    // nil if there is no file
+	file   vfs.File    // nil if the log has no file
 	info   fs.FileInfo // identity of file
 	header Header
 	seed   uint32
@@ -59,7 +59,7 @@ type Log struct {
 	strange   atomic.Bool  // the last Poll found other bytes before the position than were read there
 	free      atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
 	checked   bool         // the bytes after end are zeros or were written by this log
-	wroteLast bool         // the last record was written by this log and has no seal
+	wroteLast bool         // the last record was written by this log and is not followed by a seal
 
 	buf  []byte // memory for the next append
 	gaps []Gap  // damaged bytes that did not contain a change
@@ -84,7 +84,7 @@ func newLog(fsys vfs.FS, name string, o Options) *Log {
 	return l
 }
 
-// adopt makes f the file of the log and sets the position to the end of its header.
+// adopt makes f the log's file and sets the position to the end of the header.
 func (l *Log) adopt(f vfs.File) error {
 	fi, err := f.Stat()
 	var h Header
@@ -172,14 +172,15 @@ func (l *Log) Poll() (pollResult, error) {
 	return l.Place()
 }
 
-// MayBeOverwritten reports whether the last Poll found other bytes before the position than
-// those that were read or written there. A program such as cp has then written into the same
-// file, unless the last record was one that its writer took back. The caller takes the lock,
-// under which no writer takes records back, and reads the file again from its start.
+// MayBeOverwritten reports whether the last Poll found different bytes before the position
+// than this log had read or written there. This means that a program such as cp has written
+// into the file, or that a writer has taken back its last record. The caller should acquire
+// the lock, under which no writer takes records back, and read the file again from its
+// start.
 func (l *Log) MayBeOverwritten() bool { return l.strange.Load() }
 
-// bytesBefore returns the bytes that the file has before the position: the chain of the last
-// record, or the end of the header.
+// bytesBefore returns the bytes that the file should have before the position: the last
+// record's chain, or the end of the header.
 func (l *Log) bytesBefore() [chainSize]byte {
 	if l.end > HeaderSize {
 		return l.chain
@@ -254,7 +255,7 @@ func (l *Log) Size() int64 {
 // the chain.
 type Gap struct {
 	From, To int64 // offsets
-	TornSeal bool  // the gap is the rest of a seal after a crash, which is not damage because seals are not synced
+	TornSeal bool  // the gap is the rest of a seal after a crash (this is not damage, because seals are not synced)
 }
 
 // Gaps returns the gaps that Read skipped.
@@ -266,9 +267,9 @@ const (
 	minStep = 64 << 10
 	maxStep = 1 << 20
 
-	// zeros is the number of bytes that one call writes to extend the free space. With
-	// calls of 1 MiB, which Linux keeps as one unit in its page cache, an append takes 1.15
-	// times as long.
+	// zeros is the number of bytes that a single call writes to extend the free space.
+	// Calls of 1 MiB, which Linux keeps as a unit in its page cache, would make an append
+	// take 1.15 times as long.
 	zeros = 16 << 10
 
 	// reserve is the free space for urgent appends only, so that entries can be removed

@@ -79,7 +79,8 @@ func (l *Log) Close() error {
 }
 
 // Seal marks the last record as durable, so that later damage to it can be distinguished
-// from a torn tail. It is not synced and may fail, because nothing depends on it.
+// from a torn tail. The seal is not synced, and errors are ignored, because nothing
+// depends on it.
 func (l *Log) Seal() {
 	if !l.wroteLast || l.failed != nil || l.lock == nil {
 		return
@@ -91,7 +92,8 @@ func (l *Log) Seal() {
 	if news, err := l.Poll(); err != nil || news != Same {
 		return
 	}
-	// A program that made only one change has not recorded it in the lock file yet.
+	// a program that made only a single change has not recorded it in the lock file
+	// yet
 	l.readMeta()
 	l.recordDurable()
 	_ = l.writeMeta()

@@ -21,8 +21,9 @@ const (
 // chunks are buffers of firstChunk bytes with arbitrary content.
 var chunks = sync.Pool{New: func() any { return new([firstChunk]byte) }}
 
-// rereads is the number of attempts to read an invalid record before it counts as damaged.
-// Another process may be writing it, and its pages may become visible in any order.
+// rereads is the number of attempts to read an invalid record before it is considered
+// damaged. Another process may still be writing the record, and its pages may become
+// visible in any order.
 const rereads = 3
 
 // Read calls fn for each record after the position and moves the position. A record's body
@@ -67,11 +68,12 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	return nil
 }
 
-// read is one pass of Read. At an invalid record it returns a *damage.
+// read is a single pass of Read. At an invalid record it returns a *damage.
 func (l *Log) read(fn func(r *Record) error) error {
 	first := chunks.Get().(*[firstChunk]byte)
 	defer chunks.Put(first)
-	// With one byte more than the file has, the first read already reports the end.
+	// request a byte more than the file has, so that the first read already reports
+	// the end
 	want := min(max(l.Size()-l.end, 0)+1, firstChunk)
 	if l.checked {
 		want = min(want, pageChunk)
@@ -87,7 +89,7 @@ func (l *Log) read(fn func(r *Record) error) error {
 		switch {
 		case want <= cap(buf):
 		case want <= firstChunk:
-			buf = first[:len(buf)] // the bytes stay where they are
+			buf = first[:len(buf)] // keep the bytes in place
 		default:
 			size := max(want, int(min(l.Size()-off+1, readChunk)))
 			buf = append(make([]byte, 0, size), buf...)
@@ -163,7 +165,8 @@ func (d *damage) Is(target error) bool {
 	return ok && t.reason == d.reason
 }
 
-// checkFollows returns a *damage if a record does not follow the previous one.
+// checkFollows returns a *damage if a record does not continue the previous
+// record's chain.
 func (l *Log) checkFollows(r *Record) error {
 	want := l.seq + 1
 	if r.Type >= Unchained {
@@ -189,10 +192,10 @@ func (l *Log) advance(r *Record) {
 	l.wroteLast = false
 }
 
-// findAfterDamage examines the bytes after an invalid record. It returns the offset of a record that
-// links to the last valid one, if no chained record is missing. If a later record shows
-// that records were lost, it returns their sequence numbers. If it returns neither, the
-// bytes are a torn tail.
+// findAfterDamage examines the bytes after an invalid record. next is the offset of a record that
+// links to the last valid record, if no chained record is missing in between. If a later record
+// shows that records were lost, lost has their sequence numbers. If it returns neither, the bytes
+// are a torn tail.
 func (l *Log) findAfterDamage(from int64) (next int64, lost []uint64, err error) {
 	err = l.scan(from+1, func(r *Record) bool {
 		if l.links(r) {
@@ -210,8 +213,9 @@ func (l *Log) findAfterDamage(from int64) (next int64, lost []uint64, err error)
 	return next, lost, err
 }
 
-// isTornSeal reports whether the bytes of a gap are the rest of a seal after a crash: its
-// first bytes followed by zeros, or zeros up to a disk sector followed by its last bytes.
+// isTornSeal reports whether the bytes in a gap are what a crash may leave of a seal.
+// These are either its first bytes followed by zeros, or zeros up to a disk sector
+// followed by its last bytes.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != Overhead {
 		return false, nil
@@ -253,7 +257,7 @@ func (l *Log) links(r *Record) bool {
 // record's body is only valid during the call.
 func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
-	var room []byte // memory for one record
+	var room []byte // memory for a record
 	return eachRecordMark(l.file, from, size, func(offset int64) bool {
 		r, more, bad, err := l.at(offset, size, room)
 		room = more
@@ -273,17 +277,17 @@ func (l *Log) At(offset int64) (Record, error) {
 	return r, err
 }
 
-// BodyAt reads bytes of the body of the record at offset, starting at bodyOffset of the
-// body. It does not verify the checksum.
+// BodyAt reads bytes from the body of the record at offset, starting at bodyOffset in
+// the body. It does not verify the checksum.
 func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
 	_, err := l.file.ReadAt(b, offset+prefixSize+bodyOffset)
 	return err
 }
 
-// at returns the record at this offset of the file, or in bad the reason why there is none.
-// size is the size of the file. room is memory for the record, which includes its body, and
-// is returned for the next call. Lengths are not trusted: at most the size of the file is
-// allocated.
+// at returns the record at this file offset, or in bad the reason why no valid record is
+// there. size is the file's size. room is memory for the record and its body, and more is
+// the memory to pass to the next call. Lengths in the file are not trusted, so at never
+// allocates more than the file's size.
 func (l *Log) at(offset, size int64, room []byte) (r Record, more []byte, bad, err error) {
 	want := int64(4 << 10)
 	for {

@@ -1,4 +1,4 @@
-// This file rewrites the log: a new file replaces it by one rename.
+// This file rewrites the log by renaming a new file over it.
 
 package wal
 
@@ -193,9 +193,9 @@ func (l *Log) Replace(w *Rewriter) error {
 
 // swap writes a new file with this header and the records that fill adds, makes it durable,
 // and renames it over the log. It does not change the position, so the caller must ensure
-// that the same records are before it.
+// that the new file has the same records before the position.
 func (l *Log) swap(h *Header, keep string, fill func(w *Rewriter) error) error {
-	if l.lock != nil { // without a lock (for a copy), no other files may be removed
+	if l.lock != nil { // without a lock (for a copy), do not remove other files
 		l.sweep(keep)
 	}
 	w, err := l.rewriter(*h)
@@ -260,11 +260,12 @@ func (l *Log) replace(w *Rewriter) error {
 	return nil
 }
 
-// recordIntent records in the lock file, before a new file with this header is renamed into
-// place, that its name may not be durable. The next writer that reads this creates another
-// new file. So no process appends to a file whose rename a crash may undo, even if this
-// process is killed before it syncs the directory, or cannot record that the sync failed.
-// said writes the metadata after the sync. Until then, the metadata in memory is unchanged.
+// recordIntent records in the lock file, before the rename of a new file with this header,
+// that the file's name may not be durable. The next writer that reads this creates another
+// new file. As a result, no process appends to a file whose rename a crash may undo, even
+// if this process is killed before it syncs the directory, or cannot record that the sync
+// failed. said writes the metadata after the sync. Until then, the metadata in memory is
+// unchanged.
 func (l *Log) recordIntent(h *Header) (said func(), err error) {
 	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
@@ -333,9 +334,9 @@ func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error 
 }
 
 // leaveSharedFile copies the log into a new file if its file has a second name, such as the
-// hard link of a backup program. Who writes under the other name locks another lock file, so
-// that two writers would overwrite each other's records; and a copy that was made by a link
-// must not change.
+// hard link of a backup program. A program that writes under the other name locks another
+// lock file, so two writers would overwrite each other's records. Also, a copy made by a
+// link must not change.
 func (l *Log) leaveSharedFile() error {
 	info, err := l.file.Stat()
 	if err != nil || !vfs.HasSecondName(info) {
@@ -373,9 +374,9 @@ func (l *Log) openNew() (vfs.File, string, error) {
 	}
 }
 
-// verifyLockMeta compares the log, which was read to its end, with the metadata that its
-// last writer stored in the lock file. It returns an error if durable records are missing.
-// keep is the name of a new file that must not be removed.
+// verifyLockMeta compares the log, which was read to its end, with the lock file's
+// metadata, which the last writer stored. It returns an error if durable records are
+// missing. keep is the name of a new file that verifyLockMeta must not remove.
 func (l *Log) verifyLockMeta(keep string) error {
 	if l.meta.ID != l.id() {
 		return nil
@@ -385,7 +386,7 @@ func (l *Log) verifyLockMeta(keep string) error {
 	}
 	if l.meta.Unsynced {
 		// Another process could not make the end of this file durable, and a sync by this
-		// process would not either. So write a new file.
+		// process might not either. Therefore write a new file.
 		if _, err := l.keepTail(); err != nil {
 			return err
 		}

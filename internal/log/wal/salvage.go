@@ -19,9 +19,9 @@ type Salvaged struct {
 	Bytes   int64      // size of the file without free space
 }
 
-// Salvage calls fn for every valid record of the file in order of offsets, regardless of
-// damage in between, with the damage found so far. A record's body is only valid during the
-// call. The file is not changed.
+// Salvage calls fn for every valid record in the file, ordered by offset, with the damage
+// found so far. It continues after damage. A record's body is only valid during the call.
+// The file is not changed.
 func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record) error) (Salvaged, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {

@@ -39,9 +39,9 @@ func (l *Log) truncateTornTail() error {
 	return nil
 }
 
-// keepTail copies the bytes after the last record to a file in LostDir, durably, and
-// reports whether there were any. It must be called before they are cut off or left out of
-// a new file.
+// keepTail durably copies the bytes after the last record to a file in LostDir. torn is
+// false if no such bytes exist. Call it before the bytes are cut off or left out of a new
+// file.
 func (l *Log) keepTail() (torn bool, err error) {
 	if l.checked {
 		if l.free.Load() == l.end {
@@ -76,8 +76,8 @@ func (l *Log) keepTail() (torn bool, err error) {
 // LostDir returns the directory next to the log for torn tails that were cut off.
 func (l *Log) LostDir() string { return l.name + ".lost" }
 
-// tail returns the bytes after the position up to the last byte that is not zero, at most
-// MaxBody+Overhead of them.
+// tail returns the bytes after the position up to the last byte that is not zero, but at
+// most MaxBody+Overhead bytes.
 func (l *Log) tail() ([]byte, error) {
 	size := l.Size()
 	if size <= l.end {
@@ -103,8 +103,8 @@ func (l *Log) tail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// Torn returns the number of bytes after the position that are not a record. An interrupted
-// write left them, and the next append removes them.
+// Torn returns the number of bytes after the position that are not a record. They are left
+// by an interrupted write, and the next append removes them.
 func (l *Log) Torn() (int, error) {
 	if l.file == nil {
 		return 0, nil

@@ -12,7 +12,7 @@ import (
 // Field is a field of a message.
 type Field struct {
 	Num   int
-	Bytes bool   // length-delimited; otherwise a varint
+	Bytes bool   // length-delimited (otherwise a varint)
 	Val   uint64 // value of a varint
 	Str   string // value of a length-delimited field
 	Raw   string // encoded field with its tag
@@ -76,8 +76,9 @@ func Pair(s string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachPart calls fn with the start of each field, the start of its value and its end. num
-// is 0 for the rest of the body, if it starts with a field that is not length-delimited.
+// EachPart calls fn with three offsets for each field: the field's start, its value's
+// start, and its end. num is 0 for the rest of the body, if this rest starts with a field
+// that is not length-delimited.
 func EachPart(body []byte, fn func(num, from, at, end int) error) error {
 	for from := 0; from < len(body); {
 		tag, n := binary.Uvarint(body[from:])

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The beginnings of keys: a public key of age, a secret key of age, and a key of ssh.
+// Prefixes of keys: of a public age key, a secret age key, and an ssh key.
 const (
 	publicStart = "age1"
 	secretStart = "AGE-SECRET-KEY-"
@@ -27,14 +27,14 @@ func IsKey(s string) bool {
 	return strings.HasPrefix(s, publicStart) || strings.HasPrefix(s, secretStart) || strings.HasPrefix(s, sshStart)
 }
 
-// maxKeys is the maximum size, in bytes, of a file of keys.
+// maxKeys is the maximum size of a key file, in bytes.
 const maxKeys = 1 << 20
 
 // Keys specify the keys of a backup.
-type Keys struct { // public keys, or files with one public key per line, in the format of age -R
-	To         []string // file of secret keys, in the format of age-keygen ("" for none)
-	Identity   string   // file that contains a passphrase ("" for none)
-	Passphrase string   // file that holds a passphrase ("" for none)
+type Keys struct { // Keys are the keys for encrypting or decrypting a backup.
+	To         []string // public keys, or files with a public key on each line, in the format of age -R
+	Identity   string   // file with secret keys, in the format of age-keygen (may be empty)
+	Passphrase string   // file that contains a passphrase (may be empty)
 }
 
 // Encrypts reports whether the keys can encrypt.

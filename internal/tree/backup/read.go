@@ -26,7 +26,7 @@ var (
 	ErrKey       = errors.New("none of the keys opens it")
 )
 
-// magic is the beginning of a file in the format of age.
+// magic is the beginning of a file in age's format.
 const magic = "age-encryption.org/"
 
 // IsEncrypted reports whether a file that starts with head is in the format of age.

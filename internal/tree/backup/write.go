@@ -1,4 +1,4 @@
-// Package backup writes an encrypted copy of a store to a file in the format of age
+// Package backup writes an encrypted copy of a store to a file in age's format
 // (age-encryption.org/v1), and restores encrypted and plain copies. The copy is encrypted while the
 // store is read, so its plain text is never written to the disk.
 package backup
@@ -29,9 +29,9 @@ type Written struct {
 // complete backup, synced to disk, or is unchanged. If the file exists and replace is false, the
 // error matches [fs.ErrExist].
 //
-// Write checks the store before it copies it. Then it reads the file again and compares it with
-// what was written. If k can decrypt the file, Write also decrypts it and compares the content with
-// the store.
+// Write checks the store before copying it. Afterwards it reads the file again and compares the
+// file with the written bytes. If k can decrypt the file, Write also decrypts it and compares the
+// content with the store.
 func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bool) (out Written, err error) {
 	to, err := k.recipients()
 	if err != nil {

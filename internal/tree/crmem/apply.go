@@ -1,6 +1,6 @@
 // This file implements changes. A change is staged on top of the state, and the whole file is
 // written. Only then the change becomes visible and Apply returns. Goroutines that write at the
-// same time share one write of the file.
+// same time share a single write of the file.
 
 package crmem
 
@@ -52,7 +52,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change has no number.
+// Commit implements [oxbow.Committer]. The change does not have a number.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if len(ops) == 0 {
 		return oxbow.Change{}, s.Refresh(ctx)
@@ -80,8 +80,8 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 	return s.commit(&commitRequest{ctx: ctx, done: make(chan struct{})})
 }
 
-// commit waits until a request is committed. One goroutine becomes the writer and commits all
-// waiting requests.
+// commit waits until a request is committed. One of the waiting goroutines becomes the writer
+// and commits all waiting requests.
 func (s *Store) commit(r *commitRequest) error {
 	if err := s.ready(r.ctx); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *Store) commit(r *commitRequest) error {
 
 	err := s.withLock(r.ctx, func() error { return s.commitAll(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
-		// Only this caller has given up, so the other requests are still committed.
+		// only this caller has given up, so commit the other requests anyway
 		r.finish(r.ctx.Err())
 		s.queued.Lock()
 		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).isFinished), s.queue...)
@@ -151,7 +151,7 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 }
 
 // syncParents creates the parent directories of the file and syncs them. It also syncs existing
-// directories, once, because another process may have created them without having synced them yet.
+// directories, once, because another process may have created them without a sync.
 func (s *Store) syncParents() error {
 	dir := path.Dir(s.name)
 	if s.cleaned || dir == "." {
@@ -178,7 +178,7 @@ var errRaced = errors.New("was written by another program meanwhile")
 const raceTries = 20
 
 // commitAll stages the requests, writes the file, and makes the changes visible. If a request
-// fails, the others are still committed.
+// fails, the remaining requests are still committed.
 func (s *Store) commitAll(batch []*commitRequest) error {
 	for range raceTries {
 		if err := s.catchUp(); err != nil {
@@ -234,8 +234,9 @@ func (g *batch) stageRequest(r *commitRequest) error {
 }
 
 // catchUp updates the state from the file. The lock must be held. If another program wrote the
-// file, its checksum is compared with that of the last read, because a program that overwrites a
-// file in place without changing its length may do so within one tick of the file's clock.
+// file, its checksum is compared with the last read. Comparing times is not enough, because a
+// program that overwrites a file in place may do so within a tick of the file's clock and
+// without changing its length.
 func (s *Store) catchUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,8 +255,8 @@ func (s *Store) catchUp() error {
 	return s.read()
 }
 
-// chunk is the number of bytes that are encoded before they are written. It is small enough for the
-// data to stay in the processor's cache until the system has copied it.
+// chunk is the number of bytes that are encoded before they are written. It is small enough that
+// the data stays in the processor's cache until the system has copied it.
 const chunk = 128 << 10
 
 // flush writes the whole file with the staged changes. After the file was synced, the staged
@@ -303,7 +304,8 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 		}
 	}
 	renamed = true
-	// Other programs see the new file from now on, so this store must show it, too.
+	// other programs see the new file from now on, so this store must show it as
+	// well
 	err = s.fs.SyncDir(path.Dir(s.name))
 	s.publish(g, order, img)
 	if err != nil {
@@ -378,8 +380,8 @@ func (s *Store) publish(g *batch, order []*record, img image) {
 	s.seen, s.broken = img, nil
 	next := &state{names: g.base.names, order: order, nextID: g.nextID}
 	if s.st != g.base {
-		// Just before the file was replaced, a program that does not use the lock wrote a different
-		// one, and a reader has read it.
+		// just before the file was replaced, a program that ignores the lock wrote a different
+		// file, and a reader has read that file
 		next.names = make(map[string]*record, len(order))
 		for _, r := range order {
 			next.names[r.Name] = r
@@ -422,7 +424,7 @@ func (s *Store) removeTemps() {
 	}
 }
 
-// tempNames returns the names of temporary files of this package next to the store.
+// tempNames returns the names of this package's temporary files next to the store.
 func (s *Store) tempNames() []string {
 	es, err := s.fs.ReadDir(path.Dir(s.name))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Check implements [oxbow.Checker]. Because the format has no checksum, it cannot detect changed
-// bytes that are still valid.
+// Check implements [oxbow.Checker]. It cannot detect changed bytes that are still valid, because
+// the format has no checksum.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	rep := oxbow.CheckReport{Path: s.path}
 	// If another process writes the file between reading the state and the file, they cannot be

@@ -1,13 +1,13 @@
 // This file contains the package documentation and the specification of the format.
 
-// Package crmem stores a memory in one file in the format CRMEM v1, exactly as specified in
+// Package crmem stores a memory in a single file in the format CRMEM v1, exactly as specified in
 // crabtalk's RFC 0150, so that crabtalk and oxbow can use the same file alternately. [Open] returns
-// an [oxbow.Store]. [Import] also reads the other layouts that start with the same bytes.
+// an [oxbow.Store]. [Import] also reads other layouts that start with the same bytes.
 //
 // # The format
 //
 // All integers are little-endian. A string is the number of its bytes as u32, followed by the
-// bytes, which are UTF-8. There are no sections, padding, checksums or indexes.
+// bytes, which are UTF-8. The format does not use sections, padding, checksums or indexes.
 //
 //	offset  size
 //	     0     6  "CRMEM" and a zero byte
@@ -38,22 +38,22 @@
 // different, if the file ends too early, if a string is not UTF-8, or if a kind is unknown. This
 // package also refuses data that rewriting the file would lose silently: reserved bytes that are
 // not zero, bytes after the last entry, and two entries with the same ID or name. It accepts
-// entries in any order, and a next ID that is too low, which it corrects, because this loses
-// nothing. Counts and lengths are checked against the number of remaining bytes before memory is
-// allocated: decoding uses at most 16 times the size of the input plus 1 MiB.
+// entries in any order. It also accepts a next ID that is too low and corrects it, because this
+// loses nothing. Counts and lengths are checked against the number of remaining bytes before memory
+// is allocated. Decoding uses at most 16 times the size of the input plus 1 MiB.
 //
 // # Writing
 //
-// Every change writes the whole file: it writes a temporary file next to it, syncs it, renames it
-// to the final name, and syncs the directory. A change that could not be synced does not become
-// visible: after an error, the store returns the previous entries. Processes that write are
-// serialized by a lock on a file next to the store (its name plus .lock), and they read the changes
-// of other processes before they write. Crabtalk does not use a lock. To detect its changes, the
+// Every change writes the whole file. It writes a temporary file next to the old file, syncs it,
+// renames it to the final name, and syncs the directory. A change that could not be synced does not
+// become visible. After the error, the store returns the previous entries. Writing processes are
+// serialized by a lock on a file next to the store (its name plus .lock). They read other
+// processes' changes before they write. Crabtalk does not use a lock. To detect its changes, the
 // file is checked again just before the rename.
 //
 // The format can store notes and archives with name, content, aliases and a date in seconds. It
 // cannot store labels, other kinds, sources and a history. Labels and other kinds are refused with
 // an error that matches [oxbow.ErrUnsupported]. The source of an entry is not stored. An entry's
-// Version is computed from its bytes, so it is the same for every reader. Updated is equal to
+// Version is computed from its bytes, so every reader gets the same Version. Updated is equal to
 // Created.
 package crmem

@@ -1,4 +1,4 @@
-// This file converts between entries of the library and records of the format.
+// This file converts between the library's entries and the format's records.
 
 package crmem
 
@@ -79,8 +79,8 @@ func (g *batch) recordNamed(name string) *record {
 	return g.base.names[name]
 }
 
-// nameOwner returns the name of the record that has the word as its name, or otherwise of the oldest
-// record that has it as an alias. The record named but is ignored.
+// nameOwner returns the record whose name is the word. If none exists, it returns the oldest record
+// that has the word as an alias. The record named but is ignored.
 func (g *batch) nameOwner(word, but string) (name string, ok bool) {
 	if word != but && g.recordNamed(word) != nil {
 		return word, true
@@ -105,7 +105,7 @@ func (g *batch) set(name string, r *record) {
 	g.staged[name] = r
 }
 
-// apply stages all ops or none of them, and returns the entry after each op.
+// apply stages either all ops or none, and returns the entry after each op.
 func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 	g.undo = g.undo[:0]
 	id := g.nextID
@@ -127,7 +127,7 @@ func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 	return written, nil
 }
 
-// stageOp stages one op. The caller has validated it; see check.
+// stageOp stages a single op. The caller has validated the op (see check).
 func (g *batch) stageOp(op oxbow.Op) error {
 	name := op.Target()
 	old := g.recordNamed(name)

@@ -47,14 +47,14 @@ type record struct {
 // ErrBadFormat is matched by every [*FormatError].
 var ErrBadFormat = errors.New("bad memory file format")
 
-// FormatError is returned if a file is not valid CRMEM v1. It matches [ErrBadFormat], and one of
-// these: [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if it has a
-// different layout or version, and [oxbow.ErrCorrupt] if it is damaged.
+// FormatError is returned if a file is not valid CRMEM v1. It matches [ErrBadFormat] and one
+// more error. That is [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion]
+// if it has a different layout or version, and [oxbow.ErrCorrupt] if it is damaged.
 type FormatError struct {
 	Path   string // "" if the data was not read from a file
-	Offset int64  // offset of the error, -1 if there is none
+	Offset int64  // offset of the error, or -1 if unknown
 	Reason string
-	Hint   string // what the user can do (optional)
+	Hint   string // advice for the user (may be empty)
 	class  error
 }
 
@@ -80,7 +80,7 @@ func corrupt(offset int, reason string) *FormatError {
 }
 
 // decode decodes a file in the format CRMEM v1. It also returns the entries by name. The result
-// does not share memory with data. All errors are [*FormatError]; the package comment describes
+// does not share memory with data. All errors are [*FormatError]. The package comment describes
 // which files are refused.
 func decode(data []byte) (*memoryFile, map[string]*record, error) {
 	d, err := parse(data, kindArch)
@@ -280,11 +280,11 @@ func appendString(b []byte, s string) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// entrySum computes the version of an entry from its bytes in the file. The format has no version
-// numbers, but a writer must be able to specify the version that it has read. The result is between
-// 1 and 2^53-1, so that JSON implementations in other languages can represent it exactly. Two
-// 32-bit checksums are used because processors compute them fastest. The bytes include the ID and
-// the date, so that an entry that was removed and added again has a different version.
+// entrySum computes the version of an entry from its bytes in the file. The format does not store
+// versions, but a writer must be able to specify the version that it has read. The result is
+// between 1 and 2^53-1, so that JSON implementations in other languages can represent it exactly.
+// Two 32-bit checksums are used because processors compute them fastest. The bytes include the ID
+// and the date, so that an entry that was removed and added again has a different version.
 func entrySum(record []byte) uint64 {
 	v := uint64(crc32.Checksum(record, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(record))
 	return max(v&(1<<53-1), 1)

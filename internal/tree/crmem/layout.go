@@ -1,5 +1,5 @@
-// This file distinguishes the layouts that start with the same bytes as CRMEM v1, and reads all of
-// them.
+// This file distinguishes the layouts that start with the same bytes as CRMEM v1, and reads each
+// of them.
 
 package crmem
 
@@ -41,9 +41,9 @@ var layoutNames = [...]string{
 // String describes the layout in words.
 func (l Layout) String() string { return layoutNames[l] }
 
-// recognise determines the layout of a whole file. Because the layouts have the same first 16
-// bytes, it examines the structure: in CRMEM, the entries must end at the end of the file; in a
-// crabdb, the index and the records after the header must be consistent.
+// recognise determines the layout of a whole file. The layouts share the first 16 bytes, so it
+// examines the structure. In CRMEM, the entries must end at the end of the file. In a crabdb,
+// the index and the records after the header must be consistent.
 func recognise(data []byte) Layout {
 	if checkHeader(data) != nil {
 		return layoutUnknown
@@ -72,23 +72,23 @@ func recognise(data []byte) Layout {
 // topicLabel marks an entry that was a topic, the third kind of a later crabtalk.
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
-// Imported is the content of a file in one of the layouts.
+// Imported is the content of a file in any of the layouts.
 type Imported struct {
 	Layout Layout
 
 	// Entries have Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or,
-	// in a crabdb, by key. Topics are notes with topicLabel. Names are those in the file and are
-	// unique; other stores may not accept some of them.
+	// in a crabdb, by key. Topics are notes with topicLabel. Names are unique and as in the
+	// file, so other stores may reject some.
 	Entries []oxbow.Entry
 
 	// Warnings describe data that was left out or changed.
 	Warnings []string
 }
 
-// Import reads the entries of a file in any layout except the ambiguous one. Unlike [Open], it
+// Import reads the entries from a file in any layout except the ambiguous one. Unlike [Open], it
 // accepts bytes after the last entry, reserved bytes, and repeated IDs and names, and returns
-// warnings about the bytes and the names. Of entries with the same name, the last in the file keeps
-// the name, and the others get a number. Errors are [*FormatError].
+// warnings about the bytes and the names. If several entries have the same name, the last entry in
+// the file keeps the name, and the others get a number. Errors are [*FormatError].
 func Import(data []byte) (Imported, error) {
 	if err := checkHeader(data); err != nil {
 		return Imported{}, err
@@ -148,10 +148,10 @@ func (in *Imported) warn(format string, args ...any) {
 //	    32        records and, among them, indexes that are out of date
 //
 // A record consists of a byte that is 0 for put and 1 for delete, a byte for the column, the key
-// and the value. Key and value are preceded by their length as u32. An index consists of the number
-// of its keys as u32, and for each key the column, the key and the offset of its record as u64. The
-// records after the index, or after the header if there is no index, are replayed. An incomplete
-// record at the end of the file is ignored.
+// and the value. Key and value are preceded by their length as u32. An index consists of its number
+// of keys as u32, and for each key the column, the key and its record's offset as u64. The records
+// after the index are replayed. In a file without an index, the records after the header are
+// replayed. An incomplete record at the end of the file is ignored.
 //
 // The memory is in column 2. A key is REALM/memory/NAME, its value a JSON object with name, kind,
 // content, aliases and created_at.
@@ -198,7 +198,8 @@ func crabAt(data []byte, offset int) (crabRecord, error) {
 }
 
 // crabIndex reads the index to which the header refers, and returns the offset at which replaying
-// starts. If there is no index, keys is nil and ok is true. ok is false if the index is invalid.
+// starts. If the file has no index, keys is nil and ok is true. ok is false if the index is
+// invalid.
 func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 	if len(data) < crabStart {
 		return nil, 0, false

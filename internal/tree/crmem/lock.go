@@ -1,4 +1,5 @@
-// This file implements the lock between processes: there is one writer at a time.
+// This file implements the lock between processes, which allows one writer at a
+// time.
 
 package crmem
 
@@ -26,8 +27,8 @@ type holder struct {
 	Since   time.Time `json:"since"`
 }
 
-// holderSize is the padded size of the lock file's content in bytes, so that one write replaces all
-// of it.
+// holderSize is the padded size of the lock file's content in bytes. With padding, a single write
+// replaces the whole content.
 const holderSize = 192
 
 func (s *Store) lockName() string { return s.name + ".lock" }

@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store is a memory in one file in the format CRMEM v1. It implements [oxbow.Store],
+// Store is a memory in a single file in the format CRMEM v1. It implements [oxbow.Store],
 // [oxbow.Watcher], [oxbow.Checker] and [oxbow.Counter]. It is safe for concurrent use. Several
 // processes may open the same file.
 //
@@ -39,14 +39,14 @@ type Store struct {
 	writer  chan struct{}    // held by the goroutine that commits all requests
 	queued  sync.Mutex       // guards queue
 	queue   []*commitRequest // requests that wait to be committed
-	lock    vfs.Lock         // nil until the first change; used by the writer
+	lock    vfs.Lock         // nil until the first change (used by the writer)
 	cleaned bool             // leftover temporary files were removed, and the directories were synced
 	buf     []byte           // reused for writing
 
 	mu     sync.RWMutex // guards all fields below
 	st     *state
 	seen   image // the file from which st was read
-	broken error // error in the file's content (nil if there is none)
+	broken error // error in the file's content, or nil
 	closed bool
 
 	watchers watch.List[oxbow.Event]
@@ -94,7 +94,7 @@ func (m image) close() {
 // change creates the file and its parent directories. Errors match [ErrBadFormat] or the errors of
 // package io/fs.
 //
-// The options FS, Clock, LockWait and ReadOnly have the same meaning as for [oxbow.Open]; other
+// The options FS, Clock, LockWait and ReadOnly have the same meaning as for [oxbow.Open], and other
 // options are ignored. If FS is nil and the path is a symbolic link, Open follows the link, so that
 // writing replaces the target and not the link.
 func Open(file string, o *oxbow.Options) (*Store, error) {
@@ -256,8 +256,8 @@ func (s *Store) fileMissing() error {
 	return nil
 }
 
-// describeError adds the path to an error of the decoder. If the file has one of the other known
-// layouts, it replaces the error's text by a description of the layout.
+// describeError adds the path to an error of the decoder. If the file has another known layout,
+// the error's text is replaced by a description of that layout.
 func (s *Store) describeError(data []byte, err error) error {
 	var f *FormatError
 	if !errors.As(err, &f) {
@@ -317,7 +317,7 @@ func (s *Store) replace(next *state) {
 // Watch implements [oxbow.Watcher].
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]. If the file has not changed, it costs only one Stat.
+// Refresh implements [oxbow.Watcher]. If the file has not changed, this costs only a Stat.
 func (s *Store) Refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -382,7 +382,8 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// Stats implements [oxbow.Counter]. The format has no change numbers.
+// Stats implements [oxbow.Counter]. The result has no change numbers, because
+// the format does not store them.
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	if err := s.Refresh(ctx); err != nil {
 		return oxbow.Stats{}, err

@@ -1,6 +1,6 @@
 // This file finds headings and paragraphs in Markdown. It implements only as much of CommonMark's
-// block structure (https://spec.commonmark.org/0.31.2/) as is needed to avoid mistaking a line of
-// code or of a comment for a heading.
+// block structure (https://spec.commonmark.org/0.31.2/) as is needed to avoid mistaking code or
+// comments for headings.
 
 package exchange
 
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// blockStart is a position where a text may be split: a heading, or the first line of a paragraph
-// or other block that follows a blank line.
+// blockStart is a position where a text may be split. It is a heading, or the first line of a
+// block, such as a paragraph, that follows a blank line.
 type blockStart struct {
-	off   int    // byte offset of the start of the line
+	off   int    // byte offset of the line's start
 	end   int    // for a heading: byte offset after its last line
 	line  int    // line number, from 1
 	level int    // level of the heading, 1 to 6 (0 for a paragraph)
@@ -39,7 +39,7 @@ func blockStarts(text string) iter.Seq[blockStart] {
 
 // scanner is the state of the parser after the lines read so far.
 type scanner struct {
-	fence     string // the opening marker of the current code block ("" outside of code blocks)
+	fence     string // opening marker of the current code block ("" outside of code blocks)
 	comment   bool   // inside of <!-- -->
 	afterText bool   // the previous line was not blank
 	block     block
@@ -47,12 +47,12 @@ type scanner struct {
 	paraLine  int
 }
 
-// block is the type of block that the next line of text would continue.
+// block is the type of block that a next line of text would continue.
 type block uint8
 
 const (
 	noBlock    block = iota // none: the next line starts a new block
-	paraBlock               // a paragraph; a line of = or - after it makes it a heading
+	paraBlock               // a paragraph (a following line of = or - makes it a heading)
 	otherBlock              // a list, a quotation, a table or HTML
 )
 
@@ -99,7 +99,7 @@ func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bo
 func (s *scanner) inside(text string, indented bool) bool {
 	switch {
 	case s.fence != "":
-		// A closing marker is at least as long as the opening marker, and has no text after it.
+		// a closing marker is at least as long as the opening marker, and no text follows it
 		if !indented && strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]) == "" {
 			s.fence = ""
 		}
@@ -111,7 +111,7 @@ func (s *scanner) inside(text string, indented bool) bool {
 	return false
 }
 
-// goOn processes a line that is neither a heading nor code.
+// goOn processes a line that is not a heading or code.
 func (s *scanner) goOn(text string, off, num int) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):
@@ -155,8 +155,8 @@ func parseATX(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// underlineLevel returns the level of the heading that the line makes of the paragraph above it: 1 for a
-// line of =, 2 for a line of -, 0 for other lines.
+// underlineLevel returns the level of the heading if the line underlines a paragraph: 1 for a line
+// of =, 2 for a line of -. It returns 0 for other lines.
 func underlineLevel(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// readChat reads chat logs with one session per line, in the format of LongMemEval and many other
+// readChat reads chat logs with a session on each line, in the format of LongMemEval and many other
 // exports:
 //
 //	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
@@ -25,11 +25,11 @@ import (
 // Lines with a role, {"role":"user","content":"Hello"}, are the turns of a single session. Its name
 // is the name of the file.
 //
-// Each session becomes an archive. Its name is the session's ID, its content consists of the turns:
-// "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only the parts of
-// type text are used. The time of creation is the field date or created, or else the session's date in o.Dates.
-// Otherwise it stays zero, and the store uses the present time. Fields that an archive cannot store
-// are listed in the item's warnings.
+// Each session becomes an archive. Its name is the session's ID, and its content consists of the
+// turns: "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only parts
+// of type text are used. The time of creation is the field date or created, or else the session's
+// date in o.Dates. Otherwise it stays zero, and the store uses the present time. Fields that an
+// archive cannot store are listed in the item's warnings.
 func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
@@ -95,7 +95,7 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 	}
 }
 
-// parseSession sets the item to the session in one line of a chat log.
+// parseSession sets the item to the session in a line of a chat log.
 func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
@@ -165,7 +165,7 @@ func (o object) word(key string) (string, error) {
 	return o.text(key)
 }
 
-// sessionText returns the turns of a session as text, and the names of the fields that it left out.
+// sessionText returns a session's turns as text, and the names of omitted fields.
 func sessionText(raw json.RawMessage) (text string, left []string, err error) {
 	if raw[0] != '[' {
 		return "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
@@ -239,7 +239,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 	return role, said, left, nil
 }
 
-// joinParts joins the texts of a message that consists of parts.
+// joinParts joins the text parts of a message.
 func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 	var texts []string
 	for p := range rawjson.Elements(raw) {
@@ -264,7 +264,7 @@ func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 	return strings.Join(texts, "\n"), left, nil
 }
 
-// readDates reads a questions file of LongMemEval, whose haystacks contain the dates of sessions:
+// readDates reads LongMemEval's questions file, in which haystacks contain the dates of sessions:
 //
 //	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
 //

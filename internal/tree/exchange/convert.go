@@ -14,9 +14,9 @@ import (
 
 // ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
-	// Adapt changes entries that the new store refuses until it accepts them: first, the labels are
-	// removed, except from an entry held back as suspicious ([oxbow.Entry.Suspicious]); then, the
-	// aliases are removed; then, the entry becomes a note. The report lists the losses. If Adapt is
+	// Adapt changes entries that the new store refuses until it accepts them. First the labels are
+	// removed, except from an entry held back as suspicious ([oxbow.Entry.Suspicious]). Then the
+	// aliases are removed. Then the entry becomes a note. The report lists the losses. If Adapt is
 	// false, such entries are only reported as refused.
 	Adapt bool
 	// Progress, if not nil, is called after each batch with the number of entries that were written
@@ -26,7 +26,7 @@ type ConvertOptions struct {
 
 // ConvertReport is the result of [Convert].
 type ConvertReport struct {
-	Entries int       // number of entries written, including the adapted ones
+	Entries int       // number of entries written, including adapted entries
 	Adapted []Adapted // written entries that lost something
 	Refused []Refused // entries that were not written
 }
@@ -34,7 +34,7 @@ type ConvertReport struct {
 // Adapted is an entry that was changed so that the new store accepts it.
 type Adapted struct {
 	Name string   `json:"name"`
-	Lost []string `json:"lost"` // what was removed, such as "labels" or "kind journal"
+	Lost []string `json:"lost"` // data that was removed, such as "labels" or "kind journal"
 }
 
 // Refused is an entry that the new store does not accept.
@@ -44,13 +44,13 @@ type Refused struct {
 	Why  string `json:"why"`
 }
 
-// convertBatch is the maximum number of entries that are written in one change.
+// convertBatch is the maximum number of entries written in a single change.
 const convertBatch = 256
 
-// Convert copies all entries of a store to another, in the order of their IDs. It copies names,
-// kinds, contents, aliases, labels and times of creation, but not the history. The entries get new
-// IDs. Convert returns an error if reading or writing fails. Then the entries before it stay
-// written. An entry that the new store refuses is not an error; it is listed in the report.
+// Convert copies all entries from a store to another, ordered by ID. It copies names, kinds,
+// contents, aliases, labels and times of creation, but not the history. The entries get new IDs.
+// Convert returns an error if reading or writing fails. Then the entries before it stay written.
+// An entry that the new store refuses is not an error, but is listed in the report.
 func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (ConvertReport, error) {
 	if o == nil {
 		o = new(ConvertOptions)
@@ -95,8 +95,8 @@ func refuses(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
-// write writes a batch in one change. If the store refuses an entry, write writes each entry in a
-// change of its own.
+// write writes a batch in a single change. If the store refuses an entry, write makes a separate
+// change for each entry.
 func (c *converter) write(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil

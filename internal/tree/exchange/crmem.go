@@ -1,5 +1,5 @@
-// This file reads memories of crabtalk. They are recognized by their first bytes, whatever the file
-// name is.
+// This file reads crabtalk's memories. They are recognized by their first bytes, regardless of the
+// file name.
 
 package exchange
 

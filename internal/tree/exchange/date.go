@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// layouts lists first the layouts with a time zone. The others are read in the location of the
-// options. The layout with slashes and a weekday is LongMemEval's.
+// layouts lists first the layouts with a time zone. Layouts without a time zone are read in
+// the options' location. The layout with slashes and a weekday is LongMemEval's.
 var layouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02 15:04:05Z07:00",
@@ -28,8 +28,8 @@ var layouts = []string{
 	"2006/01/02",
 }
 
-// parseDate parses a date or a time and returns it in UTC. A date without a time zone is in loc;
-// nil means UTC.
+// parseDate parses a date or a time and returns it in UTC. A date without a time zone is in loc.
+// A nil loc means UTC.
 func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC
@@ -54,8 +54,8 @@ var dateInName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
 })
 
-// nameDate returns the first date in a file name such as 2026-04-18-standup.md. It returns false if
-// there is none.
+// nameDate returns the first date in a file name such as 2026-04-18-standup.md. ok is false if the
+// name contains no date.
 func nameDate(name string, loc *time.Location) (time.Time, bool) {
 	m := dateInName().FindStringSubmatch(name)
 	if m == nil {

@@ -1,5 +1,5 @@
-// Package exchange imports and exports memories: entries as JSON lines, Markdown files and
-// directories of them, chat logs, and the knowledge graph of the MCP memory server.
+// Package exchange imports and exports memories. Its formats are entries as JSON lines, Markdown
+// files and directories of such files, chat logs, and the knowledge graph of the MCP memory server.
 //
 // A reader yields the items in a file. An item is an entry in the form that it had in the other
 // program, with the file and line where it was found. [Import] adds to a store those items that it

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
-// record is the format of an exported entry. Its fields are in the order of the JSON keys and of
+// record is the format of an exported entry. Its fields are ordered like the JSON keys and like
 // [oxbow.Entry], so that an Entry can be converted to a record.
 type record struct {
 	ID      uint64        `json:"id"`
@@ -30,8 +30,8 @@ type record struct {
 	Source  oxbow.Source  `json:"source"`
 }
 
-// Export writes the entries that match the filter, in the order of their IDs, and returns their
-// number. Each entry is one line of JSON (UTF-8, ended by a newline):
+// Export writes the entries that match the filter, ordered by ID, and returns their number.
+// Each entry is a line of JSON (UTF-8, ended by a newline):
 //
 //	{"id":7,"name":"deploy","kind":"note","content":"…","aliases":["ship"],
 //	 "labels":[{"key":"project","value":"vtt"}],"created":"2026-04-18T09:30:00Z",

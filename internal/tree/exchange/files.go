@@ -1,4 +1,5 @@
-// This file finds the files to read, unpacks them, and passes each to the reader of its format.
+// This file finds the files to read, unpacks them, and passes each file to the reader for its
+// format.
 
 package exchange
 
@@ -73,9 +74,9 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// ReadPath is like [Read], for a path of the operating system. root is the directory of a project.
-// For a file below root, origins are relative paths, so that they are the same on every machine.
-// For other files, and if root is "", they are absolute paths.
+// ReadPath is like [Read], for a path in the operating system. root is a project's directory. For
+// a file below root, origins are relative paths, so that they are the same on every machine. For
+// other files, and if root is "", they are absolute paths.
 func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		dir, name := filepath.Dir(file), filepath.Base(file)
@@ -125,10 +126,10 @@ type walker struct {
 	files    []string
 	problems []error
 	others   []error         // errors for files with other endings
-	contents map[string]bool // paths of tables of contents of mdBooks
+	contents map[string]bool // paths of mdBooks' tables of contents
 }
 
-// bookFile is the name of the settings file of an mdBook.
+// bookFile is the name of an mdBook's settings file.
 const bookFile = "book.toml"
 
 // bookSource matches the setting of a book's source directory.
@@ -188,7 +189,7 @@ func (w *walker) walk(dir string, depth int) error {
 	return nil
 }
 
-// visit adds one file to the walker's lists, or walks a directory.
+// visit adds a file to the walker's lists, or walks a directory.
 func (w *walker) visit(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.contents[name]:
@@ -223,8 +224,9 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// readFiles reads the files in the order of their names, but in each directory first the files of
-// dates, and conflict copies last, so that a note gets its name and aliases before its copies do.
+// readFiles reads the files in the order of their names, except that in each directory, date
+// files come first and conflict copies last. A note therefore gets its name and aliases before
+// its conflict copies.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.SortFunc(files, func(a, b string) int {
 		if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
@@ -251,7 +253,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 			opts.Dates = d
 		}
 		for it, err := range readFile(fsys, name, &opts) {
-			// An error that ends the reading of one file does not end the reading of the directory.
+			// an error that ends the reading of a file does not end the reading of the directory
 			if err != nil && !isItemError(err) {
 				err = &ItemError{Ref: o.ref(name), Err: err}
 			}
@@ -262,7 +264,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the files of dates, grouped by directory, and returns the other files. ok is
+// readAllDates reads the date files, grouped by directory, and returns the other files. ok is
 // false if the caller must stop.
 func readAllDates(
 	fsys vfs.FS,

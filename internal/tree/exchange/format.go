@@ -23,21 +23,21 @@ type Format string
 
 // The formats.
 const (
-	JSONL    Format = "jsonl"    // one entry per line
+	JSONL    Format = "jsonl"    // an entry on each line
 	Markdown Format = "markdown" // see [ReadMarkdown]
-	Chat     Format = "chat"     // one session per line
+	Chat     Format = "chat"     // a session on each line
 	Dates    Format = "dates"    // the dates of sessions
 	Obsidian Format = "obsidian" // Markdown with #tags in the text
 )
 
 // crmemFile is the format of a crabtalk memory. It is recognized by its content, and users cannot
-// specify it.
+// choose it.
 const crmemFile Format = "crmem"
 
 var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates), string(Obsidian)}
 
-// ParseFormat returns the format with that name. If there is none, the error matches
-// [oxbow.ErrInvalid].
+// ParseFormat returns the format with that name. If the name is unknown, the error
+// matches [oxbow.ErrInvalid].
 func ParseFormat(s string) (Format, error) {
 	if !slices.Contains(formats, s) {
 		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " +
@@ -49,10 +49,10 @@ func ParseFormat(s string) (Format, error) {
 // headSize is the number of bytes that are read from a file to determine its format.
 const headSize = 64 << 10
 
-// detect determines the format of a file from its name, which may be empty, and its first bytes, at
-// best 64 KiB, which may be compressed. If the name ends in .md, .markdown, .jsonl or .ndjson
-// (optionally followed by .gz), it decides between Markdown and JSON. The bytes decide between the
-// JSON formats.
+// detect determines a file's format from its name, which may be empty, and its first bytes. Callers
+// should pass 64 KiB, which may be compressed. If the name ends in .md, .markdown, .jsonl or
+// .ndjson (optionally followed by .gz), it decides between Markdown and JSON. The bytes decide
+// between the JSON formats.
 func detect(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
@@ -80,7 +80,7 @@ func detect(name string, head []byte) (Format, error) {
 		}
 		return f, nil
 	case byName(name) == JSONL:
-		return JSONL, nil // the reader will report what is wrong
+		return JSONL, nil // the reader will report the error
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
 		return "", fmt.Errorf("detecting the format of %s: is UTF-16; convert it to UTF-8 first", name)
 	case len(text) == 0:
@@ -91,8 +91,8 @@ func detect(name string, head []byte) (Format, error) {
 	return Markdown, nil
 }
 
-// isArray reports whether the line starts a JSON array. A bracket alone is not enough, because
-// Markdown may start with one, too.
+// isArray reports whether the line starts a JSON array. A bracket is not sufficient evidence,
+// because Markdown may also start with a bracket.
 func isArray(line []byte) bool {
 	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) ||
 		(bytes.HasPrefix(line, []byte("[")) && json.Valid(line))

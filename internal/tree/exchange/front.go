@@ -1,6 +1,6 @@
-// This file reads front matter as people and programs write it. It accepts what YAML would
-// cut or refuse, so that no value is lost: a text with " #" or ": " in it, nested lists and
-// mappings, and lists of *.md or #tag.
+// This file reads front matter as people and programs write it. It accepts values that YAML
+// would cut or refuse, so that no value is lost. Examples are a text with " #" or ": " in
+// it, nested lists and mappings, and lists of *.md or #tag.
 
 package exchange
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// frontKey is one key of front matter with its values. A nested mapping becomes several
+// frontKey is a key of front matter with its values. A nested mapping becomes several
 // keys, such as owner.name.
 type frontKey struct {
 	name    string // as the file spells it
@@ -25,7 +25,7 @@ type frontKey struct {
 	values  []string
 	list    bool   // the value is a list
 	comment string // a comment after the value, "# …", that was left out
-	err     error  // why the value could not be read; then values is empty
+	err     error  // why the value could not be read (if set, values is empty)
 }
 
 // value returns the key's only value, or "".
@@ -37,8 +37,8 @@ func (k *frontKey) value() string {
 }
 
 // parseFront returns the keys of the text's front matter, and how many bytes and lines it
-// has. Without front matter, the size is 0. Text between two rules whose first line is not
-// a key is no front matter.
+// has. Without front matter, the size is 0. Text between two rules is not front matter if
+// its first line is not a key.
 func parseFront(text string) (keys []frontKey, size, count int) {
 	data, body, ok := frontmatter.Cut(text)
 	if !ok {
@@ -113,13 +113,14 @@ func isBullet(l string) bool { return l == "-" || strings.HasPrefix(l, "- ") }
 
 var errNoText = errors.New("its escapes make no text")
 
-// readKeys returns the keys that a value stands for: k with its values, or one key for each
-// value of a nested mapping. The value begins on the key's own line and continues below.
+// readKeys returns the keys that a value represents. This is k with its values, or a key
+// for each value in a nested mapping. The value begins on the key's own line and continues
+// below.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	k.key = normalizeKey(k.name)
 	value, k.comment = cutComment(value)
 	if k.comment != "" && value == "" && strings.TrimSpace(strings.Join(lines, "")) != "" {
-		k.comment = "" // a remark about the lines below, as in "tags: # all of them"
+		k.comment = "" // this is a remark about the lines below, as in "tags: # all of them"
 	}
 	var node *yaml.Node
 	if isPlain(value) {
@@ -140,8 +141,8 @@ func isPlain(value string) bool {
 		!strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))
 }
 
-// cutComment splits a value of one line from a comment. A comment begins with "# ". Other
-// text after " #", such as #762 or #tag, belongs to the value.
+// cutComment separates the value on a line from a comment after it. A comment begins with
+// "# ". Other text after " #", such as #762 or #tag, belongs to the value.
 func cutComment(value string) (rest, comment string) {
 	if strings.HasPrefix(value, "# ") || value == "#" {
 		return "", value
@@ -155,7 +156,8 @@ func cutComment(value string) (rest, comment string) {
 	return value, ""
 }
 
-// decodeValue reads a value as YAML. It returns nil if YAML refuses it.
+// decodeValue reads a value as YAML. It returns nil if the value is not valid
+// YAML.
 func decodeValue(value string, lines []string) *yaml.Node {
 	var r frontmatter.Reader
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
@@ -168,8 +170,8 @@ func decodeValue(value string, lines []string) *yaml.Node {
 	return top.Content[1]
 }
 
-// scalarStart matches what comes before the text of a line in a block: its indent, the
-// marks of list items, and the key of a nested mapping.
+// scalarStart matches the part of a block's line before the text: the indent, list
+// markers, and the key of a nested mapping.
 var scalarStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'\[\]{}#,&*!|>%@` + "`" + `:-][^"'\[\]{}#:]*: +)?`)
 })
@@ -195,10 +197,10 @@ func quoteHashes(lines []string) []string {
 	return out
 }
 
-// flattenNode returns the keys and values of a node. Lists within a list become one list, and
-// a mapping becomes a key for each of its values: owner.name. The values below metadata
-// are keys without that prefix, because Claude Code nests type there, which other programs
-// write at the top.
+// flattenNode returns the keys and values of a node. Nested lists are joined to a single
+// list, and a mapping becomes a key for each of its values, such as owner.name. The values
+// below metadata are keys without that prefix, because Claude Code nests type there, which
+// other programs write at the top.
 func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -247,7 +249,7 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 }
 
 // decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote,
-// anchors. Whatever else it is, its text is kept.
+// anchors. In any case, the value's text is kept.
 func decodeLoosely(value string, lines []string) *yaml.Node {
 	whole := joinLines(value, lines)
 	list := &yaml.Node{Kind: yaml.SequenceNode}
@@ -280,7 +282,7 @@ func isList(lines []string) bool {
 	return len(lines) > 0
 }
 
-// looseItem returns the node of one item of a list.
+// looseItem returns the node for a list item.
 func looseItem(item string) *yaml.Node {
 	item, _ = cutComment(strings.TrimSpace(item))
 	if !isPlain(item) && item != "" {

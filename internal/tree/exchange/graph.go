@@ -35,7 +35,7 @@ type edge struct {
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
-// add adds one line of the file, of type entity or relation.
+// add adds a line of the file, of type entity or relation.
 func (g *graph) add(typ string, o object, where string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.text(key)
@@ -98,7 +98,7 @@ func (g *graph) add(typ string, o object, where string) error {
 }
 
 // observationTexts returns the texts of observations. Forks of the memory server write an
-// observation as an object; its text is the member text or content, and the other members
+// observation as an object. Its text is the member text or content, and the other members
 // follow in parentheses.
 func observationTexts(raw json.RawMessage) (texts []string, err error) {
 	if raw[0] != '[' {

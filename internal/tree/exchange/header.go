@@ -1,4 +1,4 @@
-// This file decides what each key of front matter sets in the entries of a Markdown file.
+// This file decides what each key in front matter sets in the entries of a Markdown file.
 
 package exchange
 
@@ -15,21 +15,22 @@ import (
 // the origin and for tags in the text.
 const maxHeaderLabels = oxbow.MaxLabels / 2
 
-// header contains the values of front matter that apply to all entries of a file.
+// header contains the values in front matter, which apply to all entries from a
+// file.
 type header struct {
-	entry       oxbow.Entry // Name is empty if the front matter has none
+	entry       oxbow.Entry // Name is empty if the front matter does not set it
 	description string
 	paragraphs  []string // "key: value" for each value that cannot become a label
 	warnings    []string
-	further     []oxbow.Label // labels made of keys that an entry has no field for
+	further     []oxbow.Label // labels made from keys that do not correspond to a field of an entry
 
 	ref  string
 	opts *ReadOptions
 	seen map[string]bool // keys that were read
 }
 
-// keyTwins maps alternative spellings to keys that an entry has a field for. Obsidian used tag and
-// alias until version 1.9; its linter writes "date created".
+// keyTwins maps alternative spellings to keys that correspond to a field of an entry. Obsidian
+// used tag and alias until version 1.9. Its linter writes "date created".
 var keyTwins = map[string]string{
 	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
@@ -52,7 +53,7 @@ var headerFields = []struct {
 	{"created", false, (*header).setCreated},
 	{"date", false, (*header).setCreated},
 	{"kind", false, (*header).setKind},
-	{"type", false, (*header).setType}, // a type that is no kind becomes a label
+	{"type", false, (*header).setType}, // a type that is not a known kind becomes a label
 }
 
 // readHeader reads front matter. Values that it cannot use become warnings.
@@ -65,7 +66,7 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	return h
 }
 
-// applyKey applies one key. A value that is not valid for its key is kept as a label or a paragraph,
+// applyKey applies a key. A value that is not valid for its key is kept as a label or a paragraph,
 // with a warning.
 func (h *header) applyKey(k frontKey) {
 	if twin, ok := keyTwins[k.key]; ok {
@@ -165,8 +166,9 @@ func (h *header) addAliases(k frontKey) {
 	}
 }
 
-// addLabels adds a label for each value. A value of several lines becomes one line. A value
-// that no label can have, such as a long one, is kept as a paragraph.
+// addLabels adds a label for each value. A value with several lines is joined to a single
+// line. A value that is not allowed in a label, for example because it is too long, is kept
+// as a paragraph.
 func (h *header) addLabels(k frontKey, key string, values ...string) {
 	for _, v := range values {
 		l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(v), " ")}
@@ -213,8 +215,8 @@ func (h *header) setKind(k frontKey) {
 	h.entry.Kind = kind
 }
 
-// setType sets the kind, or adds a label if the value is no kind, because many programs have their
-// own types.
+// setType sets the kind. If the value is not a kind, it adds a label, because many programs have
+// their own types.
 func (h *header) setType(k frontKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seen["kind"] {
 		h.entry.Kind = kind

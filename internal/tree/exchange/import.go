@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Limits of one batch. A batch is written with one Apply, so it is written completely or not at
-// all.
+// Limits for a batch. A batch is written with a single Apply, so it is written completely or
+// not at all.
 const (
 	batchItems = 500
 	batchBytes = 4 << 20
@@ -27,10 +27,10 @@ const (
 // meantime.
 const maxTries = 4
 
-// maxMessages is the maximum number of problems and of notes in a report.
+// maxMessages is the maximum number of problems, and of notes, in a report.
 const maxMessages = 1000
 
-// ImportOptions configure [Import]; nil means the defaults.
+// ImportOptions configure [Import]. Nil means the defaults.
 type ImportOptions struct {
 	// Overwrite allows an item to replace an entry with the same name that was written or edited in
 	// this store, is newer than the export, or has a different kind (which gives the entry a new
@@ -38,11 +38,11 @@ type ImportOptions struct {
 	Overwrite bool
 
 	// NoOrigin omits the labels that name the origin of an entry. For a store without labels, this
-	// happens in any case, with a note. Without these labels, a file that has changed does not find
-	// its entries again, and its items are added as new entries.
+	// happens in any case, with a note. Without these labels, a changed file cannot be matched with
+	// its entries, and its items are added as new entries.
 	NoOrigin bool
 
-	// Author is the author of the items; empty means [oxbow.Imported]. Set it only if you know the
+	// Author is the author of the items. Empty means [oxbow.Imported]. Set it only if you know the
 	// author, for example for a mirror of a client's own memory.
 	Author oxbow.Actor
 
@@ -52,8 +52,8 @@ type ImportOptions struct {
 	// NoChanges leaves Report.Changes empty, which saves memory in a long import.
 	NoChanges bool
 
-	// Ref is the origin in the source of the changes. If it is empty, the origin is the file of a
-	// batch, or the directory of its files.
+	// Ref is the origin in the source of the changes. If it is empty, the origin is the batch's
+	// file, or the directory of its files.
 	Ref string
 
 	// Progress is called after each batch with the number of items processed so far, including
@@ -72,7 +72,7 @@ type Report struct {
 	Added   int
 	Updated int
 	Same    int // items that the store already contains
-	Skipped int // items that were not imported; Problems and Notes contain the reasons
+	Skipped int // items that were not imported, for reasons listed in Problems and Notes
 
 	// Problems lists items that were not imported, with file and line. Notes lists items that
 	// were imported with changes, and files without items. Each list contains at most 1000
@@ -84,16 +84,16 @@ type Report struct {
 	// Changes lists the added and updated entries, in order. It is empty if NoChanges is set.
 	Changes []Change
 
-	// Stale lists entries that an earlier import made from one of the files and that the file no
-	// longer contains. They are not changed.
+	// Stale lists entries that an earlier import made from a file and that the file no longer
+	// contains. They are not changed.
 	Stale []string
-	stood map[digest]byte // names.stood of the importer
+	stood map[digest]byte // names.stood from the importer
 }
 
 // Changed reports whether the import added or updated the named entry.
 func (r *Report) Changed(name string) bool { return r.stood[hash(name)] == 2 }
 
-// Change is the change of one entry by an import.
+// Change is an import's change of an entry.
 type Change struct {
 	Name string     `json:"name"`
 	Verb oxbow.Verb `json:"verb"` // add or update
@@ -108,28 +108,27 @@ func (r *Report) message(list *[]string, format string, args ...any) {
 	*list = append(*list, fmt.Sprintf(format, args...))
 }
 
-// Import adds the items to the store, in batches of at most 500 entries or 4 MiB. Each batch is one
-// Apply with a source whose actor is import. If reading or the store fails, Import returns an error
-// and a report of the batches that were written. Call Import again to continue.
+// Import adds the items to the store, in batches of at most 500 entries or 4 MiB. Each batch is a
+// single Apply with a source whose actor is import. If reading or the store fails, Import returns
+// an error and a report of the batches that were written. Call Import again to continue.
 //
 // An item whose name is not in use is added. If the name is in use:
 //
 //   - An entry with the same content, aliases and labels is not changed.
-//   - An item without an origin (from an export) belongs to the entry if both were
-//     created at the same time, or if an import of the same file wrote the entry. It
-//     replaces the entry if the item was updated later and the entry was not edited since
-//     its import. Otherwise it is skipped and reported. An item without a time of creation
-//     is skipped, too, because nothing shows that it is a different entry.
-//   - An item with an origin replaces an entry that was imported from the same origin and
-//     was not edited since. If the entry was edited but the file has not changed, nothing
-//     changes. If both have changed, the item is skipped.
+//   - An item without an origin (from an export) belongs to the entry if both were created at the
+//     same time, or if an import of the same file wrote the entry. The item replaces the entry if
+//     the item was updated later and the entry was not edited since its import. Otherwise it is
+//     skipped and reported. An item without a creation time is also skipped, because nothing shows
+//     that it is a different entry.
+//   - An item with an origin replaces an entry that was imported from the same origin and was not
+//     edited since. If the entry was edited but the file has not changed, neither is changed. If
+//     both have changed, the item is skipped.
 //   - In all other cases, the entry is not changed, and the item gets a number: "NAME (2)".
 //
 // The same rules apply within an import: of two different items with the same name, the second gets
 // a number. An alias that is an alias or the name of a different entry is left out, with a note.
-// Two labels identify the origin of an entry: import:ORIGIN, and import-sum, a digest of the
-// imported content, aliases and labels. The digest shows whether the entry or the file was edited
-// since.
+// Two labels identify an entry's origin: import:ORIGIN, and import-sum, a digest of the imported
+// content, aliases and labels. The digest shows whether the entry or the file was edited since.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
 	if o == nil {
 		o = &ImportOptions{}
@@ -155,17 +154,18 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 type importer struct {
 	ctx       context.Context
 	s         oxbow.Store
-	exact     oxbow.Store // s, or the store below it, which looks up entries only by their exact name
+	exact     oxbow.Store // s, or the store below it if that is needed to look up entries only by their exact name
 	o         *ImportOptions
 	rep       Report
 	done      *names          // names and items of all batches so far
-	origins   map[string]bool // label values of the origins of all items so far
+	origins   map[string]bool // label values for the origins of all items so far
 	fileNames map[string]bool // file names that became aliases
-	// Aliases in the store and the names of their entries, read when first needed; nil before.
+	// Aliases in the store with their entries' names. They are read when first needed (nil
+	// until then).
 	aliases map[digest]string
 	count   int  // number of items processed
 	empty   bool // the store was empty before the import
-	bare    bool // the store keeps no labels, so items are not marked
+	bare    bool // the store does not store labels, so items are not marked
 }
 
 func (im *importer) run(items iter.Seq2[Item, error]) error {
@@ -217,12 +217,12 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// readAhead reads the items in a separate goroutine, at most one batch ahead. If the caller stops
+// readAhead reads the items in a separate goroutine, at most a batch ahead. If the caller stops
 // early, it calls interrupt and waits until the sequence has ended.
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
-		size int64 // size of the content, at most that of a batch
+		size int64 // size of the content, at most the limit for a batch
 		err  error
 	}
 	return func(yield func(Item, error) bool) {
@@ -290,7 +290,8 @@ func (im *importer) reportSkipped(n int, format string, args ...any) {
 	im.rep.Skipped += n
 }
 
-// importBatch is a part of the imported items that is written with one change.
+// importBatch is a part of the imported items that is written in a single
+// change.
 type importBatch struct {
 	items      []Item
 	isUnmarked bool // the items' marks have been removed
@@ -322,8 +323,8 @@ func (im *importer) flush(batch importBatch) error {
 		// The store may be unable to store the marks, so try without them.
 		return im.flush(importBatch{items: unmarkedItems(items), isUnmarked: true})
 	case refused && len(items) > 1:
-		// The store has narrower limits than usual: split the batch to find the item that it
-		// refuses, and write the other items.
+		// the store has narrower limits than usual, so split the batch to find the item that
+		// it refuses, and write the other items
 		half := len(items) / 2
 		if err := im.flush(importBatch{items[:half], batch.isUnmarked}); err != nil {
 			return err
@@ -340,8 +341,8 @@ func (im *importer) flush(batch importBatch) error {
 	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
 }
 
-// apply plans a batch and writes it. It plans again if another writer changed one of the entries in
-// the meantime. The plan is nil if planning failed.
+// apply plans a batch and writes it. If another writer changes an affected entry in the meantime,
+// it plans again. The plan is nil if planning failed.
 func (im *importer) apply(items []Item) (*plan, error) {
 	for try := 1; ; try++ {
 		p, err := im.plan(items, im.empty && try == 1)

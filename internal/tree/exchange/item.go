@@ -16,18 +16,19 @@ import (
 
 // Limits for the input. They bound the memory that a reader needs.
 const (
-	// maxLine is the maximum length, in bytes, of a line of JSON. Escapes can make a content of
-	// [oxbow.MaxContent] bytes six times longer, and the output of Export must be readable.
+	// maxLine is the maximum length of a JSON line, in bytes. Escapes can make a content of
+	// [oxbow.MaxContent] bytes six times longer, and Export's output must be readable.
 	maxLine = 32 << 20
 
 	// maxMarkdown is the maximum size, in bytes, of a Markdown file.
 	maxMarkdown = 16 << 20
 
-	// maxGraph is the maximum size, in bytes, of the texts in the knowledge graph of one file. The
-	// whole graph has to be in memory, because an entity's relations may follow anywhere after it.
+	// maxGraph is the maximum size of the texts in a file's knowledge graph, in bytes. The whole
+	// graph has to be in memory, because an entity's relations may follow anywhere after it.
 	maxGraph = 64 << 20
 
-	// maxFiles is the maximum number of files to read below one directory.
+	// maxFiles is the maximum number of files to read in a directory and its
+	// subdirectories.
 	maxFiles = 100_000
 
 	// maxExpanded is the default of [ReadOptions.MaxExpanded].
@@ -37,7 +38,7 @@ const (
 	maxDates = 1 << 20 // sessions in files of dates
 )
 
-// Item is an entry in the form that it had in the other program.
+// Item is an entry in the form that it had in another program.
 type Item struct {
 	// Entry contains Name, Kind, Content, Aliases and Labels, which are valid for [oxbow.Add].
 	// Created is zero if it is unknown. Updated is zero if the input does not say when the entry
@@ -48,12 +49,12 @@ type Item struct {
 	Ref string
 
 	// Origin is the file of the item, if the reader made up the item's name or the file contains no
-	// times of change. It is empty for entries of an export, which are recognized by their names.
+	// times of change. It is empty for exported entries, which are recognized by their names.
 	Origin string
 
 	// FileName is the name of a Markdown file, if its entry has a different name. The import makes
-	// it an alias of the first entry with this FileName. Further contains those labels in Entry
-	// that come from keys of front matter that an entry has no field for. If the store keeps no
+	// it an alias of the first entry with this FileName. Further contains the labels in Entry that
+	// come from front matter keys without a corresponding field. If the store does not store
 	// aliases or labels, they are left out.
 	FileName string
 	Further  []oxbow.Label
@@ -62,8 +63,8 @@ type Item struct {
 	Warnings []string
 }
 
-// errEmpty is returned for a file without text. It is only noted, because there is nothing to
-// import.
+// errEmpty is returned for a file without text. The error only leads to a note, because an
+// empty file has nothing to import.
 var errEmpty = errors.New("holds no text")
 
 // errOther is returned for a file whose ending belongs to none of the formats. It is only noted.
@@ -79,7 +80,7 @@ type ItemError struct {
 }
 
 func (e *ItemError) Error() string {
-	// An error that ended the reading of one file already contains its name.
+	// an error that ended the reading of a file already contains the file's name
 	if msg := e.Err.Error(); strings.Contains(msg, e.Ref) {
 		return msg
 	}
@@ -112,7 +113,7 @@ func yieldItem(yield func(Item, error) bool, it Item) bool {
 	return yield(it, nil)
 }
 
-// failWith returns a sequence that consists of one fatal error.
+// failWith returns a sequence that consists of a single fatal error.
 func failWith(err error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) { yield(Item{}, err) }
 }
@@ -150,7 +151,7 @@ type boundedReader struct {
 
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		// The input may have exactly the allowed size, so fail only if there is one more byte.
+		// the input may have exactly the allowed size, so fail only if another byte follows
 		var one [1]byte
 		switch n, err := b.r.Read(one[:]); {
 		case n > 0:

@@ -27,7 +27,7 @@ var otherWords = map[string]string{
 	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
 }
 
-// readJSONL reads one JSON object per line, as written by [Export]. ref is the name of the input,
+// readJSONL reads a JSON object from each line, as written by [Export]. ref is the input's name,
 // for messages and origins.
 //
 // name and content are required. kind (default: note), aliases, created and labels are optional.
@@ -37,9 +37,9 @@ var otherWords = map[string]string{
 // or a list of strings) and confidence (a number from 0 to 1). Any other key is an error.
 //
 // Lines of the official MCP memory server are recognized by their type, entity or relation. An
-// entity becomes a note. Its content is the list of its observations, followed by its relations ("-
-// works at → Acme"). Its type becomes a tag. These notes are yielded after all other items. The
-// graph of one input may contain at most maxGraph bytes of text.
+// entity becomes a note. Its content lists its observations, then its relations ("- works at →
+// Acme"). Its type becomes a tag. These notes are yielded after all other items. The graph in an
+// input may contain at most maxGraph bytes of text.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph
@@ -146,7 +146,8 @@ func unknownField(key string) error {
 	return fmt.Errorf("field %s is unknown; there are %s", quoteShort(key), strings.Join(entryFields, ", "))
 }
 
-// parseKind parses a kind. If the word is no kind, the error suggests the most similar kind.
+// parseKind parses a kind. If the word is not a kind, the error suggests the most similar
+// kind.
 func parseKind(s string) (oxbow.Kind, error) {
 	k, err := oxbow.ParseKind(s)
 	if err != nil {
@@ -159,7 +160,7 @@ func parseKind(s string) (oxbow.Kind, error) {
 	return k, nil
 }
 
-// parseLabels reads the field labels in both of its forms, and the other fields that become labels.
+// parseLabels reads the field labels in either form, and the other fields that become labels.
 func parseLabels(o object) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	if raw, ok := o.get("labels"); ok {

@@ -1,4 +1,4 @@
-// This file reads lines of JSON and the fields of JSON objects.
+// This file reads lines of JSON, and fields of JSON objects.
 
 package exchange
 
@@ -18,21 +18,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxFields is the maximum number of fields of an object. No format has that many. The limit keeps
+// maxFields is the maximum number of fields in an object. No format has that many. The limit keeps
 // the comparison of all field names fast.
 const maxFields = 64
 
-// maxBlank is the maximum number of bytes of consecutive blank lines. A file with more is no text
-// file.
+// maxBlank is the maximum number of bytes of consecutive blank lines. A file with more blank
+// bytes is not a text file.
 const maxBlank = 64 << 20
 
-// errDocument is returned for a file with JSON that does not have one object per line.
+// errDocument is returned for a file with a single JSON document instead of an object
+// on each line.
 var errDocument = errors.New(
 	"is one JSON document, such as an array, and oxbow reads one object a line. An array of notes becomes lines with " +
 		"jq -c '.[]' FILE; for an export of ChatGPT or Claude, add --from chatgpt or --from claude-export",
 )
 
-// line is one line of a file. Its text is valid until the next line is read.
+// line is a line of a file. Its text is valid until the next line is read.
 type line struct {
 	text []byte
 	num  int
@@ -93,8 +94,8 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 	}
 }
 
-// readLine appends one line to buf, at most maxLine bytes. rest is the number of further bytes in
-// the line.
+// readLine appends a line to buf, but at most maxLine bytes. rest is the number of further bytes
+// in the line.
 func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
@@ -109,7 +110,7 @@ func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	}
 }
 
-// field is one field of a JSON object. raw is its unparsed value.
+// field is a field of a JSON object. raw is its unparsed value.
 type field struct {
 	key string
 	raw json.RawMessage

@@ -20,29 +20,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ReadMarkdown reads one Markdown file of at most maxMarkdown bytes. ref is its name, for messages,
-// for origins, and for the title of a file without one.
+// ReadMarkdown reads a Markdown file of at most maxMarkdown bytes. ref is the file's name, for
+// messages and origins, and is used as title if the file has none.
 //
 // Front matter is YAML between lines of "---", or TOML between lines of "+++". These keys are used:
-// name or title; kind, or type (a type that is no kind becomes a label); tags, aliases, project,
-// related_files and confidence; created or date; and description, which is put above the text as a
+// name or title, kind or type (a type that is not a kind becomes a label), tags, aliases, project,
+// related_files, confidence, created or date, and description, which is put above the text as a
 // paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and
 // created. All other keys become labels. A key in a nested mapping becomes a label such as
 // owner_name, or type if it is below metadata. A value that cannot become a label is put above the
 // text as "key: value". If a file consists only of front matter, the front matter becomes the text.
 // The item's warnings list everything that was left out.
 //
-// A file below 4 kB, or of at most 16 kB without headings, becomes one entry. Its name comes from
-// the front matter, or from the only heading of level 1 if it is at the beginning, or from the file
-// name. If the file name is a common one, such as README, the name of the directory is put before
-// it. If the entry has another name, the file name becomes an alias, because links refer to it. The
-// import gives this alias to only one entry. In the format [Obsidian], #tags in the text become
-// tags. A larger file is split at headings of level 1 and 2 into entries named "Title > Heading". A
-// section above 16 kB is split at headings of level 3, and if necessary between paragraphs ("…
-// (part 2)"). Names are unique within the file. The pieces, joined, are exactly the original text.
+// A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name
+// comes from the front matter, or from the only heading of level 1 if this heading is at the
+// beginning, or from the file name. If the file name is common, such as README, the directory's
+// name is put before it. If the entry has another name, the file name becomes an alias, because
+// links refer to it. Only one entry gets this alias. In the format [Obsidian], #tags in the text
+// become tags. A larger file is split at headings of level 1 and 2 into entries named "Title >
+// Heading". A section above 16 kB is split at headings of level 3, and if necessary between
+// paragraphs ("… (part 2)"). Names are unique within the file. The pieces, joined, are exactly the
+// original text.
 //
-// If a sync program has left a copy of a note because of a conflict, the copy is named after its
-// file, so that the note itself gets the name of its heading.
+// If a sync program has left a conflict copy of a note, the copy is named after its file, so that
+// the note itself gets the name from the heading.
 //
 // Created is the date in the front matter, or else a date in the file name (2026-04-18), or else
 // o.ModTime.
@@ -183,9 +184,9 @@ func firstTitle(body string) string {
 	return title
 }
 
-// conflictCopy matches the names that sync programs give to the second version of a file: Dropbox,
-// Nextcloud and Obsidian Sync "(… conflicted copy …)", Syncthing ".sync-conflict-DATE-TIME-ID",
-// ownCloud "_conflict-DATE", QOwnNotes " conflict DATE".
+// conflictCopy matches the names that sync programs give to a file's second version. Dropbox,
+// Nextcloud and Obsidian Sync write "(… conflicted copy …)", Syncthing
+// ".sync-conflict-DATE-TIME-ID", ownCloud "_conflict-DATE", and QOwnNotes " conflict DATE".
 var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\bconflict(?:ed)? copy\b|\.sync-conflict-\d|[ _-]conflict[ _-]\d|\(conflict`)
 })

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// nearestCandidate returns the candidate that was probably meant by word, or "". It accepts at most one edit
-// per three letters, and at most three edits.
+// nearestCandidate returns the candidate that was probably meant by word, or "". It accepts at most
+// an edit for every three letters, and at most three edits.
 func nearestCandidate(word string, candidates []string) string {
 	if len(word) > 64 {
 		return ""

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// ReadOptions configure readers; nil means the defaults.
+// ReadOptions configure readers. Nil means the defaults.
 type ReadOptions struct {
-	// Format is the format of the input. If it is empty, it is determined from the name and the
-	// first bytes.
+	// Format is the format of the input. If it is empty, the format is determined from the name
+	// and the first bytes.
 	Format Format
 
 	// Base is the path of the file system's root. It is put before file names in references and
-	// origins. Entries are recognized by their origin, so without it, files with the same names in
-	// two directories would be taken for the same files.
+	// origins. Entries are recognized by their origin. Without Base, files with the same name in
+	// two directories would be mistaken for the same file.
 	Base string
 
-	// Location is the time zone of dates without one; nil means UTC.
+	// Location is the time zone for dates without a time zone. Nil means UTC.
 	Location *time.Location
 
-	// ModTime is the time of creation of Markdown texts that contain no date. If it is zero, the
+	// ModTime is the creation time for Markdown texts that contain no date. If it is zero, the
 	// store uses the present time. [Read] uses the file's own time.
 	ModTime time.Time
 
@@ -38,7 +38,7 @@ type ReadOptions struct {
 	// Context, if not nil, cancels the reading: the next read fails with the context's error.
 	Context context.Context
 
-	// MaxExpanded is the maximum size, in bytes, of a decompressed gzip file; 0 means 4 GiB.
+	// MaxExpanded is the maximum size of a decompressed gzip file, in bytes. 0 means 4 GiB.
 	MaxExpanded int64
 }
 
@@ -55,7 +55,7 @@ func (o *ReadOptions) boundReader(r io.Reader) io.Reader {
 	})
 }
 
-// maxRead is the maximum number of bytes that are read between two checks of the context.
+// maxRead is the maximum number of bytes read between two checks of the context.
 const maxRead = 1 << 20
 
 // meteredReader returns a reader that reports the bytes it reads to Progress.
@@ -110,7 +110,7 @@ func (o *ReadOptions) ref(name string) string {
 	return strings.TrimSuffix(o.Base, "/") + "/" + name
 }
 
-// location returns the time zone of dates without one.
+// location returns the time zone for dates without a time zone.
 func (o *ReadOptions) location() *time.Location {
 	if o == nil || o.Location == nil {
 		return time.UTC

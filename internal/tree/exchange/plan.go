@@ -47,8 +47,8 @@ func isMarked(it Item) bool {
 	})
 }
 
-// unmarkedItems returns the items without the labels of their origins and without aliases and labels
-// that some stores cannot store.
+// unmarkedItems returns the items without origin labels, and without aliases and labels that some
+// stores cannot store.
 func unmarkedItems(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
@@ -63,8 +63,9 @@ func unmarkedItems(items []Item) []Item {
 	return bare
 }
 
-// originLabel returns the label value for a file name. A value that is too long consists of a
-// digest of the whole name and its end, which distinguishes files better than the beginning.
+// originLabel returns the label value for a file name. If the file name is too long, the
+// value consists of a digest of the whole name and the end of the name, which distinguishes
+// files better than the beginning.
 func originLabel(origin string) string {
 	v := cutName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
@@ -86,8 +87,8 @@ func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
-// contentSum returns a digest of everything that an import may change in an entry, without origin
-// labels and stamps: 16 bytes of SHA-256, in hexadecimal.
+// contentSum returns a digest of everything that an import may change in an entry, except origin
+// labels and stamps. It is 16 bytes of SHA-256 in hexadecimal.
 func contentSum(e oxbow.Entry) string {
 	parts := append([]string{e.Content, fmt.Sprint(len(e.Aliases))}, e.Aliases...)
 	for _, l := range slices.DeleteFunc(withoutOrigin(e.Labels), isStamp) {
@@ -110,13 +111,14 @@ func hash(parts ...string) digest {
 	return digest(h[:16])
 }
 
-// names records the names that an import, or one batch of it, has used so far.
+// names records the names that an import, or a batch of the import, has used so
+// far.
 type names struct {
 	stood map[digest]byte // names of entries that were matched with an item: 1, or 2 if the entry was changed
 	items map[digest]bool // items by digest of the whole item
-	last  map[digest]int  // for each original name, the last number that was given to it (0 if none was)
+	last  map[digest]int  // for each original name, the last number that was appended to it (0 if none was)
 
-	aliases map[digest]string // for each alias, the entry that it was given to ("" if it was removed from an entry)
+	aliases map[digest]string // for each alias, the entry that received it ("" if an entry lost it)
 }
 
 func newNames() *names {
@@ -130,7 +132,7 @@ func (n *names) merge(m *names) {
 	maps.Copy(n.aliases, m.aliases)
 }
 
-// plan is the result of planning one batch. It is discarded and made again if the store has
+// plan is the result of planning a batch. It is discarded and made again if the store has
 // changed, so planning modifies nothing else.
 type plan struct {
 	ops   []oxbow.Op
@@ -300,14 +302,15 @@ func (im *importer) nameOwner(word string, p *plan) (string, error) {
 type verdict uint8
 
 const (
-	fresh   verdict = iota // there is no entry with the name
+	fresh   verdict = iota // the store has no entry with the name
 	same                   // the entry has the same content as the item
 	replace                // the item replaces the entry
 	skip                   // the entry is kept, and the item is not imported
 	other                  // the entry is a different thing with the same name
 )
 
-// judgeItem compares an item with the entry that has its name, or its name with the number n.
+// judgeItem compares an item with the existing entry of the same name (or of the name with
+// number n).
 func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string) {
 	// A store may store a note as a different kind.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
@@ -362,7 +365,7 @@ func isSameEntry(it Item, old oxbow.Entry) bool {
 }
 
 // isFromFile reports whether the entry's present version was written by an import of the item's
-// file, or of a directory that contains it. It is false for standard input.
+// file, or of a directory that contains the file. It is false for standard input.
 func isFromFile(it Item, old oxbow.Entry) bool {
 	file := refFile(it.Ref)
 	return old.Source.Actor == oxbow.Imported && file != "-" && old.Source.Ref != "" &&

@@ -15,7 +15,7 @@ import (
 const (
 	wholeSize   = 4 << 10
 	sectionSize = 16 << 10
-	maxHeadings = 10_000 // number of headings to split at; later headings are ignored
+	maxHeadings = 10_000 // maximum number of headings to split at (later headings are ignored)
 )
 
 // piece is a part of a text. The pieces of a text, joined in order, are the text.
@@ -63,7 +63,7 @@ func splitSections(text string, p piece, heads []blockStart, low, high int) []pi
 	path := slices.Clone(p.path)
 	levels := make([]int, len(path)) // 0 for headings outside of p
 	cur := p
-	body := p.start // end offset of the headings at the start of cur
+	body := p.start // end offset of the headings that cur starts with
 	for _, h := range heads {
 		if h.off < p.start || h.off >= p.end || h.level > high {
 			continue

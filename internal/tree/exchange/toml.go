@@ -1,4 +1,4 @@
-// This file reads the front matter of Hugo: TOML between two lines of "+++".
+// This file reads Hugo's front matter, which is TOML between two lines of "+++".
 
 package exchange
 

@@ -53,8 +53,8 @@ type Journal struct {
 	Write   []Change   `json:"write"`
 	Remove  []Deletion `json:"remove"`
 
-	// Dirs are directories that do not exist yet. Each is staged under its name with all its files,
-	// which are not listed in Write.
+	// Dirs are directories that do not exist yet. Each directory is staged under its name with all
+	// its files. These files are not listed in Write.
 	Dirs []string `json:"dirs,omitempty"`
 }
 
@@ -77,8 +77,8 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// parse parses a journal. It fails if badWrite returns true for the path of a file to write, or
-// badRemoval for the path of a file to remove. Errors match [ErrInvalid] or [ErrVersion].
+// parse parses a journal. It fails if badWrite returns true for a file to write, or badRemoval
+// for a file to remove. Errors match [ErrInvalid] or [ErrVersion].
 func (s Stage) parse(data []byte, badWrite, badRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -119,13 +119,13 @@ type Stage struct {
 // File returns the name of the staged file with index i.
 func (s Stage) File(i int) string { return s.Path(strconv.Itoa(i)) }
 
-// Path returns the name of a staged directory, or of a file in a staged directory.
+// Path returns the name of a staged directory, or of a file inside it.
 func (s Stage) Path(p string) string { return path.Join(s.Home, s.Name, p) }
 
-// Journal returns the name of the journal of a committed change.
+// Journal returns the name of a committed change's journal.
 func (s Stage) Journal() string { return s.Path("commit.json") }
 
-// PutSync creates a file and syncs its content, but not its directory.
+// PutSync creates a file and syncs its content, but not the directory.
 func (s Stage) PutSync(name string, data []byte, perm fs.FileMode) error {
 	f, err := s.create(name, perm)
 	if err != nil {
@@ -148,9 +148,9 @@ func (s Stage) create(name string, perm fs.FileMode) (vfs.File, error) {
 	return s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 }
 
-// Load returns the journal of a change that was committed but not completed, or nil if there is
-// none. It fails if badWrite returns true for the path of a file to write, or badRemoval for the
-// path of a file to remove.
+// Load returns the journal of a change that was committed but not completed. It returns nil if
+// no such change exists. It fails if badWrite returns true for a file to write, or badRemoval
+// for a file to remove.
 func (s Stage) Load(badWrite, badRemoval func(path string) bool) (*Journal, error) {
 	data, err := vfs.ReadFile(s.FS, s.Journal(), MaxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,8 +173,8 @@ func (s Stage) Commit(j *Journal) error {
 	if err := s.PutSync(temp, data, 0o644); err != nil {
 		return err
 	}
-	// Sync the names of the staged files before the journal that refers to them. If a directory
-	// does not exist, it was already moved to its place.
+	// Sync the names of the staged files before the journal that refers to them. A directory
+	// that does not exist was already moved to its place.
 	for _, d := range j.Dirs {
 		if err := s.FS.SyncDir(s.Path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -197,7 +197,7 @@ func (s Stage) Commit(j *Journal) error {
 }
 
 // Drop removes the journal of a completed change, and then the staging directory. If a crash makes
-// the journal reappear, repeating the change has no effect.
+// the journal reappear, the change is repeated without effect.
 func (s Stage) Drop() error {
 	if err := s.FS.Remove(s.Journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -21,8 +21,8 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change has no number. Its entries are those that were
-// written, after the merge with changes by other programs.
+// Commit implements [oxbow.Committer]. The change does not have a number. Its entries are those
+// that were written, after the merge with changes by other programs.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -63,10 +63,10 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Edit makes changes that cannot be expressed as ops. Like Apply, it makes all of them or none.
-// plan receives the tree and returns the edits. plan is called again if another program changes a
-// file in the meantime, and it must not call the store. Files that the layout does not match may be
-// edited, too.
+// Edit makes changes that cannot be expressed as ops. Like Apply, it makes either all changes or
+// none. plan receives the tree and returns the edits. plan is called again if another program
+// changes a file in the meantime, and it must not call the store. The edits may include files that
+// the layout does not match.
 func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Edit, error)) error {
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	return err
 }
 
-// plan adds the edits of one op to the overlay.
+// plan adds an op's edits to the overlay.
 func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error {
 	name := op.Target()
 	old, found := v.Find(name)
@@ -150,7 +150,7 @@ func checkTarget(op oxbow.Op, old Place, found bool) error {
 	return nil
 }
 
-// checkNeighbours returns an error if the edits change an entry other than the named one.
+// checkNeighbours returns an error if the edits change an entry other than name.
 func checkNeighbours(name string, had, have map[string][]uint64) error {
 	for _, m := range []map[string][]uint64{had, have} {
 		for n := range m {

@@ -16,7 +16,7 @@ import (
 
 // Origin identifies a store in a manifest.
 type Origin struct {
-	Name string                // present name of the store ("" if it has none)
+	Name string                // present name of the store (may be empty)
 	Same func(was string) bool // reports whether was is a present or former name of this store
 }
 
@@ -27,8 +27,8 @@ func (o Origin) knows(was string) bool { return was != "" && o.Same != nil && o.
 // if the origin is unknown.
 func (o Origin) denies(was string) bool { return was != "" && o.Same != nil && !o.Same(was) }
 
-// byName returns the items of a manifest by name. Items with the same name as another item have no
-// path and sum. m may be nil.
+// byName returns the items of a manifest by name. If several items have the same name, the result
+// has only the name, without path and sum. m may be nil.
 func (m *manifest) byName() map[string]manifestItem {
 	items := make(map[string]manifestItem)
 	if m == nil {
@@ -43,7 +43,7 @@ func (m *manifest) byName() map[string]manifestItem {
 	return items
 }
 
-// is reports whether a dump of the entry would write the file of the item.
+// is reports whether a dump of the entry would write the item's file.
 func (f manifestItem) is(e *oxbow.Entry) bool {
 	return f.Sum != "" && path.Dir(f.Path) == dirOf(e.Kind) &&
 		(f.wrote(entryText{Entry: e}) || f.wrote(entryText{Entry: e, showName: true}))
@@ -51,14 +51,14 @@ func (f manifestItem) is(e *oxbow.Entry) bool {
 
 func (f manifestItem) wrote(e entryText) bool { return journal.Sum(e.appendTo(nil)) == f.Sum }
 
-// isText reports whether the text is that of the item and the directory is the same. Line ends and
-// line breaks around the content are ignored.
+// isText reports whether dir and text are those of the item. Line ends and line breaks around the
+// content are ignored.
 func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum != "" && path.Dir(f.Path) == dir &&
 		(journal.Sum([]byte(text)) == f.Sum || f.wrote(entryText{Entry: e, showName: showName}))
 }
 
-// dirOf returns the directory of a kind, or "" if there is none.
+// dirOf returns a kind's directory, or "" for an unknown kind.
 func dirOf(k oxbow.Kind) string {
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == k && !s.topic })
 	if i < 0 {
@@ -68,8 +68,7 @@ func dirOf(k oxbow.Kind) string {
 }
 
 // unixLines converts CRLF to LF if all lines of the text end in CRLF and it starts with a block of
-// data. A dump ends the lines of the block with LF, so another program must have converted the
-// file.
+// data. A dump ends the block's lines with LF, so another program must have converted the file.
 func unixLines(text string) string {
 	if !strings.HasPrefix(strings.TrimPrefix(text, bom), metaOpen+"\r\n") {
 		return text
@@ -80,7 +79,7 @@ func unixLines(text string) string {
 	return text
 }
 
-// past finds former states of a store. Without a history it finds nothing.
+// past finds former states of a store. Without a history, it finds nothing.
 type past struct {
 	ctx     context.Context
 	history oxbow.Historian // nil without a history

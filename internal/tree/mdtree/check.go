@@ -65,7 +65,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return rep, nil
 }
 
-// checkFile reports the problems of one file.
+// checkFile reports the problems in a file.
 func (st *state) checkFile(f *file, found func(what, mend string)) {
 	switch {
 	case f.held != "" && !f.neverGood:

@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxCopies is the maximum number of conflict copies of one file.
+// maxCopies is the maximum number of conflict copies for a file.
 const maxCopies = 10_000
 
-// IsConflict reports whether the path is that of a conflict copy, such as note.conflict-1.md.
+// IsConflict reports whether the path belongs to a conflict copy, such as note.conflict-1.md.
 // Conflict copies are not read as entries.
 func IsConflict(p string) bool {
 	base := strings.TrimSuffix(path.Base(p), path.Ext(p))
@@ -28,7 +28,8 @@ func IsConflict(p string) bool {
 	return n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// conflictName returns a name for a conflict copy of a file that is neither in use nor in taken.
+// conflictName returns an unused name for a file's conflict copy. It also avoids the names in
+// taken.
 func conflictName(fsys vfs.FS, p string, taken map[string]bool) (string, error) {
 	ext := path.Ext(p)
 	for n := 1; n <= maxCopies; n++ {

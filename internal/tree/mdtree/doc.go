@@ -6,11 +6,11 @@
 //
 // # The store
 //
-// A [Store] detects changes that other programs make to its files. It writes all files of a change
-// or none, and never overwrites text that it has not read. A [Layout] defines which files contain
-// entries, how their text is parsed, and how a change of an entry is expressed as an edit of text.
-// An edit replaces only the parts of a file that belong to the entry; all other bytes of the file
-// stay unchanged.
+// A [Store] detects changes that other programs make to its files. It writes either all files of a
+// change or none, and never overwrites text that it has not read. A [Layout] defines which files
+// contain entries, how their text is parsed, and how a change of an entry is expressed as an edit
+// of text. An edit replaces only the parts of a file that belong to the entry, and leaves all other
+// bytes unchanged.
 //
 // # Layout of a dump
 //
@@ -23,10 +23,10 @@
 //	.oxbow-dump.lock          held while a dump runs
 //	.oxbow-dump/              the new files of a dump that is not complete yet
 //
-// The tree is an mdbook; "mdbook serve DIR" shows it. It has the same format as the tree that the
-// memory of crabtalk (crabtalk RFC 0150) dumps and loads, with additional directories.
-// All other files below the directory belong to the user and are never touched. In the directories
-// of kinds, these are the files whose names do not end in ".md" or start with a dot.
+// The tree is an mdbook, which "mdbook serve DIR" shows. It has the same format as the tree that
+// the memory of crabtalk (crabtalk RFC 0150) dumps and loads, with additional directories. All
+// other files below the directory belong to the user and are never touched. In the directories of
+// kinds, these are the files whose names do not end in ".md" or start with a dot.
 //
 // # Entry files
 //
@@ -60,14 +60,14 @@
 // the comment has the same bytes as the file that crabtalk writes. From a file with them, crabtalk
 // reads the date, the aliases and the content, and takes the name from the file name. If the file
 // has a Name, this name differs from the entry's, for example why%3F instead of "why?". The block
-// ends at the first </div>. Therefore &, < and > are escaped in its text, and control characters are
-// written as numbers (&#10;). If a file does not begin with the block, the whole file is the content
-// of an entry without a date.
+// ends at the first </div>. Therefore &, < and > are escaped in its text, and control characters
+// are written as numbers (&#10;). If a file does not begin with the block, the whole file is an
+// entry's content, and the entry has no date.
 //
 // Line breaks around the content do not belong to the content: a reader removes the line breaks
 // after the block and at the end of the file, so an editor may add or remove them. If the content
-// itself begins or ends with line breaks, the comment lists them: LF, CR or CRLF, with *N for N in a
-// row. Spaces are kept.
+// itself begins or ends with line breaks, the comment lists them: LF, CR or CRLF, with *N for N in
+// a row. Spaces are kept.
 //
 // Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte.
 // Dumping them again writes the same bytes, except for the line of the manifest that names the

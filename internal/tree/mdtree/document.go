@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Document returns the text of a file that the layout does not match, such as an index that people
-// write. ok is false if the file does not exist. Symbolic links that lead out of the tree are not
+// Document returns the text of a file that the layout does not match, such as an index written by
+// people. ok is false if the file does not exist. Symbolic links that lead out of the tree are not
 // followed. If a document becomes empty, the last text is returned, and Warn is called.
 func (s *Store) Document(ctx context.Context, path string) (text string, ok bool, err error) {
 	if err := s.ready(ctx); err != nil {

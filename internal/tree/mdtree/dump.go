@@ -21,15 +21,15 @@ import (
 // DumpOptions configure [Dump]. Nil and zero fields mean the default.
 type DumpOptions struct {
 	// Force allows a dump to a directory that is not empty and was not written by a dump. It also
-	// replaces or removes files of entries that the user changed or added without loading them.
-	// Copies of such files are kept (see [Report.Kept]).
+	// replaces or removes entry files that the user changed or added without loading them. Copies
+	// of such files are kept (see [Report.Kept]).
 	Force bool
 
 	// Origin names the store in the manifest. If the existing manifest names a different store, it
 	// is ignored: all existing files count as edited.
 	Origin Origin
 
-	Ref string // name of the directory in errors; its path by default
+	Ref string // name of the directory in errors (its path by default)
 
 	// Progress is called once with done = 0, and after each entry.
 	Progress func(done, total int)
@@ -37,7 +37,7 @@ type DumpOptions struct {
 	bulk int // minimum number of files for which the whole file system is synced instead (0 means the default)
 }
 
-// Report describes the changes of a dump to the files of the tree, except for the manifest.
+// Report describes a dump's changes to the tree's files, except the manifest.
 type Report struct {
 	Entries   int  // number of entries in the store
 	Written   int  // number of files created or replaced
@@ -45,8 +45,8 @@ type Report struct {
 	Removed   int  // number of files removed because their entries do not exist any more
 	Recovered bool // an interrupted dump was completed first
 
-	// Kept lists the copies of files that were edited, not loaded, and replaced or removed by
-	// this dump: files of entries if Force is set, and the table of contents.
+	// Kept lists copies of edited, unloaded files that this dump replaced or removed. These
+	// may be entry files (if Force is set) and the table of contents.
 	Kept []string
 
 	// Directives lists the entries with mdbook directives, such as {{#include FILE}}, if a
@@ -55,15 +55,15 @@ type Report struct {
 }
 
 // Dump writes all entries of a store as a tree at dir, and creates dir if necessary. Files that are
-// up to date are not written. Files that the dump did not create are not touched; see the package
-// comment. New files and directories are accessible only to their owner (0600, 0700), like the
+// up to date are not written. Files that the dump did not create are not touched (see the package
+// comment). New files and directories are accessible only to their owner (0600, 0700), like the
 // memory. A replaced file keeps its mode.
 //
-// The dump is atomic for [Read] and for the next Dump, whatever happens: they see either the old
-// tree or the new one. After a crash, other programs may see new files together with old ones until
-// the next Dump.
+// For [Read] and for the next Dump, the dump is always atomic. They see either the old tree or the
+// new tree. After a crash, other programs may see a mixture of new and old files until the next
+// Dump.
 //
-// A directory with other files is refused with [ErrForeign]; names that start with a dot are
+// A directory with other files is refused with [ErrForeign], but names that start with a dot are
 // ignored. If files of entries were changed since the last dump and contain text that the store
 // does not, Dump returns a [*FilesError] matching [ErrEdited]. If another process is dumping to
 // dir, the error matches [oxbow.ErrBusy].
@@ -233,7 +233,7 @@ func (d *dumper) checkOurs() error {
 	return fmt.Errorf("%w: it has %s; choose another directory, or force the dump", ErrForeign, visible[0])
 }
 
-// lock prevents concurrent dumps. It does nothing if the file system has no locks.
+// lock prevents concurrent dumps. It does nothing on a file system without locks.
 func (d *dumper) lock() (unlock func(), err error) {
 	l, err := d.fs.OpenLock(d.path(dumpLockFile))
 	if errors.Is(err, vfs.ErrUnsupported) {
@@ -309,7 +309,8 @@ func (d *dumper) scan() error {
 	return nil
 }
 
-// checkTop returns an error if a link or a directory has the name of a file of the dump.
+// checkTop returns an error if a link or directory has the name of a file that the dump
+// writes.
 func (d *dumper) checkTop() error {
 	top, err := d.fs.ReadDir(d.dir)
 	if err != nil {
@@ -364,8 +365,8 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	return nil
 }
 
-// stageNames returns the journal of the dump and the staged name of each new file. If a directory
-// does not exist, its files are staged in a directory that is later moved as a whole.
+// stageNames returns the dump's journal and each new file's staged name. If a directory does not
+// exist, its files are staged in a directory that is later moved as a whole.
 func (d *dumper) stageNames() (*journal.Journal, []string, error) {
 	j := &journal.Journal{Version: journal.Version, Remove: d.remove}
 	names := make([]string, len(d.write))

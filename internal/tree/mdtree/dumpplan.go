@@ -16,8 +16,8 @@ import (
 )
 
 // compare determines the files to write and remove. It returns the contents of new files that are
-// not entries. The contents of entries are created again when they are staged, so that they do not
-// all have to be in memory.
+// not entries. Entry contents are created again when they are staged, so that they do not all have
+// to be in memory.
 func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
 	links := make(map[string][]link)
@@ -78,7 +78,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
 	m.Memory = d.origin.Name
 	if d.was != "" && len(d.write)+len(d.remove) == 0 {
-		m.Memory = d.was // nothing changed, so keep the manifest unchanged, too
+		m.Memory = d.was // nothing else changed, so keep the manifest unchanged as well
 	}
 	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
 	list, err := m.marshal()
@@ -190,8 +190,8 @@ func (d *dumper) mayReplace(p, text string) (bool, error) {
 	return false, nil
 }
 
-// isSaved reports whether replacing the file loses nothing: the last dump wrote it, or the store
-// contains its text or contained it before.
+// isSaved reports whether replacing the file loses nothing, because the last dump wrote the
+// file, or because the store contains the text or contained it before.
 func (d *dumper) isSaved(p, text string) (bool, error) {
 	if d.sums[p] == journal.Sum([]byte(text)) {
 		return true, nil

@@ -1,4 +1,4 @@
-// This file defines the paths and the journal of a dump, and lists the directories of kinds.
+// This file defines the paths and journal of a dump, and lists the directories for kinds.
 
 package mdtree
 
@@ -20,7 +20,7 @@ const (
 	dumpLockFile = ".oxbow-dump.lock"
 	commitFile   = dumpStageDir + "/commit.json"
 
-	// maxList is the maximum size, in bytes, of the manifest and of the journal.
+	// maxList is the maximum size of the manifest, and of the journal, in bytes.
 	maxList = journal.MaxJournal
 )
 
@@ -56,8 +56,8 @@ func (t *dumpTree) read(p string, limit int64) (string, error) {
 	return text, nil
 }
 
-// journal returns the journal of a dump that was committed but not completed, or nil if there is
-// none.
+// journal returns the journal of a dump that was committed but not completed. It returns nil if
+// no such dump exists.
 func (t *dumpTree) journal() (*journal.Journal, error) {
 	j, err := t.stage.Load(isForeignWrite, isForeignRemoval)
 	switch {

@@ -1,5 +1,5 @@
-// This file exports the format of an entry's file for packages that store one entry per file. The
-// package comment describes the format.
+// This file exports the format of an entry's file, for packages that store each entry in a file.
+// The package comment describes the format.
 
 package mdtree
 

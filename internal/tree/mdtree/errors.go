@@ -29,12 +29,12 @@ var (
 	ErrMissing = errors.New("files are gone since the last dump")
 )
 
-// maxProblems is the maximum number of problems or files that one error lists.
+// maxProblems is the maximum number of problems or files listed in an error.
 const maxProblems = 20
 
 // Problem is a problem in a tree.
 type Problem struct {
-	File string // path relative to the directory of the tree ("" for a problem of the whole tree)
+	File string // path relative to the tree's directory ("" for a problem of the whole tree)
 	Err  error
 }
 
@@ -45,8 +45,8 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Err.Error()
 }
 
-// ProblemsError lists the problems in a tree, at most 20. It matches [oxbow.ErrInvalid] and the
-// errors of its problems.
+// ProblemsError lists the problems in a tree, at most 20. It matches [oxbow.ErrInvalid] and its
+// problems' errors.
 type ProblemsError struct {
 	Dir      string
 	Problems []Problem
@@ -91,7 +91,7 @@ func (e *ProblemsError) Add(file string, err error) {
 	}
 }
 
-// orNil returns e, or nil if there are no problems.
+// orNil returns e, or nil if e lists no problems.
 func (e *ProblemsError) orNil() error {
 	if len(e.Problems) == 0 {
 		return nil
@@ -99,13 +99,13 @@ func (e *ProblemsError) orNil() error {
 	return e
 }
 
-// FilesError lists the files of a tree that prevent an operation. It matches its Err: [ErrEdited],
-// [ErrMissing] or [ErrDiverged].
+// FilesError lists the files of a tree that prevent an operation. It matches Err, which is
+// [ErrEdited], [ErrMissing] or [ErrDiverged].
 type FilesError struct {
 	Dir   string
 	Err   error
 	Files []string // paths below Dir, sorted
-	Hint  string   // what the user can do
+	Hint  string   // advice for the user
 }
 
 func (e *FilesError) Error() string {

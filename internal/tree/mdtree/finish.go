@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// resume completes a change whose journal was found. The journal may not have been synced, because
-// its writer may have ended, or its sync may have failed, just before. So it is committed again
-// before any file is moved.
+// resume completes a change whose journal was found. The journal may not be durable, because its
+// writer may have ended, or failed to sync it, just before. So it is committed again before any
+// file is moved.
 func (t *tree) resume(j *journal.Journal) error {
 	if err := t.stage.Commit(j); err != nil {
 		return err
@@ -28,8 +28,8 @@ func (t *tree) resume(j *journal.Journal) error {
 // finish moves the files of a committed change to their places. It can be repeated.
 func (t *tree) finish(j *journal.Journal) error {
 	// Remove files first: if letter case is ignored, the removed file "A.md" and the new file
-	// "a.md" are the same file. If the new file is already in its place, the removal must be
-	// skipped, because it would delete the new file.
+	// "a.md" are the same file. If the new file is already in its place, skip the removal,
+	// because it would delete the new file.
 	placed, err := t.placed(j)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (t *tree) finish(j *journal.Journal) error {
 		}
 	}
 	// Sync the directories before moving files into them. If a crash lost a directory, it would
-	// lose the file, which is no longer in its old place either.
+	// also lose the file, which is no longer in its old place.
 	for _, c := range j.Write {
 		dirs[path.Dir(c.Path)] = true
 		if err := t.makeDir(path.Dir(c.Path)); err != nil {
@@ -91,7 +91,7 @@ func (t *tree) placed(j *journal.Journal) (map[string]bool, error) {
 }
 
 // finishDir moves a staged directory to its place. If another program has created a directory with
-// that name, or on Windows has a file in it open, the files are moved one by one. It adds the
+// that name, or on Windows has a file in it open, the files are moved individually. It adds the
 // directories in which names changed to dirs.
 func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	dirs["."] = true
@@ -197,7 +197,8 @@ func (t *tree) copyFile(from, to string) error {
 	return t.fs.Remove(from)
 }
 
-// pruneAndSync removes the directories that are empty, if the tree is pruned, and syncs the others.
+// pruneAndSync removes empty directories, if the tree is pruned, and syncs the remaining
+// directories.
 func (t *tree) pruneAndSync(dirs map[string]bool) error {
 	if t.prune {
 		if err := t.removeEmptyDirs(dirs); err != nil {

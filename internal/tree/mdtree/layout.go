@@ -15,30 +15,30 @@ import (
 type Layout interface {
 	// Dirs returns the directories whose files may contain entries, without subdirectories. They
 	// need not exist. Dirs always returns the same result. A path with an element that starts with
-	// a dot can be written only if one of Dirs has the same path up to that element.
+	// a dot is writable only if one of Dirs has the same path up to that element.
 	Dirs() []string
 
-	// Match reports whether the file with that path, which is directly in one of Dirs, may contain
-	// entries. It is not called for hidden files (whose names start with a dot), temporary files,
-	// and conflict copies (see [IsConflict]).
+	// Match reports whether a file, which is directly in one of Dirs, may contain entries. It is
+	// not called for hidden files (whose names start with a dot), temporary files, and conflict
+	// copies (see [IsConflict]).
 	Match(path string) bool
 
-	// Parse parses the text of a file. The text is not empty, is UTF-8 and contains no NUL. The
-	// items are in the order of their spans, which do not overlap. Parse sets Name, Kind, Content,
-	// Aliases and Labels of each entry, and Created and Updated if the text contains them.
-	// Otherwise the store uses the modification time of the file, for Created the earliest that it
-	// knows. The store sets ID, Version and Source.
+	// Parse parses the text of a file. The text is non-empty UTF-8 without NUL. The items are in
+	// the order of their spans, which do not overlap. Parse sets Name, Kind, Content, Aliases and
+	// Labels of each entry, and Created and Updated if the text contains them. Otherwise the store
+	// uses the modification time of the file, for Created the earliest that it knows. The store
+	// sets ID, Version and Source.
 	//
 	// An error means that the text cannot be trusted. If the file has a last good state, the store
 	// uses that and reports the error. Otherwise it uses the items that were returned with the
 	// error.
 	Parse(path, text string) ([]Item, error)
 
-	// Plan returns the edits of files that make the change, at most one per file. The store has
-	// checked that the op is valid, that the entry exists (or for an Add does not), and that it has
-	// the required version. If the layout cannot store the entry, for example its kind, labels or
-	// name, Plan returns an error that matches [oxbow.ErrUnsupported] or [oxbow.ErrInvalid] and
-	// explains the reason.
+	// Plan returns the edits of files that make the change, at most one edit for each file. The
+	// store has checked that the op is valid, that the entry exists (or for an Add does not), and
+	// that it has the required version. If the layout cannot store the entry, for example its kind,
+	// labels or name, Plan returns an error that matches [oxbow.ErrUnsupported] or
+	// [oxbow.ErrInvalid] and explains the reason.
 	//
 	// The store parses the edited text with Parse. It refuses a plan with an error matching
 	// [oxbow.ErrInvalid] if the name, kind, content, aliases or labels of the parsed entry differ
@@ -49,7 +49,7 @@ type Layout interface {
 // An Overlooker is a [Layout] whose directories may contain texts that the layout does not read. Check
 // lists them.
 type Overlooker interface {
-	// Overlooks reports whether the file is such a text. The path is one that Match refuses.
+	// Overlooks reports whether the file is such a text. Match has refused the path.
 	Overlooks(path string) bool
 }
 
@@ -67,11 +67,11 @@ type Place struct {
 	Item
 }
 
-// Edit is the new state of one file.
+// Edit is the new state of a file.
 type Edit struct {
 	Path   string
 	Text   string // whole text of the file ("" is written as a line break, because files must not be empty)
-	Remove bool   // the file is deleted; Text is ignored
+	Remove bool   // delete the file and ignore Text
 }
 
 // View is the tree for which a plan is made. It includes the earlier edits of the same Apply.

@@ -27,11 +27,11 @@ const defaultMaxFiles = 100_000
 // ReadOptions configure [Read]. Nil and zero fields mean the default.
 type ReadOptions struct {
 	MaxFiles int                   // maximum number of entries (0 means 100,000 more than the last dump wrote)
-	Ref      string                // name of the directory in errors; its path by default
+	Ref      string                // name of the directory in errors (its path by default)
 	Progress func(done, total int) // called once with done = 0, and after each file
 }
 
-// Tree is the content of a tree of files.
+// Tree is the content of a directory tree of entry files.
 type Tree struct {
 	// Entries have Name, Kind, Content, Aliases, Labels and Created. Created is zero if the file
 	// does not contain it. They are sorted by kind, then by file name.
@@ -40,8 +40,8 @@ type Tree struct {
 	// Files contains the path of each entry's file, relative to the tree.
 	Files []string
 
-	// Memory is the store that was dumped here, in the form of [Origin.Name]; "" if there is no
-	// manifest, or if it does not name a store.
+	// Memory is the store that was dumped here, in the form of [Origin.Name]. It is "" if the
+	// manifest does not exist or does not name a store.
 	Memory string
 
 	// Missing lists the entries of the last dump whose files do not exist any more.
@@ -66,14 +66,14 @@ type MissingFile struct {
 // Read reads a whole tree and changes nothing. If a dump was interrupted by a crash, Read sees the
 // tree either after or before the dump.
 //
-// Read reads a tree of crabtalk in the same way as crabtalk, with two differences: it keeps white
-// space around contents and aliases, and it reads topics, a kind that oxbow does not have, as notes
-// with the label tag:topic. Encoded file names (a%2Fb.md) are decoded even if another program wrote
-// them. Names that start with a dot, files whose names do not end in ".md", and subdirectories of
-// the kinds' directories are ignored, with a warning if they are not hidden.
+// Read reads a crabtalk tree like crabtalk, with two differences. It keeps white space around
+// contents and aliases, and it reads topics, a kind that oxbow does not have, as notes with the
+// label tag:topic. Encoded file names (a%2Fb.md) are decoded even if another program wrote them.
+// Names that start with a dot, files whose names do not end in ".md", and subdirectories in the
+// kinds' directories are ignored. If they are not hidden, this causes a warning.
 //
 // If the directory does not exist or contains no entries, the error matches [ErrNoTree], unless the
-// manifest shows that an empty memory was dumped. All other problems are listed in one
+// manifest shows that an empty memory was dumped. All other problems are listed in a single
 // [*ProblemsError]: links and other irregular files, text that is not UTF-8, files that are too
 // long, too many files, invalid blocks of data, and names that two files use.
 func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
@@ -87,7 +87,7 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	r := newDumpTree(fsys, dir)
 	ref := cmp.Or(opts.Ref, r.dir)
 	// Every dump that changes a file changes the journal or the manifest. If both are unchanged,
-	// the files that were read belong to one state of the tree.
+	// all files were read in the same state of the tree.
 	const tries = 3
 	for range tries {
 		before, err := r.stamp()
@@ -170,8 +170,8 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	return t, nil
 }
 
-// maxFiles returns the maximum number of entries for a tree with this manifest. m is nil if there
-// is no manifest.
+// maxFiles returns the maximum number of entries for a tree with this manifest. m is nil for a
+// tree without a manifest.
 func (o *ReadOptions) maxFiles(m *manifest) int {
 	switch {
 	case o.MaxFiles > 0:
@@ -207,7 +207,7 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 	return files
 }
 
-// manifest returns the manifest, or nil if there is none.
+// manifest returns the manifest, or nil if the tree has none.
 func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 	text, err := r.read(manifestFile, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -256,7 +256,7 @@ func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, tota
 	return topics
 }
 
-// add adds one file to the tree.
+// add adds a file to the tree.
 func (r *treeReader) add(it item, text string) {
 	p := it.path
 	if as := r.spelled[nfc(p)]; as != "" {
@@ -289,7 +289,7 @@ func (r *treeReader) add(it item, text string) {
 }
 
 // spellings maps the paths in the manifest, in Unicode normal form C, to the spelling in the dump.
-// Some file systems (HFS+) and archives change the normal form of names, but the names of entries
+// Some file systems (HFS+) and archives change names to another normal form, but entries' names
 // must not change.
 func (m *manifest) spellings() map[string]string {
 	as := make(map[string]string)

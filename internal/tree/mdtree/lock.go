@@ -1,4 +1,4 @@
-// This file implements the lock of a store. There is one writer at a time, which first completes a
+// This file implements a store's lock. The lock allows a single writer, which first completes any
 // change that a crash interrupted.
 
 package mdtree
@@ -119,9 +119,9 @@ func (s *Store) interrupted() bool {
 	return err == nil
 }
 
-// journal returns the journal, or nil if there is none.
+// journal returns the journal, or nil if it does not exist.
 func (s *Store) journal() (*journal.Journal, error) {
-	// A journal must not contain paths that no change may write.
+	// a journal must not contain paths that changes never write
 	isBad := func(p string) bool { return !fs.ValidPath(p) || p == "." || s.hidden(p) }
 	j, err := s.stage.Load(isBad, isBad)
 	if err == nil {

@@ -1,5 +1,5 @@
-// This file reads and writes the manifest, which lists the files of the last dump. It makes it
-// possible to tell files that the user changed, added or removed.
+// This file reads and writes the manifest, which lists the files of the last dump. With it,
+// the next dump can tell which files the user changed, added or removed.
 
 package mdtree
 
@@ -31,7 +31,8 @@ type manifestItem struct {
 	Sum  string `json:"sha256"`
 }
 
-// marshal writes one file per line, so that diffs of a tree in git are readable.
+// marshal writes a line for each file, so that diffs of a tree in git are
+// readable.
 func (m *manifest) marshal() ([]byte, error) {
 	var b bytes.Buffer
 	memory := ""

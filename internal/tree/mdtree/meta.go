@@ -28,7 +28,7 @@ const (
 	maxShown = 60
 )
 
-// entryText is an entry as its file shows it.
+// entryText is an entry as shown in its file.
 type entryText struct {
 	*oxbow.Entry
 	showName bool // the block of data contains the name
@@ -81,7 +81,7 @@ func appendList(b []byte, title string, n int, item func(int) string) []byte {
 	return append(b, "    </ul>\n  </dd>\n"...)
 }
 
-// parsed is the content of one file. Fields that the file does not specify are zero.
+// parsed is the content of a file. Fields that the file does not specify are zero.
 type parsed struct {
 	name     string
 	named    bool // the block contains the name
@@ -222,7 +222,7 @@ const (
 )
 
 // formatTime formats a time in RFC 3339, in UTC, with a fraction only if it is not zero. Times
-// outside of the years of RFC 3339 are written as @ and the seconds since 1970.
+// outside of RFC 3339's years are written as @ and the seconds since 1970.
 func formatTime(t time.Time) string {
 	t = t.UTC()
 	sec, nano := t.Unix(), t.Nanosecond()
@@ -237,7 +237,7 @@ func formatTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// parseTime parses the output of formatTime, and other times that RFC 3339 allows: an offset, a
+// parseTime parses the output of formatTime and variants that RFC 3339 allows: an offset, a
 // space or t instead of T, z instead of Z, and the leap second :60, which becomes :59.
 func parseTime(s string) (time.Time, bool) {
 	if s, ok := strings.CutPrefix(s, "@"); ok {
@@ -277,7 +277,7 @@ func parseTime(s string) (time.Time, bool) {
 }
 
 // cutLineEnds splits a content into the line breaks at its beginning, the text, and the line breaks
-// at its end. If it consists only of line breaks, head contains all of them.
+// at its end. For a content of only line breaks, head contains all line breaks.
 func cutLineEnds(s string) (head, text, tail string) {
 	rest := strings.TrimLeft(s, lineEnds)
 	text = strings.TrimRight(rest, lineEnds)
@@ -353,8 +353,8 @@ func parseLineEnds(s string) (string, error) {
 	return b.String(), nil
 }
 
-// escape escapes s as text of the block: &, < and > by name, like crabtalk, and control characters
-// by number, so that no line of the text can end the block.
+// escape escapes s as text in the block. It writes &, < and > by name, like crabtalk, and control
+// characters by number, so that a line of the text cannot end the block.
 func escape(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool {
 		return r == '&' || r == '<' || r == '>' || unicode.IsControl(r)

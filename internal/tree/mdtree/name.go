@@ -1,7 +1,7 @@
-// This file converts names of entries to names of files, and back.
+// This file converts entry names to file names and back.
 //
-// A stem is a file name without ".md". If a name is safe on all systems, it is its own stem.
-// Otherwise, each byte of the following characters is written as %XX:
+// A stem is a file name without ".md". A name that is safe on all systems is used as stem
+// unchanged. Otherwise, each byte of the following characters is written as %XX:
 //
 //   - / \ : * ? " < > | % and control characters
 //   - characters that change the direction of text or break lines, and invisible formatting
@@ -84,8 +84,8 @@ func cutStem(stem string, n int) string {
 	return strings.TrimRightFunc(stem, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
 }
 
-// decodeName returns the name that a stem represents. If no name is encoded as this stem, the stem
-// is the name, because other programs write names without encoding them.
+// decodeName returns the name that a stem represents. If encoding never results in this stem, the
+// stem itself is the name, because other programs write names without encoding.
 func decodeName(stem string) string {
 	if !strings.Contains(stem, "%") {
 		return stem
@@ -112,9 +112,9 @@ func decodeName(stem string) string {
 	return b.String()
 }
 
-// assignStems returns a stem for each of the names in one directory, and whether it represents the
-// name. The names must be sorted and distinct. No two stems have the same [foldKey]. The result
-// depends only on the set of names.
+// assignStems returns a stem for each name in a directory, and reports whether the stem represents
+// the name. The names must be sorted and distinct. No two stems have the same [foldKey]. The
+// result depends only on the set of names.
 func assignStems(names []string) (stems []string, shown []bool) {
 	stems, shown = make([]string, len(names)), make([]bool, len(names))
 	taken := make(map[string]bool, len(names))

@@ -13,9 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Open opens the tree at the root of fsys and reads it. An empty tree is an empty store; the first
-// change creates the directories. Closing the store does not close fsys. Open returns errors from
-// reading directories, and [oxbow.ErrBusy] if another process does not complete its change in time.
+// Open opens the tree at the root of fsys and reads it. In an empty tree, the store is empty, and
+// the first change creates the directories. Closing the store does not close fsys. Open returns
+// errors from reading directories, and [oxbow.ErrBusy] if another process does not complete its
+// change in time.
 func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -72,8 +73,8 @@ func (s *Store) rescan(ctx context.Context, scan func(context.Context) error) er
 		if err != nil {
 			return err
 		}
-		// Another process started a change of several files in the meantime, so the scan may have
-		// read only half of it. Scan again.
+		// scan again, because another process started a change of several files in the meantime,
+		// and the scan may have read only half of it
 	}
 }
 
@@ -177,8 +178,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// View calls fn with the present tree. fn must not call the store, and must not use v after it
-// returns.
+// View calls fn with the present tree. fn must not call the store, and must not keep v after
+// it returns.
 func (s *Store) View(ctx context.Context, fn func(v View) error) error {
 	if err := s.refresh(ctx); err != nil {
 		return err

@@ -44,7 +44,7 @@ type PlanOptions struct {
 // Plan is the shortest list of changes that makes a store equal to a tree. The lists of names are
 // sorted.
 type Plan struct {
-	Ops     []oxbow.Op // to be applied in one change
+	Ops     []oxbow.Op // ops to apply in a single change
 	Added   []string
 	Changed []string
 	Removed []string // empty with [Merge]
@@ -52,16 +52,17 @@ type Plan struct {
 	Kept    []string // entries changed, added or removed only in the store since the last dump
 	Base    bool     // the last dump was used as the base
 
-	Warnings []Problem // aliases in files that another entry has, too
+	Warnings []Problem // warnings about aliases that another entry also has
 }
 
-// Plan compares the tree with a store and changes neither. The caller should pass Ops to one call
-// of [oxbow.Store.Apply], so that they are one change that can be undone. Ops require the versions
-// for which they were planned. If an entry has changed since, Apply fails with [oxbow.ErrConflict].
+// Plan compares the tree with a store and changes neither. The caller should pass Ops to a single
+// call of [oxbow.Store.Apply], so that the change can be undone as a whole. Ops require the
+// versions for which they were planned. If an entry has changed since, Apply fails with
+// [oxbow.ErrConflict].
 //
-// A change of kind or date is a removal and an addition of the same name. If a file has no date,
-// the date in the store is kept. Aliases are trimmed, and empty and repeated aliases are left out,
-// because stores do not accept them.
+// A change of kind or date is planned as a removal and an addition with the same name. If a file
+// has no date, the store's date is kept. Aliases are trimmed, and empty and repeated aliases are
+// left out, because stores do not accept them.
 //
 // If the manifest names the store, a file that is unchanged since the last dump changes nothing.
 // Nor does a file whose content the store has had since the dump. If the file and the store were
@@ -99,9 +100,9 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	return p.Plan, nil
 }
 
-// normalizeNames changes the names of the entries to the spelling in the store or in the last dump,
-// or otherwise to Unicode normal form C, because some file systems and archives change the
-// composition of names. If this makes two names equal and the store does not have both, the
+// normalizeNames changes the entries' names to the spelling in the store or in the last dump, or
+// otherwise to Unicode normal form C. This is needed because some file systems and archives change
+// the composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
 func (t *Tree) normalizeNames(have map[string]oxbow.Entry) {
 	used := make(map[string]int)
@@ -196,9 +197,9 @@ func (p *planner) plan() error {
 	return problems.orNil()
 }
 
-// unfinished returns an error if the content of a file is probably not intended: the file lost all
-// of its text, for example because the disk was full, or it contains git's conflict markers. Blank
-// text or markers that the store's entry has, too, are accepted.
+// unfinished returns an error if a file's content is probably not intended. Either the file lost
+// all its text, for example because the disk was full, or it contains git's conflict markers.
+// Blank text or markers are accepted if the store's entry also has them.
 func (p *planner) unfinished(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
@@ -213,8 +214,8 @@ func (p *planner) unfinished(i int) error {
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// leaveTakenAliases leaves off the aliases that another entry has, and warns of each. It warns,
-// too, of a new entry whose name is an alias of another entry: the name is found first.
+// leaveTakenAliases removes the aliases that another entry has, and warns about each. It also
+// warns if a new entry's name is an alias of another entry, because the name has precedence.
 func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 	file := map[string]string{}
 	for i, e := range p.tree.Entries {
@@ -253,7 +254,7 @@ func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 	return nil
 }
 
-// planEntry plans the change for one entry of the tree.
+// planEntry plans the change for an entry of the tree.
 func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
@@ -289,8 +290,9 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	return opsOf(want, &e), nil
 }
 
-// lacksTaken reports whether the store's entry differs from the entry in a file only by aliases that other
-// entries have. An earlier load left them off, so this is no change of the store.
+// lacksTaken reports whether the store's entry differs from the entry in a file only by aliases
+// that other entries have. An earlier load removed them, so the store was not changed in this
+// respect.
 func (p *planner) lacksTaken(want, e *oxbow.Entry) bool {
 	free := *want
 	free.Aliases = slices.DeleteFunc(slices.Clone(want.Aliases), func(a string) bool {
@@ -299,7 +301,7 @@ func (p *planner) lacksTaken(want, e *oxbow.Entry) bool {
 	return sameEntry(&free, e)
 }
 
-// isTaken reports whether a word is the name or an alias of an entry other than the named one.
+// isTaken reports whether a word is the name or an alias of an entry other than but.
 func (p *planner) isTaken(word, but string) bool {
 	if p.owners == nil {
 		p.owners = map[string][]string{}
@@ -377,17 +379,17 @@ func opsOf(want, e *oxbow.Entry) []oxbow.Op {
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), If: e.Version}}
 }
 
-// sameEntry reports whether a store's entry is equal to the entry in a file. White space around an
-// alias is ignored, because stores do not keep it, and so is a fraction of a second that only one
-// of the times has. A file without a date matches any date.
+// sameEntry reports whether a store's entry equals the entry in a file. It ignores white space
+// around an alias, because stores do not keep it, and a fraction of a second that only one time
+// has. A file without a date matches any date.
 func sameEntry(want, e *oxbow.Entry) bool {
 	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
 		sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&
 		sameDate(want, e)
 }
 
-// withoutLocal returns the labels without local labels, which are not written to files; see
-// [oxbow.Label.IsLocal].
+// withoutLocal returns the labels without local labels, which are not written to files (see
+// [oxbow.Label.IsLocal]).
 func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), oxbow.Label.IsLocal)
 }

@@ -1,5 +1,5 @@
-// This file finds the files that other programs changed. It uses events of the operating system if
-// they are reliable, and otherwise lists the directories.
+// This file finds files that other programs changed. It uses the operating system's events if they
+// are reliable, and otherwise lists the directories.
 
 package mdtree
 
@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// racyWindow is the minimum time between the last change of a file and reading it. If the file
-	// was changed later, another change may result in the same modification time, because the times
-	// of some file systems have a precision of only 2 s.
+	// racyWindow is the minimum time between the last change of a file and reading it. If a file
+	// was changed later, a further change may not change its modification time, because some file
+	// systems record times with a precision of only 2 s.
 	racyWindow = 2 * time.Second
 
 	// watchThreshold is the minimum number of files in a watched directory. For smaller
@@ -32,8 +32,8 @@ const (
 	watchThreshold = 64
 )
 
-// markDirty makes the next scan read the files whatever their modification time is, because a
-// failed write may have changed them.
+// markDirty makes the next scan read the files regardless of their modification time, because
+// a failed write may have changed them.
 func (s *Store) markDirty(paths ...string) {
 	for _, p := range paths {
 		s.scanner.dirty[p] = true
@@ -141,7 +141,7 @@ func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool
 	return changed, lost
 }
 
-// scanDir reads the changed files in one directory.
+// scanDir reads the changed files in a directory.
 func (s *Store) scanDir(
 	ctx context.Context,
 	d *directory,
@@ -217,7 +217,7 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	case err != nil && !s.scanner.opened:
 		return fmt.Errorf("listing %s: %w", d.path, err)
 	case err != nil:
-		// Do not treat files as removed if they cannot be listed.
+		// do not treat files as removed if their directory cannot be listed
 		if why := err.Error(); d.listError != why {
 			d.listError = why
 			s.warn("%s cannot be listed, its files stay as they were: %s", d.path, why)
@@ -287,7 +287,7 @@ func sameInfo(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && vfs.SameFile(a, b)
 }
 
-// fileScan reads files during one scan.
+// fileScan reads files during a scan.
 type fileScan struct {
 	s     *Store
 	force bool
@@ -301,7 +301,7 @@ type readResult struct {
 	reason string // reason why the content cannot be trusted
 }
 
-// read reads one file and compares it with the state.
+// read reads a file and compares the text with the state.
 func (r *fileScan) read(p string) {
 	l := r.s.readFile(p)
 	r.compare(p, &l)
@@ -355,7 +355,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	}
 	f := &file{path: p, info: info, text: text}
 	l.file = f
-	// If the file has no description, the next scan reads it again.
+	// if the file's metadata is unknown, the next scan reads it again
 	f.racy = info == nil || info.ModTime().After(s.opts.Clock().Add(-racyWindow))
 	switch {
 	case err != nil:
@@ -390,7 +390,7 @@ func (f *file) sameText(now *file) bool {
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compare compares a file that was read with the state, and adds it to r.next if it has changed.
+// compare compares a file's text with the state. If it has changed, it is added to r.next.
 func (r *fileScan) compare(p string, l *readResult) {
 	s := r.s
 	old := r.s.st.files[p]

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// file is a file as it was last read.
+// file is a file as of its last read.
 type file struct {
 	path      string
 	info      fs.FileInfo // description from before the file was read
@@ -21,7 +21,7 @@ type file struct {
 	text      string      // last good text
 	items     []Item
 	index     map[string]int // index of each name in items (nil until it is needed)
-	neverGood bool           // there is no good version; text and items are the readable parts
+	neverGood bool           // no good version exists, and text and items are the readable parts
 
 	// held is the reason why text differs from the file on disk, or "" if it does not.
 	held string
@@ -256,8 +256,8 @@ func (st *state) drop(id uint64) {
 	}
 }
 
-// completeItems sets the times, versions and sources of parsed entries. It leaves out entries that
-// no store accepts, and reports them in diagnostics.
+// completeItems sets the times, versions and sources of parsed entries. Entries that no store
+// accepts are left out and reported in diagnostics.
 func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []string) {
 	kept = items[:0]
 	for _, it := range items {
@@ -285,9 +285,9 @@ func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []stri
 	return kept, diagnostics
 }
 
-// fingerprint returns the version of an entry: 53 bits of the 64-bit FNV-1a hash
-// (draft-eastlake-fnv) of its fields, and never 0. A JSON number can represent 53 bits exactly. The
-// hash distinguishes successive versions, but is not cryptographic.
+// fingerprint returns an entry's version. This is 53 bits of the 64-bit FNV-1a hash
+// (draft-eastlake-fnv) over the entry's fields, and never 0. A JSON number can represent 53 bits
+// exactly. The hash distinguishes successive versions, but is not cryptographic.
 func fingerprint(e *oxbow.Entry) uint64 {
 	h := uint64(14695981039346656037)
 	put := func(s string) {

@@ -52,14 +52,13 @@ type Options struct {
 // Store is a store of entries in a tree of files. It implements [oxbow.Store], [oxbow.Watcher],
 // [oxbow.Checker] and [oxbow.Counter].
 //
-// When the tree is opened, IDs are assigned in the order of the paths and of the positions in the
-// files. New entries get the next IDs. IDs are stable and never reused while the store is open, and
-// opening the same tree again results in the same IDs. The version of an entry is a 53-bit
-// fingerprint of its content and metadata: it is the same in every process, and the same again if a
-// text is restored. The time of an update is the modification time of the file, unless the layout
-// parses a time.
+// When the tree is opened, IDs are assigned in the order of paths and of positions in the files.
+// New entries get the next IDs. IDs are stable and never reused while the store is open, and
+// opening the same tree again results in the same IDs. An entry's version is a 53-bit fingerprint
+// of its content and metadata. It is the same in every process, and the same again if a text is
+// restored. The time of an update is the file's modification time, unless the layout parses a time.
 type Store struct {
-	tree   // scanner.mu guards its overlay and its reads, writer.sem guards durable
+	tree   // scanner.mu guards the overlay and reads, and writer.sem guards durable
 	layout Layout
 	opts   Options
 
@@ -68,7 +67,7 @@ type Store struct {
 	served   served
 	watchers watch.List[oxbow.Event]
 
-	mu     sync.RWMutex // guards the fields below; they are changed only with scanner.mu held
+	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be held)
 	st     *state
 	closed bool
 }
@@ -106,8 +105,8 @@ func (s *Store) warn(format string, args ...any) {
 	}
 }
 
-// writer is the state of the process's only writer. The writer holds sem, which guards the other
-// fields.
+// writer is the state of the only writer in this process. The writer holds sem, which guards the
+// other fields.
 type writer struct {
 	sem     chan struct{}
 	lock    vfs.Lock // lock between processes (nil until the first change)
@@ -115,7 +114,7 @@ type writer struct {
 }
 
 // scanner is the state of the directories. mu is held during scans and changes. It guards the other
-// fields, the overlay of the tree, and the served entries.
+// fields, the tree's overlay, and the served entries.
 type scanner struct {
 	mu                sync.Mutex
 	dirs              []*directory
@@ -125,7 +124,7 @@ type scanner struct {
 	dirty             map[string]bool // files to read in the next scan, see markDirty
 }
 
-// directory is one of the layout's directories.
+// directory is a directory of the layout.
 type directory struct {
 	path         string
 	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
@@ -135,8 +134,8 @@ type directory struct {
 	listError    string      // error from listing the directory, which is reported once
 }
 
-// hidden reports whether the path contains an element that starts with a dot, such as .git, unless
-// it is part of the path of one of the layout's directories.
+// hidden reports whether the path contains an element that starts with a dot, such as .git.
+// Elements in the path of a layout directory do not count.
 func (s *Store) hidden(p string) bool {
 	for _, d := range s.scanner.dirs {
 		if rest, ok := strings.CutPrefix(p, d.hiddenPrefix); ok && !isHidden(rest) {
@@ -149,8 +148,8 @@ func (s *Store) hidden(p string) bool {
 // isHidden reports whether the path has an element that starts with a dot.
 func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
 
-// hiddenPrefix returns the part of a directory's path up to its last hidden element, with a
-// trailing slash, or "" if there is none.
+// hiddenPrefix returns a directory's path up to its last hidden element, with a trailing
+// slash. It returns "" if no element is hidden.
 func hiddenPrefix(dir string) string {
 	i := strings.LastIndex("/"+dir, "/.")
 	if i < 0 || dir == "." {
@@ -162,7 +161,7 @@ func hiddenPrefix(dir string) string {
 	return dir + "/"
 }
 
-// storeError converts errors of the file system to errors of package oxbow.
+// storeError converts file system errors to errors of package oxbow.
 func (s *Store) storeError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, vfs.ErrChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
@@ -187,7 +186,7 @@ func (s *Store) matches(p string) bool {
 
 // outcome is the result of a plan in addition to its edits.
 type outcome struct {
-	removed map[string]bool   // names that were removed; entries that are added again get new IDs
+	removed map[string]bool   // removed names (if an entry is added again, it gets a new ID)
 	copies  map[string]string // files that are kept as conflict copies, with the reason
 	written []oxbow.Version   // entry after each op
 }

@@ -1,4 +1,4 @@
-// This file makes the tree of a dump an mdbook: it defines the directories of kinds, the table of
+// This file makes a dumped tree an mdbook. It defines the kinds' directories, the table of
 // contents and the book's settings.
 
 package mdtree
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// kindDir is the directory for one kind of entry.
+// kindDir is the directory for a kind of entry.
 type kindDir struct {
 	dir   string
 	title string
@@ -76,11 +76,11 @@ func readsFiles(settings string) bool {
 	return !noPreprocessors().MatchString(settings) || linksPreprocessor().MatchString(settings)
 }
 
-// link is one line of the table of contents.
+// link is a line in the table of contents.
 type link struct{ name, path string }
 
-// appendSummary appends the table of contents. links contains the entries of each directory, sorted
-// by name.
+// appendSummary appends the table of contents. links contains each directory's entries, sorted by
+// name.
 func appendSummary(b []byte, links map[string][]link) []byte {
 	b = append(b, summaryHead...)
 	for _, s := range kindDirs {
@@ -96,8 +96,8 @@ func appendSummary(b []byte, links map[string][]link) []byte {
 	return b
 }
 
-// isSummary reports whether a dump wrote this table of contents: it has only the headings of the
-// sections and links to the directories of kinds.
+// isSummary reports whether a dump wrote this table of contents, because it has only section
+// headings and links to the kinds' directories.
 func isSummary(text string) bool {
 	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), summaryHead)
 	if !ok {
@@ -144,9 +144,9 @@ func linkText(name string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// linkTarget returns a path as the target of a Markdown link. If the path contains characters that
-// would end the target, it is put in angle brackets. It is not percent-encoded, because mdbook uses
-// the target as a file name and decodes only %20, which no stem contains.
+// linkTarget returns a path as the target of a Markdown link. A path with characters that would end
+// the target is put in angle brackets. Paths are not percent-encoded, because mdbook uses the
+// target as a file name and decodes only %20, which never occurs in a stem.
 func linkTarget(path string) string {
 	plain := !strings.ContainsFunc(path, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("()<>\\&", r)
@@ -157,8 +157,8 @@ func linkTarget(path string) string {
 	return "<" + strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`).Replace(path) + ">"
 }
 
-// isEntryPath reports whether p is the path of an entry's file: a directory of a kind, and a file
-// name that ends in ".md" and is not hidden.
+// isEntryPath reports whether p could be the path of an entry's file. This is a kind's directory
+// and a file name that ends in ".md" and is not hidden.
 func isEntryPath(p string) bool {
 	dir, file, _ := strings.Cut(p, "/")
 	return slices.ContainsFunc(kindDirs[:], func(s kindDir) bool { return s.dir == dir }) &&

@@ -1,11 +1,10 @@
-// This file reads files in the directory of a store or a dump, and changes several of them
-// atomically.
+// This file reads files in the directory of a store or dump, and changes several files atomically.
 //
-// A directory of files cannot be replaced in one step. So a change is staged in a separate
-// directory and committed by writing a journal; see package journal. Before the journal is in its
-// place, no file of the tree has changed, and the next writer deletes the staged files. Afterwards
-// the change is valid: the next writer completes it, and a reader that cannot write reads the
-// staged files instead.
+// Replacing a directory of files takes more than one step. Therefore a change is staged in a
+// separate directory and committed by writing a journal (see package journal). Before the journal
+// is in its place, no file of the tree has changed, and the next writer deletes the staged files.
+// Afterwards the change is valid: the next writer completes it, and a reader that cannot write
+// reads the staged files instead.
 
 package mdtree
 
@@ -35,16 +34,16 @@ type tree struct {
 	dir   string // path in fs
 	stage journal.Stage
 
-	// overlay maps each file that an incomplete change writes to its staged file, and each file
-	// that it removes to "". It is nil unless [tree.readThrough] has set it.
+	// overlay maps each file that an incomplete change writes to the staged file, and each file
+	// that the change removes to "". It is nil unless [tree.readThrough] has set it.
 	overlay map[string]string
 
 	durable map[string]bool // directories whose names were synced
 	dirPerm fs.FileMode     // mode of new directories
 
 	// keepEdits specifies what finish does with a file that was edited after the change was
-	// planned. If it is set, the edited file is kept and its change is dropped. Otherwise, the
-	// edited file is renamed to a conflict copy, and warn is called.
+	// planned. If it is set, the edited file is kept and the change to this file is dropped.
+	// Otherwise, the edited file is renamed to a conflict copy, and warn is called.
 	keepEdits bool
 	warn      func(format string, args ...any)
 
@@ -72,15 +71,16 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }
 // errNotFile is returned if a name does not belong to a regular file.
 var errNotFile = errors.New("not a regular file")
 
-// read returns the text of a file with at most limit bytes, and its description from before it was
-// read. If the file is written while it is read, the next Stat returns a different description.
+// read returns the text of a file with at most limit bytes, and the file's metadata from before
+// the read. If the file is written while it is read, the next Stat returns a different
+// description.
 func (t *tree) read(p string, limit int64) (string, fs.FileInfo, error) {
 	if staged, ok := t.overlay[p]; ok {
 		if staged == "" {
 			return "", nil, fs.ErrNotExist
 		}
 		text, info, err := t.readFile(staged, limit)
-		// If the file does not exist, another writer may have moved it to its place.
+		// the file may be missing because another writer has moved it to its place
 		if !errors.Is(err, fs.ErrNotExist) {
 			return text, info, err
 		}
@@ -153,8 +153,8 @@ func (t *tree) exists(name string) (bool, error) {
 }
 
 // makeDir creates a directory and its parents, and syncs their names. It also syncs existing
-// directories, once, because the process that created them may have ended before it synced them.
-// The caller must hold the lock between processes.
+// directories, once, because the process that created them may have ended before the sync. The
+// caller must hold the lock between processes.
 func (t *tree) makeDir(dir string) error {
 	if dir == "." {
 		return nil
@@ -178,18 +178,18 @@ func (t *tree) makeDir(dir string) error {
 }
 
 // Each worker stages at least filesPerWorker files. Several workers are faster, because a sync
-// waits for the disk, and file systems complete several syncs with one write of their journal. A
-// few files are staged in order by one worker.
+// waits for the disk, and file systems can complete several syncs with a single journal write. A
+// few files are staged in order by a single worker.
 const (
 	maxStageWorkers = 8
 	filesPerWorker  = 64
 )
 
 // newFile returns the name, the content and the mode of file i to be staged. It may store the
-// content in buf, which a worker passes to all of its calls.
+// content in buf, which a worker reuses for all calls.
 type newFile func(i int, buf *[]byte) (name string, data []byte, perm fs.FileMode)
 
-// stageFiles writes and syncs n new files. If there are many files and the file system supports it,
+// stageFiles writes and syncs n new files. If the files are many and the file system supports it,
 // they are synced together.
 func (t *tree) stageFiles(ctx context.Context, n int, file newFile) error {
 	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {

@@ -1,4 +1,4 @@
-// This file writes the edits of a change. Before it writes, it compares each file again with the
+// This file writes the edits of a change. Before writing, it compares each file again with the
 // text for which the edit was planned. It writes all files or none.
 
 package mdtree
@@ -41,7 +41,7 @@ func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time)
 	return nil, fmt.Errorf("%w: %v, over and over", oxbow.ErrBusy, err)
 }
 
-// fileChange is the change of one file.
+// fileChange is the change of a file.
 type fileChange struct {
 	path   string
 	text   string
@@ -175,8 +175,8 @@ func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	return nil
 }
 
-// contentBefore returns the content that the file had when the change was prepared, or nil if there was
-// no file.
+// contentBefore returns the file's content from when the change was prepared, or nil if the file
+// did not exist.
 func (w *fileChange) contentBefore() []byte {
 	if !w.there {
 		return nil
@@ -211,7 +211,7 @@ func (s *Store) removeOne(w fileChange) error {
 	return err
 }
 
-// writeAll changes several files, all or none of them.
+// writeAll changes several files. It changes either all or none.
 func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 	if err := s.stage.Clean(); err != nil {
 		return err
