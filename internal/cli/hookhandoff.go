@@ -44,21 +44,21 @@ func (a *app) takeHandoffNamed(ctx context.Context, name string) (text string, h
 		return "", false // another session was faster
 	}
 	hasProfile = out.Profile != "" && out.Loaded != nil && out.Loaded.Wrong == "" && out.Loaded.Selection != nil
-	return fitHandoff(out.Text(), out.Name), hasProfile
+	return out.Text(), hasProfile
 }
 
 // maxHandoff is the maximum size of a handoff with its skills and its memory at the start of a
 // session, in bytes.
 const maxHandoff = hook.MaxContext - 500
 
-// fitHandoff cuts a handoff that is too long for clients, and says where the rest is.
-func fitHandoff(said, name string) string {
-	if len(said) <= maxHandoff {
+// fitHandoff cuts a handoff that is longer than limit bytes, and says where the rest is.
+func fitHandoff(said, name string, limit int) string {
+	if len(said) <= limit {
 		return said
 	}
 	// The line is first, because the cut may be inside a fence.
 	more := "The handoff below is cut. All of it: oxbow handoff show " + text.ShellName(name) + "\n"
-	return more + cutTo(said, maxHandoff-len(more))
+	return more + cutTo(said, limit-len(more))
 }
 
 // cutTo returns the beginning of s with at most limit bytes. It ends at the end of a paragraph, unless

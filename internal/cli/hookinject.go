@@ -129,6 +129,7 @@ func isNewSession(source string, state inject.State) bool {
 // recorded before, so that only one of several hooks of a client takes the handoff.
 func (t injector) withHandoff(ctx context.Context, start, name string) string {
 	taken, _ := t.takeHandoffNamed(ctx, name)
+	taken = fitHandoff(taken, name, maxHandoff)
 	if taken == "" {
 		return start
 	}

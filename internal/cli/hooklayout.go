@@ -105,20 +105,28 @@ func (l layoutHook) answer(ctx context.Context) []byte {
 	if l.report.Source != "" && l.report.StartsLate() {
 		return nil // the start is answered with the first prompt
 	}
-	said := ""
-	if l.report.Source != "" || l.report.StartsLate() {
-		said = l.start(ctx, file)
-	}
+	recalled, started := "", ""
 	if l.report.Prompt != "" && l.bound == "" {
-		said += "\n\n" + inTime(ctx, l.env.hookWaits().Prompt, l.recall)
+		recalled = inTime(ctx, l.env.hookWaits().Prompt, l.recall)
 	}
-	return l.report.Answer(said)
+	if l.report.Source != "" || l.report.StartsLate() {
+		started = l.start(ctx, file, maxAnswer-len(recalled))
+	}
+	return l.report.Answer(started + "\n\n" + recalled)
 }
+
+// maxAnswer is the maximum size of an answer without the tags around it, in bytes. What is recalled for
+// a prompt takes at most half of it, so that the answer to the first prompt can also contain the
+// context of the session's start.
+const (
+	maxAnswer = hook.MaxContext - 100
+	maxRecall = maxAnswer / 2
+)
 
 // start returns the context for the start of a session, or "" if the model has it already. The
 // state is recorded before a handoff is taken, so that only one of several hooks of a client
-// answers.
-func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
+// answers. The text has at most limit bytes.
+func (l layoutHook) start(ctx context.Context, file inject.StateFile, limit int) string {
 	source := l.report.Source
 	state := file.State()
 	isLost := source == "compact" || source == "clear"
@@ -128,7 +136,7 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 	if _, first, err := file.Begin(ctx, inject.AtStart, source); err != nil || !first {
 		return ""
 	}
-	text := l.startText(ctx, isNewSession(source, state))
+	text := l.startText(ctx, isNewSession(source, state), limit)
 	if text == "" {
 		return ""
 	}
@@ -141,34 +149,44 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 	return text
 }
 
-// startText returns the context of the home. For a new session it also takes the open handoff and
-// appends it. If a memory profile of the handoff selects memory, the handoff replaces the
-// context, as it does in a session that the profile binds.
-func (l layoutHook) startText(ctx context.Context, isNew bool) string {
-	handoff, replaces := "", false
+// minContext is the size up to which the context of a home is kept if a handoff is long, in bytes.
+const minContext = 3500
+
+// startText returns the context of the home in at most limit bytes. For a new session it also takes
+// the open handoff and appends it. If a memory profile of the handoff selects memory, the handoff
+// replaces the context, as it does in a session that the profile binds.
+func (l layoutHook) startText(ctx context.Context, isNew bool, limit int) string {
+	handoff, name := "", ""
+	replaces := false
 	if isNew && l.dialect.Handoffs {
-		if name := l.waitingHandoff(ctx, l.event.Dir); name != "" {
-			handoff, replaces = l.takeHandoffNamed(ctx, name)
-		}
+		name = l.waitingHandoff(ctx, l.event.Dir)
 	}
-	limit := hook.MaxContext - len(handoff) - 200
-	if replaces || limit < 0 {
-		return handoff
+	if name != "" {
+		handoff, replaces = l.takeHandoffNamed(ctx, name)
 	}
-	h, err := l.contextHome()
+	if replaces {
+		return fitHandoff(handoff, name, limit)
+	}
+	c, err := l.homeContext(ctx)
 	if err != nil {
-		return handoff
-	}
-	c, err := h.Context(ctx, layout.Request{})
-	if err != nil {
-		return handoff
+		return fitHandoff(handoff, name, limit)
 	}
 	caution := layout.Caution(c, l.repeatsOthers)
-	said := caution + c.TextWithin(limit-len(caution), "All of it: oxbow context, or the resource memory://context.")
 	if handoff != "" {
-		said += "\n\n" + handoff
+		room := limit - min(len(caution)+len(c.Text()), minContext)
+		handoff = "\n\n" + fitHandoff(handoff, name, room-2)
 	}
-	return said
+	limit -= len(handoff) + len(caution)
+	return caution + c.TextWithin(limit, "All of it: oxbow context, or the resource memory://context.") + handoff
+}
+
+// homeContext returns the context of the home, restricted by the profile that binds the run.
+func (l layoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
+	h, err := l.contextHome()
+	if err != nil {
+		return prompt.Context{}, err
+	}
+	return h.Context(ctx, layout.Request{})
 }
 
 // contextHome opens the home, restricted by the profile that binds the run.
@@ -184,7 +202,8 @@ func (l layoutHook) contextHome() (layout.Home, error) {
 	return p.WithProfile(l.bound)
 }
 
-// recall returns the text that the layout's system recalls for the prompt, or "" after an error.
+// recall returns the text that the layout's system recalls for the prompt, in at most maxRecall bytes.
+// It returns "" after an error.
 func (l layoutHook) recall(ctx context.Context) string {
 	h, err := l.openHome(l.dialect, look)
 	if err != nil {
@@ -198,11 +217,16 @@ func (l layoutHook) recall(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	text := c.Of(prompt.User)
-	if why := verb.CautionReason(text, l.repeatsOthers); why != "" {
-		text = verb.CautionLine(why) + text
+	caution := ""
+	if why := verb.CautionReason(c.Of(prompt.User), l.repeatsOthers); why != "" {
+		caution = verb.CautionLine(why)
 	}
-	return text
+	c.Parts = slices.DeleteFunc(c.Parts, func(p prompt.Part) bool { return p.Role != prompt.User })
+	text := c.TextWithin(maxRecall-len(caution), "All of it: the memory's tools.")
+	if text == "" {
+		return ""
+	}
+	return caution + text
 }
 
 // keepsSummaries maps the layouts whose systems store a summary by themselves to the event at

@@ -68,9 +68,9 @@ func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) 
 	for i, e := range hits {
 		names[i] = e.Name
 	}
-	block := func(hits []oxbow.Entry) string {
-		return "<recall>\n" + inside("recall", show(hits)) + "\n</recall>"
-	}
+	const before, after = "<recall>\n", "\n</recall>"
+	body := func(hits []oxbow.Entry) string { return inside("recall", show(hits)) }
+	block := func(hits []oxbow.Entry) string { return before + body(hits) + after }
 	c.Add(prompt.Part{Name: "recall", Source: strings.Join(names, ", "), Role: prompt.User, Text: block(hits),
 		Short: func(tokens int) string {
 			for n := len(hits) - 1; n > 0; n-- {
@@ -78,7 +78,8 @@ func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) 
 					return s
 				}
 			}
-			return ""
+			var first prompt.Part // cut, because not even the first entry fits
+			return first.Framed(before, body(hits[:1]), after).Short(tokens)
 		}})
 	return nil
 }
