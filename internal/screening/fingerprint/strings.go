@@ -35,7 +35,9 @@ func unescaped(s []byte) string {
 			switch c := s[i]; c {
 			case 'n', 'r':
 				out = append(out, '\n')
-			case 't', 'f', 'b':
+			case 't': // a tab, because tools write one after the number of a line
+				out = append(out, '\t')
+			case 'f', 'b':
 				out = append(out, ' ')
 			case 'u':
 				r, size := escapedRune(s[i+1:])

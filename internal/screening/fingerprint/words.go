@@ -309,23 +309,6 @@ func ofWritten(text string, fn func(hash uint64)) {
 	}
 }
 
-// formsOf returns a text and the forms in which a reader may repeat it: without HTML tags,
-// without the line numbers and names that tools print, and with JSON escapes resolved.
-func formsOf(text string) []string {
-	forms := []string{text}
-	if strings.Contains(text, "</") || strings.Contains(text, "/>") || strings.Contains(text, "&#") ||
-		strings.Contains(text, "&amp;") || strings.Contains(text, "<br") {
-		forms = append(forms, withoutTags(text))
-	}
-	if strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`) {
-		forms = append(forms, unescaped([]byte(text)))
-	}
-	if s, changed := withoutPrefixes(text); changed {
-		forms = append(forms, s)
-	}
-	return forms
-}
-
 // withoutTags returns the text that a browser shows of HTML, about.
 func withoutTags(s string) string {
 	var b strings.Builder
@@ -373,10 +356,12 @@ func withoutPrefixes(s string) (string, bool) {
 	var b strings.Builder
 	with, lines := 0, 0
 	for line := range strings.Lines(s) {
-		lines++
 		rest, ok := withoutPrefix(line)
 		if ok {
 			with++
+		}
+		if ok || strings.Contains(strings.TrimSpace(line), " ") { // keys of JSON do not count as lines
+			lines++
 		}
 		b.WriteString(rest)
 	}

@@ -32,7 +32,7 @@ func Find(text string) []string {
 	f.hasLines = has.hasControls
 	f.read(low)
 	if !has.isASCII {
-		if s := skeleton(low); s != low {
+		if s := Skeleton(low); s != low {
 			f.read(s)
 		}
 	}

@@ -86,8 +86,8 @@ func TestLetters(t *testing.T) {
 		{"ﬁle\u00A0names", "file names"},
 		{"忽略 所有", "忽略 所有"},
 	} {
-		if got := skeleton(c.text); got != c.want {
-			t.Errorf("skeleton(%q) = %q, want %q", c.text, got, c.want)
+		if got := Skeleton(c.text); got != c.want {
+			t.Errorf("Skeleton(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}
 }

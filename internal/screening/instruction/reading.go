@@ -83,9 +83,9 @@ var letters = sync.OnceValue(func() map[rune]string {
 	return m
 })
 
-// skeleton returns a text in which look-alikes are replaced by ASCII characters, accents
-// are removed, and other signs and spaces are replaced by ASCII.
-func skeleton(low string) string {
+// Skeleton returns a text in which look-alikes are replaced by ASCII characters, accents
+// are removed, and other signs and spaces are replaced by ASCII. The text must be in lower case.
+func Skeleton(low string) string {
 	like := letters()
 	b := make([]byte, 0, len(low))
 	for _, c := range low {

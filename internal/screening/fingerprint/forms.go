@@ -1,0 +1,131 @@
+// This file makes the forms of a text in which a reader may repeat it.
+
+package fingerprint
+
+import (
+	"html"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+)
+
+// formsOf returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON
+// escapes resolved, without the line numbers and names that tools print, and with all of this and without
+// addresses, footnotes, hyphens at line ends and look-alikes of letters.
+func formsOf(text string) []string {
+	forms := []string{text}
+	all := text
+	add := func(change func(string) string) {
+		forms = append(forms, change(text))
+		all = change(all)
+	}
+	if strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`) {
+		add(func(s string) string { return unescaped([]byte(s)) })
+	}
+	if hasTags(text) {
+		add(withoutTags)
+	}
+	if s, changed := withoutPrefixes(text); changed {
+		forms = append(forms, s)
+	}
+	if s, changed := withoutPrefixes(all); changed {
+		all = s
+	}
+	all = withoutLookalikes(withoutHyphens(withoutAddresses(all)))
+	if !slices.Contains(forms, all) {
+		forms = append(forms, all)
+	}
+	return forms
+}
+
+// hasTags reports whether a text contains HTML tags or character references.
+func hasTags(text string) bool {
+	if strings.Contains(text, "</") || strings.Contains(text, "/>") || strings.Contains(text, "<br") {
+		return true
+	}
+	return strings.Contains(text, "&") && html.UnescapeString(text) != text
+}
+
+// withoutAddresses returns a text without what a reader leaves out of a sentence: targets of Markdown
+// links, addresses, and numbers of footnotes.
+func withoutAddresses(s string) string {
+	if !strings.Contains(s, "](") && !strings.Contains(s, "://") && !strings.Contains(s, "[") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		n := addressSize(s[i:])
+		if n > 0 {
+			b.WriteByte(' ')
+			i += n
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String()
+}
+
+// addressSize returns the length of the address or footnote with which a text begins, or 0.
+func addressSize(s string) int {
+	switch {
+	case strings.HasPrefix(s, "]("):
+		if n := strings.IndexAny(s[2:min(len(s), 2000)], "() \n"); n >= 0 && s[2+n] == ')' {
+			return n + 3
+		}
+	case s[0] == '[':
+		if n := strings.IndexByte(s[:min(len(s), 5)], ']'); n > 1 && isNumber(s[1:n]) {
+			return n + 1
+		}
+	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
+		if n := strings.IndexAny(s, " \t\r\n<>)\""); n >= 0 {
+			return n
+		}
+		return len(s)
+	}
+	return 0
+}
+
+// withoutHyphens joins words that are divided at the end of a line.
+func withoutHyphens(s string) string {
+	if !strings.Contains(s, "-\n") && !strings.Contains(s, "-\r\n") && !strings.Contains(s, "‐\n") {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		front := strings.TrimRight(line, "\r\n")
+		word := strings.TrimRight(front, "-‐")
+		before, _ := utf8.DecodeLastRuneInString(word)
+		isDivided := len(front) < len(line) && len(word) < len(front) && unicode.IsLower(before)
+		if !isDivided {
+			word = line
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// withoutLookalikes replaces look-alikes of ASCII letters if a word of the text mixes scripts.
+func withoutLookalikes(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	hasASCII, hasOther := false, false
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf && !unicode.IsLetter(r), unicode.IsSpace(r):
+			hasASCII, hasOther = false, false
+		case r < utf8.RuneSelf:
+			hasASCII = true
+		case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Lisu):
+			hasOther = true
+		}
+		if hasASCII && hasOther {
+			return instruction.Skeleton(strings.ToLower(s))
+		}
+	}
+	return s
+}
