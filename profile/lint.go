@@ -14,9 +14,9 @@ import (
 )
 
 // Lint returns warnings about a profile, in the order of its files and lines. It reports
-// labels, kinds, files and names that no entry has, values that are both included and
-// excluded, an include or a profile that selects nothing, missing documents, and documents
-// that exceed the budget.
+// labels, kinds, files and names that do not occur in the memory, values that are both
+// included and excluded, an include or profile that selects nothing, missing documents,
+// and documents that exceed the budget.
 func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
 	l := &linter{r: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
@@ -114,7 +114,8 @@ func keys(m map[string]bool) func(func(string) bool) {
 	}
 }
 
-// effect warns if entries match each line of an include, but no entry matches all of them.
+// effect warns if each line of an include matches some entries, but no entry matches all
+// lines.
 func (l *linter) effect(c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
@@ -141,8 +142,8 @@ func (l *linter) effect(c *Choice) {
 	l.add("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
 }
 
-// contradictions warns about names and values that one file of the chain includes and
-// another, or the same, excludes.
+// contradictions warns about names and values that are both included and excluded, by
+// the same file or by different files of the chain.
 func (l *linter) contradictions() {
 	for _, p := range l.r.parts {
 		if p.Include == nil {

@@ -1,4 +1,4 @@
-// This file parses profiles. It reports each mistake with its line and, if possible, with a
+// This file parses profiles. It reports each mistake with its line and, if possible, a
 // suggestion.
 
 package profile
@@ -27,7 +27,7 @@ import (
 // maxFile is the maximum size of a profile's file in bytes.
 const maxFile = frontmatter.MaxBytes
 
-// A Diagnostic is one mistake in a file.
+// A Diagnostic is a mistake in a file.
 type Diagnostic = frontmatter.Diagnostic
 
 // Diagnostics are all mistakes in a file in order of lines. As an error, it matches
@@ -45,7 +45,7 @@ func (ds Diagnostics) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (Diagnostics) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// parse parses a profile. File is its path for messages, and its base name without
+// parse parses a profile. file is the path for messages. Its base name without
 // extension is the profile's name. Dates are in the time zone, where nil means UTC. The
 // error is [Diagnostics].
 func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
@@ -89,7 +89,7 @@ type reader struct {
 	p    *Profile
 }
 
-// The keys of a profile, and other words that people write instead of them.
+// Keys of a profile, and words that people write by mistake instead.
 var (
 	topKeys = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens",
 		"process", "redact"}

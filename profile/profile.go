@@ -16,7 +16,7 @@ import (
 const (
 	LabelProcess = "process" // process:true marks an entry that belongs to every profile
 	LabelPinned  = "pinned"  // pinned:true marks an entry that ranks first
-	LabelCovered = "covered" // covered:true marks an entry that a shorter one summarizes; it ranks last
+	LabelCovered = "covered" // covered:true marks an entry that a shorter entry summarizes, and ranks it last
 	LabelDigest  = "digest"  // digest:true marks an entry that summarizes other entries
 	LabelProfile = "profile" // profile:NAME is the profile with which the entry was written
 )
@@ -33,38 +33,40 @@ var identity = []string{"SOUL.md", "MEMORY.md"}
 // Identity returns the names of the documents that a profile includes if it lists none.
 func Identity() []string { return slices.Clone(identity) }
 
-// A Profile is the content of one profile file.
+// A Profile is the content of a profile file.
 type Profile struct {
 	Name        string
 	Description string
 	Extends     []string
-	Include     *Choice  // nil if the file has no include
-	Exclude     *Choice  // nil if the file has no exclude
-	Always      []string // slash-separated paths of documents (nil if the file has no always_include)
-	MaxTokens   int      // 0 if the file has no max_tokens
-	Process     *bool    // nil if the file has no process
+	Include     *Choice  // nil if the file contains no include
+	Exclude     *Choice  // nil if the file contains no exclude
+	Always      []string // slash-separated paths of documents (nil if the file contains no always_include)
+	MaxTokens   int      // 0 if the file contains no max_tokens
+	Process     *bool    // nil if the file contains no process
 	Redact      []string // kinds of personal data to hide
 
 	File    string // path of the file for messages
 	Project bool   // the profile belongs to the project, not to the user's home
 
 	place int            // index in Set.Places
-	lines map[string]int // line of each key and value; keys have the form "include.tags.decision"
+	lines map[string]int // line of each key and value, with keys such as "include.tags.decision"
 }
 
-// A Choice selects entries by their labels, kind, date or name. An entry must match each
-// list with one of its values. A nil list matches every entry.
+// A Choice selects entries by their labels, kind, date or name. An entry must match a
+// value in each list. A nil list matches every entry.
 type Choice struct {
 	Projects     []string
 	Tags         []string
 	Kinds        []string
 	RelatedFiles []string
-	Entries      []string  // names of additional entries
-	From, To     time.Time // time range of the creation, from From (inclusive) to To (exclusive); zero means no bound
+	Entries      []string // names of additional entries
+	// range of creation times, from From (inclusive) to To (exclusive), where zero means
+	// unbounded
+	From, To time.Time
 }
 
-// filter returns the conditions, except Entries, as one filter. It returns false if there
-// are none.
+// filter returns the conditions, except Entries, as a single filter. It returns false if
+// c has no other conditions.
 func (c *Choice) filter() (oxbow.Filter, bool) {
 	fs := c.filters()
 	var f oxbow.Filter
@@ -105,13 +107,15 @@ type Resolved struct {
 	Description string
 	File        string
 	Project     bool     // the profile itself belongs to the project
-	Chain       []string // names of the extended profiles, direct and indirect, in order of evaluation
-	Includes    []Choice // an entry is included if one of these matches; if there are none, all entries are included
-	Excludes    []Choice // an entry is excluded if any line of one of these matches
-	Documents   []Document
-	MaxTokens   int
-	Process     bool     // entries with the label process:true are included
-	Redact      []string // kinds of personal data to hide, from all profiles of the chain
+	Chain       []string // names of the directly and indirectly extended profiles, in evaluation order
+	// an entry is included if it matches a Choice in this list (an empty list includes all
+	// entries)
+	Includes  []Choice
+	Excludes  []Choice // an entry is excluded if it matches any line of a Choice in this list
+	Documents []Document
+	MaxTokens int
+	Process   bool     // entries with the label process:true are included
+	Redact    []string // kinds of personal data to hide, from all profiles in the chain
 
 	parts []*Profile // the profiles of Chain, followed by the profile itself
 }
@@ -142,9 +146,9 @@ func (r *Resolved) addDocuments(paths []string, place int) {
 	}
 }
 
-// combine returns the combination of the profiles: the union of what they include, without
-// anything that one of them excludes. For single values, the last profile with a value
-// decides.
+// combine returns the combination of the profiles, which is the union of their includes
+// without anything that any of them excludes. For single values, the last profile with a
+// value decides.
 func combine(parts []*Profile) Resolved {
 	p := parts[len(parts)-1]
 	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true,
@@ -183,11 +187,12 @@ func combine(parts []*Profile) Resolved {
 	return r
 }
 
-// Scope returns the scope of a memory that is restricted to the profile: the entries that
-// the profile includes, and those that were written with it before, regardless of dates.
-// New entries get the profile's name and its first project as labels. Other projects must
-// be among those that the profile includes. Entries with the label process:true are
-// read-only and cannot be created, because they belong to every profile.
+// Scope returns the scope of a memory that is restricted to the profile. The scope
+// contains the entries that the profile includes, and the entries that were written with
+// the profile before, regardless of dates. New entries get the profile's name and its
+// first project as labels. Other projects must be among those that the profile includes.
+// Entries with the label process:true are read-only and cannot be created, because they
+// belong to every profile.
 func (r *Resolved) Scope() scope.Scope {
 	s := scope.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
 		Only: []oxbow.Term{{Key: LabelProcess}}, Redact: r.Redact}
@@ -201,7 +206,7 @@ func (r *Resolved) Scope() scope.Scope {
 			s.Any = append(s.Any, f)
 		}
 		s.Names = append(s.Names, c.Entries...)
-		// projects of the profile itself come before those of the profiles that it extends
+		// the profile's own projects come before the projects of extended profiles
 		projects = slices.Concat(c.Projects, projects)
 	}
 	if len(r.Includes) == 0 {

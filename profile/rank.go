@@ -1,4 +1,4 @@
-// This file ranks the entries of a selection by their heads, and reads the best of them.
+// This file ranks a selection's entries by their heads, and reads the best entries.
 
 package profile
 
@@ -105,8 +105,7 @@ func (r *Resolved) asked(inside *scope.Scope) heads.Asked {
 	return a
 }
 
-// order has the parameters of a selection that determine which entries it contains and how
-// they rank.
+// order has the parameters that determine a selection's entries and their ranks.
 type order struct {
 	inside *scope.Scope
 	*Request
@@ -170,7 +169,7 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	return c, nil
 }
 
-// count is a number of entries and the number of their tokens.
+// count is a number of entries and of their tokens.
 type count struct{ n, tokens int }
 
 // rank returns the highest-ranking entries in the scope, best first. It returns as few as
@@ -227,7 +226,7 @@ func traitsOf(e *oxbow.Entry) traits {
 	return t
 }
 
-// ranking is a heap of entries with the lowest-ranking one first.
+// ranking is a heap of entries with the lowest-ranking entry at the top.
 type ranking []ranked
 
 func (r ranking) Len() int           { return len(r) }
@@ -262,7 +261,8 @@ func compareRanked(a, b *ranked) int {
 
 func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
-// confidence returns the entry's confidence, or 0.5 if it has no confidence label.
+// confidence returns an entry's confidence, or 0.5 for an entry without a
+// confidence label.
 func confidence(e *oxbow.Entry) float64 {
 	if f, ok := e.Confidence(); ok {
 		return f

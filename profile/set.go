@@ -27,7 +27,7 @@ var (
 	ProjectDirs = []string{".oxbow/profiles", "memory-profiles"}
 )
 
-// maxChain is the maximum number of profiles that one profile may extend, directly or
+// maxChain is the maximum number of profiles that a profile may extend, directly or
 // indirectly.
 const maxChain = 64
 
@@ -36,7 +36,7 @@ const maxChain = 64
 type Place struct {
 	FS      vfs.FS
 	Path    string   // path of its root for messages
-	Dirs    []string // slash-separated paths of directories with profiles, in order of search
+	Dirs    []string // slash-separated paths of profile directories, in search order
 	Project bool     // the place belongs to a project: its profiles cannot include the user's own files
 
 	// Withhold returns the reason why a document of this place must not be used, or "". If
@@ -60,9 +60,9 @@ type Set struct {
 	Places []Place
 	Zone   *time.Location // time zone of dates without a zone (nil means UTC)
 
-	// Repeats reports whether the text of an entry repeats foreign text that agents have read. Such an
-	// entry is not selected. Set it if the entries have no labels that say so. If Repeats is nil, only
-	// the labels count.
+	// Repeats reports whether the text of an entry repeats foreign text that agents have read. Such
+	// an entry is not selected. Set it if the home does not store labels about this. If Repeats is
+	// nil, only the labels count.
 	Repeats func(text string) bool
 
 	trial *trial
@@ -98,7 +98,7 @@ func (s *Set) shown(f file) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + f.path
 }
 
-// files returns the profile files of all places in order of precedence.
+// files returns the profile files from all places in order of precedence.
 func (s *Set) files() ([]file, error) {
 	var all []file
 	for i, pl := range s.Places {
@@ -123,7 +123,7 @@ func (s *Set) files() ([]file, error) {
 }
 
 // List returns all profile files, ordered by name, including files with mistakes. If
-// several files have the same name, the one that is used comes first.
+// several files have the same name, the file that is used comes first.
 func (s *Set) List() ([]Found, error) {
 	files, err := s.files()
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *Set) Names() ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// An UnknownError reports that there is no profile with this name. It matches
+// An UnknownError reports that no profile has this name. It matches
 // [oxbow.ErrInvalid].
 type UnknownError struct {
 	Name string
@@ -354,9 +354,10 @@ func (s *Set) document(d Document) (shownDocument, error) {
 }
 
 // caveat returns the reason why a document of the place must be shown in a fence, or "".
-// Documents of a project always are. Documents of a home are instructions to the model,
-// unless they look like injected instructions or repeat foreign text, and no person has
-// approved them, because agents and programs write some of these files as well.
+// Documents of a project always are. Documents in a home are instructions to the model.
+// The exceptions are documents that look like injected instructions or repeat foreign
+// text, unless a person has approved them, because agents and programs also write some
+// of these files.
 func (p *Place) caveat(path, text string) string {
 	shaped := ""
 	if rules := instruction.Find(text); rules != nil {

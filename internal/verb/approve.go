@@ -23,7 +23,8 @@ import (
 // HeldIn is the argument of Held.
 type HeldIn struct{}
 
-// HeldOut lists the entries that are not shown to a model unless it asks for them.
+// HeldOut lists the entries that are held back, that is, shown to a model only on
+// request.
 type HeldOut struct {
 	Entries []HeldEntry `json:"entries"` // newest first, without the entries of groups
 	Groups  []HeldGroup `json:"groups"`  // newest first
@@ -77,7 +78,7 @@ var (
 var NotSuspicious = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: SuspiciousFilter.Terms[0].Values, Not: true}}}
 
 // heldEntries yields the entries that are held back. It also finds imports by earlier versions of
-// oxbow, which did not label them.
+// oxbow, which did not label entries.
 func heldEntries(ctx context.Context, m *oxbow.Memory) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for _, f := range []oxbow.Filter{heldFilter, importedFilter} {
@@ -103,8 +104,8 @@ func groupOf(e *oxbow.Entry) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Held lists the entries that are not shown to a model unless it asks for them, until a person
-// approves them.
+// Held lists the entries that are shown to a model only on request until a person approves
+// them.
 func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 	out := HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
 	ctx, m, err := w.Memory(ctx, Own)
@@ -220,8 +221,8 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 	}), in.DryRun)
 }
 
-// namesOfGroup returns the names of the entries of a group. If the group has no entries, the error
-// matches [oxbow.ErrNotFound].
+// namesOfGroup returns the names of a group's entries. If the group is empty, the error matches
+// [oxbow.ErrNotFound].
 func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []string, err error) {
 	for e, err := range heldEntries(ctx, m) {
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// PruneArchivesIn is the argument of PruneArchives. An archive is forgotten if it exceeds one of
-// the given limits. At least one limit is required.
+// PruneArchivesIn is the argument of PruneArchives. An archive is forgotten if it exceeds a
+// limit. At least one limit must be given.
 type PruneArchivesIn struct {
 	Before string `json:"before,omitempty" value:"DATE" usage:"forget those made before this DATE"`
 	Days   *int   `json:"days,omitempty" usage:"forget those older than N days"`
@@ -25,7 +25,8 @@ type PruneArchivesIn struct {
 type PruneArchivesOut struct {
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Forgotten []PrunedArchive `json:"forgotten"`
-	SavedIn   string          `json:"saved_in,omitempty"` // copy of all archives before, if there is no undo
+	// copy of all archives from before, if the call cannot be undone
+	SavedIn string `json:"saved_in,omitempty"`
 }
 
 // PrunedArchive is an archive that was, or would be, forgotten.
@@ -80,7 +81,8 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 	return out, Wrapped("forgetting archives", m.Apply(ctx, ops...))
 }
 
-// age returns the time before which an archive is too old, or the zero time if there is no limit.
+// age returns the time before which an archive is too old, or the zero time if age is not
+// limited.
 func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.Days, "keep": in.Keep} {
 		if n != nil && *n < 1 {

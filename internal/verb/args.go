@@ -28,8 +28,8 @@ import (
 // and "" mean that the argument is absent, except that "" is a value if [Param.Empty] is set. The
 // key wait_for_previous is ignored.
 //
-// Anything else is an error that matches [oxbow.ErrInvalid] and explains the correct form: an
-// unknown key, a parameter that is given twice, a wrong type, or text that is not UTF-8.
+// In other cases, the error matches [oxbow.ErrInvalid] and explains the correct form. These cases
+// are an unknown key, a repeated parameter, a wrong type, and text that is not UTF-8.
 func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
 	args = bytes.TrimSpace(args)
 	if len(args) == 0 || string(args) == "null" {
@@ -48,7 +48,7 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 	for _, m := range members {
 		p, ok := findParam(params, m.key)
 		if !ok && strings.HasPrefix(snake(m.key), "wait_for_previous") {
-			continue // Gemini CLI and similar clients add it to every tool for their own use
+			continue // ignore this key, which Gemini CLI and similar clients add to every tool for their own use
 		}
 		if !ok {
 			return unknownParam(verb, params, m.key)
@@ -338,9 +338,9 @@ func toNumber(p Param, _ string, s scalar) (any, error) {
 	return f, nil
 }
 
-// wholeNumber parses an integer such as 5, 5.0 or 1e3. Numbers in a form other than plain digits
-// must be at most 2⁵³, because larger ones are not exact in JSON. It returns false for everything
-// else.
+// wholeNumber parses an integer such as 5, 5.0 or 1e3. A number that is not written as plain
+// digits must be at most 2⁵³, because larger numbers are not exact in JSON. It returns false for
+// everything else.
 func wholeNumber(s string) (int64, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true

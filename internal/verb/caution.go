@@ -14,10 +14,10 @@ const (
 	repeatsReason  = "repeats what others wrote, which an agent had read"
 )
 
-// CautionReason returns why a text that agents may have written needs a warning, as the end of a
-// sentence that begins with "a part of it". It returns "" if no warning is needed. It is the only
-// function that decides this for texts that have no labels, such as files of other layouts. If
-// repeats is nil, repetitions are not checked.
+// CautionReason returns the reason why a text that agents may have written needs a warning. The
+// reason completes a sentence that begins with "a part of it". It returns "" if no warning is
+// needed. It is the only function that decides this for texts without labels, such as files in
+// other layouts. If repeats is nil, repetitions are not checked.
 func CautionReason(text string, repeats func(text string) bool) string {
 	switch {
 	case instruction.Shaped("", text):
@@ -28,8 +28,8 @@ func CautionReason(text string, repeats func(text string) bool) string {
 	return ""
 }
 
-// Caution returns a line to write before a text of a home without labels, or "" if none is needed.
-// In oxbow's own layout, the trust of each entry says it (see [Warning]).
+// Caution returns the line to write before a text from a home without labels, or "" if the text
+// needs no warning. In oxbow's own layout, the trust of each entry says it (see [Warning]).
 func (w *Workspace) Caution(text string) string {
 	if !w.Unlabelled {
 		return ""
@@ -49,8 +49,8 @@ func CautionLine(why string) string {
 // WarningOf returns a line to write before the text of an entry, or "" if none is needed.
 func (w *Workspace) WarningOf(e *oxbow.Entry) string { return Warning(w.trusts([]oxbow.Entry{*e})[0]) }
 
-// trusts returns the trust of each entry as it is shown. In a home without labels, a text that
-// repeats others is tainted, and a text that is shaped like instructions is unvouched.
+// trusts returns the level of trust to show for each entry. In a home without labels, a text
+// that repeats others is tainted, and a text that is shaped like instructions is unvouched.
 func (w *Workspace) trusts(entries []oxbow.Entry) []oxbow.Trust {
 	levels := make([]oxbow.Trust, len(entries))
 	var texts []string
@@ -70,7 +70,7 @@ func (w *Workspace) trusts(entries []oxbow.Entry) []oxbow.Trust {
 	if prints == nil {
 		return levels
 	}
-	for i, m := range prints.Find(texts, nil) { // one pass over the fingerprints for all entries
+	for i, m := range prints.Find(texts, nil) { // search the fingerprints once for all entries
 		if m.Any() && levels[i] != oxbow.TrustQuarantined {
 			levels[i] = oxbow.TrustTainted
 		}

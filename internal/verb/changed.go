@@ -40,7 +40,7 @@ type ChangedEntry struct {
 	Name string `json:"name"`
 	What string `json:"what"`           // changed, forgotten, renamed or relabelled
 	Now  string `json:"now,omitempty"`  // the new name of a renamed entry
-	Back uint64 `json:"back_to"`        // number of the change that restore goes back to
+	Back uint64 `json:"back_to"`        // number of the change to which restore returns
 	Own  string `json:"before"`         // the person's text
 	Text string `json:"after"`          // the current text ("" if the entry was forgotten)
 	Kind string `json:"kind,omitempty"` // kind of the entry
@@ -91,8 +91,8 @@ func Changed(ctx context.Context, w *Workspace, in ChangedIn) (ChangedOut, error
 	return out, nil
 }
 
-// mostEdits is the maximum number of entries that are listed. The others are listed after some of
-// these are kept or restored.
+// mostEdits is the maximum number of listed entries. More entries are listed after some of these
+// are kept or restored.
 const mostEdits = 2000
 
 // editsOf returns the changes that agents made to texts of persons, the most recent first.
@@ -311,7 +311,7 @@ func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint6
 	return newestChange(ctx, m, e.Name)
 }
 
-// newestChange returns the number of the last change of an entry.
+// newestChange returns the number of the last change to an entry.
 func newestChange(ctx context.Context, m *oxbow.Memory, name string) (uint64, error) {
 	for v, err := range m.Versions(ctx, name) {
 		return v.Seq, err

@@ -17,7 +17,7 @@ import (
 )
 
 // Code returns the verbs for a working tree, which need [Workspace.Annotations]. They are not in
-// [Table], because most memories do not belong to a repository.
+// [Table], because most memories are independent of a repository.
 func Code() []Tool {
 	return []Tool{define("annotate", "Annotate code", traits{idempotent: true}, Annotate),
 		define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, GetAnnotations)}
@@ -70,11 +70,11 @@ type Annotation struct {
 	Archived   bool     `json:"archived,omitempty" jsonschema:"its lines were gone when that was last looked at"`
 	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
 
-	// Standing is "unreviewed" if nobody vouches for the annotation: this machine did not write it,
-	// and the reviewed branch does not contain it.
+	// Standing is "unreviewed" if nobody vouches for the annotation, because this machine did not
+	// write it and the reviewed branch does not contain it.
 	Standing string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
 
-	Headline string `json:"-"` // the reasoning on one line
+	Headline string `json:"-"` // the reasoning, joined to a single line
 }
 
 // Edited reports whether the lines of the annotation have changed since.
@@ -129,10 +129,10 @@ type GetAnnotationsOut struct {
 	Next        int          `json:"next_offset,omitempty"`
 	Notes       []Note       `json:"notes,omitempty"`
 
-	None bool `json:"-"` // the file has no annotations at all; with a query, the tree has none
+	None bool `json:"-"` // the file (with a query, the tree) does not have any annotations
 }
 
-// Annotate records why lines are as they are.
+// Annotate records the reasons why lines are as they are.
 func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, error) {
 	ctx, b, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -158,7 +158,8 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 	return AnnotateOut{AnnotationOf(f), b.IsPrivate()}, nil
 }
 
-// GetAnnotations returns the annotations of a range of lines, or those that match a query.
+// GetAnnotations returns the annotations in a line range, or the annotations that match a
+// query.
 func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
@@ -237,8 +238,8 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 	return out, nil
 }
 
-// PartialNote returns a note about what is missing from a lookup because git did not answer. It
-// returns false if err is another error.
+// PartialNote returns a note about the parts that are missing from a lookup because git did not
+// answer. It returns false if err is another error.
 func PartialNote(err error) (string, bool) {
 	var partial *annotate.PartialError
 	if !errors.As(err, &partial) {
@@ -255,7 +256,7 @@ func PartialNote(err error) (string, bool) {
 	return note, true
 }
 
-// searchAnnotations searches the annotations of the whole tree or of a single file.
+// searchAnnotations searches the annotations of the whole tree or a single file.
 func searchAnnotations(
 	ctx context.Context,
 	w *Workspace,

@@ -110,8 +110,8 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
-// mostCompared is the maximum number of entries whose names are compared with an unknown name,
-// because each of them is read.
+// mostCompared is the maximum number of entries that are read to compare their names with an
+// unknown name.
 const mostCompared = 100_000
 
 func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
@@ -179,7 +179,7 @@ func quoteAll(ss []string) string {
 	return strings.Join(qs, ", ")
 }
 
-// diagnose returns the reasons why a query found nothing, at least one, and similar names.
+// diagnose returns at least one reason why a query found nothing, and similar names.
 func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, near []string, err error) {
 	g, err := m.Diagnose(ctx, q)
 	if err != nil {
@@ -194,8 +194,8 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, 
 	return reasons(g, q, "entry", "entries"), g.Near, nil
 }
 
-// reasons returns the reasons why a query found nothing. The searched things are called one and
-// many.
+// reasons returns the reasons why a query found nothing. one and many are the words for the
+// searched things in singular and plural.
 func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	if g.StopWords {
 		why = append(why, noWordsNote(q.Text))
@@ -217,7 +217,8 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
 		part := typed(r.Filter, q.Filter)
 		switch {
-		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0: // the words found nothing, even without the filter
+		// the words would find nothing even without the filter
+		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0:
 		case r.Left == 0:
 			why = append(why, Notef("filter %s alone removes all that was found", part))
 		default:
@@ -237,8 +238,8 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	return why
 }
 
-// typed returns the text of a filter with its bounds as people type them. Bounds of a single day
-// become on:2026-11-27, and other bounds at midnight become dates.
+// typed returns a filter's text with its time bounds in the form that people type. Bounds of a
+// single day become on:2026-11-27, and other bounds at midnight become dates.
 func typed(filterText string, f oxbow.Filter) string {
 	after, before := oxbow.Filter{After: f.After}.String(), oxbow.Filter{Before: f.Before}.String()
 	if !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After) {
@@ -262,7 +263,7 @@ func isMidnight(t time.Time) bool {
 	return t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
 }
 
-// noWordsNote explains why a query has no word to search for.
+// noWordsNote explains why a query contains no word to search for.
 func noWordsNote(query string) Note {
 	if !hasWords(query) {
 		return Plain("the query has no letters and no digits; emoji and other signs are not searched")
@@ -278,7 +279,8 @@ func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// mostNamed is the maximum number of words or terms of a query that an answer names.
+// mostNamed is the maximum number of the query's words or terms that an answer
+// names.
 const mostNamed = 10
 
 // few joins the words, of which it omits those after the first mostNamed.
@@ -296,7 +298,7 @@ func pluralIs(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s are"
 }
 
-// defaultListLimit is the default number of items of list and history.
+// defaultListLimit is the default number of items returned by list and history.
 const defaultListLimit = 20
 
 func InvalidValue(field, value, reason string) error {

@@ -20,7 +20,7 @@ type ConvertIn struct {
 	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Write nothing; say what would be written."`
 
 	// Make creates a new home in a directory, or in working memory if dir is "". It returns the
-	// store and a function that closes it.
+	// store and a function to close the store.
 	Make func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
 }
 
@@ -53,9 +53,9 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is [oxbow.ErrUnsupported].
 func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
-// Convert writes every entry to a new home, which gets its name only when it is complete. It first
-// tries the conversion in working memory. If an entry is refused, nothing is written and the error
-// is a [*RefusedError].
+// Convert writes every entry to a new home. The home gets its final name only when it is complete.
+// It first tries the conversion in working memory. If an entry is refused, nothing is written and
+// the error is a [*RefusedError].
 func Convert(ctx context.Context, w *Workspace, in ConvertIn) (ConvertOut, error) {
 	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.Adapted{}}
 	ctx, m, err := w.Memory(ctx, Own)

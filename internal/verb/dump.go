@@ -77,15 +77,15 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Kept, r.Directives}, err
 }
 
-// origin identifies the memory in the manifests of dumps by its position in the log, or by its home
-// if it has no positions. An empty home does not count as the same memory, because it may have been
-// lost and created again.
+// origin identifies the memory in the manifests of dumps. It uses the memory's position in the log
+// or, without positions, its home. An empty home does not count as the same memory, because it may
+// have been lost and created again.
 func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq, ok := m.Store().(oxbow.Sequencer)
 	if !ok {
 		p, err := w.Located()
 		if err != nil {
-			return mdtree.Origin{}, nil // a memory without a place has no origin
+			return mdtree.Origin{}, nil // a memory that is not in a file has no origin
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
@@ -129,9 +129,9 @@ type LoadOut struct {
 	Removed  []string `json:"removed"`
 	Same     int      `json:"same"`
 	Kept     []string `json:"kept"`               // entries that only the memory changed since the dump
-	Base     bool     `json:"base"`               // the directory has the manifest of a dump of this memory
+	Base     bool     `json:"base"`               // the directory has the manifest from a dump of this memory
 	Undo     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
-	SavedIn  string   `json:"saved_in,omitempty"` // file with the lost entries, if there is no undo
+	SavedIn  string   `json:"saved_in,omitempty"` // file with the lost entries, if the load cannot be undone
 	Warnings []string `json:"warnings"`
 }
 
@@ -191,8 +191,8 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	return out, nil
 }
 
-// dryRun checks whether a store with restrictions accepts the changes, and names the files of those
-// that it refuses.
+// dryRun checks whether a restricted store accepts the changes, and names the files of refused
+// changes.
 func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
 	d, ok := s.(oxbow.DryRunner)
 	if !ok || len(ops) == 0 {
@@ -220,8 +220,8 @@ func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, o
 	return e
 }
 
-// apply makes the planned change. If the memory has no history, it first saves the entries that
-// will be replaced or forgotten.
+// apply makes the planned change. If the memory does not keep a history, apply first saves the
+// entries that will be replaced or forgotten.
 func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {

@@ -65,7 +65,7 @@ type ImportIn struct {
 
 	Projects map[string]string `json:"-"` // projects by path, for entries that name no project
 
-	Brief bool `json:"-"` // do not list changes, because there are many, unless it is a dry run
+	Brief bool `json:"-"` // do not list changes, because they are many, unless this is a dry run
 
 	Interrupt func() `json:"-"` // makes a blocked Read of an input return (may be nil)
 
@@ -85,7 +85,7 @@ type ImportOut struct {
 	Notes    []string          `json:"notes"`
 	Stale    []string          `json:"stale"`
 	More     int               `json:"more"` // problems and notes not listed
-	// number of added or updated entries that are held back; see [Held]
+	// number of added or updated entries that are held back (see [Held])
 	Held  int    `json:"held,omitempty"`
 	Group string `json:"group,omitempty"` // group with which they are approved together
 	Undo  bool   `json:"-"`               // the next undo reverts the import
@@ -106,7 +106,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 		return ImportOut{}, err
 	}
 	if !in.DryRun {
-		makeIndex(ctx, m, 0) // if the memory is empty, it is indexed while it is written
+		makeIndex(ctx, m, 0) // an empty memory is indexed while it is written
 	}
 	var part atomic.Uint64 // bits of a float64
 	show := progress.Of(ctx)
@@ -139,8 +139,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	return out, err
 }
 
-// countHeld returns how many of the entries that an import changed are held back, and the group of
-// these entries.
+// countHeld returns how many of the entries changed by an import are held back, and their group.
 func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
 	if r.Added+r.Updated == 0 {
 		return 0, ""

@@ -21,13 +21,13 @@ import (
 
 // Feed wakes listeners when a memory changes. Changes by its own process are reported at once.
 // Changes by other processes are looked for at each tick, but only while there are listeners. Feed
-// stores no changes. Each listener reads them from its own view when it is ready, so that no
-// listener waits for another. Feed is safe for concurrent use.
+// stores no changes. Each listener reads the changes from its own view when it is ready, so that
+// listeners do not wait for each other. Feed is safe for concurrent use.
 type Feed struct {
 	open func(context.Context, Access) (*oxbow.Memory, error)
 	tick func() (ticks <-chan time.Time, stop func())
 
-	running sync.Mutex // held while the poller starts or ends; guards end
+	running sync.Mutex // held while the poller starts or ends (guards end)
 	end     func()     // ends the poller and waits for it (nil if none runs)
 
 	mu        sync.Mutex // guards the following
@@ -66,13 +66,13 @@ type Listener struct {
 
 // News is the result of [Listener.Take].
 type News struct {
-	Last    uint64   // number of the memory's last change (0 if changes have no numbers)
+	Last    uint64   // number of the memory's last change (0 if changes are not numbered)
 	Reset   bool     // the changes are unknown, so the reader has to read everything again
 	Changes []Change // oldest first, without contents of entries
 }
 
-// mostNews is the maximum number of changes between two calls of Take. After more changes, Take
-// returns a reset.
+// mostNews is the maximum number of changes that are collected between two calls of Take. After
+// more changes, Take returns a reset.
 const mostNews = 500
 
 // Listen returns a listener for the memory as w shows it. The first Take returns the changes after
@@ -130,8 +130,8 @@ func (l *Listener) Close() {
 	}
 }
 
-// Take returns the changes since the last call. If the News has no changes and no reset, the memory
-// changed only outside of the listener's view, or not at all.
+// Take returns the changes since the last call. News without changes and without a reset mean that
+// the memory changed only outside of the listener's view, or not at all.
 func (l *Listener) Take(ctx context.Context) (News, error) {
 	l.feed.mu.Lock()
 	blind := l.blind || l.resets != l.feed.resets
@@ -184,7 +184,7 @@ func (l *Listener) nudge() {
 }
 
 // add adds a listener, and starts the poller for the first listener. It must not call the store
-// while it holds f.mu, because the store calls changed, which locks f.mu.
+// while holding f.mu, because the store calls changed, which locks f.mu.
 func (f *Feed) add(l *Listener, all *oxbow.Memory) error {
 	w, ok := all.Store().(oxbow.Watcher)
 	if !ok {
@@ -235,8 +235,8 @@ func (f *Feed) changed(e oxbow.Event) {
 	}
 }
 
-// span returns the numbers of the first and the last change in the memory. It returns zeros if its
-// changes have no numbers.
+// span returns the numbers of the memory's first and last change. It returns zeros if changes are
+// not numbered.
 func (f *Feed) span(ctx context.Context) (first, last uint64, err error) {
 	all, err := f.open(ctx, Read)
 	if err != nil {

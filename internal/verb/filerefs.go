@@ -19,7 +19,7 @@ import (
 type FileRef struct {
 	File  string  `json:"file"`           // as the entry has it
 	State string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE
-	Now   string  `json:"now,omitempty"`  // new place of the file, or of its remaining lines, if it has moved
+	Now   string  `json:"now,omitempty"`  // new place of the file, or of its remaining lines, if moved
 	Kept  float64 `json:"kept,omitempty"` // share of the lines that are unchanged, if known
 	How   string  `json:"how"`            // the state in words
 }
@@ -31,7 +31,7 @@ const maxFileRefs = 200
 // refers to are stale.
 const staleWeight = .5
 
-// tree returns the annotations of the working tree, or nil if there is no working tree.
+// tree returns the annotations of the working tree, or nil outside of a working tree.
 func (w *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -43,8 +43,8 @@ func (w *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 	return b, nil
 }
 
-// CheckFileRefs checks the files that the entries refer to, and returns the references by the ID of
-// the entry. It does no work if there are no references or no working tree.
+// CheckFileRefs checks the files that entries refer to. It returns the references by entry ID.
+// Without references or a working tree, it does nothing.
 func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -118,8 +118,8 @@ func elsewhere(labels []oxbow.Label, currentProject func() string) bool {
 }
 
 // demote moves hits with stale files behind hits with slightly lower scores. For the order, a score
-// counts half if all files are stale, and more if fewer are. No hit is removed, and the scores do
-// not change.
+// counts half if all files are stale, and more if fewer are. Scores do not change, and no hit is
+// removed.
 func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
 	weight := func(h oxbow.Hit) float64 {
 		cs := cited[h.Entry.ID]
@@ -157,8 +157,8 @@ func hashesOf(labels []oxbow.Label) map[string]string {
 	return out
 }
 
-// stampHashes returns the labels with the current hashes of the cited files in the working tree. If
-// there is no tree, or a file is not in it, the old hash is kept.
+// stampHashes returns the labels with the cited files' current hashes in the working tree. If a
+// file is not in a working tree, the old hash is kept.
 func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {

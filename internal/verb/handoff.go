@@ -52,8 +52,8 @@ type SkillOut struct {
 func (o HandoffOut) Text() string { return o.text }
 
 // judge returns the handoff with its trust. In a home without labels, a text that repeats others is
-// tainted, and a text that is shaped like instructions is unvouched. Neither is offered to a model
-// that has not asked.
+// tainted, and a text that is shaped like instructions is unvouched. Such a handoff is not offered
+// to a model that did not ask.
 func (w *Workspace) judge(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h
@@ -146,7 +146,8 @@ type ShowHandoffIn struct {
 	Opening
 }
 
-// ShowHandoff returns a handoff in the form for the agent that takes it, without taking it.
+// ShowHandoff returns a handoff in the form that the taking agent receives, but does not
+// take it.
 func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOut, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -219,8 +220,8 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenOut,
 	return TakenOut{&out}, nil
 }
 
-// open returns a handoff with the profile and skills that it names. It reports a failure to load
-// them in the result, because the handoff may already be taken.
+// open returns a handoff with its profile and skills. Failures to load them are reported in the
+// result, because the handoff may already be taken.
 func (w *Workspace) open(
 	ctx context.Context,
 	l *handoff.Loader,
@@ -284,8 +285,8 @@ type OpenSessionOut struct {
 	Selection *SelectionOut
 }
 
-// OpenSession takes the newest open handoff, if there is one. The selection is made by the
-// handoff's profile, or by in.Profile if there is no handoff.
+// OpenSession takes the newest open handoff, if one exists. The selection uses the
+// handoff's profile. Without a handoff, it uses in.Profile.
 func OpenSession(ctx context.Context, w *Workspace, in OpenSessionIn) (OpenSessionOut, error) {
 	l, r, err := w.profile(in.Profile)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// History returns the changes of the memory or of a single entry.
+// History returns the changes to the memory or to a single entry.
 func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
@@ -152,7 +152,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
 	}
 	if err == nil && out.Seq != 0 && oxbow.OpIDFrom(ctx) != "" {
-		cs, err = undoneBy(ctx, m, out.Seq) // a repeated call returns what the first call undid
+		cs, err = undoneBy(ctx, m, out.Seq) // a repeated call returns the changes that the first call undid
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
@@ -218,7 +218,7 @@ func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []o
 	}
 }
 
-// entriesBefore returns the entries that a change touched, by name, in the version before the
+// entriesBefore returns the entries that a change touched, by name, in their versions before the
 // change. It leaves out versions that are no longer in the log. It reads each earlier change only
 // once.
 func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[string]oxbow.Entry {
@@ -251,14 +251,14 @@ func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change,
 	return changes(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// last returns the last count changes that can be undone. If there are none, it returns an error
-// unless the call is a dry run. For an agent, the list ends before the first change by a person or
-// an import, and it returns an error if that is the newest change. Such a change can only be undone
-// by its number, so that an agent does not undo changes that it has not seen.
+// last returns the last count changes that can be undone. If none can be undone, it returns an
+// error unless the call is a dry run. For an agent, the list ends before the first change by a
+// person or an import, and it returns an error if that is the newest change. Such a change can be
+// undone only by its number, so that an agent does not undo changes that it has not seen.
 func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err == nil && len(cs) == 0 && !out.DryRun {
-		_, _, err = m.Undo(ctx, count) // returns the error that there is nothing to undo
+		_, _, err = m.Undo(ctx, count) // returns the error that nothing can be undone
 	}
 	i := slices.IndexFunc(cs, func(c oxbow.Change) bool {
 		return c.Source.Actor == oxbow.Person || c.Source.Actor == oxbow.Imported

@@ -39,7 +39,7 @@ func (o ImportSessionsOut) Failed() bool {
 	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool { return c.Bad > 0 })
 }
 
-// ImportedClient is the result for one client.
+// ImportedClient is the result for a client.
 type ImportedClient struct {
 	Client  string `json:"client"`
 	Files   int    `json:"files"`
@@ -58,8 +58,7 @@ type UnreadTranscript struct {
 // sessionClients are the clients whose sessions can be imported from this machine.
 var sessionClients = []string{"claude", "codex", "gemini", "copilot", "qwen"}
 
-// ImportSessions adds to the archive those sessions of clients that are not in it yet. It continues
-// where the last import ended.
+// ImportSessions adds the clients' new sessions to the archive. It continues after the last import.
 func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
 	out := ImportSessionsOut{DryRun: in.DryRun, Clients: []ImportedClient{}}
 	files, err := in.find(w)
@@ -104,8 +103,8 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	return out, nil
 }
 
-// reader returns a function that reads a transcript. It returns an error if a transcript that the
-// user named has no events, because it may belong to another client.
+// reader returns a function that reads a transcript. It returns an error if a transcript named by
+// the user contains no events, because the transcript may belong to another client.
 func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 	read := in.Read(func(_ string, lines int) { c.Bad += lines })
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
@@ -146,8 +145,8 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 	return slices.DeleteFunc(files, func(f transcript.Found) bool { return f.Time.Before(since) }), err
 }
 
-// checkSessionClients returns an error if the sessions of one of the clients cannot be imported. isGiven
-// reports whether the user named the files.
+// checkSessionClients returns an error if a client's sessions cannot be imported. isGiven reports
+// whether the user named the files.
 func checkSessionClients(clients []string, isGiven bool) error {
 	for _, c := range clients {
 		switch {
@@ -170,8 +169,8 @@ func checkSessionClients(clients []string, isGiven bool) error {
 	return nil
 }
 
-// givenTranscripts returns the transcripts in a file that the user named. The export of a chat service
-// may consist of several.
+// givenTranscripts returns the transcripts in a file that the user named. A chat service's export
+// may contain several.
 func givenTranscripts(client, path string) ([]transcript.Found, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -195,6 +194,6 @@ func givenTranscripts(client, path string) ([]transcript.Found, error) {
 	return files, err
 }
 
-// isFileError reports whether the error is that a transcript could not be read. The other
-// transcripts are imported nevertheless.
+// isFileError reports whether the error means that a transcript could not be read. Other
+// transcripts can still be imported.
 func isFileError(err error) bool { return errors.Is(err, transcript.ErrRead) }

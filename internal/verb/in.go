@@ -1,8 +1,8 @@
-// This file defines the arguments of the verbs; see [ParamsOf] for the tags.
+// This file defines the verbs' arguments (see [ParamsOf] for the tags).
 //
-// Null and an empty list mean that an argument is absent, and so does an empty string unless the
-// tag empty allows it, because models fill in arguments that they do not need. If zero differs from
-// absent, the field is a pointer.
+// Models fill in arguments that they do not need. Therefore null and an empty list mean that an
+// argument is absent, and so does an empty string unless the tag empty allows it. If zero differs
+// from absent, the field is a pointer.
 
 package verb
 
@@ -21,10 +21,10 @@ type RememberIn struct {
 	OpID         string   `json:"op_id,omitempty" also:"idempotency_key,request_id" usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
 
 	// OnlyArgument is set instead of Name and Content if a person typed a single argument, which
-	// may be either of them.
+	// may be the name or the content.
 	OnlyArgument string `json:"-"`
 
-	From []string `json:"-"` // turns of sessions in which the text was said; only programs set it
+	From []string `json:"-"` // turns of sessions in which the text was said (only programs set it)
 	New  bool     `json:"-"` // fail if an entry of that name exists (see [RememberNew])
 }
 
@@ -86,7 +86,7 @@ type HistoryIn struct {
 	Offset    *int   `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Changes to pass over first: the next page begins at offset plus limit."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 
-	// By and Session select changes by the kind of actor and by the run of a door.
+	// By and Session select changes by kind of actor and by run of a door.
 	By      string `json:"-"`
 	Session string `json:"-"`
 }

@@ -100,8 +100,8 @@ type FixesOut struct {
 	Notes []Note      `json:"notes,omitempty"`
 }
 
-// Fixes lists the fixes of errors in past sessions. If there are none, a note explains how they are
-// found.
+// Fixes lists the fixes of errors in past sessions. If no fixes are known, a note explains how they
+// are found.
 func Fixes(ctx context.Context, w *Workspace, in FixesIn) (FixesOut, error) {
 	out := FixesOut{Fixes: []inbox.Fix{}}
 	ctx, a, err := w.inbox(ctx)
@@ -235,7 +235,8 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 	return out, nil
 }
 
-// proposals returns the proposals with these IDs. It fails if any of them does not exist.
+// proposals returns the proposals with these IDs. If a proposal does not exist, it
+// returns an error.
 func (w *Workspace) proposals(
 	ctx context.Context,
 	ids []string,
@@ -333,8 +334,8 @@ func (w *Workspace) markUndone(ctx context.Context, items []inbox.Item) error {
 	return nil
 }
 
-// removal returns the number of the change that removed the entry of that name. It returns 0 if the
-// entry exists or if the change is unknown.
+// removal returns the number of the change that removed the named entry. It returns 0 if the entry
+// exists or if the change is unknown.
 func removal(ctx context.Context, m *oxbow.Memory, name string) uint64 {
 	if _, err := m.Get(ctx, name); err == nil {
 		return 0

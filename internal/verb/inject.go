@@ -22,10 +22,10 @@ type InjectIn struct {
 	Project string `json:"project,omitempty" usage:"as if it were written in this PROJECT; auto is the one of the working directory" value:"PROJECT"`
 	Explain bool   `json:"explain,omitempty" usage:"show how strong each match is, and what decides"`
 
-	// Of is the context of a hook's prompt, without its text. It is nil if the prompt is only a
+	// Of is the context of a hook's prompt, except its text. It is nil if the prompt is only a
 	// trial.
 	Of *inject.Prompt `json:"-"`
-	// Wait is the maximum time for calibrating a memory, or 0 for no limit.
+	// Wait is the maximum time for calibrating a memory. 0 means unlimited.
 	Wait time.Duration `json:"-"`
 }
 
@@ -158,7 +158,7 @@ func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err 
 			return err == nil && len(counts) == 1 && counts[0].Unused()
 		}
 	}
-	return all, nil // a missing memory has no notes
+	return all, nil // a missing memory contains no notes
 }
 
 // leastDecoys is the minimum number of decoys for a useful floor.
@@ -198,7 +198,7 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 		return nil
 	}
 	if s.store != "" {
-		_ = c.Write(s.store) // if it cannot be stored, it is calibrated each time
+		_ = c.Write(s.store) // ignore the error: if the calibration cannot be stored, it is repeated each time
 	}
 	return nil
 }

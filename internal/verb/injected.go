@@ -32,9 +32,9 @@ type InjectedIn struct {
 type InjectedOut struct {
 	Injections []InjectedItem  `json:"injections"`
 	More       bool            `json:"more,omitempty"` // there are more injections
-	Total      InjectedTotal   `json:"total"`          // of all selected injections, whatever the limit
+	Total      InjectedTotal   `json:"total"`          // totals of all selected injections, regardless of the limit
 	Unused     []session.Count `json:"unused,omitempty"`
-	Why        []Note          `json:"why,omitempty"` // reasons why there are none
+	Why        []Note          `json:"why,omitempty"` // reasons why the list is empty
 	Notes      []Note          `json:"notes,omitempty"`
 }
 
@@ -61,8 +61,8 @@ type InjectedTotal struct {
 // longTurn is longer than the time between the beginning of a turn and its injections.
 const longTurn = 24 * time.Hour
 
-// Injected lists the texts that hooks put before models. It searches the newest turns, as many as
-// one query returns.
+// Injected lists the texts that hooks put before models. It searches the newest turns, at most as
+// many as a query can return.
 func Injected(ctx context.Context, w *Workspace, in InjectedIn) (InjectedOut, error) {
 	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{Places: map[string]int{}}}
 	since, err := w.since(in.Since)

@@ -16,8 +16,8 @@ import (
 // Knowledge is the data, apart from the change, with which changes are stamped.
 type Knowledge struct {
 	Memory   *oxbow.Memory                                          // memory of the store (nil if none is open)
-	Exposure func(context.Context, session.Caller) session.Exposure // nil if there are no sessions
-	Caller   session.Caller                                         // used if the context of a call has no caller
+	Exposure func(context.Context, session.Caller) session.Exposure // nil if the home does not record sessions
+	Caller   session.Caller                                         // used if a call's context has no caller
 
 	Prints     *fingerprint.File // fingerprints of texts that the home's sessions have read (may be nil)
 	AtTerminal bool              // a person types the command at a terminal
@@ -81,22 +81,22 @@ func (r *SecondReader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.memory != nil {
-		_ = r.memory.Close() // cannot lose data, because nothing was written
+		_ = r.memory.Close() // this cannot lose data, because nothing was written
 		r.memory = nil
 	}
 }
 
-// vouches reports whether the source is a person at a page or a terminal. A command whose input is
-// not a terminal does not count, because an agent may have started it and hidden the variables that
+// vouches reports whether the source is a person at a page or a terminal. Commands without a
+// terminal do not count, because an agent may have started them and hidden the variables that
 // identify agents.
 func (k *Knowledge) vouches(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.AtTerminal)
 }
 
-// keepPrints records fingerprints of changes that repeat foreign text or whose author is unknown,
-// so that later repetitions of them are found. Errors are ignored, because later texts are also
-// compared with the entries themselves. This comparison is enough for texts that are only imported:
-// the fingerprints of a large import would push out those of what agents have read.
+// keepPrints records fingerprints of changes that repeat foreign text or have an unknown author, so
+// that later repetitions are found. Errors are ignored, because later texts are also compared with
+// the entries themselves. That comparison is enough for merely imported texts. A large import's
+// fingerprints would push out the fingerprints of texts that agents have read.
 func keepPrints(ops []oxbow.Op, k Knowledge) {
 	if k.Prints == nil {
 		return

@@ -64,7 +64,7 @@ func parseLabels(texts ...string) ([]oxbow.Label, error) {
 }
 
 // parseNewLabel parses a label that is to be added. It refuses a tag with a comma, because a filter
-// would read it as two tags.
+// would read this as two tags.
 func parseNewLabel(s string) (oxbow.Label, error) {
 	l, err := oxbow.ParseLabel(s)
 	if err == nil && l.Key == oxbow.LabelTag && strings.Contains(l.Value, ",") {
@@ -103,7 +103,7 @@ func Labels(ctx context.Context, w *Workspace, in LabelsIn) (LabelsOut, error) {
 	}
 	kept := cs[:0]
 	for _, c := range cs {
-		// Labels that programs set for their own use are listed only by their key.
+		// programs set some labels for their own use, which are listed only by key
 		if c.Label.Key == in.Key || (in.Key == "" && c.Label.Key != oxbow.LabelFileBlob) {
 			kept = append(kept, c)
 		}
@@ -120,10 +120,10 @@ type EditLabelsIn struct {
 	DryRun bool     `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 }
 
-// RelabelOut is the result of a change of labels.
+// RelabelOut is the result of relabelling entries.
 type RelabelOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	// number of the change; 0 if nothing was changed or the store does not number changes
+	// number of the change (0 if nothing changed or the store does not number changes)
 	Seq     uint64       `json:"seq,omitempty"`
 	Entries []Relabelled `json:"entries"`
 }
@@ -233,7 +233,7 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 		}
 	} else {
 		p, out.Seq, err = label.Apply(ctx, m, plan)
-		makeIndex(ctx, m, len(p.Changes)) // a hook has no time to read so many changes
+		makeIndex(ctx, m, len(p.Changes)) // a hook does not have time to read so many changes
 	}
 	if err != nil {
 		return out, err
@@ -346,8 +346,8 @@ type SuggestLabelsIn struct {
 	DryRun        bool     `json:"dry_run,omitempty" flag:"-" jsonschema:"When accepting, change nothing."`
 }
 
-// SuggestLabelsOut is the result of SuggestLabels, in the order of the entries. For each entry, the
-// suggestion with the highest confidence comes first.
+// SuggestLabelsOut is the result of SuggestLabels, in entry order. For each entry, the suggestion
+// with the highest confidence comes first.
 type SuggestLabelsOut struct {
 	Suggestions []SuggestedLabel `json:"suggestions"`
 }

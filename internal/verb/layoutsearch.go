@@ -10,7 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// fusePool is the number of entries of each ranking that are fused (see [oxbow.Query.Second]).
+// fusePool is the number of entries that each ranking contributes to a fusion (see
+// [oxbow.Query.Second]).
 const fusePool = 100
 
 // Search implements recall for a layout's own tool. It ranks by words and, if the workspace has

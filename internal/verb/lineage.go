@@ -24,8 +24,8 @@ type LineageOut struct {
 	Why     []Note         `json:"why,omitempty"`
 }
 
-// Lineage returns the sources of an entry and the entries that were made from it, as far as the
-// history records them.
+// Lineage returns an entry's sources and the entries made from it, as far as the history
+// records them.
 func Lineage(ctx context.Context, w *Workspace, in LineageIn) (LineageOut, error) {
 	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, Made: []lineage.Edge{}}
 	ctx, m, err := w.Memory(ctx, Read)

@@ -1,4 +1,4 @@
-// This file makes the index of a memory after a change of many entries.
+// This file builds a memory's index after a change of many entries.
 
 package verb
 
@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// makeIndex makes the index after many entries were written: if they are at least half of the
-// memory, or if there is an index file and so many entries changed that the next recall would take
-// long. A hook has no time to read so many entries, and does not save its index. If making the
-// index fails, the next recall makes it.
+// makeIndex builds the index after many entries were written. These are many if they are at least
+// half of the memory, or if an index file exists and the next recall would take long. It does
+// nothing in a hook, which does not have time to read so many entries and does not save its index.
+// If building the index fails, the next recall builds it.
 func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	c, ok := m.Store().(oxbow.Counter)
 	if !ok {

@@ -38,7 +38,7 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 	lost := &lostError{err: err, name: name}
 	for v, verr := range m.Versions(ctx, name) {
 		if verr != nil {
-			break // the entry is unknown, or the store has no history
+			break // the entry is unknown, or the store does not keep a history
 		}
 		if v.Verb == oxbow.VerbRemove {
 			lost.removed, lost.last = v.Seq, v.Prev

@@ -25,8 +25,8 @@ type NamesOut struct {
 // namesTime is the maximum time for finding names, because the shell waits.
 const namesTime = 300 * time.Millisecond
 
-// Names returns the names of entries that begin with the prefix, or of the newest entries if the
-// prefix is empty. It stops at the limit or after namesTime.
+// Names returns the entry names that begin with the prefix or, if the prefix is empty, the names
+// of the newest entries. It stops at the limit or after namesTime.
 func Names(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
 	out := NamesOut{Names: []string{}}
 	if in.Prefix == "" {

@@ -49,7 +49,8 @@ func (n Note) String() string { return n.In(Reference.model) }
 // MarshalText implements [encoding.TextMarshaler].
 func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The note has no references.
+// UnmarshalText implements [encoding.TextUnmarshaler]. The note's references are
+// lost.
 func (n *Note) UnmarshalText(b []byte) error {
 	*n = Plain(string(b))
 	return nil
@@ -97,8 +98,9 @@ type PageRef int
 // PersonRef is a command of oxbow that people run, such as "oxbow check".
 type PersonRef string
 
-// Hint is a call to make next. As a whole sentence it is completed by Does, the effect of the call
-// ("brings it back"), and within a sentence by To, its purpose ("bring it back").
+// Hint is a call that the caller should make next. In a sentence of its own, it is completed by
+// Does, the call's effect ("brings it back"). Within a sentence it is completed by To, its purpose
+// ("bring it back").
 type Hint struct {
 	Verb     string
 	Args     []Arg

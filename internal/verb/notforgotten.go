@@ -1,4 +1,4 @@
-// This file makes the error of a call of restore that does not specify the version to restore.
+// This file makes the error for a restore call that does not specify which version to restore.
 
 package verb
 
@@ -12,7 +12,7 @@ import (
 // forgotten.
 type notForgottenError struct {
 	name    string
-	earlier uint64 // change that made the version before the current one (0 if there is none)
+	earlier uint64 // change that made the version before the current version (0 if none exists)
 }
 
 func (e *notForgottenError) Error() string {

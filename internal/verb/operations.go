@@ -1,4 +1,4 @@
-// This file groups changes as a person counts them: an import is a single operation, however many
+// This file groups changes as a person counts them. An import is a single operation, however many
 // changes it made.
 
 package verb
@@ -18,8 +18,8 @@ type Operation struct {
 // IsImport reports whether the operation is an import that needed several changes.
 func (o Operation) IsImport() bool { return o.First < o.Seq }
 
-// Operations joins the changes of each import. The changes are in the order of the log, newest
-// first, and changes of an import that do not follow each other are not joined.
+// Operations joins each import's changes. The changes are in log order, newest first. An
+// import's changes are joined only if they follow each other.
 func Operations(changes []Change) []Operation {
 	var ops []Operation
 	for _, c := range changes {

@@ -17,8 +17,8 @@ import (
 
 type ledgerKey struct{}
 
-// WithLedger returns a context that records in s what the session is shown, because its texts may
-// be made from it. Servers call it.
+// WithLedger returns a context that records in s which entries the session is shown, because its
+// texts may be made from them. Servers call it.
 func WithLedger(ctx context.Context, s *Seen) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
@@ -48,7 +48,7 @@ func withOrigins(ctx context.Context, turns []string) context.Context {
 	return context.WithValue(ctx, turnsKey{}, turns)
 }
 
-// maxOrigins is the maximum number of origin labels of an entry.
+// maxOrigins is the maximum number of an entry's origin labels.
 const maxOrigins = 16
 
 // origins finds the texts that a new text was made from.
@@ -74,7 +74,7 @@ func (o *origins) show(shown []session.ShownText) {
 	for _, s := range shown {
 		x := lineage.Shown{Name: s.Name, Version: s.Version, Text: s.Text}
 		if s.In == inject.InSessions {
-			x.Version = 0 // a turn has no version
+			x.Version = 0 // a turn does not have a version
 		}
 		o.ledger.Show(x)
 	}
@@ -90,9 +90,9 @@ func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
 	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
 }
 
-// labels returns the labels for the origins of an agent's text: the origin labels of the old
-// version, labels for new origins and their taints, and a label if an origin was imported. It
-// returns nil if the caller is not an agent.
+// labels returns labels for the origins of an agent's text. These are the old version's
+// origin labels, labels for new origins and their taints, and a label if an origin was
+// imported. It returns nil if the caller is not an agent.
 func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
 	if !o.agent {
 		return nil
@@ -120,7 +120,7 @@ func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Labe
 // entry has it.
 const leastIDF = 4
 
-// rare returns those of the words that are rare in the memory.
+// rare returns the words that are rare in the memory.
 func (o *origins) rare(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil

@@ -16,8 +16,8 @@ type Entry struct {
 	ID    uint64  `json:"id"`
 	Name  string  `json:"name"`
 	Kind  string  `json:"kind"`
-	Score float64 `json:"score,omitempty"` // only in hits; higher is better
-	// part of the content that fits the query best, in one line
+	Score float64 `json:"score,omitempty"` // only in hits (higher is better)
+	// part of the content that fits the query best, joined to a single line
 	Snippet string              `json:"snippet,omitempty"`
 	Content *string             `json:"content,omitempty"` // the whole content, or absent
 	Aliases []string            `json:"aliases"`           // never null
@@ -26,7 +26,7 @@ type Entry struct {
 	Updated string              `json:"updated"`           // RFC 3339, UTC
 	Version uint64              `json:"version"`           // number of the change that wrote this version
 	Source  Source              `json:"source"`
-	Trust   string              `json:"trust,omitempty"` // "tainted" or "quarantined"; otherwise ""
+	Trust   string              `json:"trust,omitempty"` // "tainted", "quarantined" or ""
 
 	// files that the entry cites, if there is a working tree to check them against
 	Citations []FileRef `json:"citations,omitempty"`
@@ -38,7 +38,7 @@ type Entry struct {
 
 	around [2][]Turn // all available turns for Before and After, nearest first
 
-	Text  string   `json:"-"` // content of a hit, for interfaces that show lines of it
+	Text  string   `json:"-"` // content of a hit, for interfaces that show some of its lines
 	Words []string `json:"-"` // words in lower case that the query matched in the name and text of a hit
 }
 
@@ -94,10 +94,10 @@ type Explanation struct {
 	Terms   []TermScore `json:"terms"`
 }
 
-// TermScore is the contribution of one term to a score.
+// TermScore is a term's contribution to a score.
 type TermScore struct {
 	Term   string       `json:"term"`
-	Word   string       `json:"word,omitempty"` // word of the query, if the term is its stem or its correction
+	Word   string       `json:"word,omitempty"` // word in the query, if the term is its stem or correction
 	Weight float64      `json:"weight"`
 	TF     float64      `json:"tf"`
 	DF     int          `json:"df"`
@@ -106,7 +106,7 @@ type TermScore struct {
 	Fields []FieldScore `json:"fields,omitempty"` // their scores add up to Score
 }
 
-// FieldScore is the contribution of one field to a term's score.
+// FieldScore is a field's contribution to a term's score.
 type FieldScore struct {
 	Field string  `json:"field"`
 	TF    float64 `json:"tf"`
@@ -128,14 +128,14 @@ type RecallOut struct {
 	More       bool    `json:"more,omitempty"`
 	AsOf       uint64  `json:"as_of,omitempty"`
 	TokensUsed int     `json:"tokens_used"` // estimated tokens of the text
-	// number of hits with content that did not fit; some of them are shown by a snippet
+	// number of hits whose content did not fit (some of these have a snippet)
 	LeftOut int      `json:"left_out,omitempty"`
 	Why     []Note   `json:"why,omitempty"`   // reasons why nothing was found
 	Near    []string `json:"near,omitempty"`  // names and label values that are similar to the query
 	Notes   []Note   `json:"notes,omitempty"` // further information for the caller
 }
 
-// Page is the range of bytes of a text that a result contains.
+// Page is the byte range of a text that a result contains.
 type Page struct {
 	Offset int `json:"offset,omitempty"`      // offset of the first byte
 	Next   int `json:"next_offset,omitempty"` // offset of the next page (0 on the last page)
@@ -153,7 +153,7 @@ type GetOut struct {
 
 // ListOut is the result of list.
 type ListOut struct {
-	Total   int      `json:"total"`   // number of selected entries, regardless of the limit
+	Total   int      `json:"total"`   // number of selected entries, not counting the limit
 	Entries []Entry  `json:"entries"` // newest first
 	Next    int      `json:"next_offset,omitempty"`
 	Why     []Note   `json:"why,omitempty"`
@@ -165,7 +165,7 @@ type ListOut struct {
 type ForgetOut struct {
 	Entry            // the entry before it was forgotten, with a snippet
 	Forgotten bool   `json:"forgotten"`       // false for a dry run
-	Final     bool   `json:"final,omitempty"` // cannot be undone, because the layout keeps no history
+	Final     bool   `json:"final,omitempty"` // cannot be undone, because the layout does not keep a history
 	Seq       uint64 `json:"seq,omitempty"`
 	Notes     []Note `json:"notes,omitempty"`
 }
@@ -184,8 +184,8 @@ type Change struct {
 type Touched struct {
 	Name string `json:"name"`
 	Verb string `json:"verb"`
-	Prev uint64 `json:"prev,omitempty"` // number of the previous change of the entry
-	// beginning of the content after the change; only for the first ten entries of a change
+	Prev uint64 `json:"prev,omitempty"` // number of the entry's previous change
+	// beginning of the content after the change (only for a change's first ten entries)
 	Snippet string `json:"snippet,omitempty"`
 	Erased  bool   `json:"erased,omitempty"`
 }
@@ -202,7 +202,7 @@ type HistoryOut struct {
 // UndoOut is the result of undo.
 type UndoOut struct {
 	DryRun bool     `json:"dry_run,omitempty"`
-	Seq    uint64   `json:"seq,omitempty"` // number of the change that undid the others
+	Seq    uint64   `json:"seq,omitempty"` // number of the change that undid these changes
 	Undone []Change `json:"undone"`        // newest first
 	Notes  []Note   `json:"notes,omitempty"`
 }
@@ -226,7 +226,7 @@ func Timestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// entryOf returns the entry without its content and without its session, which the history
+// entryOf returns the entry without its content and its session, which the history
 // contains.
 func entryOf(e oxbow.Entry) Entry {
 	trust := e.Trust()
@@ -259,8 +259,8 @@ func sourceOf(s oxbow.Source) Source {
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouched is the number of entries of one change that a text names and that get a
-// snippet, because an import has many.
+// maxTouched is the number of entries in a change that a text names and that get a
+// snippet, because an import may have many.
 const maxTouched = 10
 
 // changeOf returns a change as the caller of the context may see it.

@@ -20,9 +20,9 @@ import (
 
 // Output is a file that a verb writes for the user.
 //
-// If Force is set, a regular file may be replaced. If its content is not the content that oxbow
-// last wrote there, a person may have edited it, so a copy is kept next to it (see [vfs.KeepCopy]).
-// Links, directories, devices and pipes are never replaced.
+// If Force is set, a regular file may be replaced. If oxbow did not write the file's present
+// content, a person may have edited it, so a copy is kept next to it (see [vfs.KeepCopy]). Links,
+// directories, devices and pipes are never replaced.
 type Output struct {
 	Path  string // in the form of the operating system
 	Name  string // as the user wrote it
@@ -36,8 +36,8 @@ type Output struct {
 }
 
 // Place returns the path of the regular file to write, after following links. It returns an error
-// if anything else is at the path, because a rename would replace it. Without Force, it also
-// returns an error if a regular file is there.
+// if the path is anything other than a regular file, because a rename would replace it. Without
+// Force, it also returns an error if a regular file is there.
 func (o Output) Place() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,16 +70,17 @@ func (o Output) exists() error {
 }
 
 // Write writes the file under a temporary name first, so that its own name never refers to a
-// partial file. A file that is replaced keeps its mode, and a new file gets perm. Write returns the
-// path of the copy that it kept of an edited file, or "".
+// partial file. A file that is replaced keeps its mode, and a new file gets perm. If it replaced an
+// edited file, Write returns the path of the copy that it kept, otherwise "".
 func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Writer) error) (kept string, err error) {
 	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
 		return writeFile(dir, name, perm, isOurs, write)
 	})
 }
 
-// WriteBy is like Write, but the function write itself puts the complete file at the path, in one
-// step. The copy of an edited file is made before the call, and removed if the function fails.
+// WriteBy is like Write, but the function write itself puts the complete file at the path, in a
+// single step. The copy of an edited file is made before the call, and removed if the function
+// fails.
 func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, err error) {
 	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
 		vfs.RemoveDrafts(dir, name)
@@ -97,9 +98,9 @@ func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, e
 	})
 }
 
-// to calls write with the directory and the name of the file, and a function that reports whether a
-// digest is the digest of the text that oxbow last wrote there. It records the digest that write
-// returns, and returns the full path of the copy.
+// to calls write with the directory and name of the file, and with a function that reports whether
+// oxbow last wrote a text with this digest there. It records the digest that write returns, and
+// returns the full path of the copy.
 func (o Output) to(
 	ctx context.Context,
 	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
@@ -132,8 +133,8 @@ func (o Output) to(
 	return kept, nil
 }
 
-// writeFile writes a file in one step. It returns the digest of the new file, and the name of the
-// copy of the old file, or "" if it made no copy.
+// writeFile writes a file in a single step. It returns the new file's digest, and the name of the
+// copy of the old file, or "" if no copy was needed.
 func writeFile(
 	fsys vfs.FS,
 	name string,
@@ -179,8 +180,8 @@ func cause(err error) error {
 	return err
 }
 
-// keepEdit copies a file unless isOurs returns true for its digest. It returns the name of the
-// copy, or "" if it made none.
+// keepEdit copies a file unless isOurs returns true for its digest. It returns the copy's
+// name, or "" if no copy was needed.
 func keepEdit(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
 	switch digest, err := fileDigest(fsys, name); {
 	case errors.Is(err, fs.ErrNotExist):

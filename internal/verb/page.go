@@ -1,5 +1,5 @@
-// This file implements token budgets. An answer is cut so that its whole text fits the budget, and
-// says where the next page begins.
+// This file implements token budgets. An answer is cut so that its text fits the budget, and then
+// states where the next page begins.
 
 package verb
 
@@ -15,18 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Default budgets of answers, in tokens. The budget of recall has room for five entries of a few
-// paragraphs. Clients cut or hide results that are longer than a page.
+// Default budgets of answers, in tokens. The budget for recall has room for five entries of a
+// few paragraphs each. Clients cut or hide results that are longer than a page.
 const (
 	defaultMaxTokens = 2000
 	pageTokens       = 4000
 )
 
-// noteTokens is the part of a budget that is reserved for a note about what was cut.
+// noteTokens is the part of a budget reserved for a note about cuts.
 const noteTokens = 30
 
-// budget returns the maximum number of tokens of an answer. If the caller gives none, it is
-// standard, or unlimited for doors whose reader can scroll.
+// budget returns the maximum number of tokens in an answer. If the caller sets no limit,
+// the result is standard, or unlimited for doors with a reader who can scroll.
 func (w *Workspace) budget(given *int, standard int) (int, error) {
 	switch {
 	case given != nil && *given < 1:
@@ -55,8 +55,8 @@ func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 	return from, most, err
 }
 
-// pageOf returns how many of the items fit a budget of maxTokens tokens, of which spent are already
-// used. Items are written as text by write.
+// pageOf returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
+// Items are written as text by write.
 func pageOf[T any](items []T, spent, maxTokens int, write func(*strings.Builder, T)) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
@@ -72,7 +72,7 @@ func pageOf[T any](items []T, spent, maxTokens int, write func(*strings.Builder,
 	return len(items)
 }
 
-// cutNote returns a note that only n of all items are in the answer, and where the next page
+// cutNote returns a note that the answer has only n of all items, and where the next page
 // begins.
 func cutNote(all, n, offset, maxTokens int, one, many string) Note {
 	if n == 0 {
@@ -89,8 +89,9 @@ func headText(e Entry) string {
 	return b.String()
 }
 
-// fit cuts the answer to a budget. It includes as many hits as fit with their snippets, then whole
-// contents in order of rank, then the turns around these hits. If keep is set, no hit is left out.
+// fit cuts the answer to a budget. It includes as many hits as fit with their snippets. Then it
+// adds whole contents in order of rank, then the turns around these hits. If keep is set, no hit
+// is left out.
 func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 	all := len(out.Hits)
 	notes := out.Notes
@@ -113,15 +114,15 @@ func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
 	}
 }
 
-// noneFits returns a note that the budget has no room for the first entry. The note has the number
-// of tokens that the entry needs.
+// noneFits returns a note that the budget is too small for the first entry. The note has the
+// number of tokens that the entry needs.
 func noneFits(spent, all, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
 		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
 		spent+prompt.Tokens(headText(first))+3*noteTokens)}
 }
 
-// fill does the work of fit, but without the notes about what was cut.
+// fill does fit's work, except for the notes about cuts.
 func (out *RecallOut) fill(contents []string, maxTokens int, keep bool) {
 	frame := *out
 	frame.Hits = nil
@@ -183,7 +184,8 @@ func lastWithTurns(hits []Entry) int {
 	return -1
 }
 
-// tell adds notes about what the budget left out, and counts the tokens of the answer.
+// tell adds notes about parts that did not fit the budget, and counts the answer's
+// tokens.
 func (out *RecallOut) tell(notes []Note, all, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, all-len(out.Hits)
@@ -245,7 +247,7 @@ func (out *GetOut) fit(offset, maxTokens int) error {
 	return out.cut(rest, maxTokens)
 }
 
-// cut sets the content to as much of the beginning of text as the budget allows. It cuts after a
+// cut sets the content to the beginning of text, as long as the budget allows. It cuts after a
 // line if the result is not too short.
 func (out *GetOut) cut(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
@@ -271,7 +273,7 @@ func (out *GetOut) note(notes []Note) {
 	out.Notes = append(notes[:len(notes):len(notes)], out.Page.note())
 }
 
-// clipTokens returns the longest beginning of s that has at most the given number of tokens.
+// clipTokens returns the longest beginning of s with at most maxTokens tokens.
 func clipTokens(s string, maxTokens int) string {
 	s = s[:min(len(s), maxTokens*100)]
 	low, high := 0, len(s)
@@ -286,7 +288,8 @@ func clipTokens(s string, maxTokens int) string {
 	return text.Cut(s, low)
 }
 
-// note returns a note about the part of the text in the answer, and where the next part begins.
+// note returns a note about which part of the text the answer has, and where the next part
+// begins.
 func (p Page) note() Note {
 	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
 }
@@ -299,7 +302,7 @@ func (p Page) end() string {
 	return "note: " + p.note().String() + ", all else as in this call\n"
 }
 
-// room returns the number of bytes on a page for the text, if the rest of the answer has around
+// room returns the number of bytes for the text on a page if the rest of the answer has around
 // bytes.
 func (w *Workspace) room(around int) int {
 	if w.Page == 0 {
@@ -370,11 +373,11 @@ func (p *Page) cut(parts []string, offset *int, maxBytes int) (string, error) {
 	return page, nil
 }
 
-// ticks returns the number of backticks at the beginning of a line.
+// ticks returns the number of backticks that a line begins with.
 func ticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
-// openFence returns the line that opened the fence at byte n of a text, or "" if there is no open
-// fence.
+// openFence returns the line that opened the fence around byte n of a text, or "" outside of
+// fences.
 func openFence(s string, n int) (open string) {
 	if n > 0 && s[n-1] != '\n' { // n is inside a line
 		n += strings.IndexByte(s[n:]+"\n", '\n') + 1
@@ -391,8 +394,8 @@ func openFence(s string, n int) (open string) {
 	return open
 }
 
-// fit cuts the list, which begins at offset, to a budget. The elements of positions are the offsets of the
-// entries on the page, followed by the end of the last entry.
+// fit cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
+// on the page, followed by the last entry's end.
 func (out *ListOut) fit(offset, maxTokens int, positions []int) {
 	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), maxTokens, writeHead)
 	next := offset + positions[n]

@@ -1,4 +1,5 @@
-// This file describes the parameters of verbs, which follow from the fields of their In structs.
+// This file describes the verbs' parameters, which are derived from the fields of their In
+// structs.
 
 package verb
 
@@ -22,13 +23,13 @@ type Param struct {
 	Usage      string   // a sentence
 	Value      string   // placeholder for its value in the help, or ""
 	Default    string   // default value on a command line, or ""
-	Type       string   // "string", "integer", "number" or "boolean"; if Repeatable, the type of an item
+	Type       string   // "string", "integer", "number" or "boolean" (for a Repeatable parameter, the type of an item)
 	Repeatable bool     // the parameter is a list
 	Required   bool     // the call fails without it
 	Empty      bool     // "" is a value, such as a name in a file of another program
 	Enum       []string // the allowed values (nil if all are allowed)
 	Also       []string // other accepted names in the JSON object
-	Unlisted   bool     // accepted, but not in the schema because it is rare or a filter can express it
+	Unlisted   bool     // accepted, but not in the schema because it is rare or expressible by a filter
 
 	index []int // index of the field
 }
@@ -82,16 +83,16 @@ func paramsOf(t reflect.Type) []Param {
 	return ps
 }
 
-// readTag stores the keys and values of a field's tag in values. It reads the tag once, because
-// every start of a command line reads the tags of all verbs and [reflect.StructTag.Get] would scan
-// a tag for every key.
+// readTag stores the keys and values of a field's tag in values. It reads the tag only once for
+// speed, because every start of the command line reads all verbs' tags and [reflect.StructTag.Get]
+// would scan a tag for every key.
 func readTag(values map[string]string, tag string) {
 	clear(values)
 	for {
 		key, rest, _ := strings.Cut(strings.TrimLeft(tag, " "), ":")
 		quoted, err := strconv.QuotedPrefix(rest)
 		if err != nil {
-			return // end of the tag; go vet refuses malformed tags
+			return // end of the tag (go vet refuses malformed tags)
 		}
 		values[key], _ = strconv.Unquote(quoted)
 		tag = rest[len(quoted):]
@@ -114,7 +115,7 @@ func enumOf(tag string) []string {
 	return strings.Split(tag, ",")
 }
 
-// typeOf returns the type of the parameter for a field of type t.
+// typeOf returns the parameter type for a field of type t.
 func typeOf(t reflect.Type) (name string, repeatable bool) {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -135,7 +136,8 @@ func typeOf(t reflect.Type) (name string, repeatable bool) {
 	return name, repeatable
 }
 
-// put sets the parameter's field in a struct, or appends to it if it is a list.
+// put sets the parameter's field in a struct. If the field is a list, put
+// appends to it.
 func (p Param) put(in reflect.Value, value any) {
 	f := in.FieldByIndex(p.index)
 	switch f.Kind() {

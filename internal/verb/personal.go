@@ -1,4 +1,4 @@
-// This file labels entries with the kinds of personal data that they contain, whoever wrote them.
+// This file labels entries with the kinds of personal data in their texts, regardless of author.
 
 package verb
 

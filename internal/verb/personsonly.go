@@ -18,8 +18,8 @@ func isPerson(ctx context.Context) bool {
 }
 
 // PersonOnly returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The words
-// act complete the sentence "only a person ...". The command is what the person has to type
-// instead.
+// act complete the sentence "only a person ...". command is the command that the person should
+// type.
 func PersonOnly(ctx context.Context, act, command string) error {
 	if isPerson(ctx) {
 		return nil
@@ -31,7 +31,7 @@ func PersonOnly(ctx context.Context, act, command string) error {
 // MayErase returns an error if the caller may not permanently erase the versions. A person may
 // erase all versions. Another caller may not erase a version that a person wrote, and the error
 // then matches [oxbow.ErrInvalid]. An error from versions is returned unchanged. Every verb that
-// erases calls MayErase before it changes anything, and passes its name as verb.
+// erases passes its name as verb and calls MayErase before it changes anything.
 func MayErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
 	if isPerson(ctx) {
 		return nil

@@ -25,11 +25,11 @@ type Place struct {
 	Home   string // directory, or file if the user named a file as home
 	Rule   string // the rule by which the home was chosen
 	Found  bool   // found from the working directory, not named by the user
-	Store  string // path of the memory's file; in a layout of several files, of their directory
-	Layout string // name of the layout of several files, or "" for oxbow's own
+	Store  string // path of the memory's file (in a layout of several files, their directory)
+	Layout string // name of the layout of several files, or "" for oxbow's single file
 	Title  string // title of that layout
 
-	ForClients string // the home in the configuration of clients ("" if they find it themselves)
+	ForClients string // the home in clients' configuration ("" if clients find it themselves)
 }
 
 // Own reports whether the memory has oxbow's own layout, which is a single file.
@@ -97,8 +97,8 @@ func (h *Host) MayWrite(store string) error {
 	return nil
 }
 
-// StoreMissing reports whether there is no file of a memory at the path. It returns an error if the
-// path is a directory, a pipe, or a link to a file that does not exist.
+// StoreMissing reports whether the path does not exist, so that it has no memory. It returns an
+// error if the path is a directory, a pipe, or a link to a file that does not exist.
 func StoreMissing(path string) (bool, error) {
 	const mend = "move it away, or choose another home with --home DIR"
 	fi, err := os.Stat(path)
@@ -118,7 +118,7 @@ func StoreMissing(path string) (bool, error) {
 		"bring that back, such as by mounting its disk, or remove the link to begin a new memory")
 }
 
-// NoMemory returns the error that the home has no memory yet.
+// NoMemory returns the error for a home without a memory.
 func NoMemory(home string) error {
 	return Advise(fmt.Errorf("there is no memory in %s yet", home),
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")

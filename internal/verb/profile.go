@@ -135,7 +135,7 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	case err == nil && w.Loaded != nil:
 		w.Loaded.shown(l.handle, prompt.Tokens(out.Text()))
 	case w.Loaded != nil && len(notes) == 0:
-		w.Loaded.drop(l.handle) // nothing was shown, so nothing is loaded
+		w.Loaded.drop(l.handle) // unload the profile again, because nothing was shown
 	}
 	return out, err
 }
@@ -210,7 +210,7 @@ func (p *Profiles) selectInto(
 	}
 }
 
-// loadNotes returns notes about what was left out of the selection.
+// loadNotes returns notes about the parts left out of the selection.
 func loadNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 	var notes []Note
 	if sel.Inside == 0 {
@@ -305,8 +305,8 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	return out, nil
 }
 
-// loadVerbs returns the tools that load and unload profiles. They are not in the table, because a
-// door offers them only if it serves profiles (see [WithProfiles]).
+// loadVerbs returns the tools that load and unload profiles. They are not in the table, because
+// only doors that serve profiles offer them (see [WithProfiles]).
 func loadVerbs() []Tool {
 	return []Tool{
 		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),
@@ -319,10 +319,10 @@ func loadVerbs() []Tool {
 	}
 }
 
-// WithProfiles returns the tools of a door that serves memory profiles. Each tool works within the
-// profile of the handle in its arguments, or else within the profile loaded in its session. The
-// tools for loading and unloading are added if the sets include them. If not, the tools have no
-// parameter for handles.
+// WithProfiles returns the tools for a door that serves memory profiles. Each tool works within
+// the profile of the handle in its arguments. Without a handle, it uses the profile loaded in its
+// session. The tools for loading and unloading are added if the sets include them. Otherwise the
+// tools have no parameter for handles.
 func WithProfiles(tools []Tool, sets Sets) []Tool {
 	verbs := sets.Of(loadVerbs())
 	out := make([]Tool, 0, len(tools)+len(verbs))
@@ -332,7 +332,7 @@ func WithProfiles(tools []Tool, sets Sets) []Tool {
 	return append(out, verbs...)
 }
 
-// handleParam is the name of the parameter for the handle of a profile.
+// handleParam is the name of the parameter for a profile's handle.
 const handleParam = "handle"
 
 // withHandle returns the schema with the parameter for handles.
@@ -392,7 +392,8 @@ func loadable(t Tool, listed bool) Tool {
 	return t
 }
 
-// within returns the profile that a call works within. It returns false if there is none.
+// within returns the profile that restricts a call. It returns false if the call is
+// unrestricted.
 func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
 	case w.Profiles == nil && handle != "":
@@ -408,8 +409,8 @@ func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) 
 	return l, err == nil, err
 }
 
-// takeHandle removes the handle from the arguments of a call. It ignores invalid arguments, because
-// the call itself reports them.
+// takeHandle removes the handle from a call's arguments. It ignores invalid arguments, because the
+// call will report them.
 func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err error) {
 	if !bytes.Contains(args, []byte(handleParam)) {
 		return "", args, nil

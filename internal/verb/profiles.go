@@ -33,7 +33,7 @@ func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
 // Documents returns the names of the home's files that a profile includes by default.
 func Documents() []string { return profile.Identity() }
 
-// ProfileRow is one profile in a list.
+// ProfileRow is a profile in a list.
 type ProfileRow struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
@@ -83,14 +83,15 @@ type ProfileOut struct {
 	File        string   `json:"file"`
 	From        string   `json:"from"`
 	Extends     []string `json:"extends"`
-	Include     []string `json:"include"` // filters; an entry must match one of them, or any entry if empty
-	Entries     []string `json:"entries"` // names of entries that are included in addition
-	Exclude     []string `json:"exclude"` // filters; a matching entry is excluded
-	Documents   []string `json:"always_include"`
-	Process     bool     `json:"process"`
-	MaxTokens   int      `json:"max_tokens"`
-	Project     string   `json:"writes_project,omitempty"`
-	Redacts     []string `json:"redacts,omitempty"` // kinds of personal data
+	// filters, at least one of which an entry must match (empty means all entries)
+	Include   []string `json:"include"`
+	Entries   []string `json:"entries"` // names of entries that are included in addition
+	Exclude   []string `json:"exclude"` // filters for entries to exclude
+	Documents []string `json:"always_include"`
+	Process   bool     `json:"process"`
+	MaxTokens int      `json:"max_tokens"`
+	Project   string   `json:"writes_project,omitempty"`
+	Redacts   []string `json:"redacts,omitempty"` // kinds of personal data
 }
 
 // ShowProfile returns a profile, including everything that it inherits.
@@ -139,7 +140,7 @@ type LintOut struct {
 	Profiles []Linted `json:"profiles"`
 }
 
-// Linted lists the problems in one profile.
+// Linted lists a profile's problems.
 type Linted struct {
 	Profile string   `json:"profile"`
 	Found   []string `json:"found"`
@@ -205,7 +206,8 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 	return l, nil
 }
 
-// DiffProfilesIn is the argument of DiffProfiles: two profiles, or one profile and a date.
+// DiffProfilesIn is the argument of DiffProfiles. It names two profiles, or a profile and
+// a date.
 type DiffProfilesIn struct {
 	A    string `json:"a" flag:"-" usage:"name of a profile"`
 	B    string `json:"b,omitempty" flag:"-"`
@@ -219,7 +221,7 @@ type DiffProfilesOut struct {
 	profile.Diff
 }
 
-// ProfileSide is one of the two selections that are compared.
+// ProfileSide is a selection in a comparison.
 type ProfileSide struct {
 	Profile string `json:"profile"`
 	AsOf    uint64 `json:"as_of,omitempty"` // number of a change (0 is the present state)
@@ -232,7 +234,7 @@ func (s ProfileSide) String() string {
 	return fmt.Sprintf("%s as of change %d", s.Profile, s.AsOf)
 }
 
-// DiffProfiles compares the entries that two profiles select, or that one profile selects at two
+// DiffProfiles compares the entries that two profiles select, or that a profile selects at two
 // times.
 func DiffProfiles(ctx context.Context, w *Workspace, in DiffProfilesIn) (DiffProfilesOut, error) {
 	l, a, err := w.profile(in.A)

@@ -24,7 +24,8 @@ import (
 // turns, and to 86 with them.
 const defaultAround = 2
 
-// recallWhere searches one memory. The filter where applies in addition to the arguments.
+// recallWhere searches a single memory. The filter where applies in addition to the
+// arguments.
 func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
 	q, err := in.query(w.Time(), where)
 	if err != nil {
@@ -58,7 +59,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 			return out, nil
 		}
 	}
-	// Ask for one more hit, to learn whether there are more.
+	// request an additional hit, to learn whether more hits exist
 	q.Limit = min(limit+1, oxbow.MaxLimit)
 	lacked := w.Vectors.second(&q)
 	hits, read, err := RecallOnce(ctx, m, q)
@@ -110,8 +111,8 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	return out, nil
 }
 
-// recallWithoutMust recalls without the words and phrases that an entry must contain. If it finds
-// something, it adds a note, changes the query accordingly and returns how that query was
+// recallWithoutMust recalls without the query's required words and phrases. If it finds
+// something, it adds a note, changes the query accordingly and returns how the changed query was
 // understood. Otherwise it returns read.
 func (out *RecallOut) recallWithoutMust(
 	ctx context.Context,
@@ -138,8 +139,8 @@ func (out *RecallOut) recallWithoutMust(
 	return hits, relaxedRead, nil
 }
 
-// found returns the hits without those whose texts the caller may not see. If past is set, the hits
-// are old versions.
+// found returns the hits except those with texts that the caller may not see. If past is set, the
+// hits are old versions.
 func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
 	p := pastOf(m)
 	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }
@@ -286,8 +287,8 @@ func spanned(d oxbow.Span) string {
 	return first
 }
 
-// writtenAs returns a word in the hits that has the term as its stem, or the term itself if there
-// is none.
+// writtenAs returns a word from the hits with the term as its stem. If no hit has such a word, it
+// returns the term.
 func writtenAs(term string, hits []oxbow.Hit) string {
 	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
 	for _, h := range hits {
@@ -298,7 +299,7 @@ func writtenAs(term string, hits []oxbow.Hit) string {
 	return term
 }
 
-// shownWords returns the words of a content, in lower case, that match a term of the query.
+// shownWords returns the lower-case words of a content that match a term of the query.
 func shownWords(content string, read oxbow.ParsedQuery) []string {
 	wanted := map[string]bool{}
 	for _, t := range read.Terms {
@@ -317,7 +318,7 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 	return words
 }
 
-// add appends the hits with their snippets, and returns their contents.
+// add appends the hits with their snippets, and returns the hits' contents.
 func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxbow.ParsedQuery) (contents []string) {
 	shown := map[uint64]bool{} // show each turn only once
 	for _, h := range hits {
@@ -388,7 +389,7 @@ func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 	return h.SeqAt(ctx, f.Before.Add(-1))
 }
 
-// Get returns one entry, in its current or an earlier version.
+// Get returns an entry in its current or an earlier version.
 func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	offset, most, err := w.page(in.Offset, in.MaxTokens)
 	if err != nil {
@@ -503,8 +504,8 @@ func (w *Workspace) entryOrVersion(
 	return v.Entry, true, []Note{Plain(note)}, nil
 }
 
-// noSuchName returns the error for a name that was not found. If the name is not valid, it returns
-// that error instead, unless the entry is in a file of another program.
+// noSuchName returns the error for an unknown name. If the name is invalid, it returns an error
+// about that instead, unless the entry is in another program's file.
 func noSuchName(name string, err error) error {
 	if bad := oxbow.CheckName(name); bad != nil && errors.Is(err, oxbow.ErrNotFound) {
 		return bad
@@ -554,7 +555,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		out.Why = []Note{Notef("offset %d is past the last of %s", offset, text.Count(total, "entry", "entries"))}
 		return out, nil
 	}
-	var at []int // start offsets of the shown items, and the end offset of the last
+	var at []int // start offsets of the shown items, and the last item's end offset
 	for i, e := range page {
 		if !e.Withheld(ctx) {
 			out.Entries, at = append(out.Entries, outline(ctx, e)), append(at, i)

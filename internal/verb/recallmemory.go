@@ -120,7 +120,7 @@ func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
 }
 
 // openSide stands for a missing date of a range. It is a word, because an empty string in a list
-// counts as absent.
+// means an absent value.
 const openSide = ".."
 
 // spanOf returns the filter from the first to the last day of a range, both included.

@@ -11,9 +11,9 @@ import (
 )
 
 // RefuseRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or
-// if it is unknown what the caller's turn has read. Verbs that write files call it, because files
-// have no labels. A person at a terminal or a page may write any text. The word what names the
-// thing that is written, for the error.
+// if it is unknown which texts the caller's turn has read. Verbs that write files call it,
+// because files have no labels. A person at a terminal or a page may write any text. what names
+// the written thing in the error.
 func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil
@@ -37,7 +37,7 @@ func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...str
 	}
 	c.read(k)
 	if w.Open != nil && !c.found[0].any() {
-		if ctx, m, err := w.Memory(ctx, Own); err == nil { // without a memory there are no entries to compare
+		if ctx, m, err := w.Memory(ctx, Own); err == nil { // without a memory, the texts cannot repeat entries
 			c.entries(ctx, m.Store(), nil)
 		}
 	}

@@ -81,7 +81,8 @@ func busyRemedy(e *oxbow.BusyError) Note {
 	)
 }
 
-// unserved returns the error of a call for a part that the door has left out of the workspace.
+// unserved returns the error for a call that needs a part of the workspace that the door does
+// not provide.
 func unserved(why, remedy string) error {
 	return Advise(fmt.Errorf("%w: %s", oxbow.ErrUnsupported, why), remedy)
 }

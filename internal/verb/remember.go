@@ -1,4 +1,5 @@
-// This file implements the verbs that change one entry: remember, forget and restore.
+// This file implements the verbs that change a single entry: remember, forget and
+// restore.
 
 package verb
 
@@ -94,15 +95,16 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 }
 
 // readOnlyArgument sets the name or the content from OnlyArgument. The argument is a name if an
-// entry has it. Otherwise it is a text if it contains a space. A single word is not read as a text,
-// because it may be a name whose text the caller forgot.
+// entry has this name. Otherwise it is a text if it contains a space. A single word is not read as
+// a text, because it may be a name whose text the caller forgot.
 func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.OnlyArgument
 	if word == "" {
 		return nil
 	}
 	in.OnlyArgument = ""
-	if m, err := w.Open(ctx, Own); err == nil { // otherwise there is no memory yet, or the write will report why
+	// ignore the error: the memory does not exist yet, or the write will report the cause
+	if m, err := w.Open(ctx, Own); err == nil {
 		switch e, err := m.Get(ctx, word); {
 		case err != nil:
 		case e.Content == word:
@@ -175,8 +177,7 @@ func (in RememberIn) keepsContent() bool {
 		in.Aliases != nil || len(in.Clear) > 0)
 }
 
-// edit is one call of remember: its arguments, the entry that it found, and the change that it
-// made.
+// edit is a call of remember, with its arguments, the entry that it found, and its change.
 type edit struct {
 	in         RememberIn
 	kind       oxbow.Kind
@@ -229,7 +230,7 @@ func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
 }
 
 // isRepeat reports whether an earlier call with the op id made the change. If so, it sets the
-// result to that of the earlier call.
+// result to the earlier call's result.
 func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if e.in.OpID == "" {
 		return false, nil
@@ -256,14 +257,15 @@ func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	return true, nil
 }
 
-// isOvertaken reports whether a change was refused because another change came first: the name is
-// in use, the entry is gone, or its version is a different one.
+// isOvertaken reports whether a change was refused because another change came first. In this
+// case, the name is in use, the entry is gone, or its version differs.
 func isOvertaken(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// madeBefore returns the change of an earlier call with the op id of the context. The
-// error matches [oxbow.ErrNotFound] or [oxbow.ErrConflict] if there was none.
+// madeBefore returns the change of an earlier call with the context's op id. If no
+// earlier call had the op id, the error matches [oxbow.ErrNotFound] or
+// [oxbow.ErrConflict].
 func madeBefore(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
 	// No entry has this version, so the store can only answer from its record of the op id.
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
@@ -294,7 +296,7 @@ func (e *edit) settle(made oxbow.Change) {
 	}
 }
 
-// recordWrite adds the entry to the list of texts that tools of the home wrote.
+// recordWrite adds the entry to the list of texts written by the home's tools.
 func (e *edit) recordWrite() {
 	switch {
 	case e.sent == nil: // this call wrote nothing
@@ -331,7 +333,7 @@ func (e *edit) apply(ctx context.Context, m *oxbow.Memory) (oxbow.Change, error)
 func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.old, e.found = old, found
 	if found && e.base != "" && old.Content != e.in.Content {
-		return nil, errTaken // do not overwrite an entry that the caller did not name
+		return nil, errTaken // do not overwrite an entry that the caller has not named
 	}
 	ls, err := e.in.labels(old.Labels)
 	if err != nil {
@@ -523,9 +525,8 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, err
 	}
 	if in.OpID != "" && !in.DryRun {
-		// A repeat of a successful call finds no entry, or another entry of the same name. Only the
-		// store can report whether the call is a repeat. If the store is busy, its error is
-		// returned.
+		// if an earlier call has succeeded, the entry is gone or another entry has the name only
+		// the store knows whether the call is a repeat if the store is busy, return its error
 		if made, err := madeBefore(ctx, m, in.Name); !isOvertaken(err) {
 			return forgottenBefore(in, made), err
 		}
@@ -558,7 +559,8 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
 }
 
-// isFinal reports whether the memory has no history, so that a forgotten entry cannot be restored.
+// isFinal reports whether a forgotten entry cannot be restored, because the memory does not keep a
+// history.
 func isFinal(m *oxbow.Memory) bool {
 	_, err := m.History()
 	return errors.Is(err, oxbow.ErrUnsupported)
@@ -700,7 +702,7 @@ func sameParts(a, b oxbow.Entry) bool {
 }
 
 // leftBy returns the entry as change seq left it. If the change is no longer in the log, the
-// returned entry has only its name and version.
+// result has only the entry's name and version.
 func leftBy(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbow.Entry, error) {
 	for v, err := range m.Versions(ctx, name) {
 		switch {

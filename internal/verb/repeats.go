@@ -1,5 +1,5 @@
-// This file finds foreign text that a change repeats: text that the sessions of the home have read,
-// and text of entries that nobody vouches for.
+// This file finds foreign text that a change repeats. Foreign text is text that the home's sessions
+// have read, and text in entries that nobody vouches for.
 
 package verb
 
@@ -62,8 +62,8 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	return written, before
 }
 
-// stampKeys are the keys of labels with which programs record the origin of a text. Their values
-// are not part of the text of a change.
+// stampKeys are the keys of labels with which programs record a text's origin. Their values do
+// not belong to a change's text.
 var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-sum"}
 
@@ -118,8 +118,8 @@ func (c *comparer) read(k Knowledge) {
 	}
 }
 
-// notCompared is the value of the label unvouched if the text was not compared with all unvouched
-// entries, because the memory is damaged or has too many of them.
+// notCompared is the value of the label unvouched if not all unvouched entries could be compared
+// with the text, because the memory is damaged or has too many such entries.
 const notCompared = "not-compared"
 
 // maxCompared is the maximum total size of the unvouched entries that a change is compared with, in
@@ -130,8 +130,8 @@ const maxCompared = 32 << 20
 var errTooMany = errors.New("too many entries that nobody vouches for")
 
 // entries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
-// not all of these entries can be compared, the texts become unvouched instead of failing, because
-// damage must not prevent writing.
+// some of these entries cannot be compared, the texts become unvouched. The write does not fail,
+// because damage must not prevent writing.
 func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *SecondReader) {
 	var all *fingerprint.Comparison // created for the first entry
 	bytes := 0
@@ -174,13 +174,13 @@ func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(
 			oxbow.Term{Key: "has", Values: []string{oxbow.LabelOrigin}},
 			oxbow.Term{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}})
 	}
-	var seen []oxbow.Term // negations of the terms of earlier queries
+	var seen []oxbow.Term // negated terms of earlier queries, so that later queries do not return the same entries
 	for _, term := range terms {
 		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
 		isKnown := true
 		for e, err := range store.Entries(ctx, f) {
 			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
-				isKnown = false // a layout without labels has no such entries
+				isKnown = false // a layout without labels does not have such entries
 				break
 			}
 			if err == nil {

@@ -31,7 +31,7 @@ func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hi
 	return kept[:min(len(kept), len(hits))], read, nil
 }
 
-// limitOfQuery returns the maximum number of hits of a query.
+// limitOfQuery returns a query's maximum number of hits.
 func limitOfQuery(q oxbow.Query) int {
 	if q.Limit == 0 {
 		return oxbow.DefaultLimit
@@ -39,8 +39,8 @@ func limitOfQuery(q oxbow.Query) int {
 	return q.Limit
 }
 
-// withoutRetold removes digests if the hits contain entries that a digest summarizes. Otherwise it
-// removes digests of digests if the hits contain digests that they summarize.
+// withoutRetold removes digests from the hits if an entry that they summarize is also among the
+// hits. Otherwise it removes digests of digests if the hits contain digests that they summarize.
 func withoutRetold(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})

@@ -1,5 +1,5 @@
-// This file implements the verb revert, which takes back all changes of a session, a client, a door
-// or an agent.
+// This file implements the verb revert, which reverts all changes by a session, a client, a door or
+// an agent.
 
 package verb
 
@@ -35,9 +35,9 @@ type RevertIn struct {
 // RevertOut is the result of Revert.
 type RevertOut struct {
 	DryRun    bool              `json:"dry_run,omitempty"`
-	Seq       uint64            `json:"seq,omitempty"`       // number of the change that took the others back
-	Changes   []uint64          `json:"changes"`             // numbers of the changes that were taken back
-	Steps     []revert.Step     `json:"entries"`             // what was done to each entry
+	Seq       uint64            `json:"seq,omitempty"`       // number of the change that reverted the others
+	Changes   []uint64          `json:"changes"`             // numbers of the reverted changes
+	Steps     []revert.Step     `json:"entries"`             // steps taken for each entry
 	Conflicts []revert.Conflict `json:"conflicts,omitempty"` // later changes by others
 	Derived   []revert.Derived  `json:"derived,omitempty"`
 	Shown     []ShownItem       `json:"shown,omitempty"` // reverted text that was put before models, newest first
@@ -61,7 +61,7 @@ type ShownItem struct {
 // memory meanwhile.
 const maxRevertTries = 10
 
-// Revert takes back the effects of the selected changes, in a single change.
+// Revert reverts the effects of the selected changes, in a single new change.
 func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
@@ -99,7 +99,7 @@ func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 	return out, err
 }
 
-// attempt makes the plan and, unless it is a dry run, applies it.
+// attempt makes the plan and, unless this is a dry run, applies it.
 func (out *RevertOut) attempt(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -140,7 +140,8 @@ func (out *RevertOut) note(p *revert.Plan) {
 	}
 }
 
-// toRevert returns the selection for the arguments, and the archive if there is one.
+// toRevert returns the selection described by the arguments, and the archive if it
+// exists.
 func (w *Workspace) toRevert(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -194,10 +195,10 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// madeIn returns a function that reports whether a source belongs to the session, and a function
-// that reports whether a turn does. The id is the identifier of a run of a door, which is in the
-// log, or of a client's session, which is in the log or in the archive. It may be a prefix of an
-// identifier. An exact match takes precedence over prefixes.
+// madeIn returns two functions, which report whether a source and whether a turn belong to the
+// session. The id identifies a run of a door, which is in the log, or a client's session, which
+// is in the log or in the archive. It may be a prefix of an identifier. An exact match takes
+// precedence over prefixes.
 func madeIn(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -262,8 +263,7 @@ func matching(names map[string]bool, id string) []string {
 	})
 }
 
-// shownSince returns where entries were put before models, in the given version of each entry or a
-// later one.
+// shownSince returns where the entries, in the given or later versions, were put before models.
 func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64) (shown []ShownItem, err error) {
 	hits, err := a.Memory.Recall(
 		ctx,

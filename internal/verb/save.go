@@ -1,5 +1,5 @@
-// This file implements the verbs that an agent calls at the end of a piece of work: save_memory, a
-// simpler form of remember, and handoff_task.
+// This file implements the verbs that an agent calls after a piece of work. They are save_memory,
+// a simpler form of remember, and handoff_task.
 
 package verb
 
@@ -34,7 +34,8 @@ type HandoffTaskIn struct {
 	Take          bool     `json:"take,omitempty" flag:"-" jsonschema:"Take one." usage:"Take the newest open handoff instead, once, with its profile and its skills."`
 }
 
-// SavedOut is the result of save_memory, and of handoff_task if it stored a handoff.
+// SavedOut is the result of save_memory. It is also the result of handoff_task if a
+// handoff was stored.
 type SavedOut struct {
 	Name    string `json:"name"`
 	Version uint64 `json:"version"`
@@ -75,7 +76,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	if err != nil {
 		return SavedOut{}, err
 	}
-	secrets := w.redactHandoff(ctx, &in) // before the handoff gets its name, by which it is found later
+	secrets := w.redactHandoff(ctx, &in) // do this before the handoff gets the name by which it is found later
 	if err := w.refuseUnknown(in); err != nil {
 		return SavedOut{}, err
 	}
@@ -102,10 +103,10 @@ func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note
 	)
 }
 
-// refuseUnknown returns an error if the handoff names a profile or a skill that does not exist. If
-// a profile or skill exists but cannot be loaded, notLoadable reports it in a note, because
-// somebody may repair it. A session that is bound to a profile does not know the names of other
-// profiles, so all names are accepted.
+// refuseUnknown returns an error if the handoff names an unknown profile or skill. If a profile or
+// skill exists but cannot be loaded, notLoadable reports this in a note, because somebody may
+// repair it. A session that is bound to a profile does not know the names of other profiles, so
+// all names are accepted.
 func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
 	if w.Loader == nil {
 		return nil
@@ -150,9 +151,9 @@ func namesThatExist(what string, names []string) string {
 	return what + " that exist: " + strings.Join(names, ", ") + rest
 }
 
-// notLoadable returns notes about the parts of a handoff that cannot be loaded now. It returns nil
-// for a session that is bound to a profile, because it does not know what the next session may
-// load.
+// notLoadable returns notes about parts of a handoff that cannot be loaded now. It returns nil for
+// a session that is bound to a profile, because the session does not know what the next session
+// may load.
 func (w *Workspace) notLoadable(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
 	if err != nil || l.Bound != nil {

@@ -1,4 +1,5 @@
-// This file saves entries before a change that cannot be undone, in a memory without a history.
+// This file saves entries of a memory without a history before they are changed, because the
+// change cannot be undone.
 
 package verb
 
@@ -16,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SavedBeforeLoad is the beginning of the names of files with entries that a load removed from a
-// home without a history.
+// SavedBeforeLoad is the prefix of file names for entries that a load removed from a home
+// without a history.
 const SavedBeforeLoad = "before-load"
 
 // Save exports the selected entries to a new file of the home whose name begins with stem. It

@@ -77,9 +77,9 @@ func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (fou
 	return found, nil
 }
 
-// Entry is like Texts for the texts of an entry. A text that the old version also has is not
-// changed, so that a change of a tag does not change the content. If a new name ends in the middle
-// of a secret of the content, this part of the secret is replaced.
+// Entry is like Texts for an entry's texts. Texts that equal the old version's are not changed, so
+// that changing a tag does not change the content. If a new name ends with the first part of a
+// secret in the content, this part of the name is replaced.
 func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret.Finding) (oxbow.Entry, error) {
 	e = e.Clone()
 	screen := func(part string, t *string, had ...string) (err error) {
@@ -112,10 +112,11 @@ type FoundSecret struct {
 	Current bool   `json:"current"` // the secret is in the current version, not only in the history
 	Archive bool   `json:"archive,omitempty"`
 	Rule    string `json:"rule"`
-	// Part is name, content, alias or label; packed for the text that hooks put before the model in
-	// a turn; note or source for the change Version; profile or file for a file of the home.
+	// Part is where the secret is: name, content, alias or label. It is packed for a text that
+	// hooks put before the model in a turn, note or source for the change Version, and profile or
+	// file for a file in the home.
 	Part string `json:"part"`
-	Line int    `json:"line,omitempty"` // line of the content or of the file, from 1
+	Line int    `json:"line,omitempty"` // line in the content or file, counting from 1
 }
 
 // SecretsIn returns the secrets in a text. Part says which kind of text it is. Lines are set only
@@ -131,8 +132,7 @@ func SecretsIn(part, text string) (found []FoundSecret) {
 	return found
 }
 
-// SecretsOfSource returns the secrets in the texts of a source, such as the path of an imported
-// file.
+// SecretsOfSource returns the secrets in a source's texts, such as an imported file's path.
 func SecretsOfSource(src oxbow.Source) (found []FoundSecret) {
 	for _, text := range []string{src.Session, src.Profile, src.Ref, src.Claimed.Client, src.Claimed.Agent} {
 		found = append(found, SecretsIn("source", text)...)
@@ -157,12 +157,13 @@ func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// leastPart is the minimum length of the beginning of a secret that is replaced in a name, in bytes.
+// leastPart is the minimum length, in bytes, at which the beginning of a secret is replaced in a
+// name.
 const leastPart = 8
 
-// cutSecret returns the name. If the name ends with the beginning of a secret of the content, that
-// part is replaced by a placeholder. Names are made from the first line and shortened, so they may
-// end in the middle of a secret.
+// cutSecret returns a name without the beginning of a secret at its end. The secret must be in the
+// content, and its part in the name is replaced by a placeholder. Names are made from the first
+// line and shortened, so they may end in the middle of a secret.
 func cutSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < leastPart ||
 		!strings.Contains(content, begun[len(begun)-leastPart:]) {
@@ -252,7 +253,7 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 }
 
 // remember replaces an agent's secrets before a name is made from the content, and returns notes
-// about them. A person's text is not changed here; it is checked when the change is applied.
+// about them. A person's text is checked only when the change is applied.
 func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 	if person, _ := s.keeps(ctx); person {
 		return nil
@@ -341,8 +342,8 @@ func (s *Secrets) items(ctx context.Context, items iter.Seq2[exchange.Item, erro
 	}
 }
 
-// replaced returns a sentence that lists the rules of the replaced secrets, or "" if there are
-// none.
+// replaced returns a sentence that lists the rules by which secrets were replaced, or "" if
+// none were.
 func replaced(found []secret.Finding) string {
 	var rules []string
 	for _, f := range found {

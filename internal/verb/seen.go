@@ -17,16 +17,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// Seen holds the entries that one session was shown or wrote. In a home without a history, a verb
+// Seen holds the entries that a session was shown or wrote. In a home without a history, a verb
 // that replaces or removes an entry compares the current entry with the version that the session
-// knows, so that it does not overwrite a change by another session. It is safe for concurrent use.
-// The zero Seen is empty.
+// knows. This prevents overwriting a change by another session. It is safe for concurrent use. The
+// zero Seen is empty.
 type Seen struct {
 	writing sync.Mutex // held by a write until the session knows of it
 
 	mu    sync.Mutex // guards the following fields
 	known map[string]oxbow.Entry
-	order []string        // names in known; the last one shown is at the end
+	order []string        // names in known, last shown name at the end
 	bytes int             // total length of the contents in known
 	pages map[version]int // length of the beginning that was shown, in bytes
 
@@ -50,7 +50,8 @@ func WithSeen(ctx context.Context, s *Seen) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// SeenFrom returns the Seen of the context's session, or other if the context has none.
+// SeenFrom returns the Seen for the context's session, or other if the context has
+// none.
 func SeenFrom(ctx context.Context, other *Seen) *Seen {
 	if s, ok := ctx.Value(seenKey{}).(*Seen); ok {
 		return s
@@ -84,8 +85,8 @@ type version struct {
 	number uint64
 }
 
-// showPage records that the session was shown the bytes from and to of an entry. When the pages of
-// one version cover the whole content, the session knows the entry.
+// showPage records that the session was shown an entry's bytes from and to. When the pages of a
+// version cover the whole content, the session knows the entry.
 func (s *Seen) showPage(e oxbow.Entry, from, to int) {
 	if s == nil {
 		return
@@ -105,8 +106,8 @@ func (s *Seen) showPage(e oxbow.Entry, from, to int) {
 	s.mu.Unlock()
 }
 
-// Write calls apply, and records the entry that it returns. Writes of one session run one after the
-// other, so that none is mistaken for a change by another session.
+// Write calls apply, and records the returned entry. A session's writes run one after the other, so
+// that they are not mistaken for changes by another session.
 func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
 	if s != nil {
 		s.writing.Lock()
@@ -126,8 +127,8 @@ func (s *Seen) RecordWrite(was, is oxbow.Entry) {
 	}
 }
 
-// wrote returns the entry to record after a write. If the call passed no content, the entry has the
-// content that the session knew before, or is empty if the session did not know the entry.
+// wrote returns the entry to record after a write. If the call passed no content, the result has
+// the content that the session knew before, or none if the session did not know the entry.
 func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -161,12 +162,12 @@ func (s *Seen) Known(e oxbow.Entry) (oxbow.Entry, bool) {
 }
 
 // Merge returns the entry to write if the stored entry is now and the session wants to write want.
-// It merges the texts by line, and the aliases and labels one by one, so that changes by others
-// since the session was shown the entry are kept. If the wanted aliases or labels are nil, the
-// current ones are kept. If both changed the same lines, or the session was never shown the entry,
-// the error matches [oxbow.ErrConflict] and contains the current text. The entry then counts as
-// shown. An entry that only tools of the home wrote need not be shown; see [Written]. If s is nil,
-// Merge returns want.
+// It merges the texts by line, and aliases and labels individually, so that other writers' changes
+// since the session was shown the entry are kept. If want has nil aliases or labels, the current
+// aliases or labels are kept. If both changed the same lines, or the session was never shown the
+// entry, the error matches [oxbow.ErrConflict] and contains the current text. The entry then
+// counts as shown. An entry that only the home's tools wrote need not be shown first (see
+// [Written]). If s is nil, Merge returns want.
 func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return want, nil
@@ -208,7 +209,7 @@ func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 }
 
 // Gone returns an error if the session may not remove the entry because it was not shown the
-// current text. The error is like that of [Seen.Merge].
+// current text. The error is like Merge's.
 func (s *Seen) Gone(now oxbow.Entry) error {
 	if s == nil {
 		return nil
@@ -270,7 +271,7 @@ func Document(path, text string) oxbow.Entry {
 }
 
 // mergeText merges two texts, want and now, that were both made from base, by line. It ignores a
-// missing line end at the end of a text, and differences between line ends of Windows and Unix. The
+// missing line end at the end of a text, and differences between Windows and Unix line ends. The
 // result has the line ends of now. It returns false if the changes conflict.
 func mergeText(base, want, now string) (string, bool) {
 	eol := "\n"

@@ -1,5 +1,5 @@
-// This file implements the loading and unloading of memory profiles, with a session or, if the
-// client has no session, with handles only.
+// This file implements loading and unloading memory profiles, in a session or, for clients
+// without sessions, with handles.
 
 package verb
 
@@ -30,8 +30,8 @@ type Profiles struct {
 	Visible func(name string) bool
 	// Document reports whether a document may be shown. If it is nil, every document may.
 	Document func(profile.Document) bool
-	// Fit, if not nil, returns the scope with only those labels of its own that the bounds of the
-	// workspace's memory allow.
+	// Fit, if not nil, returns the scope without labels that the bounds of the workspace's memory
+	// do not allow.
 	Fit func(scope.Scope) scope.Scope
 
 	mu    sync.Mutex // guards kept
@@ -42,7 +42,7 @@ type Profiles struct {
 // maxKept is the number of narrowed memories that a workspace caches.
 const maxKept = 8
 
-// narrowed is a view of a memory with the scope of one profile.
+// narrowed is a view of a memory, restricted to a profile's scope.
 type narrowed struct {
 	base *oxbow.Memory
 	key  string
@@ -60,7 +60,8 @@ type loadedProfile struct {
 	tokens int // approximate length of the text that was returned for the profile
 }
 
-// maxLoaded is the number of profiles that one session may have loaded at a time.
+// maxLoaded is the number of profiles that a session may have loaded at the same
+// time.
 const maxLoaded = 8
 
 // unloadMemoryProfileOut is the result of unload_memory_profile.
@@ -68,7 +69,7 @@ type unloadMemoryProfileOut struct {
 	Handle  string   `json:"handle"`
 	Profile string   `json:"profile"`
 	Tokens  int      `json:"tokens,omitempty"` // approximate number of tokens that the client may drop
-	Loaded  []string `json:"loaded,omitempty"` // handles that are still loaded; the last is in force
+	Loaded  []string `json:"loaded,omitempty"` // handles that are still loaded (the last is in force)
 	Message string   `json:"message"`
 }
 
@@ -93,7 +94,7 @@ func (p *Profiles) load(r *profile.Resolved, now time.Time) loadedProfile {
 	return loadedProfile{handle: handleOf(r.Name, now, d), name: r.Name, scope: s, digest: d}
 }
 
-// digestOf returns 8 hexadecimal digits of a hash of the scope.
+// digestOf returns 8 hexadecimal digits of the scope's hash.
 func digestOf(s scope.Scope) string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -104,8 +105,8 @@ func digestOf(s scope.Scope) string {
 }
 
 // handleOf returns NAME@TIME-DIGEST: the profile's name, the load time in seconds since 1970 in
-// base 36, and the digest of the profile's scope. A handle is no secret and grants nothing, because
-// the profile is resolved again within the bounds of the caller. Therefore the server need not
+// base 36, and the digest of the profile's scope. A handle is not secret and does not give rights,
+// because the profile is resolved again within the caller's bounds. Therefore the server need not
 // remember it.
 func handleOf(name string, at time.Time, digest string) string {
 	return name + "@" + strconv.FormatInt(at.Unix(), 36) + "-" + digest
@@ -126,8 +127,8 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 	return name, time.Unix(sec, 0), digest, nil
 }
 
-// handleLife is how long a handle is valid if there are no sessions. A handle in an old text should
-// not narrow a new conversation.
+// handleLife is the time for which a handle is valid without sessions. A handle in an old text
+// should not narrow a new conversation.
 const handleLife = 24 * time.Hour
 
 // byHandle returns the profile of a handle, for a client without a session. It returns an error if
@@ -163,8 +164,8 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 	return l, nil
 }
 
-// within returns a view of the base memory with the scope of the profile. The caller must call
-// release when it no longer uses the view.
+// within returns a view of the base memory, restricted to the profile's scope. The caller must
+// call release when it no longer uses the view.
 func (p *Profiles) within(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -204,16 +205,16 @@ func (p *Profiles) prune() {
 	}
 }
 
-// LoadedProfiles is the stack of profiles that one session has loaded. The last profile is in
-// force; when it is unloaded, the profile before it is in force again. The zero value is empty. It
-// is safe for concurrent use.
+// LoadedProfiles is the stack of a session's loaded profiles. The last profile is in force. When
+// it is unloaded, the preceding profile is in force again. The zero value is empty. It is safe for
+// concurrent use.
 type LoadedProfiles struct {
 	mu    sync.Mutex // guards the following
 	stack []loadedProfile
 	gone  []string // the last 32 handles that were unloaded
 }
 
-// load puts a profile in force. If the profile is loaded already, it moves to the end of the stack
+// load puts a profile in force. If the profile is already loaded, it moves to the end of the stack
 // and keeps its handle unless its file was edited. The notes report both cases.
 func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
@@ -268,7 +269,7 @@ func (s *LoadedProfiles) drop(handle string) {
 	s.stack = slices.DeleteFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
-// bury records that a handle is no longer valid. The caller holds s.mu.
+// bury records that a handle has become invalid. The caller holds s.mu.
 func (s *LoadedProfiles) bury(handle string) {
 	s.gone = append(s.gone, handle)
 	if n := len(s.gone) - 32; n > 0 {
@@ -276,7 +277,7 @@ func (s *LoadedProfiles) bury(handle string) {
 	}
 }
 
-// handles returns the handles that are loaded; the last is in force. The caller holds s.mu.
+// handles returns the loaded handles, the last of which is in force. The caller holds s.mu.
 func (s *LoadedProfiles) handles() []string {
 	var hs []string
 	for _, l := range s.stack {

@@ -1,4 +1,4 @@
-// This file implements the verbs of the archive of sessions: list, show, search, resume and forget.
+// This file implements the verbs for the sessions archive: list, show, search, resume and forget.
 // It also lets recall search the archive.
 
 package verb
@@ -85,7 +85,7 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	return notes, nil
 }
 
-// SessionsIn is the argument of the list of sessions.
+// SessionsIn is the argument for listing sessions.
 type SessionsIn struct {
 	Project string `json:"project,omitempty" usage:"Only sessions of this project."`
 	Client  string `json:"client,omitempty" usage:"Only sessions of this client, such as claude."`
@@ -198,8 +198,8 @@ type SessionOut struct {
 	Wrote []Change `json:"wrote,omitempty"`
 }
 
-// mostWrote is the maximum number of a session's changes in a list. mostSearched is the maximum
-// number of changes that are searched for them.
+// mostWrote is the maximum number of changes that a list shows for a session. mostSearched is
+// the maximum number of changes that are searched to find them.
 const (
 	mostWrote    = 100
 	mostSearched = 20_000
@@ -235,8 +235,8 @@ func (w *Workspace) wrote(ctx context.Context, a *session.Archive, s session.Sum
 	return made, nil
 }
 
-// oneSession returns the session that the name identifies. It returns an error if there is none or
-// if there are several.
+// oneSession returns the session that the name identifies. It returns an error if no session or
+// several sessions match.
 func oneSession(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
 	found, err := a.Find(ctx, strings.TrimSpace(name))
 	switch {
@@ -335,7 +335,7 @@ func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOu
 		)
 	}
 	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: begin + text.ShellQuote(s.Session)}
-	if filepath.IsAbs(s.Dir) { // otherwise it is missing, or a shell would resolve it differently
+	if filepath.IsAbs(s.Dir) { // otherwise the directory is missing, or a shell would resolve it differently
 		out.Command = "cd -- " + text.ShellQuote(s.Dir) + " && " + out.Command
 	}
 	return out, nil
@@ -359,7 +359,7 @@ type ForgetSessionOut struct {
 	Turns   int    `json:"turns"`
 }
 
-// forgetNote is the prefix of the note of a change that forgets a session.
+// forgetNote is the prefix of the note in a change that forgets a session.
 const forgetNote = "forget session "
 
 // ForgetSession removes a session from the archive, or restores the session that was removed last.

@@ -14,8 +14,8 @@ type Set struct {
 	Verbs []string
 }
 
-// SetCore is the default set. SetFull has all verbs of oxbow. SetAll has all verbs of oxbow in
-// addition to the tools of another layout.
+// SetCore is the default set. SetFull contains all of oxbow's verbs. SetAll contains all of
+// oxbow's verbs and additionally another layout's tools.
 const (
 	SetCore = "core"
 	SetFull = "full"
@@ -73,7 +73,7 @@ func (s Sets) Has(verb string) bool {
 		})
 }
 
-// Of returns the tools whose verbs are in any of the sets.
+// Of returns the tools with a verb in any of the sets.
 func (s Sets) Of(tools []Tool) []Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.Has(t.Name) })
 }

@@ -1,5 +1,5 @@
-// This file implements signed heads: heads of the hash chain, signed with a key of the home, in a
-// file next to the store. Somebody without the key cannot forge them.
+// This file implements signed heads. A signed head is a hash from the chain, signed with the
+// home's key, in a file next to the store. Heads cannot be forged without the key.
 
 package verb
 
@@ -63,8 +63,8 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 	}
 }
 
-// signHead signs the head of a store if at least after changes were made since the last signed
-// head. It creates the key if there is none.
+// signHead signs a store's head if at least after changes were made since the last signed
+// head. If the key does not exist, signHead creates it.
 func signHead(store string, now time.Time, seq uint64, chain string, after uint64) error {
 	text, err := os.ReadFile(store + headsEnd)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,8 +84,8 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 	)
 }
 
-// SignBack signs that the owner went back to the last change of s, if heads of later changes were
-// signed. It reports whether there were such heads.
+// SignBack signs that the owner went back to the last change in s, if heads of later changes were
+// signed. It reports whether such heads exist.
 func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + headsEnd)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,7 +131,7 @@ func appendHead(store string, line []byte) (err error) {
 	return errors.Join(err, f.Sync())
 }
 
-// signingKey returns the key of the home of a store.
+// signingKey returns the signing key in a store's home.
 func signingKey(store string) (proof.Key, error) {
 	text, err := os.ReadFile(store + signKeyEnd)
 	if err != nil {
@@ -140,7 +140,7 @@ func signingKey(store string) (proof.Key, error) {
 	return proof.ParseKey(text)
 }
 
-// createSigningKey returns the key of the home of a store, and creates it if it does not exist.
+// createSigningKey returns the signing key in a store's home. It creates a missing key.
 func createSigningKey(store string) (proof.Key, error) {
 	k, err := signingKey(store)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +182,8 @@ type HeadsCheck struct {
 	heads []proof.Head
 }
 
-// SignedHeadsIfAny is like SignedHeads, but a missing file of signed heads is no problem.
+// SignedHeadsIfAny is like SignedHeads, but does not report a missing file of signed
+// heads as a problem.
 func SignedHeadsIfAny(store string) (*HeadsCheck, []Problem, error) {
 	if _, err := os.Stat(store + headsEnd); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -190,8 +191,8 @@ func SignedHeadsIfAny(store string) (*HeadsCheck, []Problem, error) {
 	return SignedHeads(store)
 }
 
-// SignedHeads reads the signed heads of a store and the problems of their file. It returns nil if
-// no heads were signed.
+// SignedHeads reads a store's signed heads and the problems in their file. It returns nil if no
+// heads were signed.
 func SignedHeads(store string) (*HeadsCheck, []Problem, error) {
 	text, err := os.ReadFile(store + headsEnd)
 	k, kerr := signingKey(store)
@@ -300,7 +301,7 @@ func (c *HeadsCheck) Compare(
 	return nil, nil
 }
 
-// Without returns the problem that no change has the head that was noted.
+// Without returns the problem that no change has the noted head.
 func (c *HeadsCheck) Without(head string, first uint64) Problem {
 	if c != nil {
 		for _, h := range c.heads {

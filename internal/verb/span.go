@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spans are the units that ParseSpan accepts in addition to those of [time.ParseDuration].
+// spans are the units that ParseSpan accepts in addition to [time.ParseDuration]'s units.
 var spans = []struct {
 	unit string
 	long time.Duration
@@ -34,9 +34,9 @@ func ParseSpan(s string) (time.Duration, bool) {
 // keepChanges is the minimum number of changes to keep if a span is given.
 const keepChanges = 10_000
 
-// ParseKeep parses the part of the history that an automatic compaction keeps: a number of changes,
-// or a span such as 90d with at least 10,000 changes. If s is "" or "all", all history is kept, so
-// there is no automatic compaction.
+// ParseKeep parses how much history an automatic compaction keeps: a number of changes, or a span
+// such as 90d with at least 10,000 changes. If s is "" or "all", the whole history is kept, without
+// automatic compaction.
 func ParseKeep(s string) (changes int, age time.Duration, err error) {
 	if s == "" || s == "all" {
 		return 0, 0, nil

@@ -55,16 +55,17 @@ type SpawnSubAgentOut struct {
 // SubAgentRun is the outcome of a run.
 type SubAgentRun struct {
 	Ended   string  `json:"ended"`       // done, failed, stopped or timeout
-	Status  int     `json:"exit_status"` // -1 if there is none
+	Status  int     `json:"exit_status"` // -1 if unknown
 	Started string  `json:"started"`
 	Seconds float64 `json:"seconds"`
 	Entry   string  `json:"entry,omitempty"`  // name of the entry that records the run
 	Result  string  `json:"result"`           // standard output of the sub-agent
-	Cut     int     `json:"cut,omitempty"`    // bytes left out of the middle of the result
+	Cut     int     `json:"cut,omitempty"`    // number of bytes left out of the middle of the result
 	Errors  string  `json:"errors,omitempty"` // end of the error output, if the run failed
 }
 
-// SpawnSubAgent starts a sub-agent, or returns the briefing for one.
+// SpawnSubAgent starts a sub-agent, or only returns the briefing for a
+// sub-agent.
 func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 	if w.SubAgents == nil {
 		return SpawnSubAgentOut{}, unserved(

@@ -29,11 +29,12 @@ type StartIn struct {
 	WithoutHandoff bool `json:"-"`
 }
 
-// StartOut is the block for a new session. Its text is empty if there is nothing to show.
+// StartOut is the block for a new session. Its text is empty if the memory has nothing to
+// show.
 type StartOut struct {
 	inject.Block
 	Entries []StartEntry `json:"entries,omitempty"` // notes in the block, in order
-	// documents, or the selection of a bound profile; nil if there are none
+	// documents, or a bound profile's selection (nil if empty)
 	Selection *profile.Selection `json:"-"`
 }
 
@@ -46,14 +47,16 @@ type StartEntry struct {
 
 // Budgets of the block, in estimated tokens unless the comment says otherwise.
 const (
-	selectionTokens = 1_500 // documents of the home, or the selection of a bound profile
+	selectionTokens = 1_500 // for the home's documents, or for a bound profile's selection
 	startTail       = 75    // text after the notes: names of other notes, an open handoff, how to search
-	slicePart       = 4     // 1/slicePart of the budget is for the newest notes of a group that does not fit completely
-	leastLine       = 25    // a note that has to be cut to fewer tokens is left out
+	// 1/slicePart of the budget is for the newest notes in a group that does not fit
+	// completely
+	slicePart = 4
+	leastLine = 25 // a note that has to be cut to fewer tokens is left out
 
-	newestVouched = 40  // notes of each kind of author that are considered
+	newestVouched = 40  // number of notes considered for each kind of author
 	namedNotes    = 3   // other notes whose names are shown
-	lineBytes     = 140 // bytes of the text of a note
+	lineBytes     = 140 // maximum number of bytes of a note's text
 	pinnedBytes   = 320 // the same for a note that is pinned or for every process
 	startHandoff  = 100 // bytes of a handoff
 	maxHandoffs   = 20  // newest open handoffs, of which the first that fits the project is named
@@ -68,7 +71,7 @@ const (
 // bytes.
 //
 // The documents of the home (SOUL.md, MEMORY.md) come first, without changes. If a profile binds
-// the caller, the block contains the selection of the profile instead of the notes.
+// the caller, the block contains the profile's selection instead of the notes.
 func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 	var out StartOut
 	l, r, err := w.profile("")
@@ -130,8 +133,8 @@ func shownOf(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (show
 	return shown
 }
 
-// addNotes returns the lines for notes and the line about the other notes. It records in the block
-// which notes the lines show.
+// addNotes returns the lines for notes and the line about the remaining notes. It records in the
+// block which notes the lines show.
 func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) (string, error) {
 	vouched, err := vouchedNotes(ctx, m, in.Project)
 	if err != nil {
@@ -156,10 +159,10 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 	return startHead + lines.String() + rest, nil
 }
 
-// addGroup appends the lines of a group of notes as far as there is room, and returns the tokens
-// that it used. If the notes are not pinned and not for every process, and do not all fit, their
-// age says little about their value. In this case it appends only the newest, with at most slice
-// tokens.
+// addGroup appends lines for a group of notes as long as they fit, and returns the number of
+// tokens used. A note's age says little about its value. Therefore a group that does not fit
+// completely is normally shortened. Unless its notes are pinned or for every process, it gets at
+// most slice tokens, for the newest notes.
 func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room, slice int) (used int) {
 	size := lineBytes
 	if groupAtStart(&group[0]) < groupDecision {
@@ -192,8 +195,9 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room,
 	return used
 }
 
-// vouchedNotes returns the vouched notes of a project and of no project, in groups: pinned notes,
-// notes for every process, decisions, and all other notes. Each group has the newest first.
+// vouchedNotes returns the vouched notes of the project and of no project. They are grouped:
+// pinned notes, notes for every process, decisions, and all other notes. Each group has the
+// newest first.
 func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow.Entry, error) {
 	term := func(key string, values ...string) oxbow.Filter {
 		return oxbow.Filter{Terms: []oxbow.Term{{Key: key, Values: values}}}
@@ -290,8 +294,8 @@ func whyAtStart(e *oxbow.Entry) string {
 	return string(e.Trust())
 }
 
-// noteLine returns a note on a single line: its name, date and author, and at most size bytes of
-// its text.
+// noteLine returns a note on a single line, with its name, date and author, and at most size
+// bytes of its text.
 func noteLine(e *oxbow.Entry, size int) string {
 	who := e.Updated.UTC().Format(time.DateOnly)
 	if e.TextBy() != "" {
@@ -304,8 +308,8 @@ func noteLine(e *oxbow.Entry, size int) string {
 	return fmt.Sprintf("- %s (%s): %s\n", inject.OneLine(e.Name), who, said)
 }
 
-// restLine returns a line with the number of notes that are not in the block, and the names of the
-// newest of them that may be shown unasked. It returns "" if there are no more notes.
+// restLine returns a line with the number of notes outside of the block, and names of the newest
+// that may be shown unasked. It returns "" if the block contains all notes.
 func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	more := -len(out.Shown)
 	if err := m.View(ctx, func(all oxbow.Entries) { more += all.Len() }); err != nil {
@@ -337,11 +341,12 @@ func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project stri
 	return line + ".\n", nil
 }
 
-// maxNamed is the maximum length of a name in the line about the other notes, in bytes.
+// maxNamed is the maximum length of a name in the line about the remaining notes, in
+// bytes.
 const maxNamed = 40
 
-// openHandoff returns a line about the newest open handoff of the project or of no project. It
-// returns "" if none is open.
+// openHandoff returns a line about the newest open handoff for the project or for no project.
+// It returns "" if none is open.
 func openHandoff(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	hs, err := handoff.Newest(ctx, m, maxHandoffs)
 	for _, h := range hs {

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Names of files in a home, or in the directory [ProjectDir] of a project. They switch off all
+// Names of files in a home, or in a project's directory [ProjectDir]. They switch off all
 // hooks, the injection of text, and the annotation of code.
 const (
 	HooksOff    = "hooks.off"
@@ -22,12 +22,12 @@ const (
 	ProjectDir  = trust.DirName
 )
 
-// InjectOffFor returns the name of the file in a home that switches off injection for one client.
-// Setup writes it, because the same hooks both report prompts and answer them.
+// InjectOffFor returns the name of the file in a home that switches off injection for a client.
+// Setup writes this file, because the same hooks both report prompts and answer them.
 func InjectOffFor(client string) string { return "inject." + client + ".off" }
 
-// OffBy returns the path of the file of that name in the home, or in a project that contains one of
-// the directories. It returns "" if there is no such file.
+// OffBy returns the path of the file with this name in the home, or in a project that contains one
+// of the directories. It returns "" if the file does not exist.
 func OffBy(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); exists(path) {
 		return path
@@ -96,7 +96,7 @@ func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out Switc
 		err = nil
 	}
 	if in.Project {
-		_ = os.Remove(dir) // an empty directory would be a home; a directory with files stays
+		_ = os.Remove(dir) // remove a directory only if it is empty, because it would otherwise be taken for a home
 	}
 	out.Still = OffBy(InjectOff, p.Dir(), w.Dir)
 	return out, err

@@ -10,7 +10,7 @@ import (
 // table is created when it is first used, because a command line calls the functions directly.
 var table = sync.OnceValue(func() []Tool {
 	look := traits{readOnly: true, idempotent: true}
-	change := traits{idempotent: true} // undo is one call
+	change := traits{idempotent: true} // undo is a single call
 	return []Tool{
 		define("remember", "Save to memory", change, Remember),
 		define("recall", "Search memory", look, Recall),

@@ -1,5 +1,5 @@
-// This file labels text as it is written. Text that repeats what others wrote gets a label, and so
-// does text that looks like instructions.
+// This file labels text when it is written. Text that repeats other people's text gets a label,
+// and so does text that looks like instructions.
 
 package verb
 
@@ -26,30 +26,29 @@ func WithCaller(ctx context.Context, c session.Caller) context.Context {
 
 type taintsKey struct{}
 
-// WithTaints returns a context whose changes get these taints, instead of those of the caller's
-// session.
+// WithTaints returns a context for changes that get these taints, instead of the taints of the
+// caller's session.
 func WithTaints(ctx context.Context, taints []string) context.Context {
 	return context.WithValue(ctx, taintsKey{}, taints)
 }
 
-// protected are the keys of labels that put an entry into every prompt. A call that has read
-// foreign text may not write such an entry, and may not change an existing one.
+// protected are the keys of labels that put an entry into every prompt. A call in a turn
+// that has read foreign text may not write or change such an entry.
 var protected = []string{profile.LabelPinned, profile.LabelProcess}
 
-// unvouchedNoHooks is the value of the label unvouched if no hook reports what the writing agent
-// has read.
+// unvouchedNoHooks is the value of the label unvouched if hooks do not report what the writing
+// agent has read.
 const unvouchedNoHooks = "no-hooks"
 
-// Stamp returns the changes with the labels that record where their text came from.
+// Stamp returns the changes with labels that record the origin of their text.
 //
 // The changes of a person at a terminal or a page are returned without new labels, and any text in
 // them that repeats others counts as the person's from then on. The changes of a person whose input
 // is not a terminal are returned without new labels unless they repeat others.
 //
-// All other changes get labels for the texts of others that they repeat ([repeatsOf]), for the
-// calls of the turn whose results are unknown, for the origin of the text, and for the rules that
-// make it look like instructions. An entry keeps the taints that it has. Stamp is part of an
-// [oxbow.Options.Screen].
+// All other changes get labels for the foreign texts that they repeat ([repeatsOf]), for the turn's
+// calls with unknown results, for the text's origin, and for the rules that make it look like
+// instructions. An entry keeps the taints that it has. Stamp is part of an [oxbow.Options.Screen].
 //
 // A change of an entry that is pinned or belongs to every process is refused if the text repeats
 // others or if the turn has read text by others. The error matches [oxbow.ErrInvalid].
@@ -95,7 +94,8 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	return out, nil
 }
 
-// expose sets the fields for what the model of the caller's session has read.
+// expose sets the fields about texts that the model in the caller's session has
+// read.
 func (s *stamper) expose(ctx context.Context, k Knowledge) {
 	caller, ok := ctx.Value(callerKey{}).(session.Caller)
 	if !ok {
@@ -117,7 +117,7 @@ func (s *stamper) expose(ctx context.Context, k Knowledge) {
 	s.origins.show(x.Shown)
 }
 
-// stamp returns the change with its labels, followed by further changes that it makes necessary.
+// stamp returns the labelled change, followed by changes that become necessary.
 func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
 	old, found := s.staged[name]
@@ -162,7 +162,7 @@ func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 		return nil
 	}
 	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
-	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // never fails without protected labels
+	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
 	bare.looks[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
 	bare.look(out)
@@ -173,7 +173,7 @@ func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 type stamper struct {
 	taints  []string // calls of the turn whose results are not known
 	reads   []string // calls of the turn that returned text by others
-	noHooks bool     // an agent writes, and no hook reports what it has read
+	noHooks bool     // an agent writes, and hooks do not report what it has read
 	repeats repeats  // texts of others in the change that is being stamped
 	proof   string
 	proved  []string // files that the proof covers
@@ -185,7 +185,7 @@ type stamper struct {
 	looks []shape // texts that were not checked yet
 }
 
-// shape is a text of one change that is to be checked for the shape of instructions.
+// shape is a text in a change, to be checked for the shape of instructions.
 type shape struct {
 	at     int
 	text   string
@@ -217,12 +217,12 @@ func (s *stamper) look(ops []oxbow.Op) {
 	s.looks = s.looks[:0]
 }
 
-// unnamedCall is the value of a label if the name of the call is not a valid value.
+// unnamedCall is the label value for a call whose name is not a valid value.
 const unnamedCall = "call"
 
-// labels returns the labels of an entry: the given labels, the taints of the old version, and
-// labels for the call and for the origin of the text. It also queues the entry's text for
-// [stamper.look], which adds labels for the rules that the text matches.
+// labels returns an entry's labels: the given labels, the old version's taints, and labels
+// for the call and the text's origin. It also queues the entry's text for [stamper.look],
+// which adds labels for the rules that the text matches.
 func (s *stamper) labels(
 	name, content string,
 	aliases []string,
@@ -361,7 +361,7 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 }
 
 // vouching are the keys of labels that let an entry be shown without being asked for. An import
-// cannot set them, because anybody may have written its file.
+// cannot set them, because the file's author is unknown.
 var vouching = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protected...)
 
 // keepVouched returns the labels that record who vouches for an entry. If a program changes only
@@ -396,9 +396,9 @@ func cites(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// mayChange returns an error if the labels include a protected label and the text repeats others or
-// the turn has read text by others. A change without text, such as pinning a note, has no text to
-// compare, so only the turn's reads count.
+// mayChange returns an error if the labels include a protected label, and if the text repeats
+// foreign text or the turn has read foreign text. For a change without text, such as pinning a
+// note, only the turn's reads count.
 func (s *stamper) mayChange(labels []oxbow.Label) error {
 	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
 	for _, l := range labels {

@@ -11,8 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// HandoffTaskOut is the result of handoff_task: the handoff that was stored, or the one that was
-// taken.
+// HandoffTaskOut is the result of handoff_task, with the handoff that was stored or taken.
 type HandoffTaskOut struct {
 	SavedOut
 	Taken *HandoffOut `json:"taken,omitempty"`
@@ -26,7 +25,8 @@ func (o HandoffTaskOut) Text() string {
 	return o.SavedOut.Text()
 }
 
-// handoffTask implements the tool handoff_task. It stores a handoff, or takes one if in.Take is set.
+// handoffTask implements the tool handoff_task. It stores a handoff. If in.Take is set, it takes a
+// handoff instead.
 func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTaskOut, error) {
 	if !in.Take {
 		out, err := HandOff(ctx, w, in)
@@ -53,7 +53,7 @@ func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTa
 // taken.
 type TakeForSessionIn struct {
 	Name, Project string
-	ShowOnly      bool // do not take the handoff, because the caller may not write
+	ShowOnly      bool // do not take the handoff, because the caller has no write access
 }
 
 // TakeForSession takes a handoff for the session of the caller. The profile that the handoff names is

@@ -16,7 +16,7 @@ var ownNames = []string{"token", "settings.yaml", "profiles", "skills"}
 
 // CheckTarget returns an error if writing to an absolute path would destroy a part of the memory or
 // its home. These are the home itself, the store, the files whose names begin with the store's
-// name, tokens, settings, profiles and skills. In a layout of several files, every existing file of
+// name, tokens, settings, profiles and skills. In a layout of several files, every existing file in
 // the home except exports is refused. If bound is set, every path inside the home is refused.
 //
 // Files are compared by identity as well as by name. Therefore a link, another spelling or a hard

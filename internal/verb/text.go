@@ -1,5 +1,5 @@
-// This file writes answers as text for models. The content of an entry is data, so it is put into a
-// fence that it cannot close, with name, date and source outside.
+// This file writes answers as text for models. An entry's content is data, so it is put into a
+// fence that it cannot close. Name, date and source are outside of the fence.
 
 package verb
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// writeHead writes an entry of a list: its name, kind and dates, then its content or snippet. All
+// writeHead writes an entry in a list: its name, kind and dates, then its content or snippet. All
 // text that a writer chose is quoted or fenced.
 func writeHead(b *strings.Builder, e Entry) {
 	fmt.Fprintf(b, "%s (%s", strconv.Quote(e.Name), e.Kind)
@@ -196,7 +196,7 @@ func writeOperation(b *strings.Builder, c Operation) {
 	}
 }
 
-// entryText returns what was done with an entry, the entry, and the notes.
+// entryText returns a text about the action, the entry, and the notes.
 func entryText(did string, e Entry, notes []Note) string {
 	var b strings.Builder
 	b.WriteString(did)
@@ -205,10 +205,10 @@ func entryText(did string, e Entry, notes []Note) string {
 	return b.String()
 }
 
-// Text returns the entry and what was done with it.
+// Text returns a text with the outcome and the entry.
 func (a RememberOut) Text() string { return entryText(a.Outcome+": ", a.Entry, a.Notes) }
 
-// Text lists the hits, or the reasons why there are none.
+// Text lists the hits, or the reasons why nothing was found.
 func (a RecallOut) Text() string {
 	var b strings.Builder
 	if len(a.Hits) == 0 && !a.More {
@@ -234,7 +234,7 @@ func (a RecallOut) Text() string {
 // Text shows the entry.
 func (a GetOut) Text() string { return entryText("", a.Entry, a.Notes) }
 
-// Text lists the entries, or the reasons why there are none.
+// Text lists the entries, or the reasons why nothing was found.
 func (a ListOut) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s\n", len(a.Entries), text.Count(a.Total, "entry", "entries"))

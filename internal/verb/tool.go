@@ -1,9 +1,9 @@
 // This file defines tools, which are verbs that models may call.
 
-// Package verb implements every verb of a memory once, as a function of a [Workspace] and a struct
-// of arguments, such as [Recall]. The doors (command line, MCP, HTTP) decode a call, run the verb,
-// and encode its result. They never open a memory themselves. A [Tool] is a verb that models may
-// call, with its name, description and schemas.
+// Package verb implements every verb (operation on a memory) once, as a function of a [Workspace]
+// and a struct of arguments, such as [Recall]. The doors (command line, MCP, HTTP) decode a call,
+// run the verb, and encode its result. They never open a memory themselves. A [Tool] is a verb
+// that models may call, with its name, description and schemas.
 package verb
 
 import (
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Tool is a verb that models may call. Its schema leaves out rare parameters, and its descriptions
-// are short.
+// Tool is a verb that models may call. Its schema omits rare parameters, and its descriptions are
+// short.
 type Tool struct {
 	Verb
 	Description string // tells models when to call it, with each parameter by name (at most 700 bytes)

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// VectorSuffix is the suffix of the file of vectors next to the store.
+// VectorSuffix is the suffix of the vector file next to the store.
 const VectorSuffix = ".vec"
 
 // Vectors are the vectors of a workspace's memory.

@@ -11,23 +11,23 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Verb is a function of a [Workspace] with its name, the schemas of its argument and result, and a
+// Verb is a function of a [Workspace], with its name, the schemas for argument and result, and a
 // way to call it with JSON.
 type Verb struct {
-	Name  string // such as "remember"; lower-case letters and underscores only
+	Name  string // such as "remember" (only lower-case letters and underscores)
 	Title string // title for people, such as "Save to memory"
 
 	ReadOnly    bool // the verb changes nothing
 	Destructive bool // the verb removes something
-	Idempotent  bool // a repeated call has no further effect
+	Idempotent  bool // repeating a call has no further effect
 
-	Input  *jsonschema.Schema        // of the argument; unknown properties are not allowed
-	Output func() *jsonschema.Schema // of the result; created by the first call
+	Input  *jsonschema.Schema        // schema of the argument (unknown properties are refused)
+	Output func() *jsonschema.Schema // returns the schema of the result, created by the first call
 	Params []Param                   // parameters, in the order of the fields
 
 	// Call runs the verb. The arguments are a JSON object, or empty. The result is the struct that
-	// the function returns, or a [Screened]. The error is readable for people and models; see
-	// [Remedy]. Call is safe for concurrent use.
+	// the function returns, or a [Screened]. The error is readable for people and models (see
+	// [Remedy]). Call is safe for concurrent use.
 	Call func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error)
 }
 

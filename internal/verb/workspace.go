@@ -22,10 +22,10 @@ import (
 type Access int
 
 const (
-	Read   Access = iota // read the entries, including those of team files
+	Read   Access = iota // read entries, including team files
 	Own                  // read only the memory's own entries
 	Write                // change an existing memory
-	Create               // change the memory, and create it if it is missing
+	Create               // change the memory, and create a missing memory
 )
 
 // Unless returns the access, or [Own] if dry is set.
@@ -36,11 +36,11 @@ func (a Access) Unless(dry bool) Access {
 	return a
 }
 
-// Workspace provides everything on which verbs work. An interface sets it up once. All its
-// calls share the workspace, and no call modifies it.
+// Workspace provides everything on which verbs work. An interface sets it up once. All
+// calls of the interface share the workspace, and none modifies it.
 type Workspace struct {
 	// Open returns the memory with the requested access. It returns the same memory each time.
-	// A server opens the memory once, so it only distinguishes [Read] from the other kinds.
+	// A server opens the memory once, so it only distinguishes [Read] from the other values.
 	// The program that calls the verbs closes the memory. [OpenOnFirstUse] makes such a
 	// function.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
@@ -53,13 +53,13 @@ type Workspace struct {
 	// that write files use it. If it is nil, nothing is checked.
 	Knowledge func() Knowledge
 
-	// Unlabelled is set if the home has another layout than oxbow's own. Its files do not record
-	// which texts repeat others, so each text is compared when it is shown.
+	// Unlabelled is set if the home has a layout other than oxbow's own. Its files do not record
+	// which texts repeat foreign text, so each text is compared when it is shown.
 	Unlabelled bool
 
-	// Annotations returns the annotations of the working tree. The verbs of [Code] need it,
-	// and the files that entries cite are checked against its tree. It is nil if there is no
-	// working tree. It is called only if it is needed.
+	// Annotations returns the working tree's annotations. The verbs in [Code] need it, and
+	// cited files are checked against its tree. It is nil outside of a working tree. It is
+	// called only when needed.
 	Annotations func(ctx context.Context) (*annotate.Store, error)
 
 	// Sessions returns the archive of sessions, including everything that hooks have
@@ -83,11 +83,12 @@ type Workspace struct {
 	// Unbounded is set if the reader can scroll. Results are then cut only to budgets that
 	// the caller gives.
 	Unbounded bool
-	// Vectors are ranked in addition to words. Nil means that there are none.
+	// Vectors are ranked in addition to words. Nil means that vectors are not
+	// used.
 	Vectors *Vectors
 
-	// Page is the maximum size in bytes of a result that the client shows in full, or 0 for
-	// no limit. A larger result without a token budget is returned in pages.
+	// Page is the maximum size, in bytes, of a result that the client shows in full. 0
+	// means unlimited. A larger result without a token budget is returned in pages.
 	Page int
 
 	// SubAgents starts sub-agents. Only the verb of [SubAgents] uses it. It is nil if
@@ -106,26 +107,26 @@ type Workspace struct {
 	Project func() string
 
 	// Profiles are the memory profiles that may be loaded, and Loaded those that the
-	// caller's session has loaded. Loaded is nil if the caller has no session; it then gets
-	// handles. Only the verbs of [WithProfiles] use them.
+	// caller's session has loaded. Loaded is nil if the caller has no session, and the
+	// caller then receives handles. Only the verbs of [WithProfiles] use them.
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 
-	// Secrets determines how secrets in written text are handled. Secrets of an agent are
-	// replaced in the arguments of every call before the verb uses them.
+	// Secrets determines how secrets in written text are handled. An agent's secrets are
+	// replaced in every call's arguments before the verb uses them.
 	Secrets Secrets
 
 	// Written lists the texts that tools wrote in a home without a history. It may be nil.
 	Written *Written
 
-	// Source is recorded in every change with a context that has no source.
+	// Source is recorded with changes made under a context without a source.
 	Source oxbow.Source
 
 	// unloaded opens the memory without the profile that the session has loaded. It is nil if no
 	// profile is loaded.
 	unloaded func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
-	overTurns bool // the memory is the archive of sessions, so contents are those of turns
+	overTurns bool // the memory is the sessions archive, so contents are turns
 }
 
 func (w *Workspace) Time() time.Time {
@@ -149,7 +150,7 @@ func (w *Workspace) Say(n Note) string {
 }
 
 // Stamped returns a context with the workspace's source, unless ctx has a source already.
-// Secrets are removed from what the caller claims about itself.
+// Secrets are removed from the caller's claims about itself.
 func (w *Workspace) Stamped(ctx context.Context) context.Context {
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {

@@ -1,5 +1,5 @@
-// This file implements the list of texts that the tools of a home wrote. A session may overwrite
-// them even if it was not shown them.
+// This file implements the list of texts written by a home's tools. A session may overwrite
+// these texts even if they were not shown to the session.
 
 package verb
 
@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Written is the list of texts that the tools of a home wrote, and of their lines. It is stored as
-// a file of hashes in a home without a history. A text with a line or an alias by somebody else is
-// not in the list, so that a tool never overwrites a person's text unseen. A missing text is only
-// protected more than necessary, so errors of the file are ignored. A nil Written is empty. It is
-// safe for concurrent use.
+// Written lists the texts that a home's tools wrote, and the lines of these texts. It is stored as
+// a file of hashes in a home without a history. A text is not listed if somebody else wrote one of
+// its lines or aliases, so that a tool never overwrites a person's text unseen. A missing text is
+// only protected more than necessary, so errors of the file are ignored. A nil Written is empty.
+// It is safe for concurrent use.
 type Written struct {
 	fs   vfs.FS
 	path string
@@ -28,12 +28,12 @@ type Written struct {
 	mu sync.Mutex // guards the file within this process
 }
 
-// WrittenFile is the name of the file of a [Written], in the directory of the home's
-// lock file.
+// WrittenFile is the name of a [Written] file, in the directory of the home's lock
+// file.
 const WrittenFile = ".oxbow-written"
 
-// A line of the file is the first half of a SHA-256 hash in hexadecimal. Lines of any other form
-// are ignored, such as mixed lines that two processes wrote at the same time.
+// A line of the file is the first half of a SHA-256 hash in hexadecimal. Other lines are
+// ignored, such as mixed lines that two processes wrote at the same time.
 const (
 	writtenHash  = 16                // bytes of a hash
 	writtenLine  = 2*writtenHash + 1 // bytes of a line
@@ -56,8 +56,8 @@ func (w *Written) Has(e oxbow.Entry) bool {
 }
 
 // Record adds the text that a tool wrote, and the lines that the tool itself added. It does not add
-// the text if one of its lines or aliases existed before and was not written by a tool. The
-// argument was is the zero entry if the entry is new.
+// the text if a line or alias existed before and was not written by a tool. The argument was is the
+// zero entry if the entry is new.
 func (w *Written) Record(was, is oxbow.Entry) {
 	if w == nil {
 		return
@@ -117,10 +117,11 @@ func (w *Written) add(hashes, added []string) {
 	_, _ = f.WriteAt([]byte(strings.Join(added, "\n")+"\n"), info.Size())
 }
 
-// lineKey is the prefix of an entry's name in the hash of a line. No real name contains it.
+// lineKey is the prefix for an entry's name in the hash of a line. No real name contains
+// it.
 const lineKey = "\x01"
 
-// textLines returns the lines of an entry that are not blank, without surrounding space.
+// textLines returns an entry's lines, except blank lines, without surrounding space.
 func textLines(e oxbow.Entry) (out []string) {
 	for line := range strings.Lines(lines(e.Content)) {
 		line = strings.TrimSpace(line)

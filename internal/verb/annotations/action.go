@@ -1,5 +1,6 @@
-// This file finds hints for an agent before an action: from the memory and past sessions, about the
-// files that it is about to edit and the failure that it is about to fix.
+// This file finds hints for an agent before an action. The hints are from the memory and past
+// sessions, and about the files that the agent is about to edit and the failure that it is about to
+// fix.
 
 package annotations
 
@@ -25,15 +26,16 @@ type BeforeActionIn struct {
 	Shown   map[string]bool `json:"-"` // fingerprints of files and failures that were looked up before
 }
 
-// BeforeActionOut is a line, or "" if there are no hints. Its fingerprints identify the files and
-// failures that were looked up.
+// BeforeActionOut is a line of hints (may be empty). Its fingerprints identify the files and
+// failures that were searched for.
 type BeforeActionOut struct{ inject.Block }
 
 const maxCited = 2 // maximum number of entries for a file
 
-// BeforeAction returns a line for an agent before an edit. It contains how the last failure was
-// fixed in a past session, decisions that refer to a file, an edit of the file that was reverted,
-// and a person's correction of an edit. Each file and each failure is looked up once per session.
+// BeforeAction returns a line for an agent before an edit. The line tells how the last failure
+// was fixed in a past session, and lists decisions that refer to a file, a reverted edit of the
+// file, and a person's correction of an edit. Each file and failure is searched for once in a
+// session.
 func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -45,7 +47,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 		a.out.Prints = append(a.out.Prints, print)
 		return true
 	}
-	var past *oxbow.Memory // archive of sessions (nil if there is none)
+	var past *oxbow.Memory // archive of sessions (nil if it does not exist)
 	if w.Sessions != nil {
 		if archive, err := w.Sessions(ctx); err == nil {
 			past = archive.Memory
@@ -131,9 +133,8 @@ type action struct {
 	shown []session.Shown // entries shown by each part
 }
 
-// find adds the newest entries of the project with the given labels, which are pairs of a key and a
-// value. The function say describes an entry. Entries that cannot be read or described are left
-// out.
+// find adds the project's newest entries with the given labels, which are pairs of key and value.
+// The function say describes an entry. Entries that cannot be read or described are left out.
 func (a *action) find(
 	ctx context.Context,
 	m *oxbow.Memory,

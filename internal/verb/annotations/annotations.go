@@ -1,5 +1,5 @@
-// This file implements the verbs that maintain the annotations of a working tree: gc, stats,
-// recover, setup, and the merge of sidecars.
+// This file implements the verbs that maintain a working tree's annotations: gc, stats,
+// recover, setup, and the merge of sidecars (the files with the annotations).
 
 package annotations
 
@@ -246,7 +246,7 @@ type MergeSidecarsOut struct {
 const maxMerged = 256 << 20
 
 // MergeSidecars merges two sidecars with a common base, and writes the result to Ours. Unreadable
-// lines are written to NAME.damaged, or appended to Ours if there is no name.
+// lines are written to NAME.damaged or, if the call gives no name, appended to Ours.
 func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {

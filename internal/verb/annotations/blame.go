@@ -1,4 +1,4 @@
-// This file implements the verb that shows for each line its origin and its annotations.
+// This file implements the verb that shows each line's origin and annotations.
 
 package annotations
 

@@ -1,4 +1,5 @@
-// Package annotations implements the verbs for annotations that people and hooks call: blame, the
-// annotations that a change touches, import and export of transcripts and other formats, and the
-// maintenance of sidecars. The verbs that models call are in package verb.
+// Package annotations implements the verbs for annotations that people and hooks call. They show
+// blame and the annotations that a change touches, import and export transcripts and other
+// formats, and maintain sidecars (the files with the annotations). The verbs that models call are
+// in package verb.
 package annotations

@@ -21,7 +21,7 @@ import (
 type HookReportIn struct {
 	Report transcript.Report `json:"-"`
 
-	// Everywhere adds annotations even to a tree that has none yet.
+	// Everywhere adds annotations even to a tree without annotations.
 	Everywhere bool `json:"everywhere,omitempty" flag:"-"`
 
 	// Tainted reports whether the session has read text by others since the person's last prompt.
@@ -41,10 +41,10 @@ type AnnotateHookOut struct {
 }
 
 // AnnotateHook adds the new annotations from a hook's report, which is about an edit or, at the end
-// of a turn, about all edits in the turn. A tree without annotations gets none unless Everywhere is
-// set; its annotations are then private. A reason that repeats foreign text is not added, and
-// neither is a reason that was given after unknown text was read, because annotations are shown to
-// models when their lines change. Both remain in the transcript.
+// of a turn, about all edits in the turn. A tree without annotations stays without them unless
+// Everywhere is set, and then its annotations are private. Annotations are shown to models when
+// their lines change. Therefore a reason is not added if it repeats foreign text or was given after
+// unknown text was read. Both remain in the transcript.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil || (!s.Annotated() && !(in.Everywhere && s.IsTree())) {
@@ -84,14 +84,14 @@ const (
 
 // WhyBeforeOut is the result of WhyBefore.
 type WhyBeforeOut struct {
-	Line string   `json:"line,omitempty"` // "" if there are no annotations
+	Line string   `json:"line,omitempty"` // "" if the lines have no annotations
 	IDs  []string `json:"ids,omitempty"`  // IDs of the annotations in Line
 }
 
-// WhyBefore returns the annotations of exactly the lines that a hook reports as about to change, on
-// one line. It leaves out annotations that were shown before, that give no reason, or that somebody
-// else wrote, unless the reviewed branch has them. If reading takes longer than beforeWait, it
-// returns none.
+// WhyBefore returns, on a single line, the annotations of exactly the lines that a hook reports as
+// about to change. It leaves out annotations that were shown before or that give no reason. It also
+// leaves out annotations that somebody else wrote, unless the reviewed branch has them. If reading
+// takes longer than beforeWait, it returns nothing.
 func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -109,7 +109,7 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 	return WhyBeforeOut{line, ids}, nil
 }
 
-// vouched returns the annotations that may be shown to a model that has not asked for them. This
+// vouched returns the annotations that may be shown to a model that did not ask for them. This
 // machine wrote them or they are on the reviewed branch, and they do not look like instructions.
 func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
 	var out []annotate.Found
@@ -123,7 +123,7 @@ func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []a
 	return slices.DeleteFunc(out, func(annotate.Found) bool { i++; return unreviewed[i] })
 }
 
-// beforeLine returns the annotations on one line, and their IDs.
+// beforeLine returns the annotations on a single line, and their IDs.
 func beforeLine(found []annotate.Found, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {
@@ -138,7 +138,7 @@ func beforeLine(found []annotate.Found, clean func(string) string) (line string,
 	return line, ids[:held]
 }
 
-// onOneLine returns the text on one line, shortened to beforeEach bytes. It breaks closing tags, so
+// onOneLine joins the text to a single line of at most beforeEach bytes. It breaks closing tags, so
 // that the text cannot close an element.
 func onOneLine(s string) string {
 	return text.Clip(strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "</", "< /"), beforeEach)

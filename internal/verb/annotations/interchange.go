@@ -21,7 +21,7 @@ const (
 	GitAI      = "git-ai"
 )
 
-// InterchangeOut is the result of an export or an import of annotations.
+// InterchangeOut is the result of exporting or importing annotations.
 type InterchangeOut struct {
 	Format  string         `json:"format"`
 	DryRun  bool           `json:"dry_run,omitempty"`
@@ -42,8 +42,8 @@ type ExportAnnotationsIn struct {
 
 	Force bool `json:"force,omitempty" jsonschema:"replace the file of --output if it is there; a copy is kept of what somebody edited"`
 
-	Path   string    `json:"-"` // path of Output in the form of the operating system
-	Stdout io.Writer `json:"-"` // receives the records if there is no Output
+	Path   string    `json:"-"` // path of Output in the operating system's form
+	Stdout io.Writer `json:"-"` // receives the records if Output is empty
 }
 
 // ExportAnnotations writes annotations as Agent Trace records.

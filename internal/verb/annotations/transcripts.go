@@ -58,14 +58,14 @@ type EditAnnotation struct {
 type TranscriptsSkipped struct {
 	Failed    int `json:"failed"`    // edits that were refused
 	Pending   int `json:"pending"`   // edits without a result yet
-	Outside   int `json:"outside"`   // edits of files outside of the tree
+	Outside   int `json:"outside"`   // number of edits of files outside of the tree
 	Removed   int `json:"removed"`   // files that were deleted
 	Unlocated int `json:"unlocated"` // edits whose lines are unknown
 	BadLines  int `json:"bad_lines"` // unreadable lines of transcripts
 	Others    int `json:"others"`    // files in a directory that are not transcripts
 }
 
-// maxOutside is the maximum number of files outside of the tree that are listed.
+// maxOutside is the maximum number of outside files to list.
 const maxOutside = 20
 
 // AnnotateTranscripts makes annotations from the edits in transcripts.
@@ -217,8 +217,8 @@ func newRecords(
 }
 
 // addImported adds the records that are new. Nobody vouches for the contents of the file, so they
-// are added as annotations by somebody else. A dry run adds nothing, but returns an error if
-// annotations cannot be added.
+// are added as annotations by somebody else. A dry run only returns the error that adding the
+// annotations would return.
 func addImported(
 	ctx context.Context,
 	w *verb.Workspace,

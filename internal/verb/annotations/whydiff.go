@@ -32,7 +32,7 @@ type WhyDiffOut struct {
 	Notes   []verb.Note         `json:"notes,omitempty"`
 }
 
-// TouchedAnnotation is an annotation with its lines after the change and before it.
+// TouchedAnnotation is an annotation with its lines before and after the change.
 type TouchedAnnotation struct {
 	verb.Annotation
 	BaseFile  string `json:"base_file"`
@@ -77,8 +77,9 @@ func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, 
 // 65,536 characters.
 const maxMarkdown = 60_000
 
-// Markdown returns the annotations as Markdown for a pull request, or "" if there are none. The
-// text of annotations is escaped, so that markup, mentions and links in it have no effect.
+// Markdown returns the annotations as Markdown for a pull request, or "" if no annotations are
+// touched. The annotations' text is escaped, so that markup, mentions and links in it have no
+// effect.
 func (o WhyDiffOut) Markdown() string {
 	if len(o.Touched)+len(o.Added) == 0 {
 		return ""

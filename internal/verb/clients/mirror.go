@@ -24,8 +24,8 @@ import (
 // mirrorFile is the file in a home that lists the clients whose own memories are mirrored.
 const mirrorFile = "mirror.json"
 
-// mirrors maps a client to the modification time of the newest file that was read, and the path of
-// a file to the time of a change that is waiting for the report of the call that made it.
+// mirrors maps a client to the modification time of the newest file that was read. It also maps a
+// file's path to the time of a change for which the report of the call is still missing.
 type mirrors map[string]time.Time
 
 func readMirrors(home string) (m mirrors, err error) {
@@ -87,8 +87,8 @@ type MirrorIn struct {
 // mirror the client. It does not write to the client's files. A note that was edited in this memory
 // is not replaced.
 //
-// Changes after the first import are tainted, unless the client reported that one of its own calls
-// wrote the file in a turn that had read nothing by others.
+// Changes after the first import are tainted. The exception is a file that one of the client's own
+// calls wrote, according to its report, in a turn that had not read text by others.
 func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out verb.ImportOut, err error) {
 	p, err := w.Located()
 	if err != nil {
@@ -129,7 +129,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out verb.Impor
 	return m.out, known.write(p.Dir())
 }
 
-// mirroring is the state of one call of Mirror.
+// mirroring is the state of a call of Mirror.
 type mirroring struct {
 	w            *verb.Workspace
 	in           MirrorIn
@@ -139,8 +139,8 @@ type mirroring struct {
 	out          verb.ImportOut
 }
 
-// judge imports the files that changed. Files that the report does not name come first, because an
-// agent may have read them before it wrote the named files.
+// judge imports the files that changed. Files that are not named in the report come first, because
+// an agent may have read them before writing the named files.
 func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changed {
@@ -220,7 +220,8 @@ func (m *mirroring) archived(
 }
 
 // own returns the client's files that are safe to read, because no note made from them is held
-// back. If but is not nil, it leaves out all other files whose changes were not judged yet.
+// back. If but is not nil, it leaves out all other files whose changes have not been judged
+// yet.
 func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {

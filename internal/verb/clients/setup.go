@@ -57,7 +57,7 @@ type SetupOut struct {
 	Left []string `json:"left,omitempty"` // files that are still set up, such as files of projects
 }
 
-// Failed reports whether a client could not be set up, or does not work.
+// Failed reports whether a client could not be set up or does not work.
 func (o SetupOut) Failed() bool {
 	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool {
 		return f.Level == setup.Problem
@@ -66,7 +66,7 @@ func (o SetupOut) Failed() bool {
 	})
 }
 
-// SetupClient is the result for one client. If the call names no client, it reports only whether
+// SetupClient is the result for a client. If the call names no client, it reports only whether
 // the client is installed and set up.
 type SetupClient struct {
 	Client    string       `json:"client"`
@@ -80,7 +80,7 @@ type SetupClient struct {
 	Annotates bool         `json:"annotates,omitempty"` // hooks record why the agent edited lines, in every repository
 	Added     int          `json:"added,omitempty"`     // notes that the mirror added
 	Updated   int          `json:"updated,omitempty"`
-	Held      int          `json:"held,omitempty"` // of these notes, those that are held back from models
+	Held      int          `json:"held,omitempty"` // number of these notes that are held back from models
 	Notes     []string     `json:"notes,omitempty"`
 	Problem   string       `json:"problem,omitempty"` // why no more was done for this client
 	Mend      verb.Note    `json:"mend,omitzero"`
@@ -98,16 +98,16 @@ type SetupServer struct {
 	Command []string `json:"command"`
 	Home    string   `json:"home,omitempty"`
 	Answer  string   `json:"answer,omitempty"`
-	Entries *int     `json:"entries,omitempty"` // entries in its memory (nil if the answer has no count)
+	Entries *int     `json:"entries,omitempty"` // number of entries in its memory (nil if unknown)
 	Problem string   `json:"problem,omitempty"`
 
-	NoMemory bool `json:"-"` // the server answers that it has no memory
+	NoMemory bool `json:"-"` // the server reports that it does not have a memory
 }
 
 // SetupClients sets up clients, removes oxbow from them, or checks them. If in names no client,
 // remove and check apply to all clients that are set up, and otherwise the call only lists the
-// clients. If there are several clients, the error of one is reported in its SetupClient and the
-// others are still processed.
+// clients. If the call is for several clients, a client's error is reported in its SetupClient
+// and the other clients are still processed.
 func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, look, err := in.begin(w)
@@ -185,7 +185,8 @@ func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 		Start: in.Start}
 }
 
-// keep records an error in the result of the client, or returns it if it ends setup.
+// keep records an error in the client's result. If the error ends setup, keep
+// returns it instead.
 func (s *SetupClient) keep(err error, ends bool) error {
 	if err == nil || ends {
 		return err
@@ -194,7 +195,7 @@ func (s *SetupClient) keep(err error, ends bool) error {
 	return nil
 }
 
-// client sets up a client, removes oxbow from it, or checks it.
+// client sets up a client, removes oxbow from the client, or checks the client.
 func (in *SetupIn) client(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -282,7 +283,8 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Cl
 	return err
 }
 
-// keptMemory returns the client's own memory if it stays on, and whether it will be mirrored.
+// keptMemory returns the client's own memory if this memory stays on, and whether it will be
+// mirrored.
 func (in *SetupIn) keptMemory(c *setup.Client, was bool) (memory string, mirrored bool) {
 	switch {
 	case in.Remove || in.OwnMemory == "off":
@@ -444,7 +446,7 @@ func didOf(c *setup.Change) string {
 	return "changed"
 }
 
-// verify starts the server of a client, and checks that it uses the home of w.
+// verify starts a client's server, and checks that the server uses w's home.
 func (in *SetupIn) verify(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -476,8 +478,8 @@ func (in *SetupIn) verify(
 	}
 }
 
-// entriesIn returns the number of entries at the beginning of an answer of the tool list, such as
-// "0 entries" or "1 of 9 entries". It returns nil if the answer has no such number.
+// entriesIn returns the number of entries that begins an answer of the tool list, such as "0
+// entries" or "1 of 9 entries". It returns nil if the answer has another form.
 func entriesIn(answer string) *int {
 	words := strings.Fields(answer)
 	if len(words) > 2 && words[1] == "of" {

@@ -96,7 +96,7 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 // TenantsDir is the directory with the tenants' homes, in the home of a server.
 const TenantsDir = "tenants"
 
-// tenantHomes returns the homes of tenants in the home of a store.
+// tenantHomes returns the tenants' homes in a store's home.
 func tenantHomes(store string) (homes []string) {
 	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(store), TenantsDir))
 	for _, e := range entries {

@@ -147,7 +147,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if notes != "" {
 		out.Left = append(out.Left, notes)
 	}
-	// List the files next to the store, because they may contain the text, too.
+	// list the files next to the store, because they may also contain the text
 	left, err := staleFiles(store)
 	for _, l := range left {
 		out.Left = append(out.Left, l.path)

@@ -24,7 +24,7 @@ type CheckIn struct {
 	Sign  bool   `json:"sign,omitempty" usage:"Sign the head of the memory, where it is sound, with the key of its home."`
 }
 
-// Check examines the whole memory, the annotations of the working tree, and the archive of
+// Check examines the whole memory, the working tree's annotations, and the archive of
 // sessions.
 func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
 	if err := checkHead("--since", in.Since); err != nil {
@@ -54,7 +54,7 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 	return out, nil
 }
 
-// nothing returns the error of a check that had nothing to examine.
+// nothing returns the error for a check that found nothing to examine.
 func (o *CheckOut) nothing(in CheckIn) error {
 	if o.Missing && o.OK && (in.Since != "" || in.Sign || (o.Annotations == nil && o.Sessions == nil)) {
 		return verb.NoMemory(filepath.Dir(o.Store))
@@ -85,7 +85,8 @@ func (o *CheckOut) noteAliases(ctx context.Context, w *verb.Workspace) error {
 	return nil
 }
 
-// checkAnnotations examines the sidecars of the working tree. It returns nil if there are none.
+// checkAnnotations examines the working tree's sidecars (the files with annotations). It
+// returns nil if none exist.
 func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -106,7 +107,8 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	return out, nil
 }
 
-// archiveFile returns the path of the archive of sessions, or "" if there is no archive.
+// archiveFile returns the path of the sessions archive, or "" if the archive does not
+// exist.
 func archiveFile(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
@@ -129,7 +131,8 @@ func MendSessions(file string) string {
 		"clients still have"
 }
 
-// checkSessions checks the archive of sessions. It returns nil if there is no archive.
+// checkSessions checks the archive of sessions. It returns nil if the archive does not
+// exist.
 func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, error) {
 	file, err := archiveFile(w)
 	if err != nil || file == "" {

@@ -21,7 +21,7 @@ type DoctorIn struct {
 
 // DoctorOut is the result of Doctor.
 type DoctorOut struct {
-	OK       bool      `json:"ok"`             // no problems; there may be warnings
+	OK       bool      `json:"ok"`             // no problems (warnings are possible)
 	Full     bool      `json:"full,omitempty"` // every byte of the memory was read
 	Home     string    `json:"home"`
 	Store    string    `json:"store"`

@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// clients adds the findings about the clients that are set up. Only a caller that knows all options
-// of setup passes an inspection. Without it, no server is started.
+// clients adds findings about the clients that are set up. Only a caller that knows all options of
+// setup passes an inspection. Without an inspection, no server is started.
 func (d *diagnosis) clients(ctx context.Context, in *setup.Inspection) {
 	if in == nil {
 		in = d.inspection()

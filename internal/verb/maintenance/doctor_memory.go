@@ -1,4 +1,5 @@
-// This file checks a memory for doctor: its files, its answers and the annotations.
+// This file implements doctor's checks of a memory: its files, its answers and the
+// annotations.
 
 package maintenance
 
@@ -109,8 +110,7 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 	return nil
 }
 
-// readSoFar describes which part of a store was read when it was opened and its entries were
-// listed.
+// readSoFar describes which part of a store was read to open it and list its entries.
 func readSoFar(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
 		return fmt.Sprintf("every entry was read, and not the history up to change %d", s.SnapshotSeq())

@@ -36,8 +36,8 @@ type CheckOut struct {
 	SetAside []TornTail     `json:"set_aside,omitempty"`
 	Notes    []string       `json:"notes,omitempty"` // remarks that are not damage, such as an alias of two entries
 
-	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // annotations of the working tree (nil if it has none)
-	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive of sessions (nil if there is none)
+	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // the working tree's annotations (nil if it has none)
+	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive of sessions (nil if it does not exist)
 	Heads       *verb.HeadsCheck  `json:"signed_heads,omitempty"`
 	Since       *NotedHead        `json:"since,omitempty"` // the head in the argument Since
 
@@ -55,7 +55,8 @@ type TornTail struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// AnnotationsCheck is the result of checking the sidecars of a working tree.
+// AnnotationsCheck is the result of checking a working tree's sidecars (the
+// files with annotations).
 type AnnotationsCheck struct {
 	Files       int           `json:"files"`
 	Annotations int           `json:"annotations"`
@@ -73,7 +74,7 @@ type LineProblem struct {
 	What   string `json:"what"`
 }
 
-// At returns the place of the problem in the format of compilers, FILE:LINE:.
+// At returns the problem's place in the format that compilers use, FILE:LINE:.
 func (p LineProblem) At() string {
 	if p.Line == 0 {
 		return p.File + ":"
@@ -81,7 +82,7 @@ func (p LineProblem) At() string {
 	return fmt.Sprintf("%s:%d:", p.File, p.Line)
 }
 
-// SessionsCheck is the result of checking the archive of sessions.
+// SessionsCheck is the result of checking the sessions archive.
 type SessionsCheck struct {
 	Store    string         `json:"store"`
 	Entries  int            `json:"entries"`
@@ -94,7 +95,7 @@ type SessionsCheck struct {
 type NotedHead struct {
 	Head  string `json:"head"`
 	Found bool   `json:"found"`
-	// number of the change; if the log begins after it, the number before the first change
+	// number of the change, or the number before the first change if the log begins later
 	Seq  uint64 `json:"seq"`
 	Time string `json:"time,omitempty"` // time of the change, RFC 3339
 }
@@ -130,7 +131,7 @@ func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	return out, err
 }
 
-// lookForFile reports whether the file of the store is missing. A home that never had a store is
+// lookForFile reports whether the store's file is missing. A home that never had a store is
 // sound, but a home that lost its store is not.
 func (o *CheckOut) lookForFile(p verb.Place) {
 	if missing, _ := verb.StoreMissing(p.Store); !p.Own() || !missing {
@@ -222,8 +223,8 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 	}
 }
 
-// WentBack returns a note if the store in that file lacks changes that were durable, with advice.
-// The note is empty if the store has all of them.
+// WentBack returns a note with advice if the store in that file lacks changes that were durable.
+// The note is empty if the store lacks nothing.
 func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	// Read this before the number of the last change, which other processes may increase.
 	had, err := durableOf(file, file)
@@ -256,7 +257,8 @@ func checkFile(
 	return r, err
 }
 
-// headerOf reads the header of a store. It returns the zero header if the file has none.
+// headerOf reads a store's header. It returns the zero header if the file has no valid
+// header.
 func headerOf(store string) (h wal.Header, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {

@@ -26,7 +26,7 @@ type Finding struct {
 	Mend  string `json:"mend,omitempty"`
 }
 
-// diagnosis is the state of a run of doctor.
+// diagnosis is the state of a doctor run.
 type diagnosis struct {
 	w        *verb.Workspace
 	place    verb.Place

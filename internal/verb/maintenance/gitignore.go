@@ -14,17 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ignores are the lines for files that git must not track: all files whose names begin with the
-// store's name, tokens, and texts that an editor could not save. Annotations, profiles and skills
-// may be shared.
+// ignores are the .gitignore lines for files that git must not track. These are all files whose
+// names begin with the store's name, tokens, and texts that an editor could not save.
+// Annotations, profiles and skills may be shared.
 var ignores = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
 // ignoredDrafts is the line for the temporary file of a token, which a killed writer may leave.
-// Doctor does not require it, because homes of earlier versions do not have it.
+// Doctor does not require the line, because homes from earlier versions lack it.
 const ignoredDrafts = "token.*.tmp"
 
-// WriteGitignore creates the home and its .gitignore, if the home is in a working tree of git or in
-// a directory that may become one. It does not change an existing .gitignore. Doctor reports which
+// WriteGitignore creates the home and its .gitignore, if the home is in a git working tree or in a
+// directory that may become one. It does not change an existing .gitignore. Doctor reports which
 // lines are missing there.
 func WriteGitignore(home string) error {
 	if !git.InTree(home) && filepath.Base(home) != ".oxbow" {

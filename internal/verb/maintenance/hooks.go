@@ -36,7 +36,7 @@ func failureFile(home string) string {
 }
 
 // Record stores the failure for doctor, in place of the last failure. It does nothing if the home
-// does not exist or cannot be written.
+// does not exist or is not writable.
 func (f HookFailure) Record(home string) {
 	f.Client = text.Clip(strings.ToValidUTF8(f.Client, ""), 40)
 	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may exist already

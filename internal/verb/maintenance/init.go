@@ -33,7 +33,7 @@ type InitOut struct {
 	Home   string   `json:"home"`
 	Made   bool     `json:"made"`                  // the home is new
 	Store  string   `json:"store,omitempty"`       // "" in another layout
-	Hidden string   `json:"hidden_home,omitempty"` // home in a parent directory that is no longer found from here
+	Hidden string   `json:"hidden_home,omitempty"` // home in a parent directory that can no longer be found from here
 
 	From    string `json:"from,omitempty"` // the backup that the home was made from
 	Entries int    `json:"entries,omitempty"`

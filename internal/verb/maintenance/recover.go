@@ -34,7 +34,7 @@ type RecoverIn struct {
 // RecoverOut is the result of Recover.
 type RecoverOut struct {
 	Store    string      `json:"store"`
-	From     string      `json:"from,omitempty"`  // path of the backup, if one was read
+	From     string      `json:"from,omitempty"`  // path of the backup that was read, if any
 	Sound    bool        `json:"sound,omitempty"` // the store is not damaged
 	Out      string      `json:"out,omitempty"`   // the file with the saved entries
 	Entries  int         `json:"entries"`
@@ -44,7 +44,7 @@ type RecoverOut struct {
 	Lost     [][2]uint64 `json:"lost"`        // missing changes, as first and last number of each gap
 	BadBytes int64       `json:"bad_bytes"`
 	Header   bool        `json:"header_damaged"`
-	Base     bool        `json:"base_damaged"`      // entries of a compacted part of the log are missing
+	Base     bool        `json:"base_damaged"`      // entries from a compacted part of the log are missing
 	Damaged  string      `json:"damaged,omitempty"` // path of the damaged file after it was replaced
 
 	durable uint64 // number of the last change that was durable, if known
@@ -88,7 +88,7 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 }
 
 // loseAfter records the changes after the last recovered change as lost. Their contents are
-// unknown, but their numbers are known from later records in the file and from the lock file.
+// unknown, but their numbers appear in later records of the file and in the lock file.
 func (o *RecoverOut) loseAfter(durable uint64) {
 	durable = max(durable, o.durable)
 	if durable > o.Last {
@@ -195,8 +195,8 @@ func recoverInPlace(
 		return RecoverOut{}, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	// Hold the lock, because a program that opened the store before it was damaged could still
-	// write to it.
+	// hold the lock, because a program that opened the store before the damage could still
+	// write
 	release, err := hold(ctx, w, dir, store)
 	if err != nil {
 		return RecoverOut{}, err
@@ -221,12 +221,12 @@ func recoverInPlace(
 	return rep, verb.Wrapped("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
-// removeDerived removes the snapshot and the index of the file store. They were made from the old
-// log and do not match the new log, though it has the same identity.
+// removeDerived removes the file store's snapshot and index. They were made from the old log and
+// do not match the new log, although both logs have the same identity.
 func removeDerived(store string) error {
 	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
-			continue // a directory is not oxbow's and is not read
+			continue // ignore a directory, which oxbow did not create
 		}
 		if err := os.Remove(store + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing what was made from the damaged store: %w", err)
@@ -235,8 +235,8 @@ func removeDerived(store string) error {
 	return nil
 }
 
-// lastNamed returns the highest change number in the records of the store: a record contains its
-// own number and the number that was durable when it was written.
+// lastNamed returns the highest change number in the store's records. A record contains its own
+// number, and the number that was durable when the record was written.
 func lastNamed(store string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -317,8 +317,8 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 	if o.Lost == nil {
 		o.Lost = [][2]uint64{}
 	}
-	// Use the identity of the new file, which is that of the damaged file. The header of the
-	// damaged file may be unreadable.
+	// use the identity in the new file, which is the same as the damaged file's The header
+	// of the damaged file may be unreadable.
 	noted, err := durableOf(store, out)
 	if err != nil {
 		return RecoverOut{}, err
@@ -328,11 +328,12 @@ func salvage(ctx context.Context, w *verb.Workspace, store, out string) (Recover
 	return o, err
 }
 
-// replaceStore moves the recovered file to the name of the store, and returns the name under which
-// it keeps the damaged file. The caller holds the lock of the store.
+// replaceStore moves the recovered file to the store's name, and returns the name under which it
+// keeps the damaged file. The caller holds the lock of the store.
 //
-// If the file system has hard links, the store's name refers to one of the two files at every
-// moment, even after a crash. Otherwise there is a moment without a store, which doctor can detect.
+// If the file system supports hard links, the store's name always refers to either the damaged or
+// the recovered file, even after a crash. Otherwise there is a moment without a store, which doctor
+// can detect.
 func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
 	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // a new archive, from a backup
 		return "", verb.Wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
@@ -370,7 +371,7 @@ type AcceptIn struct{}
 // AcceptOut is the result of Accept.
 type AcceptOut struct {
 	Accepted bool   `json:"accepted"` // false if no changes were missing
-	GivenUp  uint64 `json:"given_up"` // number of missing changes that were given up
+	GivenUp  uint64 `json:"given_up"` // number of missing changes that were abandoned
 	Last     uint64 `json:"last_change"`
 	Store    string `json:"store"`
 }
@@ -405,7 +406,7 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 		durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.Wrapped("accepting", err)
 }
 
-// goOn makes the store continue from its last change, even if later changes were written or their
+// goOn makes the store continue from its last change, even if later changes were written or later
 // heads were signed.
 func goOn(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {

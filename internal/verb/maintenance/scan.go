@@ -39,9 +39,9 @@ type ScanOut struct {
 // Failed reports whether secrets remain.
 func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
 
-// Scan finds secrets in the entries, in the archive of sessions, in the history of both with the
-// notes of its changes, and in the other files that oxbow keeps in the home. If Fix is set, it
-// replaces them, which cannot be undone.
+// Scan finds secrets in the entries, in the sessions archive, in the history and change notes of
+// both, and in other files in the home. If Fix is set, it replaces the secrets, which cannot be
+// undone.
 func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	out := ScanOut{DryRun: in.DryRun, Found: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
@@ -60,10 +60,11 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	return out, out.besides(ctx, w, p, fix)
 }
 
-// besides scans what is next to the store: the archive of sessions and other files.
+// besides scans the files next to the store, that is, the sessions archive and
+// other files.
 func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
-		_, _ = w.Sessions(ctx) // import hooks' reports into the archive; files reports the rest
+		_, _ = w.Sessions(ctx) // move hooks' reports into the archive (files reports those that remain)
 	}
 	if err := o.archive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, 
 	return nil
 }
 
-// archive scans the archive of sessions, if there is one.
+// archive scans the sessions archive, if it exists.
 func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, fix bool) (err error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -97,7 +98,7 @@ type scannedMemory struct {
 	isArchive bool // it is the archive of sessions
 }
 
-// memory scans one memory. If fix is set, it replaces the secrets that it finds.
+// memory scans a memory. If fix is set, it replaces the secrets.
 func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.Found)
@@ -156,7 +157,7 @@ func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow
 	return nil
 }
 
-// look is the state of the scan of one memory.
+// look is the state of scanning a memory.
 type look struct {
 	out      *ScanOut
 	w        *verb.Workspace
@@ -182,7 +183,7 @@ func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 	return eachOldVersion(ctx, m, l.current, l.out.progress.step, func(e oxbow.Entry) { l.version(e) })
 }
 
-// version scans one version, and reports whether it has a secret.
+// version scans a version, and reports whether it contains a secret.
 func (l *look) version(e oxbow.Entry) bool {
 	found := verb.SecretsOf(e)
 	for _, f := range found {

@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// changes finds secrets in the notes and sources of changes. The argument sources has the secrets
-// in the sources of versions. It returns the time of the newest change that must be dropped to
-// remove all these secrets, or the zero time if there are none.
+// changes finds secrets in changes' notes and sources. The argument sources contains the secrets
+// in the versions' sources. It returns the time of the newest change that must be dropped to
+// remove all these secrets. The time is zero if no secrets were found.
 func (o *ScanOut) changes(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -59,8 +59,8 @@ func (o *ScanOut) changes(
 }
 
 // dropChanges removes the secrets that changes found. It compacts the archive, whose history is
-// never undone, and reports the command that compacts the memory. The notes and sources of changes
-// cannot be replaced, because the chain of hashes covers them.
+// never undone, and reports the command that compacts the memory. Changes' notes and sources
+// cannot be replaced, because the hash chain covers them.
 func (o *ScanOut) dropChanges(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -99,9 +99,9 @@ func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
 // notes.
 const leastWord = 3
 
-// notesAbout reports which notes of changes repeat the name, an alias or a label of an entry, and
-// the command that drops them. It returns "" if there are none. Redacting the entry does not change
-// these notes.
+// notesAbout returns a sentence about change notes that repeat an entry's name, alias or label,
+// with the command that drops them. It returns "" if no note does. Redacting the entry does not
+// change these notes.
 func notesAbout(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first

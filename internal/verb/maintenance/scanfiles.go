@@ -23,9 +23,9 @@ import (
 // not scanned.
 const maxScanned = 256 << 20
 
-// files finds secrets in profiles, skills and documents of the home, in reports of hooks that are
-// not in the archive yet, and in leftovers of interrupted work. If fix is set, it replaces secrets
-// in texts. For the other files it reports a command that deletes the file.
+// files finds secrets in the home's profiles, skills and documents, in hooks' reports that are not
+// in the archive yet, and in leftovers of interrupted work. If fix is set, it replaces secrets in
+// texts. For other files, it reports a command that deletes the file.
 func (o *ScanOut) files(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	home, err := vfs.Dir(p.Dir())
 	if err != nil {
@@ -127,7 +127,7 @@ func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix
 	return nil
 }
 
-// lookInto records the secrets in a file. It returns the content of the file if it has secrets,
+// lookInto records the secrets in a file. It returns the file's content if it contains secrets,
 // otherwise "".
 func (o *ScanOut) lookInto(home vfs.FS, dir, name, part string) (content string, err error) {
 	b, err := vfs.ReadFile(home, name, maxScanned)

@@ -13,17 +13,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanProgress counts the entries and changes that a scan has processed, first of the memory and
-// then of the archive of sessions.
+// scanProgress counts the entries and changes that a scan has processed, first in the memory and
+// then in the sessions archive.
 type scanProgress struct {
 	show         func(progress.State) // called with the progress (may be nil)
-	ownPart      float64              // the memory's share of all work, by the sizes of the files
-	first, width float64              // share of the work before this memory, and share of this memory
-	done, inPart int64                // processed items of all memories, and of this memory
-	all          int64                // number of items of this memory
+	ownPart      float64              // the memory's share of all work, estimated from file sizes
+	first, width float64              // share of the work before this memory, and this memory's share
+	done, inPart int64                // processed items in all memories, and in this memory
+	all          int64                // number of items in this memory
 }
 
-// newScanProgress returns the progress of a scan of the home at a place.
+// newScanProgress returns the progress for scanning the home at a place.
 func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 	size := func(path string) float64 {
 		fi, err := os.Stat(path)

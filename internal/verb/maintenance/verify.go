@@ -39,7 +39,7 @@ func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, err
 	return out, err
 }
 
-// checkHead returns an error if head is not empty and not a valid hash. The error names the flag.
+// checkHead returns an error if head is neither empty nor a valid hash. The error names the flag.
 func checkHead(flag, head string) error {
 	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
 		return verb.Advise(
@@ -145,8 +145,7 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 			return out, nil
 		}
 	}
-	// The hash may be the start of the chain, which is the hash of the change before the first
-	// change.
+	// the hash may be the start of the chain, which is the hash before the first change
 	h, err := headerOf(store)
 	if err == nil && hex.EncodeToString(h.Chain[:]) == head {
 		out.Found, out.Seq = true, h.Base

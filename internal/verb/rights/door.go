@@ -20,23 +20,22 @@ import (
 // Door is a way for agents to reach a [View]. It must not be copied.
 type Door struct {
 	Name string // name in [oxbow.Source], such as "http"
-	Run  string // random id of this run; the session of calls that name no session
-	// Token is the name of the token of all calls, or "" if the server has a single token without a
-	// name.
+	Run  string // random id of this run, used as session for calls that name no session
+	// Token is the name of the token for all calls, or "" if the server has a single unnamed token.
 	Token string
-	// Merge is set if the home has no history. A change is then compared with the entries that its
-	// session was shown.
+	// Merge is set if the home does not keep a history. A change is then compared with the entries
+	// that the session was shown.
 	Merge bool
 
 	mu     sync.Mutex // guards the following
 	seen   map[string]*verb.Seen
-	recent []string // sessions in seen; the newest is last
+	recent []string // sessions in seen, newest last
 }
 
-// Stamp returns the context for a call. The server determines the door, the actor and the session,
-// and the client only claims its name. The session is a digest of the session's id, or d.Run if the
-// id is "", after the name of the token and a colon if there is a token. Only a digest is stored,
-// because a client that knows the id can act in the session.
+// Stamp returns a call's context. The server determines the door, the actor and the session, and
+// the client only claims its name. The session is a digest of the client's session id, or d.Run if
+// the id is "". If the call has a token, the session begins with the token's name and a colon. Only
+// a digest is stored, because knowing the id allows a client to act in the session.
 func (d *Door) Stamp(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.Name

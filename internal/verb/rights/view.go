@@ -1,8 +1,8 @@
 // This file implements views, which restrict a workspace to the rights of a client.
 
-// Package rights restricts a workspace to the part that a client may see. A server has one [Options]
-// for all its doors, and makes a [View] for each token. All requests of a client go through the
-// workspace of its view, so that doors need not check rights.
+// Package rights restricts a workspace to the part that a client may see. A server has a single
+// [Options] for all its doors, and makes a [View] for each token. A client's requests all use its
+// view's workspace, so that doors need not check rights.
 package rights
 
 import (
@@ -22,7 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// ErrBound reports a request for a profile other than the one that the client is bound to.
+// ErrBound reports a request for a profile while the client is bound to a different
+// profile.
 var ErrBound = errors.New("bound to another profile")
 
 // Options are shared by all clients of a server.
@@ -42,7 +43,7 @@ type Options struct {
 type View struct {
 	Token     string // name of the token ("" if the server has a single token without a name)
 	Rights    auth.Permissions
-	Bound     *profile.Resolved // the profile that binds the view (nil if there is none)
+	Bound     *profile.Resolved // the profile that restricts the view, or nil
 	Scoped    bool              // scopes restrict the memory in addition to the options' own restrictions
 	Workspace *verb.Workspace
 
@@ -195,8 +196,8 @@ func (v *View) sessions(
 	}
 }
 
-// seesTree reports whether the client may see the working tree. The tree belongs to one project and
-// to no kind, so rights for kinds or other projects exclude it.
+// seesTree reports whether the client may see the working tree. The tree belongs to a single
+// project and does not have a kind, so rights for kinds or other projects exclude it.
 func (v *View) seesTree() bool {
 	d := v.options.Workspace
 	switch {
@@ -209,8 +210,8 @@ func (v *View) seesTree() bool {
 }
 
 // Sees reports whether the client may name a profile. A client that is bound to a profile sees only
-// that profile. A client that is bound to projects sees the profiles whose new entries must belong
-// to one of these projects, and the profiles that do not restrict the project.
+// that profile. A client that is bound to projects sees profiles that force new entries into these
+// projects, and profiles that do not restrict the project.
 func (v *View) Sees(name string) bool {
 	if v.Bound != nil {
 		return name == v.Bound.Name
@@ -230,8 +231,8 @@ func (v *View) Sees(name string) bool {
 	return true
 }
 
-// Document reports whether a document may be shown. Documents belong to no project and no kind, so
-// a client with restricted rights sees only the documents of its profile.
+// Document reports whether a document may be shown. Documents do not belong to a project or kind,
+// so a client with restricted rights sees only its profile's documents.
 func (v *View) Document(d profile.Document) bool {
 	if v.Bound != nil {
 		return slices.Contains(v.Bound.Documents, d)

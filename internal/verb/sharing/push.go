@@ -44,7 +44,7 @@ type SyncOut struct {
 	Returns int  `json:"returns,omitempty"`
 	Undo    bool `json:"undo,omitempty"` // pull: undo reverts it
 
-	// pull: aliases that entries of the home did not get or had to give up
+	// pull: aliases that were denied to the home's entries or removed from them
 	Taken []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 
 	Forgotten string `json:"forgotten,omitempty"` // the reason why the server could not be remembered
@@ -136,7 +136,7 @@ func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	return out, err
 }
 
-// syncing is the state of a reconciliation of a home with a server.
+// syncing is the state of synchronizing a home with a server.
 type syncing struct {
 	url       string
 	tokenFile string
@@ -210,7 +210,7 @@ func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	return out
 }
 
-// openServer returns the store of the named server, or of the recorded server.
+// openServer returns the store on the named server, or on the recorded server.
 func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*syncing, error) {
 	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {

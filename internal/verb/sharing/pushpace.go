@@ -1,4 +1,4 @@
-// This file gives up servers that send or receive data too slowly.
+// This file ends connections to servers that send or receive data too slowly.
 
 package sharing
 
@@ -16,10 +16,10 @@ const answerWait = 2 * time.Minute
 // leastPace is the minimum rate of a request and its answer in the long run, in bytes per second.
 const leastPace = 4 << 10
 
-// errSlow reports that a server was given up because it is too slow.
+// errSlow reports that a connection was ended because the server is too slow.
 var errSlow = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
-// paced is a transport that gives up slow servers.
+// paced is a transport that ends connections to slow servers.
 type paced struct{ base http.RoundTripper }
 
 // allowed returns the maximum time for a transfer of n bytes.

@@ -1,4 +1,5 @@
-// This file implements the verbs that set up team files, show their state and trust them.
+// This file implements the verbs that set up team files, show their state, and trust
+// them.
 
 package sharing
 
@@ -84,7 +85,7 @@ type TeamTrustOut struct {
 	Teams   []trust.Team `json:"teams,omitempty"`
 }
 
-// TeamTrust records that the team files of the working tree may be recalled, in every clone of the
+// TeamTrust records that the working tree's team files may be recalled, in every clone of the
 // repository. With Forget it removes the record, and with List it lists all records.
 func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.List {
@@ -136,7 +137,8 @@ type TeamFile struct {
 	File     string `json:"file"`             // below the top of the working tree
 	Standing string `json:"standing"`         // "reviewed" or "local"
 	Commit   string `json:"commit,omitempty"` // the last commit of the reviewed branch that changed the file
-	Home     string `json:"home,omitempty"`   // the home's entry of that name: "same" or "other" ("" if there is none)
+	// the home's entry with this name: "same", "other", or "" if it does not exist
+	Home string `json:"home,omitempty"`
 }
 
 // TeamProblem is a problem with team files.
@@ -219,8 +221,8 @@ func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.U
 	}
 }
 
-// homeHas compares an entry with the home's entry of that name: "same", "other", or "" if the home
-// has none.
+// homeHas compares an entry with the home's entry of the same name. It returns "same", "other", or
+// "" if the home does not have it.
 func homeHas(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {

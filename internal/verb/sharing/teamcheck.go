@@ -33,9 +33,9 @@ type TeamCheckOut struct {
 // Failed reports whether there are problems.
 func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 
-// TeamCheck reads all team files of a directory, and reports what must not be merged: unreadable
-// files, secrets, personal data, duplicate names, conflicts, and stale citations. It needs no home,
-// no trust and no history, so it can run in continuous integration.
+// TeamCheck reads all team files in a directory, and reports files that must not be merged:
+// unreadable files, secrets, personal data, duplicate names, conflicts, and stale citations. It
+// works without a home, trust or history, so it can run in continuous integration.
 func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
 	dir := team.Near(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {
@@ -112,7 +112,7 @@ func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (
 	return out
 }
 
-// MergeEntryIn is the argument of MergeEntry: the paths of three files.
+// MergeEntryIn is the argument of MergeEntry, with the paths of three files.
 type MergeEntryIn struct {
 	Base   string `json:"base" flag:"-"`
 	Ours   string `json:"ours" flag:"-"`
@@ -125,7 +125,7 @@ type MergeEntryOut struct {
 }
 
 // MergeEntry merges two versions of a team file with a common base, and writes the result to ours,
-// as git requires of a merge driver.
+// as git expects from a merge driver.
 func MergeEntry(_ context.Context, _ *verb.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
 	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
 	return out, err

@@ -28,7 +28,7 @@ type TeamShareIn struct {
 // TeamShareOut is the result of TeamShare and TeamUnshare.
 type TeamShareOut struct {
 	DryRun bool        `json:"dry_run,omitempty"`
-	Top    string      `json:"top"` // top directory of the working tree; its new files are to be added to git
+	Top    string      `json:"top"` // top directory of the working tree, whose new files are to be added to git
 	Moved  []TeamMoved `json:"moved"`
 	Home   bool        `json:"home_changed,omitempty"` // the home was changed, by a single change that undo reverts
 
@@ -39,13 +39,14 @@ type TeamShareOut struct {
 type TeamMoved struct {
 	Name string `json:"name"`
 	File string `json:"file"` // below the top of the working tree
-	// "written", "changed", "same" or "removed"; "shared" or "home" if the entry is there already
+	// "written", "changed", "same" or "removed", or "shared" or "home" if the entry is already
+	// there
 	Did     string   `json:"did"`
 	Changes []string `json:"changes,omitempty"` // changed lines of the file: -old, +new
 }
 
 // TeamShare writes entries to team files, and then removes them from the home in a single change,
-// which undo reverts. It checks all entries before it writes any. It does not replace a file with
+// which undo reverts. It checks all entries before writing any. It does not replace a file with
 // uncommitted edits. If TeamShare is interrupted, the same call completes it, because an entry that
 // only the team files have counts as shared.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
@@ -99,8 +100,8 @@ func openTeam(ctx context.Context, w *verb.Workspace, out *TeamShareOut, dryRun 
 	return t, s, err
 }
 
-// toShare returns the named entries of the home, without repetitions. It returns an error if any of
-// them may not be shared. Entries that only the team files have are reported in the result.
+// toShare returns the named entries of the home, without repetitions. If an entry may not be
+// shared, it returns an error. Entries that only the team files have are reported in the result.
 func toShare(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -206,8 +207,8 @@ func mayShare(e *oxbow.Entry) error {
 	return nil
 }
 
-// mayLeave returns an error if an entry must not be shared: it has secrets or personal data, or it
-// is held back from agents.
+// mayLeave returns an error if an entry must not be shared, because it contains secrets or
+// personal data, or is held back from agents.
 func mayLeave(e *oxbow.Entry) error {
 	if e.Suspicious() {
 		return verb.Advise(
@@ -241,7 +242,7 @@ func mayLeave(e *oxbow.Entry) error {
 	return nil
 }
 
-// personalIn returns the kinds of personal data in the texts of an entry.
+// personalIn returns the kinds of personal data in an entry's texts.
 func personalIn(e *oxbow.Entry) (kinds []string) {
 	for _, k := range personal.FindKinds(strings.Join(
 		append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, verb.LabelTexts(e.Labels))...),
@@ -282,7 +283,7 @@ func lineMap(a, b []string) []int {
 
 // TeamUnshare moves entries from team files to the home, in a single change, and then removes their
 // files. If it is interrupted, the same call completes it, because an entry that only the home has
-// counts as moved.
+// is treated as moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
 		return out, err
