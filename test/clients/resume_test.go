@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +15,16 @@ import (
 
 const turns = 6
 
-// look fails until the file is there. It takes longer than what comes after it, so that
-// the end of the first run is nearer to the begin of the second than to its own.
-const look = "sleep 1; cat gone.txt"
+// look fails until the file is there, and prints its exit status, so that the model sees it in every
+// client. It takes longer than what comes after it, so that the end of the first run is nearer to the
+// begin of the second than to its own.
+const look = `sleep 1; code=0; cat gone.txt || code=3; echo "look ended with $code"; exit $code`
+
+// lookStatus matches the output of look in the body of a request.
+var lookStatus = regexp.MustCompile(`look ended with ([0-9]+)`)
+
+// block matches a block of oxbow in the body of a request, in which "<" is escaped.
+var block = regexp.MustCompile(`oxbow-memory.*?oxbow-memory`)
 
 func TestResume(t *testing.T) { eachClient(t, resumes) }
 
@@ -33,17 +41,28 @@ func resumes(t *testing.T, c *client, argv []string, program, modules string) {
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 
-	var prompts []string
+	var prompts, statuses []string
 	for n := range turns {
 		prompts = append(prompts, fmt.Sprintf("Do number %d. %s", n+1, marker))
 		m.reset(marker)
-		_, said := p.runApart(append(slices.Clone(argv), c.arguments(prompts[n], true, n > 0)...)...)
-		if strings.Contains(strings.ToLower(said), "oxbow") {
-			t.Errorf("run %d: standard error names oxbow:\n%s", n+1, tail([]byte(said)))
+		_, stderr := p.runApart(append(slices.Clone(argv), c.arguments(prompts[n], true, n > 0)...)...)
+		if strings.Contains(strings.ToLower(stderr), "oxbow") {
+			t.Errorf("run %d: standard error names oxbow:\n%s", n+1, tail([]byte(stderr)))
 		}
-		checkRequests(t, n, m.requests, prompts)
+		want := 1
+		if n == 0 {
+			want = len(m.steps) + 1
+		}
+		requests := conversation(m.requests)
+		checkRequests(t, n, requests, prompts, want)
+		if len(requests) > 0 {
+			statuses = modelStatuses(requests[len(requests)-1])
+		}
 	}
-	p.checkArchive(program, prompts)
+	if !slices.Equal(statuses, []string{"3", "0"}) {
+		t.Fatalf("the model saw that the command ended with %q, want 3 and 0", statuses)
+	}
+	p.checkArchive(program, prompts, statuses)
 	p.checkLedger(program, c.name)
 }
 
@@ -61,37 +80,57 @@ func scopes(t *testing.T, c *client, argv []string, program, modules string) {
 	p.run(program, "setup", c.name, "--scope", "project", "--yes", "--trust")
 	prompts := []string{"Do it. " + marker}
 	p.run(append(slices.Clone(argv), c.arguments(prompts[0], true, false)...)...)
-	checkRequests(t, 0, m.requests, prompts)
-	if out := p.run(program, "session", "search", "once", "--json"); strings.Count(out, `"command":"echo once"`) > 1 {
-		t.Errorf("the archive has the command more than once: %s", out)
+	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
+	kept := p.run(program, "session", "show", p.onlySession(program), "--json")
+	if got := strings.Count(kept, `"command":"echo once"`); got != 1 {
+		t.Errorf("the archive has the command %d times, want once: %s", got, tail([]byte(kept)))
 	}
 }
 
-// checkRequests checks that no request of a run has the block of the start twice, that one
-// has it, and that the last one has the prompts of all runs up to it. Qwen Code also asks the
-// model for a suggestion, without the block.
-func checkRequests(t *testing.T, n int, requests, prompts []string) {
-	t.Helper()
-	if len(requests) == 0 {
-		t.Fatalf("run %d: the model was not asked", n+1)
-	}
-	most := 0
+// conversation returns the requests that continue the conversation, which offer the model its tools.
+// Clients also send requests for a title or for a suggestion, without tools.
+func conversation(requests []string) []string {
+	var found []string
 	for _, body := range requests {
-		most = max(most, strings.Count(body, "oxbow-memory")/2)
+		if strings.Contains(body, `"tools":[{`) {
+			found = append(found, body)
+		}
 	}
-	if most != 1 {
-		t.Errorf("run %d: a request has up to %d blocks, want 1", n+1, most)
+	return found
+}
+
+// checkRequests checks the requests of run n: their number, that each contains exactly one block, and that
+// each contains the prompts of all runs so far outside of the block.
+func checkRequests(t *testing.T, n int, requests, prompts []string, want int) {
+	t.Helper()
+	if len(requests) != want {
+		t.Errorf("run %d: the model was asked %d times, want %d", n+1, len(requests), want)
 	}
-	for _, prompt := range prompts {
-		if !strings.Contains(requests[len(requests)-1], prompt) {
-			t.Errorf("run %d: the request lacks the prompt %q", n+1, prompt)
+	for i, body := range requests {
+		if got := len(block.FindAllString(body, -1)); got != 1 {
+			t.Errorf("run %d, request %d: it has %d blocks, want 1:\n%s", n+1, i+1, got, tail([]byte(body)))
+		}
+		rest := block.ReplaceAllString(body, "")
+		for _, prompt := range prompts {
+			if !strings.Contains(rest, prompt) {
+				t.Errorf("run %d, request %d: the prompt %q is missing", n+1, i+1, prompt)
+			}
 		}
 	}
 }
 
-// checkArchive checks that the archive has each prompt once, and the outcomes of the
-// command that the model saw.
-func (p *person) checkArchive(program string, prompts []string) {
+// modelStatuses returns the exit statuses of look that the tool results of a request contain.
+func modelStatuses(body string) []string {
+	var statuses []string
+	for _, match := range lookStatus.FindAllStringSubmatch(body, -1) {
+		statuses = append(statuses, match[1])
+	}
+	return statuses
+}
+
+// checkArchive checks that the archive has each prompt once, and the exit statuses of look that the model
+// saw.
+func (p *person) checkArchive(program string, prompts, statuses []string) {
 	t := p.t
 	t.Helper()
 	var list struct {
@@ -138,8 +177,8 @@ func (p *person) checkArchive(program string, prompts []string) {
 	if !slices.Equal(said, prompts) {
 		t.Errorf("the archive has the prompts %q", said)
 	}
-	if !slices.Equal(exits, []string{"1", "0"}) {
-		t.Errorf("the command ended with %q in the archive, want 1 and 0", exits)
+	if !slices.Equal(exits, statuses) {
+		t.Errorf("the command ended with %q in the archive, and with %q as the model saw it", exits, statuses)
 	}
 }
 
