@@ -252,7 +252,7 @@ func (a *app) showSetup(out annotations.SetupAnnotationsOut) {
 	if a.quiet || local.There {
 		return
 	}
-	a.printf("to make oxbow the merge driver of this clone: oxbow annotate setup --install, or\n")
+	a.printf("to make oxbow the merge driver of this clone: %s, or\n", a.asTyped("oxbow annotate setup --install"))
 	for _, kv := range out.Driver.Settings {
 		a.printf("  git config %s %s\n", kv[0], quote(kv[1]))
 	}

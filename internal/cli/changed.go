@@ -130,7 +130,8 @@ func (a *app) changedLines(e *verb.ChangedEntry, maxLines int) []string {
 		lines = append(lines, differenceLines(e.Own, e.Text, maxLines, a.width()-4)...)
 	}
 	name := quoteName(e.Name)
-	return append(lines, "  keep it: oxbow changed keep "+name+"; bring yours back: oxbow changed restore "+name)
+	ways := "  keep it: oxbow changed keep " + name + "; bring yours back: oxbow changed restore " + name
+	return append(lines, a.asTyped(ways))
 }
 
 // differenceLines returns the changed lines of two texts. If there are more than maxLines lines, it
@@ -190,6 +191,6 @@ func (a *app) tellChanged(ctx context.Context) {
 		}
 	}
 	if out.More {
-		fmt.Fprintf(a.env.Stderr, "  all of them: oxbow changed\n")
+		fmt.Fprintf(a.env.Stderr, "%s\n", a.asTyped("  all of them: oxbow changed"))
 	}
 }

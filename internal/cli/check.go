@@ -5,8 +5,6 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -97,35 +95,6 @@ func (a *app) showCheckNotes(out maintenance.CheckOut) {
 	}
 }
 
-// maintains matches a command that works on the file of a memory.
-var maintains = regexp.MustCompile(beforeName + `oxbow (check|recover|doctor|setup)\b`)
-
-// beforeName matches the text that may precede the name of this program. It prevents a match
-// inside a path, such as sessions.oxbow.
-const beforeName = `(?:^|[\s;,:("'])`
-
-// here rewrites the commands in a text so that they work as typed. Commands about a home get the
-// flag --home if this run has it. All commands get the path of this program if the name oxbow
-// does not lead to it.
-func (a *app) here(text string) string {
-	if a.homeFlag != "" {
-		text = maintains.ReplaceAllStringFunc(text, func(command string) string {
-			return strings.Replace(command, "oxbow", "oxbow --home "+quote(a.homeFlag), 1)
-		})
-	}
-	if a.isOnPath() || a.env.Executable == "" {
-		return text
-	}
-	return command.ReplaceAllStringFunc(text, func(command string) string {
-		return strings.Replace(command, "oxbow", quote(a.env.Executable), 1)
-	})
-}
-
-// command matches the beginning of a command of this program in a text: the program's name,
-// followed by the name of a command or a flag.
-var command = regexp.MustCompile(beforeName +
-	`oxbow (--home|annotate|check|convert|doctor|inject|profile|recover|remember|restore|session|setup|trust|why)\b`)
-
 func (a *app) showProblems(problems []verb.Problem) {
 	for _, p := range problems {
 		at := ""
@@ -134,7 +103,7 @@ func (a *app) showProblems(problems []verb.Problem) {
 		}
 		a.hang("  ", at+clean(p.What))
 		if p.Mend != "" {
-			a.hang("    ", "mend: "+a.here(clean(p.Mend)))
+			a.hang("    ", "mend: "+a.asTyped(clean(p.Mend)))
 		}
 	}
 }

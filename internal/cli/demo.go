@@ -95,7 +95,7 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 		}
 		return a.printJSON(out)
 	}
-	a.printf("\nNow yours: oxbow init, then oxbow remember NAME TEXT. For an agent: oxbow mcp\n")
+	a.printf("\nNow yours: oxbow init, oxbow remember NAME TEXT. For your agents: oxbow setup\n")
 	if keep {
 		a.printf("The home is kept: oxbow --home %s list\n", quote(home))
 	} else {

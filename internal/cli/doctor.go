@@ -52,7 +52,7 @@ func (a *app) showFindings(out maintenance.DoctorOut) {
 		}
 		line := f.What
 		if f.Mend != "" {
-			line += "; mend: " + a.here(f.Mend)
+			line += "; mend: " + a.asTyped(f.Mend)
 		}
 		a.hang(a.paint(code, pad(f.Level, 7))+"  "+pad(f.About, 11)+"  ", oneLine(line))
 	}

@@ -402,7 +402,7 @@ func (l *locator) ownOnly(command string) error {
 			d.Name,
 			oxbow.ErrUnsupported,
 		),
-		"oxbow convert makes a memory of oxbow's own layout from it",
+		"oxbow convert DIR makes a memory of oxbow's own layout from it",
 	}
 }
 

@@ -105,18 +105,15 @@ func (a *app) showMade(out maintenance.InitOut) {
 	case a.quiet:
 		a.printf("Made an empty memory in %s\n", out.Home)
 	default:
-		at, server := "", ""
-		if a.homeFlag != homeDir { // otherwise it is found from here
-			server = a.homeArgs()
-		}
-		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" {
+		at := ""
+		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" { // otherwise it is found from here
 			at = " --home " + quote(out.Home)
 		}
 		a.printf("Made an empty memory in %s\n\nNext:\n", out.Home)
 		next := []struct{ line, does string }{
 			{at + ` remember style "Tabs, not spaces."`, "keep something"},
 			{at + " recall tabs", "find it again"},
-			{server + " mcp", "let an agent use it"},
+			{at + " setup", "let your agents use it"},
 		}
 		width := 0
 		for _, n := range next {

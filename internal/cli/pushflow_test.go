@@ -69,8 +69,8 @@ func TestPushAndPull(t *testing.T) {
 	run(exitMisused, "in plain text", at("a", "push", "http://example.org", "--token-file", token)...)
 	run(exitMisused, "not the URL", at("a", "push", "example.org", "--token-file", token)...)
 	run(exitFailed, "the token is missing or wrong", at("a", "push", s.url, "--token-file", wrong)...)
-	run(exitFailed, "oxbow serve must run there", at("a", "push", "http://127.0.0.1:1", "--token-file", token)...)
-	run(exitFailed, "oxbow serve must run there", at("a", "push", page.URL, "--token-file", token)...)
+	run(exitFailed, "an oxbow server must run there", at("a", "push", "http://127.0.0.1:1", "--token-file", token)...)
+	run(exitFailed, "an oxbow server must run there", at("a", "push", page.URL, "--token-file", token)...)
 	run(exitFailed, "SSL_CERT_FILE", at("a", "push", safe.URL, "--token-file", token)...)
 	w.vars["CLAUDECODE"] = "1"
 	run(exitMisused, "only a person", at("a", "push", s.url, "--token-file", token)...)
@@ -101,12 +101,12 @@ func TestPushAndPull(t *testing.T) {
 
 	run(exitDone, s.url+"  token in "+token+"  since 2026-04-18", at("a", "remote")...)
 	run(exitDone, `"servers":[]`, at("srv/tenants/acme", "remote", "--json")...)
-	run(exitMisused, "oxbow remote lists", at("a", "remote", "forget", "https://example.org")...)
+	run(exitMisused, " remote lists", at("a", "remote", "forget", "https://example.org")...)
 	run(exitDone, "would be forgotten: "+s.url, at("a", "remote", "forget", s.url+"/", "--dry-run")...)
 	w.vars["CLAUDECODE"] = "1"
 	run(exitMisused, "only a person", at("a", "remote", "forget", s.url)...)
 	w.vars["CLAUDECODE"] = ""
-	run(exitDone, "undo it with: oxbow push "+s.url+" --token-file "+token, at("a", "remote", "forget", s.url)...)
+	run(exitDone, "undo it with: oxbow --home "+filepath.Join(w.dir, "a")+" push "+s.url+" --token-file "+token, at("a", "remote", "forget", s.url)...)
 	run(exitDone, "no server is remembered", at("a", "remote")...)
 	run(exitMisused, "its files name "+s.url, at("a", "push")...)
 	run(exitDone, "nothing to push", at("a", "push", s.url, "--token-file", token)...)

@@ -130,7 +130,7 @@ func (a *app) showRecovered(r maintenance.RecoverOut) {
 		a.note("%s was not changed", r.Store)
 		a.note("to look at what was saved: oxbow --home %s list", quote(r.Out))
 		if r.From == "" {
-			a.note("%s", a.here("to go on with it: oxbow recover --replace"))
+			a.note("to go on with it: oxbow recover --replace")
 		} else {
 			a.note("to go on with it, give --replace in the place of --out")
 		}

@@ -67,7 +67,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	}
 	if err != nil {
 		a.json = a.json || asksJSON(env.Args)
-		a.report(err, a.here)
+		a.report(err)
 	}
 	return status(err)
 }
@@ -81,13 +81,13 @@ func asksJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// report prints an error on standard error. The function showHint adapts the commands in its hint.
-func (t *terminal) report(err error, showHint func(hint string) string) {
+// report prints an error on standard error.
+func (t *terminal) report(err error) {
 	if errors.Is(err, errReported) {
 		return
 	}
 	message, h := wording(err)
-	h = showHint(h)
+	h = t.advice(h)
 	if t.json {
 		var body struct {
 			Error struct {

@@ -23,7 +23,8 @@ type terminal struct {
 	name    string // program name
 	json    bool
 	quiet   bool
-	foreign bool // the opened home has another layout, in which versions are not change numbers
+	typed   func(text string) string // rewrites the commands in a text so that they work as typed
+	foreign bool                     // the opened home has another layout, in which versions are not change numbers
 
 	mayPage, noPager bool // the command supports a pager; --no-pager is set
 
@@ -106,14 +107,22 @@ func (t *terminal) printf(format string, args ...any) {
 // is set.
 func (t *terminal) note(format string, args ...any) {
 	if !t.quiet && !t.json {
-		fmt.Fprintf(t.env.Stderr, t.name+": "+format+"\n", args...)
+		t.warn(format, args...)
 	}
 }
 
 // warn prints a line about a problem that did not stop the run. --quiet does not
 // silence the line.
 func (t *terminal) warn(format string, args ...any) {
-	fmt.Fprintf(t.env.Stderr, t.name+": "+format+"\n", args...)
+	fmt.Fprintf(t.env.Stderr, "%s: %s\n", t.name, t.advice(fmt.Sprintf(format, args...)))
+}
+
+// advice returns a text with commands that work as typed.
+func (t *terminal) advice(text string) string {
+	if t.typed == nil {
+		return text
+	}
+	return t.typed(text)
 }
 
 // printJSON writes v as one JSON object, indented on a terminal and on one line elsewhere.

@@ -295,7 +295,7 @@ func (a *app) showClient(c clients.SetupClient, in clients.SetupIn) {
 	if c.Problem != "" {
 		a.printf("  problem: %s\n", clean(lower(c.Problem)))
 		if mend := sentence(c.Mend); mend != "" {
-			a.printf("  mend: %s\n", clean(a.here(mend)))
+			a.printf("  mend: %s\n", clean(a.asTyped(mend)))
 		}
 		return
 	}
@@ -377,7 +377,7 @@ func (a *app) showSetupFindings(out clients.SetupOut) {
 		}
 		a.printf("%s: %s\n", strings.Replace(f.Level, setup.OK, "note", 1), oneLine(f.What))
 		if f.Mend != "" {
-			a.printf("  mend: %s\n", oneLine(a.here(f.Mend)))
+			a.printf("  mend: %s\n", oneLine(a.asTyped(f.Mend)))
 		}
 	}
 }

@@ -228,7 +228,7 @@ func (t *terminal) showNothing(why []verb.Note, nearNames []string) {
 		why = []verb.Note{verb.Plain("nothing was found")}
 	}
 	for _, w := range why {
-		fmt.Fprintf(t.env.Stderr, "oxbow: %s\n", clean(sentence(w)))
+		t.warn("%s", clean(sentence(w)))
 	}
 	if len(nearNames) > 0 {
 		fmt.Fprintf(t.env.Stderr, "  near to it: %s\n", clean(strings.Join(nearNames, ", ")))

@@ -34,7 +34,7 @@ func (a *app) showStats(out maintenance.StatsOut) {
 		line("created", a.date(moment(out.Oldest))+" to "+a.date(moment(out.Newest)))
 	}
 	if out.Waiting > 0 {
-		line("inbox", count(out.Waiting, "proposal waits", "proposals wait")+"; oxbow inbox shows what")
+		line("inbox", count(out.Waiting, "proposal waits", "proposals wait")+a.asTyped("; oxbow inbox shows what"))
 	}
 	if !out.Own {
 		line("size", bytesText(out.Bytes))

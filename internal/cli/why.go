@@ -173,7 +173,7 @@ func (a *app) showWaysToAnnotate(file string) {
 	if err != nil {
 		return
 	}
-	way := func(what, command string) { fmt.Fprintf(a.env.Stderr, "  %s: %s\n", what, command) }
+	way := func(what, command string) { fmt.Fprintf(a.env.Stderr, "  %s: %s\n", what, a.asTyped(command)) }
 	world := a.setupWorld()
 	var on []string
 	for _, c := range setup.Clients() {

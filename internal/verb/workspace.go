@@ -202,7 +202,7 @@ func (w *Workspace) OwnStore(verb string) (string, error) {
 			p.Layout,
 			oxbow.ErrUnsupported,
 		),
-		"oxbow convert makes a memory of oxbow's own layout from it",
+		"oxbow convert DIR makes a memory of oxbow's own layout from it",
 	)
 }
 

@@ -333,7 +333,7 @@ func (im *importer) flush(batch importBatch) error {
 	case refused:
 		advice := ""
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			advice = "; oxbow convert moves the memory into a store that can"
+			advice = "; oxbow convert DIR copies the memory into a store that can"
 		}
 		im.reportSkipped(1, "%s: %v%s", items[0].Ref, err, advice)
 		return nil

@@ -278,5 +278,5 @@ func ofServer(url, verbName string, done int, err error) error {
 	case verb.Remedy(err).String() != "":
 		return err
 	}
-	return verb.Advise(err, "oxbow serve must run there, and its file of tokens must have the token"+again)
+	return verb.Advise(err, "an oxbow server must run there, and its file of tokens must have the token"+again)
 }

@@ -1,0 +1,55 @@
+// This file adapts the commands in messages to the run that prints them, so that they work as typed.
+
+package cli
+
+import (
+	"regexp"
+	"strings"
+)
+
+// command matches a command of this program in a text. What may precede the name prevents a match inside
+// a path, such as sessions.oxbow.
+var command = regexp.MustCompile(`((?:^|[\s;,:("']))oxbow (--home|[a-z]+)\b`)
+
+// withoutHome contains the commands that do not work on the home of a run.
+var withoutHome = map[string]bool{"bench": true, "completion": true, "demo": true, "help": true, "hook": true,
+	"trust": true, "version": true}
+
+// asTyped rewrites the commands in a text so that they work as typed. Commands that work on a home get the
+// flag --home if this run has it. All commands get the path of this program if the name oxbow does not
+// lead to it.
+func (a *app) asTyped(text string) string {
+	program, home := "oxbow", ""
+	if a.env.Executable != "" && !a.isOnPath() {
+		program = quote(a.env.Executable)
+	}
+	if a.homeFlag != "" && a.homeFlag != homeDir { // init sets homeDir, which is found without the flag
+		home = " --home " + quote(a.homeFlag)
+	}
+	if (program == "oxbow" && home == "") || !strings.Contains(text, "oxbow ") {
+		return text
+	}
+	names := a.commandNames()
+	return command.ReplaceAllStringFunc(text, func(found string) string {
+		match := command.FindStringSubmatch(found)
+		before, name := match[1], match[2]
+		switch {
+		case name == "--home" || (names[name] && withoutHome[name]):
+			return before + program + " " + name
+		case names[name]:
+			return before + program + home + " " + name
+		}
+		return found // a sentence about oxbow
+	})
+}
+
+// commandNames returns the names of all commands.
+func (a *app) commandNames() map[string]bool {
+	if a.commandsByName == nil {
+		a.commandsByName = map[string]bool{}
+		for _, c := range newApp(a.env).root(Run).Commands() {
+			a.commandsByName[c.Name()] = true
+		}
+	}
+	return a.commandsByName
+}
