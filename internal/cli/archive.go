@@ -48,7 +48,11 @@ which import reads.`,
 
 func (a *app) showPruned(out verb.PruneArchivesOut) {
 	word := wordFor(out.DryRun, "forgot", "would forget")
-	showFew(a, out.Forgotten, howToListAll(out.DryRun), func(e verb.PrunedArchive) {
+	all := a.howToListAll(out.DryRun)
+	if out.SavedIn != "" {
+		all = out.SavedIn + " contains them all"
+	}
+	showFew(a, out.Forgotten, all, func(e verb.PrunedArchive) {
 		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(moment(e.Created))+")"))
 	})
 	switch {

@@ -68,14 +68,17 @@ func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
 	}
 	out, err := attempt(ctx, a, verb.Convert, in)
 	if e, ok := errors.AsType[*verb.RefusedError](err); ok {
-		for _, r := range e.Refused[:min(len(e.Refused), 10)] {
+		shown := few(e.Refused)
+		for _, r := range shown {
 			a.note("%s: %s", nameText(r.Name), clean(r.Why))
 		}
-		hint := "oxbow convert --adapt leaves out what it cannot hold"
-		if in.Adapt {
-			hint = "rename, approve or forget them first, or choose another layout"
+		if n := len(e.Refused) - len(shown); n > 0 {
+			a.note("and %d more", n)
 		}
-		return &hinted{err, hint}
+		if in.Adapt {
+			return &hinted{err, "rename, approve or forget them first, or choose another layout"}
+		}
+		return &hinted{err, adapting(in.Dir, in.Layout) + " leaves out what it cannot hold"}
 	}
 	if err != nil {
 		return err
@@ -84,10 +87,20 @@ func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
 	return answer(a, out, a.showConverted)
 }
 
+// adapting returns the command that copies the memory to a new home and leaves out what its layout cannot
+// hold.
+func adapting(dir, layout string) string {
+	return "oxbow convert " + quote(dir) + " --to " + layout + " --adapt"
+}
+
 func (a *app) showConverted(out verb.ConvertOut) {
 	verbWord := wordFor(out.DryRun, "Wrote", "Would write")
 	a.printf("%s %s to %s, laid out as %s.\n", verbWord, count(out.Entries, "entry", "entries"), out.To, out.Layout)
-	showFew(a, out.Adapted, "--json lists them all", func(ad exchange.Adapted) {
+	again := out.To
+	if !out.DryRun {
+		again += ".new" // a new home needs a name that is free
+	}
+	showFew(a, out.Adapted, adapting(again, out.Layout)+" --dry-run --json lists them all", func(ad exchange.Adapted) {
 		a.printf("  %s: without its %s\n", nameText(ad.Name), strings.Join(ad.Lost, ", "))
 	})
 	if out.Cleared != "" {

@@ -212,7 +212,7 @@ func (a *app) showImported(out verb.ImportOut, verbose bool) {
 	did := "imported"
 	if out.DryRun {
 		did = "would import"
-		showFew(a, out.Changes, howToListAll(out.DryRun), a.showImportedEntry)
+		showFew(a, out.Changes, a.howToListAll(out.DryRun), a.showImportedEntry)
 	}
 	a.printf("%s: %d added, %d updated, %d the same, %d skipped\n", did, out.Added, out.Updated, out.Same, out.Skipped)
 	if out.Held > 0 {
@@ -224,10 +224,11 @@ func (a *app) showImported(out verb.ImportOut, verbose bool) {
 	if len(out.Stale) > 0 {
 		a.note("no longer in the files they came from, and left as they are:")
 	}
-	for _, name := range out.Stale[:min(len(out.Stale), wholeList)] {
-		a.note("  %s", name)
+	shownStale := few(out.Stale)
+	for _, name := range shownStale {
+		a.note("  %s", nameText(name))
 	}
-	if more := len(out.Stale) - wholeList; more > 0 {
-		a.note("  and %d more; --json lists them all", more)
+	if more := len(out.Stale) - len(shownStale); more > 0 {
+		a.note("  and %d more; the same import with --dry-run --json lists them all", more)
 	}
 }

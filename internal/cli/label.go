@@ -157,7 +157,7 @@ func (a *app) showRelabelled(out verb.RelabelOut) {
 	did := wordFor(out.DryRun, "relabelled", "would relabel")
 	a.printf("%s %s\n", did, count(len(out.Entries), "entry", "entries"))
 	if !a.quiet {
-		showFew(a, out.Entries, howToListAll(out.DryRun), a.showRelabelledEntry)
+		showFew(a, out.Entries, a.howToListAll(out.DryRun), a.showRelabelledEntry)
 	}
 	switch {
 	case len(out.Entries) == 0:

@@ -46,22 +46,26 @@ func (a *app) showReverted(out verb.RevertOut) {
 			count(len(out.Steps), "entry", "entries"),
 		)
 	}
-	showFew(a, out.Steps, howToListAll(out.DryRun), func(s revert.Step) {
+	showFew(a, out.Steps, a.howToListAll(out.DryRun), func(s revert.Step) {
 		line := nameText(s.Name)
 		if s.To != 0 {
 			line += " to version " + seqText(s.To)
 		}
 		a.printf("  %-8s  %s  %s\n", s.Did, line, a.dim(changesText(s.Took)))
 	})
+	all := "--json lists them all"
+	if !out.DryRun {
+		all = "oxbow undo, then the same revert with --dry-run --json, lists them all"
+	}
 	if len(out.Conflicts) > 0 {
 		a.printf("changed by others since:\n")
-		for _, c := range out.Conflicts {
+		showFew(a, out.Conflicts, all, func(c revert.Conflict) {
 			a.printf("  %s  %s\n", nameText(c.Name), conflictText(c))
-		}
+		})
 	}
 	if len(out.Derived) > 0 {
 		a.printf("derived:\n")
-		for _, d := range out.Derived {
+		showFew(a, out.Derived, all, func(d revert.Derived) {
 			a.printf(
 				"  %s  %s@%d from %s (%s)\n",
 				map[bool]string{true: wordFor(out.DryRun, "taken back", "goes"), false: "stays"}[d.Taken],
@@ -70,15 +74,15 @@ func (a *app) showReverted(out verb.RevertOut) {
 				nameText(d.From),
 				d.How,
 			)
-		}
+		})
 	}
 	if len(out.Shown) > 0 {
 		a.printf("put before models meanwhile:\n")
-		for _, s := range out.Shown {
+		showFew(a, out.Shown, all, func(s verb.ShownItem) {
 			used := map[bool]string{true: " (used)", false: ""}[s.Used]
 			a.printf("  %s  %s  %s  %s@%d%s\n", a.date(s.Time), clean(s.Client+"/"+
 				text.Cut(s.Session, 13)), s.Place, nameText(s.Name), s.Version, used)
-		}
+		})
 	}
 	a.showNotes(out.Notes)
 }

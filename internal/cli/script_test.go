@@ -137,6 +137,8 @@ func TestScripts(t *testing.T) {
 			"run":     runCommand,
 			"input":   inputCommand,
 			"domends": doMendsCommand,
+			"typed":   typedCommand,
+			"repeat":  repeatCommand,
 		},
 	})
 }
@@ -296,6 +298,44 @@ func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
 				ts.Check(ts.Exec(words[0], words[1:]...))
 			}
 			done[command] = true
+		}
+	}
+}
+
+// typedCommand implements "typed PATTERN": it runs the command of oxbow that the output of the last command
+// contains and that matches the pattern, exactly as it is printed.
+func typedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: typed PATTERN")
+	}
+	output := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+	line := regexp.MustCompile(args[0]).FindString(output)
+	if !strings.HasPrefix(line, "oxbow ") {
+		ts.Fatalf("no command that matches %q is printed: %q", args[0], line)
+	}
+	ts.Logf("typing: %s", line)
+	if err := ts.Exec("sh", "-c", line); (err != nil) != neg {
+		ts.Fatalf("%s: %v", line, err)
+	}
+}
+
+// repeatCommand implements "repeat N ARGS…": it runs "oxbow ARGS…" for each number up to N, which replaces
+// the text {} in the arguments.
+func repeatCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: repeat N ARGS…")
+	}
+	times, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for n := range times {
+		command := slices.Clone(args[1:])
+		for i := range command {
+			command[i] = strings.ReplaceAll(command[i], "{}", strconv.Itoa(n+1))
+		}
+		if w, ok := ts.Value(workerKey{}).(*worker); !ok {
+			ts.Check(ts.Exec("oxbow", command...))
+		} else if status := w.run(ts, command); status != 0 {
+			ts.Fatalf("oxbow %q ended with status %d", command, status)
 		}
 	}
 }

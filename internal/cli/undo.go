@@ -119,7 +119,7 @@ func (a *app) showUndone(out verb.UndoOut) {
 		what = fmt.Sprintf("the %s: %s", clean(ops[0].Note), count(len(ops[0].Entries), "entry", "entries"))
 	}
 	a.printf("%s %s\n", wordFor(out.DryRun, "undid", "would undo"), what)
-	showFew(a, ops, howToListAll(out.DryRun), a.showOperation)
+	showFew(a, ops, a.howToListAll(out.DryRun), a.showOperation)
 	a.showNotes(out.Notes)
 }
 
