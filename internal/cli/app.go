@@ -30,19 +30,19 @@ import (
 // app is one run of oxbow.
 type app struct {
 	locator
-	agentFlag      string
-	profileFlag    string
-	embedFlag      string // embedding server's URL
-	modelFlag      string // model at that URL
-	allowSecret    bool   // store text that looks like a secret
-	secrets        *secret.Redactor
-	session        string          // random ID of this run
-	command        string          // the command's words, without oxbow
-	commandsByName map[string]bool // names of all commands; nil until asTyped needs them
-	sample         bool            // the memory is the demo's sample
-	tenant         bool            // the home is one of several that a server serves
-	limit          *tenant.Limit   // limits on writing (nil means no limit)
-	elsewhere      *elsewhere      // nil if memories are files of their homes
+	agentFlag    string
+	profileFlag  string
+	embedFlag    string // embedding server's URL
+	modelFlag    string // model at that URL
+	allowSecret  bool   // store text that looks like a secret
+	secrets      *secret.Redactor
+	session      string        // random ID of this run
+	command      string        // the command's words, without oxbow
+	commandNames []string      // names of all commands, for asTyped
+	sample       bool          // the memory is the demo's sample
+	tenant       bool          // the home is one of several that a server serves
+	limit        *tenant.Limit // limits on writing (nil means no limit)
+	elsewhere    *elsewhere    // nil if memories are files of their homes
 
 	// sealAfter is the delay after which a change is sealed while the memory stays open. If it is
 	// 0, changes are sealed when the memory is closed.
@@ -88,9 +88,7 @@ type teamFiles struct {
 }
 
 func newApp(env Env) *app {
-	a := &app{locator: locator{terminal: terminal{env: env, name: "oxbow"}}}
-	a.typed = a.asTyped
-	return a
+	return &app{locator: locator{terminal: terminal{env: env, name: "oxbow"}}}
 }
 
 // source returns the author of changes in this run: a person, or the agent that started the run.

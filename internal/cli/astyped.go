@@ -4,6 +4,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -29,27 +30,16 @@ func (a *app) asTyped(text string) string {
 	if (program == "oxbow" && home == "") || !strings.Contains(text, "oxbow ") {
 		return text
 	}
-	names := a.commandNames()
 	return command.ReplaceAllStringFunc(text, func(found string) string {
 		match := command.FindStringSubmatch(found)
 		before, name := match[1], match[2]
+		isCommand := slices.Contains(a.commandNames, name)
 		switch {
-		case name == "--home" || (names[name] && withoutHome[name]):
+		case name == "--home" || (isCommand && withoutHome[name]):
 			return before + program + " " + name
-		case names[name]:
+		case isCommand:
 			return before + program + home + " " + name
 		}
 		return found // a sentence about oxbow
 	})
-}
-
-// commandNames returns the names of all commands.
-func (a *app) commandNames() map[string]bool {
-	if a.commandsByName == nil {
-		a.commandsByName = map[string]bool{}
-		for _, c := range newApp(a.env).root(Run).Commands() {
-			a.commandsByName[c.Name()] = true
-		}
-	}
-	return a.commandsByName
 }

@@ -106,7 +106,8 @@ func TestPushAndPull(t *testing.T) {
 	w.vars["CLAUDECODE"] = "1"
 	run(exitMisused, "only a person", at("a", "remote", "forget", s.url)...)
 	w.vars["CLAUDECODE"] = ""
-	run(exitDone, "undo it with: oxbow --home "+filepath.Join(w.dir, "a")+" push "+s.url+" --token-file "+token, at("a", "remote", "forget", s.url)...)
+	again := "oxbow --home " + filepath.Join(w.dir, "a") + " push " + s.url + " --token-file " + token
+	run(exitDone, "undo it with: "+again, at("a", "remote", "forget", s.url)...)
 	run(exitDone, "no server is remembered", at("a", "remote")...)
 	run(exitMisused, "its files name "+s.url, at("a", "push")...)
 	run(exitDone, "nothing to push", at("a", "push", s.url, "--token-file", token)...)

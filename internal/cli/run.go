@@ -49,6 +49,10 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		return 0
 	}
 	root := tree(a)
+	a.typed = a.asTyped
+	for _, c := range root.Commands() {
+		a.commandNames = append(a.commandNames, c.Name())
+	}
 	if slices.ContainsFunc(env.Args, func(arg string) bool {
 		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	}) {
