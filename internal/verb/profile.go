@@ -275,9 +275,13 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	if err != nil {
 		return out, err
 	}
-	more := 0
+	more, shaped := 0, 0
 	for _, f := range all {
 		if f.Hidden || (p.Visible != nil && !p.Visible(f.Name)) {
+			continue
+		}
+		if instruction.Shaped(f.Name) { // anybody may name the profiles of a repository
+			shaped++
 			continue
 		}
 		if len(out.Profiles) == maxProfilesListed {
@@ -293,10 +297,14 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 		}
 		out.Profiles = append(out.Profiles, s)
 	}
+	if shaped > 0 {
+		out.Notes = append(out.Notes, Notef("%d with names that are shaped like instructions; a person sees them with "+
+			"oxbow profile list", shaped))
+	}
 	switch {
 	case more > 0:
 		out.Notes = append(out.Notes, Notef("and %d more", more))
-	case len(out.Profiles) == 0:
+	case len(out.Profiles) == 0 && shaped == 0:
 		out.Notes = append(
 			out.Notes,
 			Plain("there are no memory profiles yet; a person makes one with: oxbow profile new NAME"),

@@ -35,6 +35,14 @@ func appendNew(list, more []string) []string {
 	return list
 }
 
+// sentenceKeys returns the key of a label if it has several words, because such a key may be a sentence.
+func sentenceKeys(l oxbow.Label) []string {
+	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(stampKeys, l.Key) {
+		return []string{l.Key}
+	}
+	return nil
+}
+
 // textOf returns the text that a change writes, and the text that the entry had before.
 func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
@@ -42,6 +50,7 @@ func textOf(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		for _, l := range labels {
 			if !slices.Contains(stampKeys, l.Key) {
 				lines = append(lines, l.Value)
+				lines = append(lines, sentenceKeys(l)...)
 			}
 		}
 		return strings.Join(lines, "\n")

@@ -255,6 +255,7 @@ func (s *stamper) labels(
 	aliases = slices.Clip(aliases)
 	for _, l := range out {
 		aliases = append(aliases, l.Value)
+		aliases = append(aliases, sentenceKeys(l)...)
 	}
 	add(oxbow.LabelTaint, s.taints)
 	add(oxbow.LabelTaint, s.repeats.foreign)
