@@ -23,17 +23,16 @@ const (
 	// saveAfter is the number of new changes after which the state is saved. Until then, each call
 	// reads them again.
 	saveAfter = 64
-	// chased is the maximum number of entries that are looked up one by one. For more entries, the
-	// whole log is read.
+	// chased is the maximum number of entries that are looked up individually. For more entries,
+	// the whole log is read.
 	chased = 64
-	// withoutState is the maximum number of changes that are read if the memory has no file for the
-	// state.
+	// withoutState is the maximum number of changes that are read if the memory has no state file.
 	withoutState = 2000
-	// renameSearch is the maximum number of changes that are searched for the new name of a text. The
+	// renameSearch is the maximum number of changes that are searched for a text's new name. The
 	// text may have been stored there at most renameWithin changes before its removal.
 	renameSearch = 500
 	renameWithin = 8
-	// mostVersions is the maximum number of versions of one entry that are read.
+	// mostVersions is the maximum number of an entry's versions that are read.
 	mostVersions = 10_000
 )
 
@@ -85,12 +84,12 @@ func decodeState(data []byte) (s state) {
 	return s
 }
 
-// finder contains the parameters of one search.
+// finder contains the parameters of a search.
 type finder struct {
 	ctx  context.Context
 	m    *oxbow.Memory
 	old  state
-	most int // maximum number of changes to read (0 for no limit)
+	most int // maximum number of changes to read (0 means unlimited)
 }
 
 // find returns the state at the last change.
@@ -232,8 +231,8 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 	return e, true, err
 }
 
-// renamed returns the current name of a deleted text: of the entry that has the old name as an alias,
-// or of an entry with the same text. It returns "" if there is no such entry.
+// renamed returns the current name of a deleted text. This is the entry with the old name as an
+// alias, or an entry with the same text. It returns "" if neither exists.
 func renamed(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
 	switch {

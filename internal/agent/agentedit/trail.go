@@ -1,4 +1,4 @@
-// This file decides about one entry: it reads the entry's versions from the newest to the oldest.
+// This file judges a single entry by reading its versions from newest to oldest.
 
 package agentedit
 
@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// ProtectingKeys contains the keys of the labels with which an entry is always shown to a model. If an
+// ProtectingKeys contains the keys of labels with which an entry is always shown to a model. If an
 // agent adds or removes such a label, it changes what the person decided.
 var ProtectingKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// undoNote is the beginning of the note of an undo. The numbers of the undone changes follow.
+// undoNote is the beginning of an undo's note. The numbers of the undone changes follow.
 const undoNote = "undo of "
 
 // image contains the parts of a version that are compared.
@@ -45,8 +45,8 @@ func (i image) equal(o image) bool {
 		slices.Equal(i.labels, o.labels)
 }
 
-// byAgent reports whether an agent made a change: by MCP or HTTP, in its shell, or by an import or a
-// program that it started.
+// byAgent reports whether an agent made a change, either by MCP or HTTP, in its shell, or by an
+// import or program that it started.
 func byAgent(s oxbow.Source) bool {
 	switch s.Actor {
 	case oxbow.Agent:
@@ -57,11 +57,11 @@ func byAgent(s oxbow.Source) bool {
 	return false
 }
 
-// trail is the knowledge about one entry after some of its versions were read.
+// trail is the knowledge about an entry after some of its versions were read.
 type trail struct {
 	started bool
 	done    bool
-	open    bool // an agent changed a person's text; only meaningful if done
+	open    bool // an agent changed a person's text (only meaningful if done)
 
 	top    image         // newest version
 	labels []oxbow.Label // protecting labels that a person set last

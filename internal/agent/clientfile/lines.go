@@ -90,7 +90,8 @@ type CodexItem struct {
 	} `json:"git"`
 }
 
-// Gemini is a line of Gemini CLI: the header of a chat, a message, or a change of the chat.
+// Gemini is a line in a Gemini CLI transcript: the header of a chat, a message, or a change
+// of the chat.
 type Gemini struct {
 	Session  string          `json:"sessionId"`
 	Start    string          `json:"startTime"`

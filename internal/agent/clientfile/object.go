@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// fields calls f with each key of the object at the beginning of b, and with the bytes of the value. It
-// returns false if the object is not complete. It does not check the values any further.
+// fields calls f with each key and value (as bytes) of the object at the beginning of b. It returns
+// false if the object is not complete. It does not check the values any further.
 func fields(b []byte, f func(key, value []byte)) bool {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -53,8 +53,8 @@ func fields(b []byte, f func(key, value []byte)) bool {
 }
 
 // Decode decodes a JSON object into the struct that to points to, using the names in the json tags,
-// like json.Unmarshal. Keys without a field are skipped without decoding. A value of the wrong type
-// sets a bool or int field to zero and does not change any other field. A field of type json.RawMessage
+// like json.Unmarshal. Keys without a field are skipped undecoded. A value of the wrong type sets a
+// bool or int field to zero and does not change any other field. A field of type json.RawMessage
 // shares memory with b. Decode returns false if b does not begin with a complete object.
 func Decode(b []byte, to any) bool { return decodeObject(b, reflect.ValueOf(to).Elem()) }
 
@@ -131,7 +131,7 @@ func decode(value []byte, to reflect.Value) bool {
 	return true
 }
 
-// elements calls f with each element of the array at the beginning of b. It stops at the first element
+// elements calls f with each element of the array that b begins with. It stops at the first element
 // that is not complete.
 func elements(b []byte, f func(value []byte)) {
 	for i := 1; i < len(b); i++ {

@@ -1,5 +1,5 @@
-// This file opens transcripts. Codex compresses its transcripts after a week by Zstandard, and exports of
-// chats come in ZIP archives.
+// This file opens transcripts. Codex compresses its transcripts by Zstandard after a week, and chat
+// exports come in ZIP archives.
 
 package clientfile
 
@@ -18,14 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Compressed is the suffix of the name of a compressed transcript.
+// Compressed is the file name suffix of a compressed transcript.
 const Compressed = ".zst"
 
 // maxWindow is the maximum window size of a compressed transcript, in bytes.
 const maxWindow = 128 << 20
 
-// Archived is the suffix of the name of a ZIP archive. The path of a file in it is that of the archive,
-// a slash, and the name of the file.
+// Archived is the file name suffix of a ZIP archive. A file inside an archive has a path that
+// consists of the archive's path, a slash, and the file's name.
 const Archived = ".zip"
 
 // Transcript is an open transcript. If the file is compressed, Read and Seek work on the decompressed
@@ -34,8 +34,8 @@ type Transcript struct {
 	file *os.File
 	size int64 // size of the text in bytes (-1 if it is not known)
 
-	// begin returns a new reader of the decompressed text. It is nil for a plain file, as are the
-	// other fields.
+	// begin returns a new reader of the decompressed text. For a plain file, it is nil, and so
+	// are the other fields.
 	begin  func() (io.ReadCloser, error)
 	text   io.ReadCloser
 	offset int64 // offset in the text
@@ -78,7 +78,8 @@ func Open(path string) (*Transcript, error) {
 	return t, nil
 }
 
-// splitArchived divides the path of a file in a ZIP archive. member is "" for any other path.
+// splitArchived divides a path into a ZIP archive and the file in it. member is "" for other
+// paths.
 func splitArchived(path string) (archive, member string) {
 	slashed := filepath.ToSlash(path)
 	i := strings.Index(strings.ToLower(slashed), Archived+"/")

@@ -1,4 +1,4 @@
-// This file removes what a person marked as private in a prompt.
+// This file removes parts of a prompt that a person marked as private.
 
 package clientfile
 
@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// PrivateMark takes the place of a private part of a prompt.
+// PrivateMark replaces a private part of a prompt.
 const PrivateMark = "[…]"
 
 var privateTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?)private>`) })
 
 // WithoutPrivate returns a prompt in which each part between <private> and </private>, in any
 // case, is replaced by [PrivateMark]. Parts may be nested. A part without an end extends to the
-// end of the prompt. An end without a start stays as it is.
+// end of the prompt. An end without a start is left unchanged.
 func WithoutPrivate(prompt string) string {
 	if !strings.Contains(prompt, "<") {
 		return prompt

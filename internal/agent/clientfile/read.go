@@ -1,10 +1,10 @@
-// This file reads the lines of a transcript one by one, with bounded memory.
+// This file reads a transcript line by line, with bounded memory.
 
-// Package clientfile reads the transcripts of agent clients, with one JSON object in each line, and the
-// reports that clients send to hooks. It also knows the directories in which clients store their files.
-// The callers interpret the objects.
+// Package clientfile reads the transcripts of agent clients, with one JSON object in each line, and
+// the reports that clients send to hooks. It also contains the directories in which clients store
+// their files. The callers interpret the objects.
 //
-// Most of a line is data that no caller needs, such as the output of a tool. The fields are therefore
+// Most of a line is data that callers ignore, such as a tool's output. The fields are therefore
 // found without decoding the rest of the line.
 package clientfile
 
@@ -13,9 +13,9 @@ import "bufio"
 // Max is the maximum length of a line, in bytes.
 const Max = 64 << 20
 
-// Next returns the next line, including its end, and its size in bytes. The line is valid until the
-// next call. If the line is longer than [Max] bytes, line is nil. Next returns the errors of the
-// reader; the last line comes with io.EOF if it has no newline.
+// Next returns the next line, including its line end, and the line's size in bytes. The line is
+// valid until the next call. If the line is longer than [Max] bytes, line is nil. Next returns the
+// reader's errors. If the last line does not end with a newline, Next returns it with io.EOF.
 func Next(br *bufio.Reader) (line []byte, size int64, err error) {
 	var all []byte
 	for {

@@ -43,7 +43,7 @@ type Report struct {
 	Summary         string          `json:"compact_summary"`
 }
 
-// ReadReport parses a report. It returns false if stdin is not valid JSON or has no session. Fields of
+// ReadReport parses a report. ok is false if stdin is not valid JSON or names no session. Fields of
 // the wrong type stay empty.
 func ReadReport(stdin []byte) (r Report, ok bool) {
 	err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r)

@@ -19,12 +19,13 @@ type Decoy struct {
 
 var parsedDecoys = sync.OnceValue(func() []Decoy { return parse(decoys) })
 
-// Decoys returns all decoys. Most of them ask for facts that only the memory of another person or
-// project could contain. The slice is shared, so callers must not change it.
+// Decoys returns all decoys, which are prompts that no memory can answer. Most decoys ask for
+// facts that only another person's or project's memory could contain. The slice is shared, so
+// callers must not change it.
 func Decoys() []Decoy { return parsedDecoys() }
 
-// parse reads a list with one decoy in each line. A line that begins with "# " sets the language of the
-// following decoys to its first word. Empty lines are skipped.
+// parse reads a list with a decoy in each line. A line that begins with "# " sets the language of
+// the following decoys to its first word. Empty lines are skipped.
 func parse(list string) (all []Decoy) {
 	language := ""
 	for line := range strings.Lines(list) {

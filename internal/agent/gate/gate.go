@@ -1,18 +1,19 @@
 // This file computes how strongly an entry answers a prompt, and decides between payload, pointer and
 // silence.
 
-// Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for a
-// prompt. It reads no clock and no files. Its inputs are the terms that a search matched, and a floor
-// that was calibrated on decoys: prompts that no memory can answer ([Decoys]).
+// Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for
+// a prompt. It reads no clock and no files. Its inputs are the terms that a search matched, and a
+// floor (a minimum strength) that was calibrated on decoys: prompts that no memory can answer
+// ([Decoys]).
 //
 // The strength g of a unit u for a prompt with the terms t is
 //
 //	g = share · √score,  share = Σ score(t, u) ÷ Σ (k1+1)·weight(t)·idf(t)
 //
-// where score is the BM25 score, and (k1+1)·weight·idf is the highest score that a term can reach. A
-// term that is in no unit counts with the idf of document frequency 0, so that unknown words lower the
-// share for a subject that the memory does not know. The benchmark command inject compares this rule
-// with others.
+// where score is the BM25 score, and (k1+1)·weight·idf is the highest score that a term can reach.
+// A term that no unit contains counts with the idf for document frequency 0. Thus unknown words
+// lower the share for a subject that the memory does not know. The benchmark command inject
+// compares this rule with others.
 package gate
 
 import (
@@ -31,7 +32,7 @@ type Answer string
 // Kinds of answers.
 const (
 	Silence Answer = "silence"
-	Pointer Answer = "pointer" // one line with the names of units
+	Pointer Answer = "pointer" // a line with the names of units
 	Payload Answer = "payload" // sentences of units
 )
 
@@ -42,25 +43,25 @@ const (
 	leastNamed   = 2  // like leastSubject, if more than mostUnknown of the prompt is in no unit
 	leastScore   = 6. // score, so that two common words are not enough, even in a small memory
 
-	// mostUnknown is the largest share of the prompt that may be in no unit, weighted by idf and
-	// without steering words. Above this share the answer is at most a pointer, because the memory
-	// knows the subject but not the answer.
+	// mostUnknown is the largest part of the prompt, weighted by idf and without steering words,
+	// that may occur in no unit. Above this share the answer is at most a pointer, because the
+	// memory knows the subject but not the answer.
 	mostUnknown = .2
 
 	// companion is the part of the floor that a unit must reach to be shown together with a unit above
 	// the floor.
 	companion = .5
 
-	// longIdentifier is the number of terms from which an identifier counts as two words, because it is
-	// as rare as two words: three parts and the whole identifier. An identifier with an underscore
-	// counts as two words as well. File and product names, such as main.go and TypeScript, count as one
-	// word because they are in prompts of any kind.
+	// longIdentifier is the number of terms (three parts and the whole identifier) from which an
+	// identifier counts as two words, because it is as rare as two words. An identifier with an
+	// underscore counts as two words as well. File and product names, such as main.go and
+	// TypeScript, count as a single word because any kind of prompt may contain them.
 	longIdentifier = 4
 
 	lowest = .5 // the lowest floor, for a memory of any size
 )
 
-// Term is a term of a prompt, compared with one unit.
+// Term is a term of a prompt, compared with a unit.
 type Term struct {
 	Text   string
 	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
@@ -69,23 +70,25 @@ type Term struct {
 	Held   bool    // the unit contains the term
 	Absent bool    // no unit of the memory contains the term
 
-	// Of is the identifier that the term is a part of, or "" for a word. For example, parse, go and
+	// Of is the identifier that contains the term, or "" for a word. For example, parse, go and
 	// parse.go are parts of parse.go.
 	Of string
 }
 
-// Strength is how well a unit answers a prompt.
+// Strength tells how well a unit answers a prompt.
 type Strength struct {
-	G       float64 `json:"g"`
-	Share   float64 `json:"share"`   // score divided by the highest possible score; 0 with fewer than two matched words
+	G float64 `json:"g"`
+	// score divided by the highest possible score (0 with fewer than two matched words)
+	Share   float64 `json:"share"`
 	Score   float64 `json:"score"`   // sum over all terms
-	Matched int     `json:"matched"` // words of the prompt in the unit; a long identifier counts as two
+	Matched int     `json:"matched"` // number of the prompt's words in the unit (a long identifier counts as two)
 	Subject int     `json:"subject"` // like Matched, without steering words
-	Unknown float64 `json:"unknown"` // share of the prompt that is in no unit, weighted by idf, without steering words
+	// part of the prompt that occurs in no unit, weighted by idf, without steering words
+	Unknown float64 `json:"unknown"`
 }
 
-// StrengthOf returns the strength of a unit for the terms of a prompt. The terms of an identifier count
-// as one word, or as two if the identifier is long or has an underscore.
+// StrengthOf returns a unit's strength for a prompt's terms. An identifier's terms count as a
+// single word, or as two if the identifier is long or contains an underscore.
 func StrengthOf(terms []Term) Strength {
 	var s Strength
 	most := 0.0
@@ -124,9 +127,9 @@ type word struct {
 	count  int  // 1, or 2 for a long identifier
 }
 
-// words returns the words of a prompt. The terms of one identifier are joined to one word. Its highest
-// possible score is the sum over its terms that some unit contains, or, if no unit contains any of its
-// terms, the score of the rarest term.
+// words returns a prompt's words. An identifier's terms are joined to a single word. Its highest
+// possible score is the sum over its terms that some unit contains. If no unit contains any, it is
+// the rarest term's score.
 func words(terms []Term) (all []word) {
 	at := map[string]int{}
 	size := map[string]int{}
@@ -190,11 +193,12 @@ type Floor float64
 // Never is a floor that no unit exceeds.
 const Never Floor = math.MaxFloat64
 
-// decoysAbove is the share of the decoys in one language that may be above the floor.
+// decoysAbove is the share of a language's decoys that may be above the floor.
 const decoysAbove = .02
 
-// FloorOf returns the floor for the strengths of decoys, by language. It is the highest of the
-// languages' 98th percentiles, because a memory is written in only one or two languages.
+// FloorOf returns the floor for the decoys' strengths, which are grouped by language. The
+// floor is the highest of the languages' 98th percentiles, because a memory is written in only
+// one or two languages.
 func FloorOf(gs map[string][]float64) Floor {
 	floor := lowest
 	for _, of := range gs {
@@ -206,7 +210,7 @@ func FloorOf(gs map[string][]float64) Floor {
 	return Floor(floor)
 }
 
-// Answer returns the kind of answer that a unit of this strength is for the prompt.
+// Answer returns what to show for the prompt if a unit has this strength.
 func (f Floor) Answer(s Strength) Answer {
 	switch {
 	case s.G <= float64(f) || s.Score < leastScore || s.Subject < leastSubject:

@@ -11,15 +11,15 @@ import (
 
 // File is a file that a handoff names.
 type File struct {
-	Name    string `json:"name"` // as the handoff has it; inside the working directory: relative to it, with slashes
+	Name    string `json:"name"` // as in the handoff, but with slashes and relative to the working directory if inside
 	Bytes   int64  `json:"bytes,omitempty"`
 	Trouble string `json:"trouble,omitempty"` // why the file cannot be read ("" if it can be read)
 }
 
 // Look checks whether the named files can be read, and returns them in the same order. Dir is the
-// absolute path of the working directory, and fsys contains its files. Fsys must not follow links that
-// lead out of the directory; the FS of an os.Root does not. A name that leads out of dir is not looked
-// up.
+// absolute path of the working directory, and fsys contains its files. fsys must not follow links
+// that lead out of the directory, as with an os.Root's FS. A name that leads out of dir is not
+// looked up.
 func Look(names []string, dir string, fsys fs.FS) []File {
 	files := make([]File, len(names))
 	for i, name := range names {

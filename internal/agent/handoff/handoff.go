@@ -1,8 +1,9 @@
 // This file converts handoffs to entries and back.
 
-// Package handoff passes a task from one session to the next: what was done, what to do next, which
-// files to read first, and the memory profile and the skills to load. A handoff is an entry of kind
-// handoff. It is open until a session takes it, and only one session can take it.
+// Package handoff passes a task from a session to the next. A handoff tells what was done, what to
+// do next, which files to read first, and which memory profile and skills to load. A handoff is an
+// entry of kind handoff. It is open until a session takes it, and only a single session can take
+// it.
 package handoff
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// labelState is the key of the label with the state of a handoff. A handoff without the label, such as
-// an imported one, is open.
+// labelState is the key of the label with a handoff's state. A handoff without the label, such as
+// an imported handoff, is open.
 const labelState = "handoff"
 
 // Values of labelState.
@@ -27,7 +28,7 @@ const (
 	StateTaken = "taken"
 )
 
-// Limits of one handoff.
+// Limits for a handoff.
 const (
 	maxSkills = 32
 	maxFiles  = 256
@@ -35,7 +36,7 @@ const (
 
 // Task is the task that a handoff passes on.
 type Task struct {
-	Summary string   // what was done and the current state, in Markdown
+	Summary string   // work done and current state, in Markdown
 	Plan    string   // what to do next, in Markdown
 	Profile string   // name of the memory profile to load, or ""
 	Skills  []string // names of skills to load, in order
@@ -51,15 +52,15 @@ type Handoff struct {
 	Created time.Time
 	Taken   bool
 	Offered bool         // may be shown to a model that did not ask for it (see [oxbow.Entry.Volunteered])
-	Updated time.Time    // time of the last change; for a taken handoff, usually the time at which it was taken
-	Source  oxbow.Source // author of this version; for a taken handoff, usually the session that took it
+	Updated time.Time    // time of the last change (for a taken handoff, usually the time when it was taken)
+	Source  oxbow.Source // author of this version (for a taken handoff, usually the session that took it)
 	Trust   oxbow.Trust  // trust in the text
 }
 
-// content returns the content of the entry for a task: a head between lines of three dashes, the
-// summary, and the plan under the heading "## Plan". Each line of the head is a key and a JSON value,
-// which is also valid YAML. If the summary itself contains such headings, the key plan contains the
-// number of the heading that begins the plan, or 0 if the task has no plan.
+// content returns the entry content for a task. It has a head between lines of three dashes, the
+// summary, and the plan under the heading "## Plan". Each line of the head is a key and a JSON
+// value, which is also valid YAML. If the summary itself contains such headings, the key plan has
+// the number of the heading that begins the plan, or 0 for a task without a plan.
 //
 //	---
 //	profile: "vtt-developer"
@@ -125,9 +126,9 @@ func asJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parse parses the content of a handoff. If the head is invalid, for example after an edit by hand, it
-// becomes part of the summary, so that nothing is lost. The first plan heading ends the summary, unless
-// the head contains the number of another one.
+// parse parses the content of a handoff. If the head is invalid, for example after an edit by hand,
+// it becomes part of the summary, so that nothing is lost. The first plan heading ends the summary,
+// unless the head gives another heading's number.
 func parse(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.Cut(content)
@@ -152,8 +153,8 @@ func parse(content string) Task {
 	return t
 }
 
-// readHead parses the head, with one key and one JSON value in each line, and reports whether the whole
-// head is valid. It does not use YAML, because YAML cannot represent every string.
+// readHead parses the head, which has a key and a JSON value in each line, and reports whether the
+// whole head is valid. It does not use YAML, because YAML cannot represent every string.
 func (t *Task) readHead(head string, plan *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
@@ -224,7 +225,7 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// of returns the handoff in an entry. If the entry is withheld from the caller of ctx, the task is
+// of returns an entry's handoff. If the entry is withheld from the caller of ctx, the task is
 // empty.
 func of(ctx context.Context, e oxbow.Entry) Handoff {
 	if e.Withheld(ctx) {

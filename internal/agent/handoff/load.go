@@ -31,7 +31,7 @@ type Opening struct {
 	Files     []File             // result of [Look]
 	Selection *profile.Selection // nil if nothing was selected
 	Skills    []LoadedSkill      // in the order of the handoff
-	Wrong     string             // why the handoff's profile, or its selection, was not loaded; otherwise ""
+	Wrong     string             // why the handoff's profile, or its selection, was not loaded ("" if it was)
 }
 
 // LoadedSkill is a skill that a handoff names.
@@ -41,12 +41,12 @@ type LoadedSkill struct {
 	Wrong string       // why the skill cannot be loaded ("" if it was loaded)
 }
 
-// Load loads the profile and the skills of a handoff. It does not return an error, because the handoff
-// may have been taken already; the opening contains the reason why a part could not be loaded. A
-// session that is bound to a profile loads no other profile. Text that the profile redacts is redacted
-// in the name, the summary and the plan of the handoff and in the selection. The token budget of the
-// request, or of the profile if the request has none, includes the handoff and its skills, so the
-// selection gets the rest of it.
+// Load loads the profile and the skills of a handoff. It does not return an error, because the
+// handoff may have been taken already. Instead, the opening contains the reason why a part could
+// not be loaded. A session that is bound to a profile loads no other profile. Text that the profile
+// redacts is redacted in the name, the summary and the plan of the handoff and in the selection.
+// The token budget of the request (by default the profile's) includes the handoff and its skills.
+// The selection gets the remaining tokens.
 func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []File, req profile.Request) Opening {
 	o := Opening{Handoff: h, Files: files}
 	for _, name := range h.Skills {
@@ -105,8 +105,8 @@ func (l *Loader) SkillText(name string) (string, error) {
 	return s.Skill.Show(), nil
 }
 
-// profile returns the profile that selects the entries for a handoff with a profile of this name; nil
-// selects nothing. If the result is not the named profile, the error is the reason.
+// profile returns the profile that selects the entries for a handoff with a profile of this name. A
+// nil profile selects nothing. If the result is not the named profile, the error is the reason.
 func (l *Loader) profile(name string) (*profile.Resolved, error) {
 	switch {
 	case name == "":
@@ -127,7 +127,7 @@ func (l *Loader) profile(name string) (*profile.Resolved, error) {
 	return &r, nil
 }
 
-// OneLine returns the first line of an error, or the first of several mistakes in a profile file.
+// OneLine returns an error's first line, or the first of several mistakes in a profile file.
 func OneLine(err error) string {
 	var wrong profile.Diagnostics
 	if errors.As(err, &wrong) && len(wrong) > 0 {

@@ -1,4 +1,5 @@
-// This file implements the operations on handoffs. Each is one change of the memory.
+// This file implements the operations on handoffs. Each operation is a single change
+// of the memory.
 
 package handoff
 
@@ -124,14 +125,14 @@ func entries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry,
 	return es, nil
 }
 
-// openFilter returns a filter for the open handoffs of a project, or of all projects if project is "".
+// openFilter returns a filter for a project's open handoffs, or for all projects' if project is "".
 func openFilter(project string) oxbow.Filter {
 	f := projectFilter(project)
 	f.Terms = append(f.Terms, oxbow.Term{Key: labelState, Values: []string{StateTaken}, Not: true})
 	return f
 }
 
-// projectFilter returns a filter for all handoffs of a project, or of all projects if project is "".
+// projectFilter returns a filter for a project's handoffs, or for all projects' if project is "".
 func projectFilter(project string) oxbow.Filter {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 	if project != "" {
@@ -172,13 +173,14 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	return e, err
 }
 
-// Take marks a handoff as taken and returns it. If name is "", it takes the newest open handoff of the
-// project, or of all projects if project is ""; it skips handoffs that are [oxbow.Entry.Suspicious].
-// The mark is set only if the version that was read is still current, so only one of several sessions
-// gets the handoff, even in different processes.
+// Take marks a handoff as taken and returns it. If name is "", it takes the newest open handoff of
+// the project, or of all projects if project is "". It then skips handoffs that are
+// [oxbow.Entry.Suspicious]. The mark is set only if the version that was read is still current.
+// Therefore only a single session gets the handoff, even if several processes try.
 //
-// Take returns [ErrNone] if there is no such open handoff, and [ErrTaken], in an [oxbow.NameError], if
-// the named handoff is already taken. After [oxbow.ErrUnknownOutcome], List tells whether it was taken.
+// If no such handoff is open, Take returns [ErrNone]. If the named handoff is already taken, it
+// returns [ErrTaken] in an [oxbow.NameError]. After [oxbow.ErrUnknownOutcome], List tells whether
+// it was taken.
 func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, error) {
 	for n := 1; ; n++ {
 		e, err := next(ctx, s, name, project)
@@ -245,9 +247,9 @@ func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	return of(ctx, e), nil
 }
 
-// Text returns the text with which the handoff opens the next session: who handed it off and when, what
-// to load, which files exist, and the summary and the plan. The last two are in fences that their text
-// cannot close, because remembered text is data and not instructions.
+// Text returns the text with which the handoff opens the next session: who handed it off and when,
+// what to load, which files exist, and the summary and the plan. Summary and plan are in fences
+// that their text cannot close, because remembered text is data and not instructions.
 func (h Handoff) Text(files []File) string {
 	return h.text(files, "", func(int) string { return "" })
 }
@@ -301,7 +303,7 @@ func (h Handoff) text(files []File, profile string, skill func(i int) string) st
 	return b.String()
 }
 
-// longestRun returns the length of the longest run of backticks.
+// longestRun returns the length of the longest sequence of backticks.
 func longestRun(s string) int {
 	most, run := 0, 0
 	for _, r := range s {

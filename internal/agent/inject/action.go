@@ -4,9 +4,9 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// Line returns head and as many of the parts as fit in [actionTokens], joined on one line, and the
-// number of these parts. The first part is shortened if necessary. Without a part that fits, it returns
-// "" and 0.
+// Line returns head and as many parts as fit in [actionTokens], joined to a single line. held is
+// the number of these parts. The first part is shortened if necessary. Without a part that fits, it
+// returns "" and 0.
 func Line(head string, parts []string) (line string, held int) {
 	const fence = 12 // tokens
 	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= actionTokens }

@@ -20,15 +20,16 @@ import (
 // from the store, so it may be deleted at any time.
 const floorSuffix = ".gate"
 
-// Calibration is the floor of a memory, with the number of entries and the decoys that it was
-// calculated for.
+// Calibration is a memory's floor, with the number of entries and the decoys for which it was
+// calculated.
 type Calibration struct {
-	Decoys  string     `json:"decoys"` // hash of the list of decoys
+	Decoys  string     `json:"decoys"` // hash of the decoy list
 	Entries int        `json:"entries"`
 	Floor   gate.Floor `json:"floor"`
 }
 
-// floorGrows is the relative change of the number of entries above which the floor is calibrated again.
+// floorGrows is the relative change in the number of entries above which the floor is calibrated
+// again.
 const floorGrows = .2
 
 // Fits reports whether the floor was calibrated with this program's decoys, on a memory whose number of
@@ -38,8 +39,8 @@ func (c Calibration) Fits(entries int) bool {
 	return c.Decoys == decoysHash() && max(off, -off) <= floorGrows*float64(c.Entries)
 }
 
-// Near reports whether the floor may be used until the next calibration: the memory has less than twice
-// and more than half of the entries at the time of the calibration.
+// Near reports whether the floor may be used until the next calibration. This requires that the
+// number of entries has less than doubled and not halved since the last calibration.
 func (c Calibration) Near(entries int) bool {
 	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
 }
@@ -52,12 +53,12 @@ func decoysHash() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Calibrate returns the floor of a source, and the number of decoys that it searched for. A note does
-// not raise the floor if the other conditions of the gate keep it silent for the decoy. A turn of a
-// session can raise it in any case, because past sessions contain the words of everyday talk. (If turns
-// were treated like notes, 53 instead of 40 of 1,000 foreign questions of BEAM would get a payload.) If
-// ctx ends, Calibrate returns its error together with the floor for the decoys so far, which is usable
-// after some hundred decoys.
+// Calibrate returns a source's floor, and the number of decoys that it searched for. A note does
+// not raise the floor if other conditions of the gate prevent showing it for the decoy. A session's
+// turn can raise the floor in any case, because past sessions contain the words of everyday talk.
+// (If turns were treated like notes, 53 instead of 40 of 1,000 foreign questions of BEAM would get
+// a payload.) If ctx ends, Calibrate returns its error together with the floor for the decoys so
+// far, which is usable after some hundred decoys.
 func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
 	c.Decoys = decoysHash()
 	c.Entries, err = s.Entries(ctx)
@@ -65,7 +66,7 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 		return c, 0, err
 	}
 	gs := map[string][]float64{}
-	analyzer := analysis.NewAnalyzer() // one for all decoys, because they share most of their words
+	analyzer := analysis.NewAnalyzer() // share an analyzer for all decoys, because they have most words in common
 	for _, d := range gate.Decoys() {
 		units, uerr := s.strengths(ctx, analyzer, d.Text, s.Filter, mostUnits)
 		err = uerr
@@ -85,8 +86,8 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 	return c, asked, err
 }
 
-// Entries returns the number of entries that may be shown: all entries of the memory, minus those that
-// a negated term of the filter excludes, such as held entries.
+// Entries returns the number of entries that may be shown. These are all entries except those
+// excluded by a negated term of the filter, such as held entries.
 func (s *Source) Entries(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err
@@ -107,8 +108,8 @@ func (s *Source) Entries(ctx context.Context) (n int, err error) {
 	return max(n-excluded, 0), nil // another process may have written between the two calls
 }
 
-// ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it returns
-// the zero Calibration, which fits no memory.
+// ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it
+// returns the zero Calibration, which is not valid for any memory.
 func ReadFloor(store string) (c Calibration) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {

@@ -1,8 +1,8 @@
 // This file chooses the units that are shown for a prompt: it searches the memories, applies the gate,
 // and composes the block.
 
-// Package inject chooses the block of memory that a hook shows to a model: sentences of notes and of
-// past turns that [gate] finds strong enough for the prompt, or nothing.
+// Package inject chooses the block of memory that a hook shows to a model. A block has sentences
+// from notes and past turns that package [gate] finds strong enough for the prompt, or is empty.
 package inject
 
 import (
@@ -26,10 +26,10 @@ const (
 
 // Budgets in tokens, including the fence.
 const (
-	StartTokens   = 200 // for notes; documents and profiles have their own budgets
+	StartTokens   = 200 // for notes (documents and profiles have separate budgets)
 	promptTokens  = 160
 	actionTokens  = 120
-	SessionTokens = 6_000 // for all payloads of a session; afterwards only pointers are shown
+	SessionTokens = 6_000 // for all payloads in a session (afterwards only pointers are shown)
 )
 
 // restPrompts is the number of prompts after which an entry may be shown again.
@@ -48,16 +48,17 @@ type Source struct {
 	Filter oxbow.Filter // selects the entries that may be shown
 	Floor  gate.Floor
 
-	// Unused reports whether an entry was shown often and never used. Such an entry is only shown as a
-	// pointer. If Unused is nil, there are no such entries.
+	// Unused reports whether an entry was shown often and never used. Such an entry is only shown
+	// as a pointer. A nil Unused means that all entries were used.
 	Unused func(ctx context.Context, name string) bool
 }
 
-// State records what was shown to a session since its context was last compacted.
+// State records the texts shown to a session since its context was last
+// compacted.
 type State struct {
 	Prompt int             // number of the current prompt in the session, starting at 1
 	Tokens int             // total shown in the whole session, including before a compaction
-	Shown  map[string]int  // from the [Key] of an entry to the number of the prompt at which the entry was last shown
+	Shown  map[string]int  // number of the prompt at which an entry was last shown, by the entry's [Key]
 	Prints map[string]bool // fingerprints of sentences that were shown
 
 	HasStart  bool // the block for the start was shown, and the client still has it
@@ -67,7 +68,7 @@ type State struct {
 // Key returns the key of an entry in a [State].
 func Key(s session.Shown) string { return s.In + " " + s.Name }
 
-// rests reports whether an entry was shown at one of the last [restPrompts] prompts.
+// rests reports whether an entry was shown at any of the last [restPrompts] prompts.
 func (s *State) rests(e session.Shown) bool {
 	at, shown := s.Shown[Key(e)]
 	return shown && s.Prompt-at < restPrompts
@@ -109,7 +110,7 @@ const (
 )
 
 const (
-	mostUnits = 3 // units in one block
+	mostUnits = 3 // maximum number of units in a block
 	mostFound = 6 // units that are considered in each memory
 )
 
@@ -121,7 +122,7 @@ type unit struct {
 	terms []gate.Term
 }
 
-// margin returns the ratio of the unit's strength to the floor of its memory.
+// margin returns the unit's strength divided by its memory's floor.
 func (u *unit) margin() float64 { return u.G / max(float64(u.Floor), 1e-9) }
 
 // ForPrompt searches the sources and returns the block that is shown for the prompt. The block has an
@@ -145,7 +146,7 @@ func ForPrompt(ctx context.Context, p Prompt, sources ...Source) (Block, error) 
 	return b, err
 }
 
-// find returns the units of a source for the words of the prompt, each with its answer. At most
+// find returns a source's units for the prompt's words, each with its answer. At most
 // [mostUnits] units that are free to be shown keep an answer other than silence.
 func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, error) {
 	f := s.Filter

@@ -24,13 +24,14 @@ const (
 type candidate struct {
 	text      string
 	at        int
-	score     float64 // sum of the idf of the prompt's terms in the sentence
+	score     float64 // sum of idf for the prompt's terms in the sentence
 	concluded bool
 }
 
-// quote returns the sentences of the unit that are shown, in the order of the text: the maxSentences sentences
-// with the best scores, and the best sentence that states a conclusion. Sentences whose fingerprint is
-// in asked are not chosen. Chosen sentences whose fingerprint is in shown are left out of the result.
+// quote returns the unit's sentences to show, in text order. These are the maxSentences sentences
+// with the best scores, and the best sentence that states a conclusion. Sentences whose fingerprint
+// is in asked are not chosen. Chosen sentences whose fingerprint is in shown are left out of the
+// result.
 func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 	content := u.said()
 	all := u.candidates(content)

@@ -1,4 +1,4 @@
-// This file distinguishes what was said in a turn from what a tool only printed.
+// This file separates the words said in a turn from text that a tool printed.
 
 package inject
 
@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// fromUser is the prefix of the person's words in the text of a turn.
+// fromUser is the prefix of a person's words in a turn's text.
 const fromUser = "user: "
 
-// said returns the text of the unit. For a turn, the text is what the person and the agent said,
-// without the output of tools.
+// said returns the unit's text. For a turn, this is what the person and the agent said, without
+// tool output.
 func (u *unit) said() string {
 	if u.In != InSessions {
 		return u.entry.Content
@@ -40,8 +40,8 @@ func (u *unit) isShaped() bool {
 	return instruction.Shaped(t.Said())
 }
 
-// dropPrinted removes from the strength the terms that are only in a tool's output, because such output
-// was neither known nor decided in the turn.
+// dropPrinted removes terms from the strength that occur only in a tool's output, because tool
+// output was neither known nor decided in the turn.
 func (u *unit) dropPrinted() {
 	var terms []string
 	for _, t := range u.terms {

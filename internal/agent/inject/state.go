@@ -19,15 +19,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// StateFile is the file with the [State] of a session. Each hook is a separate process, and a hook that
-// is registered for both the user and the project runs twice at the same time, so a lock on the file
-// orders the changes.
+// StateFile is the file with a session's [State]. Each hook is a separate process, and a hook that
+// is registered for both the user and the project runs twice at the same time, so a lock on the
+// file orders the changes.
 //
-// Each line of the file is a [stateLine] in JSON. It includes the sums of all lines up to this line, so
-// the last part of the file is enough to restore the state. A line that was not written completely is
-// skipped.
+// Each line of the file is a [stateLine] in JSON. A line includes the sums of all lines up to and
+// including itself, so the last part of the file is enough to restore the state. A line that was
+// not written completely is skipped.
 type StateFile struct {
-	Dir             string // directory with one file for each session
+	Dir             string // directory with a file for each session
 	Client, Session string
 	Now             time.Time
 }
@@ -54,7 +54,7 @@ type stateLine struct {
 
 // Bounds of the files.
 const (
-	maxState   = 128 << 10 // bytes of a file; a longer file is cut to its last half
+	maxState   = 128 << 10 // maximum bytes of a file (a longer file is cut to its last half)
 	stateKept  = 30 * 24 * time.Hour
 	stateWait  = 200 * time.Millisecond // longest wait for another process
 	sameAnswer = 5 * time.Second        // longest time between two reports of the same answer
@@ -65,9 +65,10 @@ func (f StateFile) name() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Begin records that a hook is about to answer at a place, and returns what was shown to the session
-// before. The result first is false if another process has recorded the same answer within the last
-// five seconds. A repeated start counts as a new answer if anything else was reported in between.
+// Begin records that a hook is about to answer at a place, and returns the texts shown to the
+// session before. The result first is false if another process has recorded the same answer within
+// the last five seconds. A repeated start counts as a new answer if anything else was reported in
+// between.
 func (f StateFile) Begin(ctx context.Context, place, key string) (s State, first bool, err error) {
 	return f.begin(ctx, place, key, sameAnswer)
 }
@@ -119,8 +120,8 @@ func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	return fresh, err
 }
 
-// Compacted records that the session lost everything that was shown to it. Claude Code reports a
-// compaction after the start that follows the compaction; such a report does not change the state.
+// Compacted records that the session lost everything shown to it. Claude Code reports a compaction
+// again after the start that follows it. That second report does not change the state.
 func (f StateFile) Compacted(ctx context.Context) error {
 	return f.change(ctx, func(_ State, lines []stateLine) *stateLine {
 		for _, l := range slices.Backward(lines) {
@@ -159,7 +160,8 @@ func startsLast(lines []stateLine) bool {
 	return false
 }
 
-// State returns what was shown to the session. If the file cannot be read, the state is empty.
+// State returns the texts shown to the session. If the file cannot be read, the state is
+// empty.
 func (f StateFile) State() State {
 	_, s, _, _ := f.read()
 	return s
@@ -271,8 +273,8 @@ func (f StateFile) write(b []byte, l *stateLine) error {
 	return errors.Join(err, file.Close())
 }
 
-// removeOld removes the files in dir that were last written before oldest. Errors are ignored; the next
-// session tries again.
+// removeOld removes the files in dir that were last written before oldest. Errors are ignored,
+// because the next session tries again.
 func removeOld(dir string, oldest time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {

@@ -1,4 +1,4 @@
-// This file computes how strongly the units of a memory answer the words of a prompt.
+// This file computes how well a memory's units answer a prompt's words.
 
 package inject
 
@@ -24,16 +24,17 @@ const (
 	saturated = 2.2      // k1 + 1: the highest score of a term, divided by weight and idf
 )
 
-// stackFrame matches the lines of a stack trace that name a place in a program, in the form of Java and JavaScript,
-// Python or Go, and the line with which a trace begins. It does not match the message of the error.
+// stackFrame matches lines of a stack trace in the form of Java and JavaScript, Python or Go. These
+// are lines with a place in a program, and the line with which a trace begins. It does not match
+// the message of the error.
 var stackFrame = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Exception in thread "[^"\n]*"|Traceback \(most recent call last\):|` +
 		`\bat [\w$.<>/]+ ?\([^()\s]+:\d+\)|File "[^"\n]+", line \d+(, in \S+)?|goroutine \d+ \[[^\]\n]*\]:`)
 })
 
-// prose returns the text of a prompt that the person wrote, without the blocks of hooks and without
-// pasted code, quotations and logs. For a text of more than [mostProse] bytes, it returns the beginning
-// and the end, because the request is usually in one of the two.
+// prose returns the part of a prompt that the person wrote, without hooks' blocks and without
+// pasted code, quotations and logs. For a text of more than [mostProse] bytes, it returns the
+// beginning and the end, because these usually contain the request.
 func prose(prompt string) string {
 	var sentences []string
 	size := 0
@@ -115,10 +116,10 @@ func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.
 	return terms
 }
 
-// identifiersIn returns the identifiers in a text by their terms. An identifier is a name with several
-// terms, such as parse.go, legacy_sku or TypeScript. A term that is also a separate word of the text
-// has the value "". Words that are joined by a hyphen are separate words. Text in a script without
-// spaces has no identifiers.
+// identifiersIn returns the identifiers in a text by their terms. An identifier is a name with
+// several terms, such as parse.go, legacy_sku or TypeScript. A term that is also a separate word of
+// the text has the value "". Words that are joined by a hyphen are separate words. Text in a script
+// without spaces does not have identifiers.
 func identifiersIn(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {

@@ -23,11 +23,11 @@ const maxShortened = 20
 // positive. Unlike [Context.Fit], Pack never exceeds the budget, even if the token estimate is too
 // low:
 //
-//  1. Pinned parts are included in their order. If one does not fit, it is shortened, or
+//  1. Pinned parts are included in their order. If a pinned part does not fit, it is shortened, or
 //     left out if that is impossible.
-//  2. Other parts are included in their order if they fit completely. Parts after one that
-//     does not fit may still fit.
-//  3. The remaining room is given to the first part that did not fit and can be shortened.
+//  2. Other parts are included in order if they fit completely. Parts after a part that did not
+//     fit may still fit.
+//  3. The remaining room goes to the first part that did not fit and can be shortened.
 //
 // The included parts stay in their order.
 func (c *Context) Pack(budget int) {
@@ -103,12 +103,12 @@ func (k *packer) takeShortened(i int) {
 }
 
 // Fence puts s into a Markdown code block. The fence has at least three backticks and one more than
-// the longest run of backticks in s, so that s cannot end the block.
+// the longest sequence of backticks in s, so that s cannot end the block.
 func Fence(info, s string) string { return text.Fence(info, s) }
 
-// Paragraphs returns the longest beginning of s that ends at the end of a paragraph and for which
-// fits returns true, or "" if there is none. If fits accepts a text, it must accept each beginning
-// of the text.
+// Paragraphs returns the longest beginning of s that ends at a paragraph's end and for which fits
+// returns true. It returns "" if no such beginning exists. If fits accepts a text, it must accept
+// each beginning of the text.
 func Paragraphs(s string, fits func(string) bool) string {
 	var ends []int // ends of paragraphs, without the blank lines
 	for i := 0; i < len(s); {

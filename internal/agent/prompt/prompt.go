@@ -1,8 +1,8 @@
 // This file declares the context and its parts.
 
-// Package prompt represents the context that a memory puts before a model: parts in order, each
-// with its source, and a list of what was left out. Dialects and profiles choose the parts; this
-// package counts, cuts and prints them.
+// Package prompt represents the context that a memory puts before a model. A context has parts
+// in order, each with its source, and a list of parts that were left out. Dialects and profiles
+// choose the parts, and this package counts, cuts and prints them.
 package prompt
 
 import (
@@ -22,7 +22,7 @@ const (
 	User   Role = "user"   // the part goes before the newest message and is not stored in the conversation
 )
 
-// Part is one piece of a context.
+// Part is a piece of a context.
 type Part struct {
 	Name   string `json:"name"`             // kind of part, such as "identity" or "recall"
 	Source string `json:"source,omitempty"` // file or entry from which the part comes
@@ -33,8 +33,8 @@ type Part struct {
 
 	// Pinned parts are never left out. They are parts that the layout promises to include always.
 	Pinned bool `json:"pinned,omitempty"`
-	// Short, if not nil, returns a shorter version of the part, or "". The version has at most
-	// about the given number of tokens and ends at the end of a paragraph.
+	// Short, if not nil, returns a shorter version of the part, or "". The version has about
+	// the given number of tokens or fewer, and ends at a paragraph's end.
 	Short func(tokens int) string `json:"-"`
 
 	isFramed      bool   // the part was made by Framed
@@ -45,7 +45,7 @@ type Part struct {
 type Cut struct {
 	Name   string `json:"name"`
 	Source string `json:"source,omitempty"`
-	Tokens int    `json:"tokens"` // number of tokens left out; for a shortened part, the difference
+	Tokens int    `json:"tokens"` // number of tokens left out (for a shortened part, the difference)
 	Why    string `json:"why"`
 }
 
@@ -53,7 +53,7 @@ type Cut struct {
 type Context struct {
 	Parts  []Part `json:"parts"`
 	Cut    []Cut  `json:"cut,omitempty"`
-	Budget int    `json:"budget,omitempty"` // in tokens (0 for no limit)
+	Budget int    `json:"budget,omitempty"` // in tokens (0 means unlimited)
 	Tokens int    `json:"tokens"`           // estimate for all parts
 }
 
@@ -67,10 +67,10 @@ func (c *Context) Add(parts ...Part) {
 	}
 }
 
-// Text returns the parts, one after the other. Blank lines are included in the parts.
+// Text returns the concatenated parts. Blank lines are included in the parts.
 func (c Context) Text() string { return c.of("") }
 
-// Of returns the parts with that role, one after the other.
+// Of returns the concatenated parts with that role.
 func (c Context) Of(r Role) string { return c.of(r) }
 
 func (c Context) of(r Role) string {
@@ -83,8 +83,8 @@ func (c Context) of(r Role) string {
 	return b.String()
 }
 
-// Manifest returns a line for each part with its tokens, its source and the reason for it, followed
-// by a line for each part that was cut. Sources are quoted.
+// Manifest returns a line for each part with its tokens, its source and the reason for including
+// it, then a line for each part that was cut. Sources are quoted.
 func (c Context) Manifest() string {
 	var b strings.Builder
 	for _, p := range c.Parts {
@@ -106,11 +106,11 @@ func details(source, why string) string {
 	return source + why
 }
 
-// Fit counts the tokens of the parts and keeps the context within the budget; 0 means no limit.
-// Pinned parts are always included and are counted first. The other parts are included in their
-// order if they fit. A part that does not fit is shortened if possible, and otherwise left out;
-// later parts may still fit. Fit is deterministic. If the pinned parts alone exceed the budget,
-// Tokens is larger than Budget afterwards.
+// Fit counts the parts' tokens and keeps the context within the budget. 0 means unlimited.
+// Pinned parts are always included and are counted first. Other parts are included in order if
+// they fit. A part that does not fit is shortened if possible, and otherwise left out. Later
+// parts may still fit. Fit is deterministic. If the pinned parts exceed the budget, Tokens is
+// larger than Budget afterwards.
 func (c *Context) Fit(budget int) {
 	c.Budget, c.Tokens = budget, 0
 	for i := range c.Parts {
@@ -153,6 +153,6 @@ func shorten(p Part, tokens int) string {
 	return ""
 }
 
-// Tokens estimates the number of tokens in s. It tends to overestimate; the table at the estimator
+// Tokens estimates the number of tokens in s. It tends to overestimate. The table at the estimator
 // shows the error.
 func Tokens(s string) int { return text.EstimateTokens(s) }

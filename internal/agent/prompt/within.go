@@ -21,8 +21,8 @@ const (
 	maxNamed = 3
 )
 
-// Framed returns a copy of the part whose text can be cut. before and after are never cut, for
-// example the tags of a block. Only body is cut.
+// Framed returns a copy of the part with a text that can be cut. before and after are never
+// cut and can be, for example, the tags of a block. Only body is cut.
 func (p Part) Framed(before, body, after string) Part {
 	p.Text = before + body + after
 	p.before = before
@@ -53,9 +53,8 @@ func (p Part) cutFramed(limit int) string {
 	return p.before + body + cutMark + p.after
 }
 
-// cutAtParagraph returns the beginning of s in at most limit bytes. It ends at the end of a
-// paragraph if there is one in the second half, and otherwise at the end of a line, a word or a
-// character.
+// cutAtParagraph returns the beginning of s in at most limit bytes. It ends at a paragraph's
+// end if one is in the second half, and otherwise at the end of a line, a word or a character.
 func cutAtParagraph(s string, limit int) string {
 	if limit <= 0 {
 		return ""
@@ -75,10 +74,10 @@ func cutAtParagraph(s string, limit int) string {
 }
 
 // TextWithin returns the text in at most limit bytes. If the text is too long, the pinned parts are
-// added first. Small pinned parts are complete; large ones are cut at the end of a paragraph and
+// added first. Small pinned parts are complete. Large pinned parts are cut at a paragraph's end and
 // share the room. The remaining room is used for the other parts, in their order. The last line
-// names the parts that were cut and ends with advice, a sentence that says where the complete text
-// is.
+// names the parts that were cut and ends with advice, a sentence that states where the complete
+// text is.
 func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
@@ -107,7 +106,7 @@ type limitedText struct {
 	room  int      // in bytes
 }
 
-// addPinned adds the pinned parts, the small ones first. Each part has an equal share of the
+// addPinned adds the pinned parts, small parts first. Each part has an equal share of the
 // remaining room, so that room that small parts do not need is available to larger parts.
 func (w *limitedText) addPinned() {
 	var pinned []int

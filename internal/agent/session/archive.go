@@ -1,10 +1,10 @@
 // This file stores turns as entries of a memory.
 //
 // A turn is an entry named CLIENT/SESSION/0001, numbered in order of time. The entry CLIENT/SESSION
-// contains the summary of the session. Every change of a session updates the summary, so that one
-// of two concurrent writers fails with a conflict and retries. The entries CLIENT/SESSION/ids/0001
-// list hashes of the names and identifiers in each turn, and an entry cursor/… contains the
-// position up to which a transcript was read.
+// contains the summary of the session. Every change to a session updates the summary. If two
+// writers add to it concurrently, one fails with a conflict and retries. The entries
+// CLIENT/SESSION/ids/0001 list hashes of the names and identifiers in each turn, and an entry
+// cursor/… contains the position up to which a transcript was read.
 
 package session
 
@@ -37,7 +37,7 @@ type Archive struct {
 	Project func(dir string) (name, root string)
 
 	// Commits returns the commit that was checked out in dir at the time from, and the commits made
-	// there up to the time to. It returns nil if they are not known. Commits may be nil.
+	// there up to the time to. It returns nil if the commits are unknown. Commits may be nil.
 	Commits func(dir string, from, to time.Time) []string
 
 	// Redact removes secrets from a text. If it is set, the archive also removes the fenced blocks
@@ -122,8 +122,9 @@ type addition struct {
 	done   Report
 }
 
-// add is like Add, and finally commits the operation that finalOp returns. If finalOp is nil or returns a
-// nil operation, there is no final commit. After a conflict, add calls finalOp again.
+// add is like Add, and finally commits the operation that finalOp returns. If finalOp is nil or
+// returns a nil operation, add ends without a final commit. After a conflict, add calls finalOp
+// again.
 func (a *Archive) add(ctx context.Context, events []Event, finalOp func() (oxbow.Op, error)) (Report, error) {
 	add := addition{Archive: a, events: map[talk][]Event{}, done: Report{Events: len(events)}}
 	events = slices.Clone(events)
@@ -181,8 +182,8 @@ func (a *addition) session(ctx context.Context, t talk) error {
 	return a.flush(ctx)
 }
 
-// flush commits the batch. If another process changed one of its sessions meanwhile, flush adds to
-// each session separately.
+// flush commits the batch. If another process changed a session meanwhile, flush adds to each
+// session separately.
 func (a *addition) flush(ctx context.Context) error {
 	err := a.commit(ctx, a.ops)
 	if again(err) {
@@ -227,9 +228,9 @@ func again(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// isOver reports whether the events are those of a session that ended before anything was said
-// or done in it. Claude Code reports the end of such a session for each of its commands, such as
-// "claude plugin list".
+// isOver reports whether the events belong to a session that ended before anything was said or
+// done. Claude Code reports such a session's end for each of its commands, such as "claude
+// plugin list".
 func isOver(events []Event) bool {
 	ended := false
 	for _, e := range events {
@@ -258,8 +259,8 @@ func sizeOf(op oxbow.Op) int {
 	return 0
 }
 
-// incoming returns the event in the form in which it is archived. The text of an injection keeps
-// its fence, because it records what the model saw.
+// incoming returns the event in its archived form. An injection's text keeps its fence, because
+// it records what the model saw.
 func (a *Archive) incoming(e Event) Event {
 	if a.Redact == nil {
 		return e.clean()
@@ -280,8 +281,8 @@ func (a *Archive) incoming(e Event) Event {
 	return e.clean()
 }
 
-// Redacted applies fn to the texts of a turn, including the texts that are only in its compressed
-// part, and returns the new content. It reports whether the content is that of a turn.
+// Redacted applies fn to a turn's texts, including texts that only its compressed part contains,
+// and returns the new content. The bool reports whether the content belongs to a turn.
 func Redacted(content string, fn func(string) string) (string, bool) {
 	t, err := Parse(content)
 	if err != nil {
@@ -300,8 +301,8 @@ func Redacted(content string, fn func(string) string) (string, bool) {
 // an entry cannot change, so an entry with a larger difference is removed and added again.
 const moved = 5 * time.Minute
 
-// plan returns the operations that add the events to a stored session. It reads only the last turns
-// if they suffice, otherwise the whole session.
+// plan returns the operations that add the events to a stored session. If the last turns are
+// enough, it reads only these, otherwise the whole session.
 func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op, Report, error) {
 	k, enough, err := a.loadEnd(ctx, t, events)
 	if err != nil {
@@ -388,7 +389,7 @@ func removals(es []oxbow.Entry) (ops []oxbow.Op) {
 	return ops
 }
 
-// identity distinguishes a turn from the other turns of its session.
+// identity distinguishes a turn from its session's other turns.
 func (t *Turn) identity() string { return cmp.Or(t.ID, t.Start.Format(time.RFC3339Nano)) }
 
 // headOps returns the operations that update the pages and the summary entry of a session.

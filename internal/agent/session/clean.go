@@ -19,12 +19,12 @@ import (
 // Limits of stored events.
 const (
 	maxText    = 256 << 10 // bytes of a text
-	maxTurn    = 1 << 20   // bytes of all texts of a turn
+	maxTurn    = 1 << 20   // maximum bytes of all texts in a turn
 	maxEvents  = 2000      // reports of a turn
 	maxWord    = 200       // bytes of identifiers and other words
 	maxPath    = 1 << 10   // bytes of a path or URL
 	maxPaths   = 200       // paths of a call
-	outputLine = 400       // bytes of a line of output
+	outputLine = 400       // maximum bytes of an output line
 	maxShown   = 40        // entries of an injection
 	maxRare    = 100       // terms of an injection
 	maxTaints  = 8         // calls of a turn that returned text by others
@@ -171,8 +171,8 @@ func tail(output string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// merge combines two reports of the same event. The order of merges does not matter, and merging a
-// report again changes nothing.
+// merge combines two reports about the same event. The order of merges does not matter, and
+// merging the same report again changes nothing.
 func (e Event) merge(o Event) Event {
 	if e.Time.IsZero() || (!o.Time.IsZero() && o.Time.Before(e.Time)) {
 		e.Time = o.Time
@@ -207,7 +207,8 @@ func (r *Repeats) merge(o *Repeats) *Repeats {
 	return (&Repeats{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).clean()
 }
 
-// clean returns the stored form: each call once, sorted. It returns nil if there are no calls.
+// clean returns the stored form, which has each call once, sorted. Without calls, it returns
+// nil.
 func (r *Repeats) clean() *Repeats {
 	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
 		return nil
@@ -261,7 +262,7 @@ func (c *Call) merge(o *Call) *Call {
 	return &d
 }
 
-// merge returns the fuller of two reports of the same injection.
+// merge returns the fuller of two reports about the same injection.
 func (in *Injection) merge(o *Injection) *Injection {
 	if in == nil || (o != nil && fuller(in.whole(), o.whole()) != in.whole()) {
 		return o

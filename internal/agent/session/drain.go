@@ -21,7 +21,7 @@ import (
 
 // A Reader reads a client's transcript after a cursor. The cursor is "" at the start of the
 // transcript. A call reads only complete lines and at most some megabytes. It returns the cursor
-// for the next call, which equals the given cursor if there is nothing more to read.
+// for the next call. If everything has been read, this equals the given cursor.
 type Reader func(ctx context.Context, client, path, cursor string) (events []Event, next string, err error)
 
 const (
@@ -31,13 +31,13 @@ const (
 
 // Drain adds the spooled events to the archive, and then the unread part of the transcripts that
 // the events name. Afterwards it removes the spool files that it has read. If the process is killed
-// in between, nothing is lost and the next Drain adds nothing twice. If read is nil, transcripts
-// are not read.
+// in between, nothing is lost and the next Drain does not add anything twice. If read is nil,
+// transcripts are not read.
 //
-// If ctx ends, Drain returns its error. Events that are archived by then remain archived, and the
-// others remain in the spool. If a spool file fails, Drain continues with the other files and
-// returns the first error. A transcript that cannot be read only counts as bad in the report. While
-// another process drains, Drain waits.
+// If ctx ends, Drain returns its error. Events archived by then remain archived, and other events
+// remain in the spool. If a spool file fails, Drain continues with the next file and returns the
+// first error. A transcript that cannot be read only counts as bad in the report. While another
+// process drains, Drain waits.
 func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, err error) {
 	dir, err := vfs.Dir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, er
 		}
 		one, err := a.drainFile(ctx, dir, name, read)
 		r.add(one)
-		failed = cmp.Or(failed, err) // continue with the other files
+		failed = cmp.Or(failed, err) // continue with the next file
 	}
 	return r, failed
 }
@@ -88,8 +88,8 @@ func waitLock(ctx context.Context, lock vfs.Lock) error {
 	}
 }
 
-// spoolFiles returns the names of the sessions' spool files in lexical order, without takenSuffix
-// and without duplicates.
+// spoolFiles returns the names of sessions' spool files, sorted, without takenSuffix and without
+// duplicates.
 func spoolFiles(dir vfs.FS) ([]string, error) {
 	files, err := dir.ReadDir(".")
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *Archive) drainFile(ctx context.Context, dir *vfs.OS, name string, read 
 }
 
 // drainTaken adds the events of a renamed file, to which no process appends any more, and then
-// removes the file. It does nothing if the file does not exist.
+// removes the file. If the file does not exist, it does nothing.
 func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, read Reader) (r Report, err error) {
 	b, err := vfs.ReadFile(dir, taken, -1)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +142,8 @@ func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, rea
 	return r, dir.Remove(taken)
 }
 
-// drainBytes adds the events of a spool file, then the unread part of their transcripts.
+// drainBytes adds a spool file's events, then the unread part of the transcripts that
+// they name.
 func (a *Archive) drainBytes(ctx context.Context, b []byte, read Reader) (Report, error) {
 	events, bad := readEvents(b)
 	r, err := a.Add(ctx, events)
@@ -162,13 +163,13 @@ func (a *Archive) drainBytes(ctx context.Context, b []byte, read Reader) (Report
 		}
 		r.add(one)
 		if err != nil {
-			r.Bad++ // hook events are archived; a broken transcript must not block the spool
+			r.Bad++ // the hook events are archived, and a broken transcript must not block the spool
 		}
 	}
 	return r, nil
 }
 
-// cursor is the content of an entry that stores up to where a transcript was read.
+// cursor is the content of an entry that stores how far a transcript was read.
 type cursor struct {
 	Client string `json:"client"`
 	Path   string `json:"path"`

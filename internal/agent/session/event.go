@@ -1,12 +1,11 @@
 // This file defines events, the form in which both hooks and transcripts report a session.
 
-// Package session archives the turns of agents' sessions in a memory of its own, separate from the
-// notes.
+// Package session archives the turns of agents' sessions in a separate memory, apart from the
+// notes. A turn is a person's prompt with everything that the agent did until the next prompt.
 //
-// A client reports a session as events: its hooks report them while the session runs, and its
+// A client reports a session as events. Its hooks report events while the session runs, and its
 // transcript can be read at any time. The same event may be reported by both and several times. A
-// turn is the union of its events by their keys, so the order and the number of reports do not
-// matter.
+// turn is the union of its events by key, so the order and number of reports do not matter.
 package session
 
 import "time"
@@ -16,14 +15,14 @@ type Kind string
 
 // The kinds of events.
 const (
-	Start   Kind = "start"   // the session began; Text is the reason: startup, resume, clear, compact or fork
+	Start   Kind = "start"   // the session began (Text is the reason: startup, resume, clear, compact or fork)
 	Prompt  Kind = "prompt"  // text by the person
-	Text    Kind = "text"    // visible text by the agent; its thinking is not reported
+	Text    Kind = "text"    // visible text by the agent (its thinking is not reported)
 	Called  Kind = "call"    // a tool call returned
 	Plan    Kind = "plan"    // the agent's to-do list in Markdown, with "- [ ] …" or "- [x] …" on each line
-	Compact Kind = "compact" // the client compacted the conversation; Text is the summary if it is known
+	Compact Kind = "compact" // the client compacted the conversation (Text is the summary, if known)
 	Stop    Kind = "stop"    // the agent ended its turn
-	End     Kind = "end"     // the session ended; Text is the reason if it is known
+	End     Kind = "end"     // the session ended (Text is the reason, if known)
 )
 
 // Event is something that a client reports about a session. Its key consists of the client, the
@@ -46,7 +45,7 @@ type Event struct {
 	Model      string    `json:"model,omitempty"`      // "" if not known
 	Transcript string    `json:"transcript,omitempty"` // path of the file in which the client stores the session
 
-	// Text contains neither secrets nor the fenced blocks that hooks insert into prompts ([Strip]).
+	// Text does not contain secrets or the fenced blocks that hooks insert into prompts ([Strip]).
 	Text string `json:"text,omitempty"`
 	Call *Call  `json:"call,omitempty"` // only for kind [Called]
 
@@ -63,7 +62,7 @@ type Call struct {
 	Tool    string   `json:"tool"`              // the client's name for the tool
 	Command string   `json:"command,omitempty"` // shell command without secrets, at most [MaxCommand] bytes
 	Wrote   []string `json:"wrote,omitempty"`   // paths of changed files, as the client reports them
-	Was     string   `json:"was,omitempty"`     // hash of the text that the edit of one file replaced ("" if not known)
+	Was     string   `json:"was,omitempty"`     // hash of the text that the edit of a file replaced ("" if unknown)
 	Became  string   `json:"became,omitempty"`  // hash of the replacement text
 	Before  string   `json:"before,omitempty"`  // hash of the whole file before the call ("" if not known)
 	After   string   `json:"after,omitempty"`   // hash of the whole file after the call
@@ -82,7 +81,7 @@ type Call struct {
 type Reading struct {
 	Level string `json:"level"` // ReadOwn, ReadUnvouched or ReadForeign
 
-	// What is the tool and its argument. It is "" if the level is ReadOwn.
+	// What is the tool with its argument. It is "" if the level is ReadOwn.
 	What string `json:"what,omitempty"`
 
 	// Trace identifies the fingerprints of the text, which are used to find texts that repeat it.
@@ -108,5 +107,5 @@ type Repeats struct {
 const (
 	MaxCommand     = 200 // bytes
 	MaxOutputLines = 10
-	ReplacedLen    = 12 // length of the hash of a replaced text, in bytes
+	ReplacedLen    = 12 // length of a replaced text's hash, in bytes
 )

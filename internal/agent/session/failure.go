@@ -1,4 +1,4 @@
-// This file extracts the error line of a failed command's output, and the signature of the error.
+// This file extracts the error line from a failed command's output, and the error's signature.
 
 package session
 
@@ -116,7 +116,7 @@ var variable = sync.OnceValue(func() []variablePart {
 
 // variablePart is a row of variable.
 type variablePart struct {
-	signs string // the pattern matches only texts that contain one of these characters
+	signs string // the pattern can match only texts that contain one of these characters
 	found *regexp.Regexp
 	in    string
 }

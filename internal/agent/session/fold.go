@@ -5,19 +5,20 @@
 // the following rules join reports. Each report is joined at most once.
 //
 //   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at
-//     most promptNear away, unless both have a Turn or both have an ID. So the prompt of a hook
-//     is joined with that of the transcript, and "continue" entered twice makes two turns.
-//   - A call without ID is joined with a call with ID of the same turn, agent, tool and input
-//     that began before the report and does not contradict its outcome. See joinInOrder.
+//     most promptNear away, unless both have a Turn or both have an ID. Therefore a hook's
+//     prompt is joined with the transcript's, and "continue" entered twice makes two turns.
+//   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool
+//     and input, and the call with ID must have begun before the report and must not contradict
+//     its outcome. See joinInOrder.
 //   - Two prompts or two calls without identifiers that are otherwise equal and at most
 //     doubleNear apart are joined, because a hook may be installed twice.
-//   - A text without ID is dropped if it consists of texts with ID of the same turn, because
-//     hooks report the last message or all messages at the end of a turn. Events of other
-//     kinds without ID are joined if their texts are equal.
+//   - A text without ID is dropped if it consists of texts with ID from the same turn, because
+//     hooks report the last message or all messages at a turn's end. Events of other kinds
+//     without ID are joined if their texts are equal.
 //
 // An event without Turn belongs to the turn that contains an event of the same kind and ID.
-// Otherwise it belongs to the last turn that began before it, or to the first turn if there is
-// none. The start of a session and the text that the model was shown at the start belong to the
+// Otherwise it belongs to the last turn that began before it, or to the first turn if all began
+// later. The start of a session and the text that the model was shown at the start belong to the
 // next turn, because a resumed session begins with them.
 
 package session
@@ -109,7 +110,7 @@ func (g *group) absorb(o *group) {
 // groups contains the turns of a session while it is folded.
 type groups struct {
 	all       []*group
-	named     map[string]*group // by Turn, or by "\x00" + ID if there is no Turn
+	named     map[string]*group // by Turn, or by "\x00" + ID for events without Turn
 	anonymous []*group
 	rest      []Event // events without a known turn
 }
@@ -249,8 +250,8 @@ func place(groups []*group, rest []Event) (all []*group, early bool) {
 	return groups, early
 }
 
-// lastGroup returns the index of the last group that begins at or before t, or -1 if there is none.
-// The groups must be sorted.
+// lastGroup returns the index of the last group that begins at or before t, or -1 if all begin
+// later. The groups must be sorted.
 func lastGroup(groups []*group, t time.Time) int {
 	i, found := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
 	for ; found && i+1 < len(groups) && groups[i+1].start.Equal(t); i++ {
@@ -261,8 +262,8 @@ func lastGroup(groups []*group, t time.Time) int {
 	return i
 }
 
-// nextGroup returns the first group that begins at or after t, or nil if there is none. The groups
-// must be sorted.
+// nextGroup returns the first group that begins at or after t, or nil if all begin earlier. The
+// groups must be sorted.
 func nextGroup(groups []*group, t time.Time) *group {
 	i, _ := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
 	if i == len(groups) {

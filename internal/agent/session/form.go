@@ -9,10 +9,10 @@
 //	<!--1 '*=~…-->
 //
 // The lines before the last line contain each text of the turn once. The last line contains
-// everything else: the reports of the events as compressed JSON, encoded with 32 characters that
-// are not part of words, so that only the texts determine the search rank. The last line also
-// contains the texts of injections and of session starts and ends, because neither the person nor
-// the agent wrote them.
+// everything else. These are the reports of events as compressed JSON, encoded with 32 characters
+// that do not occur in words, so that only the texts determine the search rank. It also contains
+// the texts of injections and of session starts and ends, because neither the person nor the
+// agent wrote them.
 
 package session
 
@@ -47,7 +47,7 @@ type meta struct {
 	N       int       `json:"n"`
 	ID      string    `json:"id,omitempty"`
 	Start   time.Time `json:"b,omitzero"`
-	Texts   [][2]int  `json:"t,omitempty"` // length of the prefix and of each text, in bytes
+	Texts   [][2]int  `json:"t,omitempty"` // length of the prefix and each text, in bytes
 	Events  []report  `json:"e"`
 }
 
@@ -174,7 +174,7 @@ func Parse(content string) (Turn, error) {
 	return t, nil
 }
 
-// Packed returns texts that are only in the last line of a turn's content: those of injections, and
+// Packed returns texts that only the last line of a turn's content has, that is, injections, and
 // the URLs and queries of calls. It returns nil if the content is not a turn's.
 func Packed(content string) (texts []string) {
 	t, _ := Parse(content)

@@ -16,7 +16,7 @@ type Injection struct {
 	Shown  []Shown `json:"shown,omitempty"`
 
 	// Rare lists terms of the text that are rare in the memory and not in the prompt. If an agent
-	// writes some of them later, it used the text.
+	// later writes some of these terms, it used the text.
 	Rare []string `json:"rare,omitempty"`
 }
 

@@ -1,10 +1,10 @@
-// This file loads a stored session: either all of it, or only the turns at its end that new events
-// can change.
+// This file loads a stored session. It loads either the whole session or only the turns at its end
+// that new events can change.
 //
 // New events do not change a turn that begins more than joinReach before every turn that they
-// touch, unless an event names the turn or has the identifier of one of its events. The entries
-// CLIENT/SESSION/ids/0001 (pages) contain hashes of these names and identifiers, with a line for
-// each turn and pageTurns turns per page, so that the other turns need not be read.
+// touch, unless an event names the turn or shares an identifier with the turn's events. The
+// entries CLIENT/SESSION/ids/0001 (pages) contain hashes of these names and identifiers, so that
+// other turns need not be read. A page has a line for each of pageTurns turns.
 
 package session
 
@@ -40,7 +40,7 @@ type kept struct {
 	lead  []Turn        // first turns of the session that determine its summary
 	first int           // number of the first turn in turns
 	turns []oxbow.Entry
-	all   []Turn // the parsed turns, without turns that cannot be read
+	all   []Turn // the parsed turns, except unreadable turns
 }
 
 // load reads a whole session. Turns that cannot be read are skipped.
@@ -67,7 +67,7 @@ func (a *Archive) begin(ctx context.Context, t talk) (k kept, err error) {
 	if err != nil {
 		return k, err
 	}
-	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // without a summary, the session has no turns
+	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // without a summary, the session is empty
 	for n := 1; ; n++ {
 		e, err := a.get(ctx, t.page(n))
 		if err != nil || (e.Version == 0 && n > k.sum.pages()) {
@@ -126,8 +126,8 @@ func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, 
 	return k, enough, err
 }
 
-// loadLead reads the first turns of the session, which determine its summary, up to the loaded
-// turns. It returns false if one of them cannot be read.
+// loadLead reads the session's first turns, up to the loaded turns, because they determine the
+// summary. It returns false if a turn cannot be read.
 func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
 	for n, s := 1, (Summary{}); n < k.first &&
 		((s.Prompt == "" && k.sum.Prompt != "") || (s.Dir == "" && k.sum.Dir != "")); n++ {
@@ -142,8 +142,8 @@ func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
 	return true, nil
 }
 
-// touched describes what new events may change: the turns from start on, and the turns joined to
-// them by their names or the texts of their prompts.
+// touched describes which turns new events may change. These are the turns from start on, and
+// turns joined to the events by name or prompt text.
 type touched struct {
 	start time.Time
 	names map[string]bool // turn names, prompt IDs and prompt texts
@@ -219,7 +219,7 @@ func (k *kept) isApart(events []Event) bool {
 }
 
 // hashesOf returns the hashes of an event's turn name and identifier (own), and the hashes that an
-// event of another turn has if it belongs to the same turn (other). Events that name different
+// event in the same turn but with another name would have (other). Events that name different
 // turns may have the same identifier.
 func hashesOf(e *Event) (own, other []string) {
 	id := string(e.Kind) + "\x00" + e.ID

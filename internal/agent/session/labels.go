@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Keys of the labels that record injections of a turn: their places, the entries that they showed,
-// and the shown entries that the agent used. They are not indexed as words of the turn, so that a
-// search for an entry's name does not find the turns that it was shown in.
+// Keys of labels that record a turn's injections: their places, the entries that they showed, and
+// the shown entries that the agent used. They are not indexed as words of the turn, so that a
+// search for an entry's name does not find turns in which the entry was shown.
 const (
 	LabelInjected = "injected"
 	LabelShown    = "shown"
@@ -28,8 +28,8 @@ const turnLabel = "turn"
 // TurnFilter selects the entries of an archive that are turns.
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
-// most lists the keys of a turn's labels in order of priority, with the maximum number of labels of
-// each key. Labels beyond maxMade in total are left out.
+// most lists the keys of a turn's labels in order of priority, with the maximum number of labels
+// for each key. Labels beyond maxMade in total are left out.
 var most = []struct {
 	key string
 	n   int
@@ -47,15 +47,15 @@ var most = []struct {
 	{LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
 }
 
-// maxMade is the maximum number of labels that are made from a turn's events. maxForeign is the
-// maximum number of other labels: existing labels and the labels from [Archive.Label].
+// maxMade is the maximum number of labels made from a turn's events. maxForeign is the maximum
+// number of other labels, that is, existing labels and labels from [Archive.Label].
 const (
 	maxMade    = 244
 	maxForeign = oxbow.MaxLabels - maxMade
 )
 
-// labels returns the labels of a turn. It keeps existing labels (old) whose keys it does not make
-// itself.
+// labels returns the labels of a turn. It keeps existing labels (old) with other keys than those
+// it makes.
 func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
 		"branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.Unvouched()}
@@ -143,9 +143,9 @@ func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
 	return append(ls, l)
 }
 
-// project returns the name and root of the project that contains dir. If the project has no known
-// root or no name, for example because the directory was deleted, the name in the existing labels
-// takes precedence over a guessed name.
+// project returns the name and root of dir's project. If the root or name is unknown, for example
+// because the directory was deleted, the name in the existing labels takes precedence over a
+// guess.
 func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
 	if a.Project == nil || dir == "" {
 		return "", ""

@@ -65,7 +65,7 @@ func (o Origin) Made(s oxbow.Source) bool {
 	return caller != "" && (o.calls[caller] || SessionOf(s) == o.name)
 }
 
-// Said reports whether the name is that of a turn of the session.
+// Said reports whether the name belongs to a turn of the session.
 func (o Origin) Said(turn string) bool {
 	return o.name != "" && strings.HasPrefix(turn, o.name+"/")
 }

@@ -1,4 +1,5 @@
-// This file finds the proof of the work of a turn: a test that passed, or a commit.
+// This file finds the proof that a turn's work is sound: a test that passed, or a
+// commit.
 
 package session
 
@@ -11,9 +12,9 @@ var isCommit = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// proofOf returns the command of the last test that passed, or of the last commit, and
-// the files that were written before it. The proof is "" if there is none, or if a test
-// failed or a file was written after it.
+// proofOf returns the command of the last passed test or the last commit, and the files
+// written before it. The proof is "" if neither exists, or if a test failed or a file
+// was written afterwards.
 func proofOf(events []Event) (proof string, files []string) {
 	for _, e := range events {
 		c := e.Call

@@ -29,8 +29,8 @@ func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time,
 	return all, err
 }
 
-// heads returns summary entries. Without a filter, it reads only the entries that were written
-// last, because this needs no index and few entries.
+// heads returns summary entries. Without a filter, it reads only the last written entries,
+// because this needs no index and reads few entries.
 func (a *Archive) heads(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
 	if _, whole := a.Memory.Store().(oxbow.Counter); !whole || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
@@ -57,8 +57,8 @@ func (a *Archive) heads(ctx context.Context, f oxbow.Filter, limit int) (heads [
 	}
 }
 
-// Find returns the sessions whose SESSION or CLIENT/SESSION is id. If there are none, it returns
-// the sessions whose SESSION or CLIENT/SESSION begins with id.
+// Find returns the sessions whose SESSION or CLIENT/SESSION is id. If none match exactly, it
+// returns the sessions whose SESSION or CLIENT/SESSION begins with id.
 func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 	if e, err := a.get(ctx, id); err != nil || e.Version != 0 {
 		var s Summary
@@ -93,7 +93,7 @@ func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from in
 	if err != nil {
 		return nil, err
 	}
-	_ = json.Unmarshal([]byte(head.Content), &s) // without a summary, the session has no turns
+	_ = json.Unmarshal([]byte(head.Content), &s) // without a summary, the session is empty
 	if from <= 0 {
 		from += s.Turns
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// findRepeats sets Repeats of the events whose agent text repeats text that was read of others.
+// findRepeats sets Repeats of events in which the agent's text repeats foreign text that it had
+// read.
 func findRepeats(prints *fingerprint.File, events []Event) {
 	if prints == nil {
 		return

@@ -27,7 +27,7 @@ type Caller struct {
 	Call    string // the client's call ID
 	Dir     string // the working directory
 
-	Own string // the agent's own files, one path per line; reading them does not taint a session
+	Own string // paths of the agent's own files, one on each line (reading these does not taint a session)
 }
 
 // Limits on the data that is read to answer a call.
@@ -44,7 +44,7 @@ type Exposure struct {
 	Taints []string    // calls since the person's last prompt that returned text by others without fingerprints
 	Read   []string    // calls since then that returned text by others, with or without fingerprints
 	Shown  []ShownText // entries that hooks inserted into the model's context, according to the latest reports
-	Proof  string      // last passed test or commit since then ("" if there is none or files were written later)
+	Proof  string      // last passed test or commit since then ("" if none, or if files were written later)
 	Proved []string    // paths of the files written before the proof
 }
 
@@ -54,12 +54,12 @@ type ShownText struct {
 	Text string
 }
 
-// Exposure returns the texts that the model of the caller's session has seen. The session is the
+// Exposure returns the texts that the model in the caller's session has seen. The session is the
 // one that the caller names or whose spool or transcript contains the call. Otherwise Exposure
 // combines all sessions that run in the caller's directory, if the directory is known.
 //
-// Exposure calls open to get the archive if the spool contains no prompt of the session, because
-// earlier events of the session may already have been drained into the archive.
+// If the spool has no prompt of the session, Exposure calls open to get the archive, because the
+// session's earlier events may already have been drained into the archive.
 func (s Spool) Exposure(
 	ctx context.Context,
 	c Caller,
@@ -103,13 +103,13 @@ func (s Spool) Exposure(
 	return x, nil
 }
 
-// Prints returns the fingerprints of the texts that sessions of this home have read.
+// Prints returns the fingerprints of texts that this home's sessions have read.
 func (s Spool) Prints(now func() time.Time) fingerprint.File {
 	return fingerprint.File{Dir: s.Dir, Now: now}
 }
 
-// withoutTraces returns a copy of the events without the traces of their readings, for events whose
-// fingerprints were lost.
+// withoutTraces returns a copy of the events without their readings' traces, for events with lost
+// fingerprints.
 func withoutTraces(events []Event) []Event {
 	events = slices.Clone(events)
 	for i, e := range events {
@@ -183,8 +183,8 @@ func (r *running) addEarlier(ctx context.Context, a *Archive) error {
 	return nil
 }
 
-// sincePrompt returns the events from the person's last prompt on, or all events if there is no
-// prompt.
+// sincePrompt returns the events from the person's last prompt on, or all events if the person
+// wrote no prompt.
 func (r *running) sincePrompt() []Event {
 	for i := len(r.events) - 1; i >= 0; i-- {
 		if isPrompt(r.events[i]) {
@@ -271,8 +271,8 @@ func (s Spool) running(now time.Time) (all []running) {
 	return all
 }
 
-// withoutInjections returns the lines of a spool except injections, because the text of an
-// injection may contain call IDs of other sessions.
+// withoutInjections returns a spool's lines except injections, because an injection's text
+// may contain call IDs of other sessions.
 func withoutInjections(b []byte) (rest []byte) {
 	for line := range bytes.Lines(b) {
 		if !bytes.Contains(line, []byte(`"kind":"`+Injected+`"`)) {
@@ -285,7 +285,7 @@ func withoutInjections(b []byte) (rest []byte) {
 // tailOfFailure is the maximum number of bytes that are searched for the last failure.
 const tailOfFailure = 64 << 10 // bytes
 
-// Failure returns the signature of the error with which a command of the session last failed. It
+// Failure returns the signature of the error with which a command in the session last failed. It
 // returns "" if no command failed since the last prompt or the last write to a file, or if the same
 // command has passed since.
 func (s Spool) Failure(client, session string) string {
@@ -329,8 +329,8 @@ func isInside(dir, other string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// CallerOf returns the caller of a request in the Model Context Protocol, according to the name of
-// the client and the metadata of the request.
+// CallerOf returns the caller of an MCP request, according to the client's name and the request's
+// metadata.
 func CallerOf(clientName string, meta map[string]any) Caller {
 	var c Caller
 	for _, k := range []struct{ prefix, client string }{

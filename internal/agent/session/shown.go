@@ -15,7 +15,7 @@ import (
 const UnusedFrom = 10
 
 // Count is the number of turns in which parts of an entry were shown to a model, and the number of
-// these turns in which the agent used them ([Turn.Used]).
+// those in which the agent used them ([Turn.Used]).
 type Count struct {
 	Name  string `json:"name"`
 	Shown int    `json:"shown"`

@@ -109,8 +109,8 @@ func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 }
 
 // spoolName returns a name for a session's file that is valid on every system. Characters other
-// than letters, digits, "-" and "_" are replaced. A changed or long name, or one with capital
-// letters, gets a hash.
+// than letters, digits, "-" and "_" are replaced. A name that was changed, is long or has
+// capital letters gets a hash.
 func spoolName(client, session string) string {
 	whole := client + "-" + session
 	name := strings.Map(func(r rune) rune {
@@ -126,8 +126,8 @@ func spoolName(client, session string) string {
 	return name + spoolSuffix
 }
 
-// readEvents returns the events in the bytes of a spool file, and the number of invalid lines. A
-// line is incomplete if its writer was interrupted before it acknowledged the events to the client.
+// readEvents returns the events in a spool file's bytes, and the number of invalid lines. A line is
+// incomplete if its writer was interrupted before acknowledging the events to the client.
 func readEvents(b []byte) (events []Event, bad int) {
 	for line := range bytes.Lines(b) {
 		line = bytes.TrimSpace(line)

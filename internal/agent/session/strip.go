@@ -12,8 +12,8 @@ import (
 // [Strip] removes it.
 const Fence = "oxbow-memory"
 
-// fences lists the elements that clients and memories insert into prompts: first our own, then
-// those of clients and of other memory programs.
+// fences lists the elements that clients and memories insert into prompts. Our own elements
+// come first, then those of clients and other memory programs.
 var fences = []string{
 	Fence,
 	"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder", "local-command-caveat",
@@ -23,7 +23,7 @@ var fences = []string{
 }
 
 // fenceTag matches the tags of fences. It also matches our own tags in escaped form, because a
-// client may put them into an element of its own.
+// client may put them into another element.
 var fenceTag = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
@@ -31,7 +31,7 @@ var fenceTag = sync.OnceValue(func() *regexp.Regexp {
 		Fence + `)` + end)
 })
 
-// Strip returns a text without fenced blocks, including those of other programs, and without
+// Strip returns a text without fenced blocks, including other programs' blocks, and without
 // surrounding white space. A block that is not closed extends to the end of the text. An end tag
 // without a start tag is removed.
 func Strip(s string) string {
@@ -41,7 +41,7 @@ func Strip(s string) string {
 	var b strings.Builder
 	at := 0
 	open := ""
-	depth := 0 // number of nested blocks of this kind
+	depth := 0 // number of nested blocks
 	for _, m := range fenceTag().FindAllStringSubmatchIndex(s, -1) {
 		if m[4] < 0 { // an escaped tag
 			copy(m[2:6], m[6:10])

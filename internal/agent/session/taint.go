@@ -1,9 +1,9 @@
-// This file decides which texts of a turn repeat text by others that the agent had read.
+// This file decides which texts of a turn repeat foreign text that the agent had read.
 //
 // A hook judges each call when it reports the call ([Reading]), and stores fingerprints of the
 // returned text. The fingerprints find later texts that repeat passages word for word. The rules
-// for names of tools and commands at the end of this file apply to calls that no hook has judged,
-// such as calls in an old archive. Everything written after such a call counts as repeating it.
+// for tool and command names at the end of this file apply to calls that no hook has judged, such
+// as calls in an old archive. Everything written after such a call counts as repeating it.
 
 package session
 
@@ -31,14 +31,14 @@ var webTools = map[string][]string{
 	"copilot":  {"web_fetch", "web_search", "fetch_copilot_cli_documentation", "WebFetch", "WebSearch"},
 }
 
-// openTools lists, by client, built-in tools whose names look like those of MCP tools.
+// openTools lists, by client, built-in tools that are named like MCP tools.
 var openTools = map[string][]string{
 	"opencode": {"apply_patch", "plan_exit", "plan_enter"},
 	"copilot":  {},
 }
 
-// ownServers lists the names under which setup registers this program's MCP server. A server of
-// another program that has one of these names is mistaken for it.
+// ownServers lists the names under which setup registers this program's MCP server. Another
+// program's server with such a name is mistaken for it.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
 // foreignDirs lists directories of a working tree that contain code by others.
@@ -125,9 +125,9 @@ func traces(events []Event) (ids []string) {
 	return ids
 }
 
-// Untainted returns the turn without the agent's texts, plans and commands that repeat text by
-// others, and without all texts, plans and commands from the first call on that returned text by
-// others without fingerprints. Paths of written files stay.
+// Untainted returns the turn without the agent's texts, plans and commands that repeat foreign
+// text. It also leaves out all of these from the first call on that returned foreign text
+// without fingerprints. Paths of written files stay.
 func (t *Turn) Untainted() Turn {
 	u := *t
 	from := len(t.Events)
@@ -174,7 +174,7 @@ func (c *Call) taint(client, dir string, wrote []string) string {
 	return strings.TrimSpace(text.Cut(strings.TrimSpace(short(c.Tool, maxWord)+" "+short(arg, maxPath)), maxTaint))
 }
 
-// server returns the MCP server of the tool, or "" for a built-in tool of the client.
+// server returns the tool's MCP server, or "" for a client's built-in tool.
 func (c *Call) server(client string) string {
 	if rest, ok := strings.CutPrefix(c.Tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")
@@ -209,8 +209,8 @@ func (c *Call) server(client string) string {
 	return ""
 }
 
-// readsForeign returns the first path or command part with which the call reads text that is
-// neither the agent's nor the person's own.
+// readsForeign returns the first path or command part with which the call reads text by
+// somebody other than the agent and the person.
 func (c *Call) readsForeign(dir string, wrote []string) string {
 	for _, p := range c.Read {
 		if isForeign(p, dir) && !slices.Contains(wrote, p) {
@@ -231,8 +231,8 @@ var (
 		"jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
 )
 
-// commandReads returns the first part of a command line that reads a foreign URL or path, or "" if
-// there is none. It removes quotes and expands nothing.
+// commandReads returns the first part of a command line that reads a foreign URL or path. It
+// returns "" if no part does. It removes quotes and expands nothing.
 func commandReads(command, dir string, wrote []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
@@ -290,7 +290,8 @@ func isRemote(w string) bool {
 		!strings.HasPrefix(host, "127.")
 }
 
-// isForeign reports whether a path leads out of the working directory or into one of foreignDirs.
+// isForeign reports whether a path leads out of the working directory or into a directory in
+// foreignDirs.
 func isForeign(p, dir string) bool {
 	p, dir = unixPath(p), strings.TrimSuffix(unixPath(dir), "/")
 	if p == "" {

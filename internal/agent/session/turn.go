@@ -14,7 +14,7 @@ type Turn struct {
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
 	N       int       `json:"turn"`         // number in the session, from 1
-	ID      string    `json:"id,omitempty"` // the client's prompt ID, if it reports one
+	ID      string    `json:"id,omitempty"` // the client's prompt ID, if known
 	Start   time.Time `json:"start,omitzero"`
 	End     time.Time `json:"end,omitzero"` // time of the latest event
 
@@ -67,7 +67,8 @@ func (t *Turn) first(valueOf func(*Event) string) string {
 	return ""
 }
 
-// cutKind is the kind of a report that marks that reports of a turn were left out.
+// cutKind is the kind of a report that marks the omission of other reports from a
+// turn.
 const cutKind Kind = "cut"
 
 // kindOrder lists the kinds in the order of simultaneous events.

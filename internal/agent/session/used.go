@@ -23,9 +23,9 @@ func (t *Turn) Injections() []Event {
 const leastRare = 3
 
 // Used returns the entries that were shown in the turn and used in it. An entry was used if the
-// agent wrote at least leastRare of the rare terms shown with it, and first wrote each of them
-// after the injection. Its texts, commands, queries and paths of changed files count. Used only
-// compares words: an agent may follow a note without repeating its words, and later turns are not
+// agent wrote at least leastRare of the rare terms shown with it, and none of these before the
+// injection. Its texts, commands, queries and paths of changed files count. Used only compares
+// words. An agent may follow a note without repeating its words, and later turns are not
 // examined.
 func (t *Turn) Used() (used []Shown) {
 	all := t.Injections()
@@ -59,8 +59,8 @@ func (t *Turn) Used() (used []Shown) {
 	return used
 }
 
-// about returns the lines of the event's text that are about an entry: from a line that contains
-// its NAME@VERSION to the next line that contains that of another entry. If there is no such line,
+// about returns the lines of the event's text that are about an entry. They reach from a line with
+// the entry's NAME@VERSION to the next line with another entry's. If the text has no such line,
 // about returns the whole text.
 func (e *Event) about(s Shown) string {
 	mark := func(s Shown) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }

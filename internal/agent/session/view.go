@@ -21,8 +21,8 @@ type key struct {
 	turn string
 	kind Kind
 	id   string
-	text string    // agent, text and input of the call, if there is no ID
-	time time.Time // if there is no ID, for prompts, calls, cut reports and events without a turn
+	text string    // agent, text and input of the call, for calls without ID
+	time time.Time // without ID: for prompts, calls, cut reports and events without a turn
 }
 
 func (e *Event) key() key {
@@ -40,8 +40,8 @@ func (e *Event) key() key {
 	return k
 }
 
-// nearest calls join for the pairs of elements for which fit returns true and whose times differ by
-// at most maxGap. The nearest pair comes first. Each element is in at most one pair.
+// nearest calls join for pairs of elements for which fit returns true and whose times differ by at
+// most maxGap. The nearest pair comes first. Each element is in at most one pair.
 func nearest[E comparable](
 	es []E,
 	maxGap time.Duration,
@@ -121,7 +121,8 @@ func joinUnnamed(all []Event) []Event {
 	return all
 }
 
-// joinTexts adds the texts without ID, unless they consist of texts with ID or are already in all.
+// joinTexts adds texts without ID, except texts that consist of texts with ID or are already in
+// all.
 func joinTexts(all, texts []Event) []Event {
 	for _, e := range texts {
 		var named []string
@@ -153,7 +154,8 @@ func letters(s string) string {
 	}, s)
 }
 
-// madeOf reports whether s is the concatenation of some of the parts in their order.
+// madeOf reports whether s is a concatenation of parts in their order (not
+// necessarily all).
 func madeOf(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
@@ -170,7 +172,8 @@ func madeOf(s string, parts []string) bool {
 	return s == ""
 }
 
-// joinCalls merges calls without ID into the matching calls with ID, and adds the others.
+// joinCalls merges calls without ID into matching calls with ID, and adds the remaining
+// calls.
 func joinCalls(all, calls []Event) []Event {
 	input := func(e *Event) string { return e.Agent + "\x00" + (&Call{}).or(e.Call).input() }
 	named, reports := map[string][]*Event{}, map[string][]*Event{} // by input
@@ -210,9 +213,9 @@ func isDouble(a, b *Event) bool {
 	return b.Time.Sub(a.Time).Abs() <= doubleNear && compareCalls(a.Call, b.Call) == 0
 }
 
-// joinInOrder merges the reports, which hooks make at the end of calls, into the calls of the
-// transcript, which have the start time. It returns the merged reports. Each report is merged into
-// the earliest call that began before it, has no report yet and does not contradict its outcome.
+// joinInOrder merges hooks' reports, made when calls end, into the transcript's calls, which have
+// the start time. It returns the merged reports. Each report is merged into the earliest call that
+// began before it, has no report yet and agrees with its outcome.
 func joinInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compare(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)

@@ -14,10 +14,10 @@ import (
 // reportNear is the maximum delay between a change and the report of the call that made it.
 const reportNear = time.Minute
 
-// Wrote reports whether a call of the client made the latest change of a file, which happened at
-// the time changed. The call must have been reported between doubleNear before and reportNear after
-// it. The taints are the calls that returned text by others earlier in a turn in which the client
-// wrote the file after since. Reading own files does not count.
+// Wrote reports whether a call by the client made a file's latest change, which happened at the
+// time changed. The call must have been reported between doubleNear before and reportNear after it.
+// The taints are the calls that returned text by others earlier in a turn in which the client wrote
+// the file after since. Reading own files does not count.
 func (a *Archive) Wrote(
 	ctx context.Context,
 	client, file string,

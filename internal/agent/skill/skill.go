@@ -1,9 +1,9 @@
-// This file finds skills in the directories of the user and of the project. The user's have
+// This file finds skills in the user's and the project's directories. The user's have
 // priority.
 
-// Package skill finds the skills that agents share: directories with a file SKILL.md that describes
-// how to do one kind of work. It contains the list of directories in which clients such as Claude
-// Code and Codex keep skills.
+// Package skill finds the skills that agents share. A skill is a directory with a file SKILL.md
+// that describes how to do a certain kind of work. It contains the list of directories in which
+// clients such as Claude Code and Codex keep skills.
 package skill
 
 import (
@@ -38,31 +38,30 @@ const maxFile = 128 << 10
 // Place is a directory tree that contains directories of skills.
 type Place struct {
 	// FS gives access to the files. For a project, it must not follow links that lead out of the
-	// project, like the FS of an os.Root. For the user's own directories it may follow links,
-	// because they often lead elsewhere.
+	// project (an os.Root's FS does not). For the user's directories it may follow links,
+	// because these often lead elsewhere.
 	FS      fs.FS
 	Path    string   // path of the root directory, for messages
 	Dirs    []string // slash-separated directories, in the order of search
 	Project bool     // the skills belong to a project
 }
 
-// Set finds skills by name. A skill in an earlier place or directory hides skills with the same
-// name in later ones, so that a project cannot replace a skill of the user. Set does not cache
-// anything.
+// Set finds skills by name. A skill in an earlier place or directory hides later skills with
+// the same name, so that a project cannot replace a user's skill. Set does not cache anything.
 type Set struct {
 	Places []Place
 }
 
-// Skill is one skill.
+// Skill is a skill that was read.
 type Skill struct {
 	Name    string `json:"name"`
 	File    string `json:"file"`              // path for messages
-	Dir     string `json:"dir"`               // directory of the file, which may contain further files of the skill
+	Dir     string `json:"dir"`               // directory of the file, which may contain other files for the skill
 	Project bool   `json:"project,omitempty"` // the skill belongs to the project
 	Text    string `json:"-"`                 // content of the file without front matter
 }
 
-// unknownError is returned if there is no skill with a name. It matches [oxbow.ErrInvalid].
+// unknownError is returned for an unknown skill name. It matches [oxbow.ErrInvalid].
 type unknownError struct {
 	Name   string
 	Near   []string // similar names, best first
@@ -107,7 +106,7 @@ func checkName(name string) error {
 
 // Find returns the skill with that name. It reads NAME/SKILL.md or NAME.md in the first directory
 // that contains such a file. If the file cannot be used, because it is too long, is not text, or is
-// a link that leaves the project, Find returns an error and does not search further.
+// a link out of the project, Find returns an error and does not search further.
 func (s *Set) Find(name string) (Skill, error) {
 	if err := checkName(name); err != nil {
 		return Skill{}, err
@@ -207,7 +206,7 @@ func readText(fsys fs.FS, name string) (string, error) {
 }
 
 // warning returns the warning with which the skill is shown in a code block, or "" if it is shown
-// without one. The user's own skills are shown without a warning, unless they are shaped like
+// without warning. The user's own skills are shown without warning, unless they are shaped like
 // instructions that outlast the task.
 func (s *Skill) warning() string {
 	shaped := ""
@@ -235,8 +234,8 @@ func (s *Skill) Withheld() string {
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"
 }
 
-// Show returns the skill in the form for a model: a line with its source, followed by its text,
-// which is in a code block with a warning if the skill has a caveat.
+// Show returns the skill in the form for a model. A line with its source is followed by its
+// text, which is in a code block with a warning if needed.
 func (s *Skill) Show() string {
 	from := s.File
 	if s.Project {

@@ -26,21 +26,21 @@ import (
 
 // The possible results of a run.
 const (
-	runRunning = "running" // in an entry: the run has not ended, or its end was not recorded
+	runRunning = "running" // the run has not ended, or its end was not recorded (only in entries)
 	Done       = "done"
 	runFailed  = "failed"  // it returned an exit status other than 0, or could not be started
-	runStopped = "stopped" // it was stopped together with its caller
-	runLate    = "timeout" // it was stopped because its time was up
+	runStopped = "stopped" // the run was stopped together with its caller
+	runLate    = "timeout" // the run was stopped because its time was up
 )
 
-// The keys of the labels of a run's entry.
+// Keys of labels on a run's entry.
 const (
 	labelAgent = "agent" // agent:ID
 	labelRun   = "run"   // run:done, and so on
 )
 
-// Limits, in bytes, for the output of a run that is kept. Of a longer output, the beginning and the
-// end are kept.
+// Limits, in bytes, for a run's stored output. If the output is longer, its beginning and end are
+// stored.
 const (
 	maxHead   = 8 << 10
 	maxTail   = 24 << 10
@@ -54,11 +54,11 @@ const standardGrace = 5 * time.Second
 type Outcome struct {
 	Entry   string // entry that records the run ("" if it is not recorded)
 	Ended   string // Done, or "failed", "stopped" or "timeout"
-	Status  int    // exit status (-1 if there is none)
+	Status  int    // exit status (-1 if unknown)
 	Started time.Time
 	Took    time.Duration
 	Result  string // standard output, complete or only its beginning and end
-	Cut     int    // number of bytes left out of Result
+	Cut     int    // number of bytes omitted from Result
 	Errors  string // end of standard error
 	Notes   []string
 }
@@ -157,7 +157,7 @@ func (b *Briefing) writeFiles(r *Runner, dir string) ([]string, error) {
 	return r.argv(values), nil
 }
 
-// agentEnviron returns the environment of the sub-agent. Of oxbow's variables, it contains only those
+// agentEnviron returns the sub-agent's environment. Oxbow's own variables are removed, except those
 // that bind the sub-agent to its memory.
 func (s *Service) agentEnviron(b *Briefing) []string {
 	var env []string
@@ -328,8 +328,8 @@ func (r *record) labels(run string) []oxbow.Label {
 	return oxbow.SortLabels([]oxbow.Label{{Key: labelAgent, Value: r.b.Agent}, {Key: labelRun, Value: run}})
 }
 
-// content returns the text of the entry: the task, the time, and the result. The sub-agent's output
-// is put into code blocks that it cannot close, because it is data.
+// content returns the entry's text, which has the task, the time, and the result. The sub-agent's
+// output is put into code blocks that the output cannot close, because it is data.
 func (r *record) content(out *Outcome) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "Sub-agent %s", r.b.Agent)

@@ -63,8 +63,8 @@ type Runner struct {
 	File    string // path of the settings file, for messages
 }
 
-// ParseRunner parses the runner in a settings file. It returns nil if there is none. The error is a
-// [profile.Diagnostics].
+// ParseRunner parses the runner in a settings file. It returns nil if the file configures no
+// runner. The error is a [profile.Diagnostics].
 func ParseRunner(file string, data []byte) (*Runner, error) {
 	p := &settings{file: file}
 	r := p.read(data)
@@ -112,8 +112,8 @@ func (p *settings) read(data []byte) *Runner {
 	return r
 }
 
-// eachKey calls fn for each key of a mapping. Unknown and repeated keys are errors, and so are YAML
-// aliases, because they hide their content.
+// eachKey calls fn for each key of a mapping. Unknown and repeated keys are errors. YAML aliases
+// are errors as well, because they hide their content.
 func (p *settings) eachKey(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		p.add(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))

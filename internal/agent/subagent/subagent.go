@@ -1,9 +1,9 @@
 // This file makes the briefing of a sub-agent.
 
-// Package subagent starts agents for single tasks. Each agent has a memory of its own: the
-// selection of a profile instead of everything that the caller knows. The package makes the
-// briefing. If the user has configured a runner, it also runs the agent: bound to the profile, with
-// a time limit, and recorded as an entry.
+// Package subagent starts agents for single tasks. Each agent's memory is a profile's selection
+// instead of everything that the caller knows. The package makes the briefing. If the user has
+// configured a runner, it also runs the agent: bound to the profile, with a time limit, and
+// recorded as an entry.
 package subagent
 
 import (
@@ -30,7 +30,7 @@ const (
 	EnvHome     = "OXBOW_HOME"
 	envProfile  = "OXBOW_PROFILE"
 	envAgent    = "OXBOW_AGENT"
-	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents above this one
+	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents above this agent
 	EnvSettings = "OXBOW_SETTINGS"    // settings file, or NoSettings
 )
 
@@ -41,14 +41,14 @@ const NoSettings = "none"
 const (
 	maxTask    = 256 << 10 // size of a task, in bytes
 	maxDepth   = 3         // levels of sub-agents
-	maxRunning = 4         // concurrent sub-agents of one service
+	maxRunning = 4         // maximum number of a service's concurrent sub-agents
 )
 
 // Service creates sub-agents. It is safe for concurrent use.
 type Service struct {
 	Profiles *profile.Set
 	Skills   *skill.Set
-	Bound    *profile.Resolved // profile that the caller and its sub-agents are bound to (nil for none)
+	Bound    *profile.Resolved // profile that restricts the caller and its sub-agents (may be nil)
 
 	Program string            // path of oxbow
 	Args    []string          // arguments of oxbow before the command, such as --home DIR
@@ -59,11 +59,11 @@ type Service struct {
 	// so that changes of the settings take effect. A nil Runner means no runner.
 	Runner  func() (*Runner, error)
 	Dir     string           // working directory of sub-agents
-	Environ func() []string  // environment of sub-agents, without variables of oxbow (nil means empty)
+	Environ func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
 	Now     func() time.Time // nil means time.Now
-	Stdout  io.Writer        // receives the output of sub-agents as they print it (nil discards it)
+	Stdout  io.Writer        // receives sub-agents' output as they print it (nil discards it)
 	Stderr  io.Writer        // receives their standard error
-	Grace   time.Duration    // time between SIGTERM and SIGKILL; 5 s by default
+	Grace   time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
 
 	mu      sync.Mutex // guards the fields below
 	running int
@@ -77,14 +77,14 @@ type Service struct {
 type Request struct {
 	Agent   string // name of the sub-agent, valid for [profile.CheckName]
 	Task    string // at most 256 KiB
-	Profile string // profile of its memory ("" means the caller's profile, or the whole memory if the caller has none)
-	Skill   string // name of a skill ("" for none)
+	Profile string // profile of its memory ("" means the caller's profile or, without one, the whole memory)
+	Skill   string // name of a skill (may be empty)
 	AsOf    uint64 // number of the change after which the memory is read (0 means now)
 	Budget  int    // maximum tokens of the selection (0 means the profile's budget)
 }
 
-// Reach is the command that starts the memory server of a sub-agent, in the form in which clients
-// of the Model Context Protocol are configured.
+// Reach is the command that starts a sub-agent's memory server, in the form in which MCP clients
+// are configured.
 type Reach struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -212,8 +212,8 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// writeBriefing joins the parts of the briefing. The task comes last, because models heed the end most. It
-// is not put into a code block, because it is an instruction of the caller.
+// writeBriefing joins the parts of the briefing. The task comes last, because models heed the end
+// most. It is not put into a code block, because it is the caller's instruction.
 func (b *Briefing) writeBriefing() string {
 	var w strings.Builder
 	fmt.Fprintf(

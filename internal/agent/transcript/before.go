@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Before returns the annotations of the lines that are about to be changed according to the report
-// of a hook. It leaves out annotations for which only similar lines were found. If the change
-// cannot be made, it returns none.
+// Before returns the annotations of lines that are about to be changed, according to a hook's
+// report. It leaves out annotations for which only similar lines were found. If the change cannot
+// be made, it returns nothing.
 func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found, error) {
 	l, ok := r.read()
 	if !ok || (l.Event != "PreToolUse" && l.Event != "BeforeTool") {
@@ -44,8 +44,8 @@ func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found,
 	return slices.DeleteFunc(out, func(f annotate.Found) bool { return f.Confidence < .5 }), nil
 }
 
-// fileEdit is the change of one file by a call. apply returns the content after the change, or
-// false if it cannot be determined.
+// fileEdit is a call's change of a file. apply returns the content after the change, or false
+// if it cannot be determined.
 type fileEdit struct {
 	path  string
 	apply func(text string) (string, bool)

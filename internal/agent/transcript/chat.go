@@ -33,7 +33,7 @@ type chatCall struct {
 	at    int
 	edit  Edit
 	todo  []claudeEdit
-	whole *string // content of the whole file, if the call wrote all of it; otherwise nil
+	whole *string // content of the whole file, if the call wrote the whole file (otherwise nil)
 	patch string
 }
 
@@ -209,8 +209,7 @@ func (c *chat) recordFailure(id string) {
 	}
 }
 
-// takeCall removes a call that was not answered yet, and returns it. It returns nil if there is no
-// such call.
+// takeCall removes and returns a call without an answer. It returns nil if no such call exists.
 func (c *chat) takeCall(id string) *chatCall {
 	call := c.calls[id]
 	delete(c.calls, id)

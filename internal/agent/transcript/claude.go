@@ -2,16 +2,16 @@
 //
 // A line is {"type":"assistant"|"user"|…,"uuid":…,"parentUuid":…,"sessionId":…,
 // "cwd":…,"timestamp":…,"isSidechain":…,"message":{"role":…,"content":…}}. An assistant's content
-// consists of blocks of type text, thinking and tool_use. A user's content is a string, or blocks
-// of type text and tool_result. A line with the result of a tool contains it also in toolUseResult,
-// in the program's own format. For editing tools, this is
+// consists of blocks of the types text, thinking and tool_use. A user's content is a string, or
+// blocks of type text and tool_result. A line with the result of a tool contains it also in
+// toolUseResult, in the program's own format. For editing tools, this is
 //
 //	{"filePath":…,"oldString":…,"newString":…,"replaceAll":…,"originalFile":…,
 //	 "structuredPatch":[{"oldStart":…,"newStart":…,"lines":[" a","-b","+c"]}],"userModified":…}
 //
 // The lines of the patch contain two spaces for each leading tab. originalFile may be null. The
 // parents make the lines a tree, because a conversation can be rewound. The main conversation and
-// those of sub-agents may be in the same file.
+// sub-agents' conversations may be in the same file.
 
 package transcript
 
@@ -23,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// isClaude recognizes lines that no other program writes: a message with content (other programs
-// with similar lines have parts or nothing), or the end of a summary.
+// isClaude recognizes lines that only Claude Code writes: a message with content (in similar
+// lines, other programs have parts or nothing), or the end of a summary.
 func isClaude(b []byte) bool {
 	var l struct {
 		Type    string          `json:"type"`

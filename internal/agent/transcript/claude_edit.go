@@ -49,7 +49,7 @@ type claudeResult struct {
 	} `json:"structuredPatch"`
 }
 
-// claudeCall is a call of an editing tool that has no result yet.
+// claudeCall is an editing tool's call that has no result yet.
 type claudeCall struct {
 	at   int // number of the call
 	name string
@@ -178,7 +178,7 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numberedLine) []Edit {
 	var out []Edit
 	for _, t := range todo {
 		if t.New == "" {
-			continue // there is no inserted text to search for
+			continue // without inserted text, there is nothing to search for
 		}
 		s := e
 		at, ok := locateText(shown, t.New)
@@ -257,8 +257,8 @@ func withTabs(lines []string, texts []string) []string {
 	return out
 }
 
-// replaceIn applies the edits one after the other. It returns the resulting text and the positions
-// of all replacements, or false if an edit does not match.
+// replaceIn applies the edits in order. It returns the resulting text and the positions of all
+// replacements, or false if an edit does not match.
 func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 	type place struct {
 		from, to int  // inserted bytes
@@ -340,7 +340,7 @@ func commonLines(a, b string) (head, foot int) {
 		}
 		foot = len(a) - head - i
 	}
-	// The rest of one text may be the last line of the other.
+	// the rest of a text may be the last line of the other text
 	ra, rb := a[head:len(a)-foot], b[head:len(b)-foot]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
 		foot += len(ra)
@@ -360,7 +360,7 @@ var shownLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
 })
 
-// parseSnippet parses the numbered lines in the output of older versions of the tools.
+// parseSnippet parses the numbered lines in older tools' output.
 func parseSnippet(said string) []numberedLine {
 	var out []numberedLine
 	for l := range strings.SplitSeq(said, "\n") {

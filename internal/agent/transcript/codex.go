@@ -64,8 +64,8 @@ func isCodex(b []byte) bool {
 	return false
 }
 
-// codexCall is a call of apply_patch. It is kept until the end of the transcript, because the order
-// of its results depends on the version.
+// codexCall is a call of apply_patch. It is kept until the transcript's end, because the order of
+// results depends on Codex's version.
 type codexCall struct {
 	edit    Edit
 	patch   string
@@ -432,7 +432,7 @@ func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
 	return out
 }
 
-// count numbers the edits of one file.
+// count numbers the edits in a file.
 func count(es []Edit) []Edit {
 	for i := range es {
 		es[i].N = i

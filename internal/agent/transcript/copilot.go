@@ -1,9 +1,10 @@
 // This file reads transcripts of Copilot CLI: ~/.copilot/session-state/SESSION/events.jsonl.
 //
 // A line is {"type":T,"data":{…},"timestamp":…,"agentId":…}, where agentId identifies a sub-agent.
-// session.start has sessionId and context.cwd. user.message and assistant.message have content, and
-// the latter also toolRequests [{"toolCallId","name","arguments"}]. tool.execution_complete has
-// toolCallId, success and result.detailedContent, a diff with line numbers.
+// session.start has sessionId and context.cwd. user.message and assistant.message have content.
+// assistant.message also has toolRequests [{"toolCallId","name","arguments"}].
+// tool.execution_complete has toolCallId, success and result.detailedContent, a diff with line
+// numbers.
 
 package transcript
 

@@ -6,7 +6,7 @@ import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 
 // stretch is a range of lines in a file after an edit.
 type stretch struct {
-	first, n int  // first is the line number, from 1; n is 0 if lines were only removed before it
+	first, n int  // first is the line number, from 1 (n is 0 if lines were only removed before it)
 	gone     bool // lines were only removed
 }
 

@@ -3,10 +3,10 @@
 // The first line is {"sessionId":…,"startTime":…,"kind":…}. A line with an ID is a message,
 // {"id":…,"timestamp":…,"type":"user"|"gemini","content":…,"thoughts":
 // [{"subject":…,"description":…}],"model":…,"toolCalls":[{"id","name","args",
-// "status","resultDisplay":{"fileDiff","filePath","newContent"}}]}. A message is repeated with the
-// same ID when it grows. {"$set":{…}} changes the chat; a resumed chat gets its messages in this
-// way. {"$rewindTo":ID} removes messages. Hooks do not name calls, so an edit is identified by the
-// arguments of its call.
+// "status","resultDisplay":{"fileDiff","filePath","newContent"}}]}. A message that grows is
+// repeated with the same ID. {"$set":{…}} changes the chat, and a resumed chat gets its messages
+// this way. {"$rewindTo":ID} removes messages. Hooks do not name calls, so an edit is identified
+// by the arguments of its call.
 
 package transcript
 

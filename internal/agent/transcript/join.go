@@ -1,5 +1,5 @@
-// This file converts edits to annotations: it determines the files of the tree, and the lines if
-// the transcript does not contain them.
+// This file converts edits to annotations. It finds the files in the tree, and the lines if the
+// transcript does not contain them.
 
 package transcript
 
@@ -31,16 +31,16 @@ type Joined struct {
 	Records []annotate.Record // records for [annotate.Store.Add], in the order of the edits
 
 	Outside   []string // files outside of the tree, without repetitions, as named in the transcript
-	OutsideN  int      // number of edits of these files
-	Unlocated int      // number of edits whose lines are neither in the transcript nor in the file
+	OutsideN  int      // number of edits in these files
+	Unlocated int      // number of edits with lines that are neither in the transcript nor in the file
 }
 
-// Join makes a record of each edit of a file in the store's tree. The record's ID is derived from
+// Join makes a record for each edit of a file in the store's tree. The record's ID is derived from
 // the name of the tool call, so that reading a transcript again, or its continuation in a different
-// file, results in the same records. If the text of an edit is known but its line numbers are not,
-// the record has no Span. If the agent renamed the file later, the record has the last name,
-// provided that a file with that name exists and none with the old name, because git may not know
-// the names in between.
+// file, results in the same records. If an edit's text is known but its line numbers are not, the
+// record has no Span. If the agent renamed the file later, the record has the last name, because
+// git may not know the names in between. This requires that a file with the last name exists and no
+// file has the old name.
 func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 	var opts Options
 	if o != nil {
@@ -110,7 +110,7 @@ func treeFile(b *annotate.Store, e *Edit, from string) (string, bool) {
 	return file, err == nil
 }
 
-// moves lists the renames of each file, by its old name, in the order of the edits.
+// moves lists the renames of each file, by its old name, in edit order.
 type moves map[string][]fileMove
 
 type fileMove struct {
@@ -146,11 +146,11 @@ func (m moves) lastName(b *annotate.Store, file string, i int) string {
 	return now
 }
 
-// maxMoves is the maximum number of renames of a file that are followed.
+// maxMoves is the maximum number of a file's renames that are followed.
 const maxMoves = 100
 
 // isAbs reports whether the path is absolute on any operating system, because a transcript may come
-// from a different one.
+// from another system.
 func isAbs(name string) bool {
 	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") ||
 		(len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
@@ -255,7 +255,7 @@ func (e *Edit) record(b *annotate.Store, client, file, nameThen string) annotate
 	return r
 }
 
-// word shortens a value to the maximum length of a short field of a record.
+// word shortens a value to the maximum length of a record's short field.
 func word(s string) string { return text.Cut(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
 
 const maxWord = 256 // bytes

@@ -1,7 +1,7 @@
 // This file makes annotations while a session runs, from the reports that a client sends to its
 // hook after an edit, and from the transcript, which contains the reasoning.
 //
-// The report of a hook contains the result of a call that the transcript does not contain yet. The
+// The hook's report contains the result of a call that the transcript does not contain yet. The
 // transcript contains the text before the call. So the report is read as the next line of the
 // transcript. This gives an edit the same name as when the transcript is read later.
 
@@ -27,7 +27,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Limits for reading a transcript after a report. Its end and its first line are read.
+// Limits for reading a transcript after a report. Only the transcript's end and first
+// line are read.
 const (
 	lastPart  = 2 << 20  // bytes that are read after an edit
 	turnPart  = 16 << 20 // bytes that are read at the end of a turn
@@ -46,7 +47,7 @@ type Report struct {
 	Noted       string // file in which hooks have stored earlier reports of opencode
 
 	Clean  func(string) string // removes text that must not be stored from reasoning
-	Secret func(string) bool   // reports whether lines contain secrets; such lines get no annotation
+	Secret func(string) bool   // reports whether lines contain secrets (if so, they get no annotation)
 }
 
 func (r Report) read() (*clientfile.Report, bool) {
@@ -87,7 +88,7 @@ func (r Report) About() About {
 	return a
 }
 
-// The events of clients after an edit, and at the end of a turn, of a sub-agent or of a session.
+// Clients' events after an edit, and at the end of a turn, of a sub-agent or of a session.
 var (
 	editEvents = []string{"PostToolUse", "AfterTool"}
 	endEvents  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
@@ -143,8 +144,8 @@ var liveReaders = map[string]struct {
 	}},
 }
 
-// callOutcome returns the status of a call, in the words of the transcripts of Gemini CLI and Qwen
-// Code, and the data that the client shows.
+// callOutcome returns a call's status, in the words used in Gemini CLI and Qwen Code transcripts,
+// and the data that the client shows.
 func callOutcome(l *clientfile.Report) (status string, shown json.RawMessage) {
 	var o struct {
 		Display json.RawMessage `json:"returnDisplay"`
@@ -168,10 +169,10 @@ func (c *chat) pendingCall(same *chatCall) string {
 	return found
 }
 
-// Live returns the annotations for the report of a hook. After an edit, these are the annotations
-// of that edit. At the end of a turn, of a sub-agent or of a session, they are those of all edits
-// in the end of the transcript. If the reasoning for an edit is not written in time, Live returns
-// nothing; the annotation is made at the end of the turn. Live changes nothing.
+// Live returns the annotations for a hook's report. After an edit, these are the annotations of
+// that edit. At the end of a turn, sub-agent or session, they are for all edits in the
+// transcript's last part. If the reasoning for an edit is not written in time, Live returns
+// nothing, and the annotation is made at the turn's end. Live changes nothing.
 func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, error) {
 	l, ok := r.read()
 	if _, known := liveReaders[r.Client]; !ok || !known {
@@ -295,7 +296,7 @@ func (r Report) replayCall(l *clientfile.Report) (*Transcript, error) {
 	return t, nil
 }
 
-// replayEnd reads at most maxBytes of the end of a transcript, and returns the reader, which can read
+// replayEnd reads at most maxBytes at a transcript's end, and returns the reader, which can read
 // more lines.
 func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, in reader, err error) {
 	text, err := readEnd(r.transcriptPath(l), maxBytes)

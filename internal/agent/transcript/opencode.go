@@ -1,5 +1,5 @@
-// This file reads the reports of opencode's plug-in, one per line, in the form in which a hook
-// receives them. opencode keeps its own sessions in a database, which is not read.
+// This file reads the reports of opencode's plug-in, one on each line, as a hook receives them.
+// opencode keeps its own sessions in a database, which is not read.
 //
 // A report is {"hook_event_name":"UserPromptSubmit"|"AgentText"|"PostToolUse"|…,
 // "session_id","cwd","timestamp","agent_type","prompt","text","tool_name",

@@ -1,5 +1,5 @@
-// This file parses the two kinds of patches in transcripts: hunks of a unified diff, and the
-// envelopes of apply_patch.
+// This file parses the two kinds of patches in transcripts: unified diff hunks, and
+// apply_patch envelopes.
 
 package transcript
 
@@ -18,7 +18,8 @@ type hunk struct {
 	lines []string
 }
 
-// gap is the maximum number of unchanged lines between two changes in one stretch.
+// gap is the maximum number of unchanged lines between two changes in the same
+// stretch.
 const gap = 3
 
 // edits returns an edit for each stretch of changed lines. If lines were inserted, the stretch
@@ -63,7 +64,7 @@ func (h hunk) edits(e Edit) []Edit {
 		}
 		return at
 	}
-	cut := func(upTo int) { // adds edits for lines removed where none were inserted nearby
+	cut := func(upTo int) { // adds edits for removed lines without inserted lines nearby
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
 				removed := edit(from, to)
@@ -94,7 +95,7 @@ func (h hunk) edits(e Edit) []Edit {
 	return out
 }
 
-// parseUnified parses the hunks of a unified diff of one file. File headers are ignored.
+// parseUnified parses the hunks of a file's unified diff. File headers are ignored.
 func parseUnified(diff string) ([]hunk, error) {
 	var out []hunk
 	left := [2]int{} // numbers of old and new lines that the hunk must still contain
@@ -161,7 +162,7 @@ func parseCount(s string) (first, n int, err error) {
 	return first, n, err
 }
 
-// fileChange is the change of one file by apply_patch.
+// fileChange is the change of a file by apply_patch.
 type fileChange struct {
 	path, moved string // moved is the new name, or ""
 	add, del    bool

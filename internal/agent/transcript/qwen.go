@@ -4,8 +4,8 @@
 // A line is {"uuid","parentUuid","sessionId","timestamp","type":"user"|"assistant"|
 // "tool_result"|"system","provenance","cwd","agentName","model","message":{"parts":
 // [{"text","thought"},{"functionCall":{"id","name","args"}}]},"toolCallResult":
-// {"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The results of the
-// calls of a sub-agent have no resultDisplay.
+// {"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The results of a
+// sub-agent's calls have no resultDisplay.
 
 package transcript
 

@@ -15,7 +15,7 @@ import (
 type client struct {
 	name string
 	is   func(line []byte) bool          // reports whether only this program writes such a line
-	open func(t *Transcript) (in reader) // returns a reader for one file
+	open func(t *Transcript) (in reader) // returns a reader for a file
 }
 
 var clients = []client{
@@ -30,8 +30,8 @@ var clients = []client{
 // maxSniff is the maximum number of lines that are read to recognize the client.
 const maxSniff = 200
 
-// Read reads a transcript, which has one JSON object per line. Lines that cannot be read are
-// counted and ignored. Errors match [ErrUnknown] or are errors of r.
+// Read reads a transcript, which has a JSON object on each line. Lines that cannot be read
+// are counted and ignored. Errors match [ErrUnknown] or are errors of r.
 func Read(r io.Reader) (*Transcript, error) {
 	t := &Transcript{}
 	var in reader
@@ -79,7 +79,8 @@ func Read(r io.Reader) (*Transcript, error) {
 	return t, nil
 }
 
-// openReader returns a reader for the client that writes such lines, or nil if there is none.
+// openReader returns a reader for the client that writes such lines, or nil if the client is
+// unknown.
 func (t *Transcript) openReader(line []byte) reader {
 	for _, c := range clients {
 		if c.is(line) {

@@ -15,7 +15,7 @@ import (
 type reasoning struct {
 	asked string // last request of the user
 
-	// Passages since the last edit that had passages before it: said aloud, and, as far as the
+	// Passages since the last edit that had passages before it: spoken text and, as far as the
 	// transcript contains them, thoughts.
 	said, thought []string
 	used          bool // an edit followed these passages

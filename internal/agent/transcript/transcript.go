@@ -1,11 +1,11 @@
 // This file declares the contents of a transcript.
 
-// Package transcript finds the edits of files in the transcripts of agent programs, with the lines
-// that each edit wrote and the visible reasoning before it. [Join] converts them to annotations.
+// Package transcript finds file edits in agent programs' transcripts, with the lines that each
+// edit wrote and the visible reasoning before it. [Join] converts them to annotations.
 //
 // It reads transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code, and the
-// reports of the plug-in for opencode. To support another program, add a file with a reader, and a
-// row to the table of clients.
+// reports of opencode's plug-in. To support another program, add a file with a reader, and a row
+// to the table of clients.
 //
 //	t, err := transcript.Read(file)
 //	found, err := transcript.Join(book, t, nil)
@@ -21,7 +21,7 @@ import (
 
 // Limits for reading.
 const (
-	maxWhy  = 8 << 10 // bytes of reasoning kept for an edit; longer texts are cut at the beginning
+	maxWhy  = 8 << 10 // bytes of reasoning kept for an edit (longer texts are cut at the beginning)
 	maxFile = annotate.MaxFile
 )
 
@@ -30,11 +30,11 @@ var errLine = errors.New("the line is no object of JSON")
 // ErrUnknown is returned by [Read] if the file is not a transcript of a supported client.
 var ErrUnknown = errors.New("not a transcript of an agent that is known here")
 
-// Edit is a range of lines that an agent wrote or removed in one tool call. A call that changed a
-// file at several positions has several edits.
+// Edit is a range of lines that a tool call wrote or removed. A call that changed a file at
+// several positions has several edits.
 type Edit struct {
 	Path string // file name as given by the agent
-	Dir  string // working directory of the agent, if known; Path may be relative to it
+	Dir  string // working directory of the agent, if known (Path may be relative to it)
 
 	// Call is a unique name of the tool call. N is the number of the edit within that call and
 	// file, from 0.
@@ -42,12 +42,12 @@ type Edit struct {
 	N    int
 
 	// Span is the position of Block directly after the edit. It is zero if the transcript does not
-	// contain it. In that case, [Join] searches the file for the block.
+	// contain the position. In that case, [Join] searches the file for the block.
 	Span          annotate.Span
 	Block         []string // whole lines, without line ends
-	Before, After []string // lines before and after, as far as they are known
+	Before, After []string // adjacent lines before and after, if known
 
-	// Gone is set if lines were only removed. Then Block contains the remaining lines next to the
+	// Gone is set if lines were only removed. Block then contains the remaining lines next to the
 	// position, at most one on each side.
 	Gone bool
 
@@ -60,13 +60,13 @@ type Edit struct {
 	Sub     string // sub-agent that made the edit ("" for the main agent)
 
 	tabs  bool     // each leading tab may be shown as two spaces
-	part  string   // inserted text that may begin or end within a line; Block is empty then
-	same  [2]int   // number of lines at the beginning and end of part that existed before
+	part  string   // inserted text that may begin or end within a line (Block is then empty)
+	same  [2]int   // number of lines at each end of part that existed before
 	scope []string // lines that enclose Block, if it was found in the file
 	loose bool     // Block may have different indentation and commas in the file
 }
 
-// Transcript contains the edits in one file.
+// Transcript contains the edits found in a file.
 type Transcript struct {
 	Client string // "claude-code", "codex", "gemini", "copilot", "qwen" or "opencode"
 	Edits  []Edit // in the order of the calls
@@ -74,7 +74,7 @@ type Transcript struct {
 
 	Lines   int // number of lines that are not empty
 	Bad     int // number of lines that cannot be read
-	Calls   int // number of calls of editing tools
+	Calls   int // number of editing tools' calls
 	Failed  int // number of calls that the tool or the user refused
 	Pending int // number of calls without a result, because the transcript ends
 	Removed int // number of deleted files, which leave no line to annotate
@@ -88,8 +88,8 @@ type Move struct {
 	At       int    // number of edits before the rename
 }
 
-// reader processes the lines of a transcript one after the other. An error means that the line
-// cannot be read. The next line can still be read.
+// reader processes a transcript's lines in order. An error means that the line cannot be read.
+// The next line can still be read.
 type reader interface {
 	line(b []byte) error
 	end() // is called after the last line

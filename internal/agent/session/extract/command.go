@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Patterns for parts of a command line that do not change what it does: the directory, the amount
-// of output that is shown, and some flags.
+// Patterns for parts of a command line that do not change its effect: the directory, the amount
+// of output to show, and some flags.
 var (
 	shapeBefore = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
@@ -25,7 +25,7 @@ var (
 	})
 )
 
-// Bare returns a single-line command without the parts that do not change what it does: the
+// Bare returns a single-line command without parts that do not change its effect. These are the
 // directory dir in paths, a leading cd, redirections and filters of the output, and some flags.
 func Bare(line, dir string) string {
 	if dir != "" {

@@ -13,12 +13,12 @@ import (
 // order and without duplicates.
 func Asked(text string) []string { return find(asked, text) }
 
-// Concluded returns the sentences of an agent's text that report what it found or decided,
+// Concluded returns the sentences in an agent's text that report a finding or decision,
 // unchanged, in order and without duplicates.
 func Concluded(text string) []string { return find(concluded, text) }
 
-// Corrects returns the first sentence of a person's text if it refuses what an agent just did, and
-// "" otherwise.
+// Corrects returns the first sentence of a person's text if it refuses what an agent just did,
+// otherwise "".
 func Corrects(text string) (first string) {
 	sentences(text, func(s string) bool {
 		if w := words(s); matches(corrects, w) {
@@ -44,7 +44,8 @@ func find(signal signal, text string) (found []string) {
 // pasted list of rules.
 const maxFound = 12
 
-// matches reports whether a row of the signal matches a sentence in the form of [words].
+// matches reports whether a row for the signal matches a sentence in the form returned
+// by [words].
 func matches(signal signal, words string) bool {
 	return matching(signal, words) != nil
 }

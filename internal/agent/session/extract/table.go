@@ -8,18 +8,18 @@ type signal int
 // Signals.
 const (
 	asked     signal = iota // a person asks to remember something
-	corrects                // a person refuses what was done
-	concluded               // an agent reports what it found or decided
+	corrects                // a person refuses an agent's action
+	concluded               // an agent reports a finding or decision
 )
 
-// row is a sign in one language. Its patterns are regular expressions for the output of [words], in
-// which each word and each mark is surrounded by spaces and diacritics are removed. So a pattern
-// must contain dass and not daß.
+// row is a sign in a certain language. Its patterns are regular expressions for the output of
+// [words], in which each word and each mark is surrounded by spaces and diacritics are removed. So
+// a pattern must contain dass and not daß.
 type row struct {
 	signal signal
 	name   string // for tests and statistics
 	lang   string
-	// The row is tried if the sentence contains one of the words. If words is "", the row is tried
+	// The row is tried if the sentence contains any of the words. If words is "", the row is tried
 	// for every Chinese or Japanese sentence.
 	words string
 	match string
@@ -48,8 +48,8 @@ var plans = map[string]string{
 	"ja": `^ (?:次に|まず|今から|これから|計画)|しましょう|します 。|かもしれ|だろう|でしょう|おそらく|多分|たぶん|もし|必要があり|べき|試し|予定|ようです|と思われ|ましょう`,
 }
 
-// table contains the rows. A new row needs tests with sentences that it matches, and with similar
-// sentences that it must not match.
+// table contains the rows. A new row needs tests with sentences that it must match, and with
+// similar sentences that it must not match.
 var table = []row{
 	// Asked to remember.
 	{asked, "remember", "en", "remember",
@@ -176,7 +176,7 @@ var table = []row{
 		`LEAD(?:a|nossa|minha|uma|outra) (?:(?:nova|unica) )?(?:regra|norma|convencao)(?: (?:aqui|do time|do projeto|geral|de ouro|para [^ ]+))? (?:e|:) `,
 		``},
 
-	// A person refuses what was done.
+	// A person refuses an agent's action.
 	{corrects, "no", "en", "no nope nah wrong not",
 		`LEAD(?:no|nope|nah|wrong) (?:[,.!:;-] )+(?:[^ ]+ ){2}|LEADno (?:that|this|it|don t|do not|not|use|i|you|we|the|revert|undo|keep) |LEAD(?:that|this|it)(?: s| is| was) (?:not (?:what|how|right|correct|the|where)|wrong|incorrect) |LEADnot (?:like (?:that|this)|what|that|this|there|here|in|the|a|with|by|quite|correct|right|good enough) `,
 		`^ oh no |^ not quite [.] $|^ (?:no|nope|nah) (?:[,.!:;-] )*(?:never|but|my|it s (?:real|my)|not (?:really|yet)|i (?:m|am) (?:sure|pretty)|(?:that|it|this) (?:sounds|seems|looks)|problem|worries|need|thanks|thank|that s (?:fine|ok|okay|all|it|good|great|perfect|everything)|it s (?:fine|ok|okay|good)|this is (?:fine|good|great)|looks? good|go ahead|idea|rush|changes?|more|further|all good|i m (?:good|fine|ok|done)|we re (?:good|done)|issues?|questions?|leave it|i (?:think|don t (?:think|have|know)|haven t|can t|didn t|wasn t)|you (?:re right|are right|can|may)|just|nothing|continue|please (?:go|continue|proceed)|proceed) |^ not (?:the (?:end|only|first)|that (?:i|it|bad|much|many)|this time|a (?:problem|big|bad)|in (?:particular|general)) |^ that s not (?:a problem|needed|necessary|bad) `},
@@ -213,7 +213,7 @@ var table = []row{
 	{corrects, "back", "pt", "reverta reverter desfaca vez lugar volte",
 		`LEAD(?:reverta|desfaca|volte (?:a|ao|para|como)) |LEADem (?:vez|lugar) d`, ``},
 
-	// An agent reports what it found or decided.
+	// An agent reports a finding or decision.
 	{concluded, "cause", "en", "cause culprit problem issue bug error failure reason",
 		` (?:root cause|underlying cause|real cause|actual cause|culprit)(?: of [^.]{1,80}?| here)? ?(?:is|was|:|turned|-) | the (?:real |actual )?(?:problem|issue|bug|error|failure|crash|leak|race|regression) (?:here )?(?:was|is|came|comes) (?:that|because|caused|due|from|in) | the reason (?:is|was) (?:that|:) `,
 		`PLAN`},

@@ -1,13 +1,13 @@
 // This file composes the text of a handoff within its budget.
 
-// Package handoff writes what an agent needs to continue after its conversation was compacted or
-// resumed. The text is composed from the turns of the session without a model, within a budget of
-// tokens. The same turns result in the same bytes.
+// Package handoff writes the text that an agent needs to continue after its conversation was
+// compacted or resumed. The text is composed from the session's turns without a model, within a
+// token budget. The same turns result in the same bytes.
 //
-// The paths and the commands are what a compaction mostly loses, so they take precedence if room is
-// short. They are written in full while they fit. Otherwise similar paths and commands are grouped,
-// frequent words are replaced by names such as $A, and finally the commands that tell least for
-// their length are left out.
+// If room is short, paths and commands take precedence, because a compaction loses these most
+// often. They are written in full if they fit. Otherwise similar paths and commands are grouped,
+// then frequent words are replaced by names such as $A, and finally the commands that tell least
+// for their length are left out.
 package handoff
 
 import (
@@ -23,9 +23,9 @@ import (
 // budget is the maximum number of estimated tokens in a handoff.
 const budget = 900
 
-// compose returns the handoff for a session's turns, which must be in order of time. It returns ""
-// if nothing happened in them. The keys of stats are paths relative to the session's directory.
-// Stats may be nil.
+// compose returns the handoff for a session's turns, which must be ordered by time. If nothing
+// happened in the turns, it returns "". The keys of stats are paths relative to the session's
+// directory. Stats may be nil.
 func compose(turns []session.Turn, stats map[string]stat) string {
 	r := read(turns)
 	if r.empty() {
@@ -72,7 +72,8 @@ func compose(turns []session.Turn, stats map[string]stat) string {
 	return out
 }
 
-// chosen returns the lines of the commands that are taken, or of all commands if taken is nil.
+// chosen returns the lines of the commands selected by taken, or all commands' lines if taken
+// is nil.
 func chosen(short []merged, taken []bool) (lines []string) {
 	for i := range short {
 		if taken == nil || taken[i] {
@@ -82,8 +83,8 @@ func chosen(short []merged, taken []bool) (lines []string) {
 	return lines
 }
 
-// step limits the parts of a handoff: the bytes of goal and asked, and the numbers of lines. It
-// also selects the form of files and commands.
+// step limits the parts of a handoff, namely the bytes of goal and asked, and the numbers of
+// lines. It also selects the form of files and commands.
 type step struct {
 	goal, asked, concluded, todos, failing int
 	files                                  int

@@ -17,23 +17,23 @@ import (
 )
 
 // record contains what a handoff reports about the turns. Lists begin with the latest turn, except
-// for todos, which are in the order of the plan.
+// for todos, which are in plan order.
 type record struct {
 	goal      string
 	asked     string
 	concluded []string
 	todos     []string
 	failing   []string
-	files     []string  // relative to dir if they are below it
+	files     []string  // relative to dir for files inside dir
 	passed    []command // commands that did not fail, each once
-	unknown   bool      // the client reported no exit status for some of them
+	unknown   bool      // the client did not report an exit status for some commands
 	names     []named
 	dir       string
 }
 
 // command is a command line that was run.
 type command struct {
-	line  string // as it was typed, on one line
+	line  string // as typed, joined to a single line
 	looks bool   // it only printed something, and changed and tested nothing
 }
 
@@ -72,7 +72,7 @@ func read(turns []session.Turn) *record {
 }
 
 // sinceClear returns the turns after the person last cleared the conversation. The event is in the
-// turn before them, unless it came before the first prompt.
+// turn before these, unless it came before the first prompt.
 func sinceClear(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
@@ -174,7 +174,8 @@ func (r *record) calls(turns []session.Turn) {
 	}
 }
 
-// relative returns a path with slashes, relative to the session's directory if it is below it.
+// relative returns a path with slashes. Paths inside the session's directory become relative
+// to that directory.
 func (r *record) relative(p string) string {
 	p = strings.ReplaceAll(p, `\`, "/")
 	if rest, ok := strings.CutPrefix(p, r.dir+"/"); ok && r.dir != "" {
@@ -185,7 +186,7 @@ func (r *record) relative(p string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// failedTest matches the names of failed tests in the output of test runners.
+// failedTest matches the names of failed tests in test runners' output.
 var failedTest = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`,

@@ -31,8 +31,8 @@ func Now(ctx context.Context, turns []session.Turn) string {
 	return compose(turns, statsOf(ctx, turns, statTime))
 }
 
-// statsOf returns the line counts of the files that the turns changed, by their paths relative to
-// the session's directory. It returns nil if they cannot be computed within the limit.
+// statsOf returns the line counts of files that the turns changed, by path relative to the
+// session's directory. If the counts cannot be computed within the limit, it returns nil.
 func statsOf(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]stat {
 	r := read(turns)
 	dir := filepath.FromSlash(r.dir)

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// fileForms returns the files in two forms: each on a line of its own, and grouped by directory
-// with names in the place of words.
+// fileForms returns the files in two forms. In the first, each file has its own line. In the
+// second, files are grouped by directory and names replace words.
 func fileForms(r *record, stats map[string]stat, names []named) [][]string {
 	withStat := func(file, name string) string {
 		if s, ok := stats[file]; ok {
@@ -46,11 +46,11 @@ func fileForms(r *record, stats map[string]stat, names []named) [][]string {
 	return [][]string{whole, grouped}
 }
 
-// merged is a line for one command or several similar commands.
+// merged is a line for a command or for several similar commands.
 type merged struct {
 	words []string
 	n     int  // number of commands
-	works bool // at least one command does more than print
+	works bool // at least one command does more than printing
 }
 
 func (m *merged) line() string { return strings.Join(m.words, " ") }
@@ -64,8 +64,8 @@ func (m *merged) worth() float64 {
 	return n / float64(2+text.EstimateTokens(m.line()))
 }
 
-// commandForms returns the commands as they were typed, and in a short form in which similar
-// commands are merged and names replace words.
+// commandForms returns the commands as typed, and in a short form with similar commands
+// merged and names in place of words.
 func commandForms(r *record, names []named) (typed []string, short []merged) {
 	for _, c := range r.passed {
 		typed = append(typed, c.line)
@@ -74,7 +74,7 @@ func commandForms(r *record, names []named) (typed []string, short []merged) {
 	return typed, merge(short)
 }
 
-// core returns a command line without the parts that do not change what it does, and without the
+// core returns a command line without parts that do not change its effect, and without the
 // numbers of the lines that it printed.
 func core(line, dir string) string {
 	return printed().ReplaceAllString(withoutQuotes(extract.Bare(line, dir)), "$1$3 $2$4")
@@ -134,7 +134,7 @@ func nameWords(r *record) (names []named) {
 		if gain(d) <= 0 || len(names) == min(maxNames, len(letters)) {
 			break
 		}
-		if strings.ContainsAny(d, " =$") { // it would not be clear where the word ends
+		if strings.ContainsAny(d, " =$") { // the end of the word would be unclear
 			continue
 		}
 		names = append(names, named{d, "$" + letters[len(names):len(names)+1]})
@@ -143,7 +143,7 @@ func nameWords(r *record) (names []named) {
 	return names
 }
 
-// wordSigns are the characters of named words, and pathSigns those of named paths.
+// wordSigns are the characters in named words, and pathSigns those in named paths.
 const (
 	wordSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	pathSigns = wordSigns + "-./@+"
@@ -212,9 +212,9 @@ func withoutQuotes(line string) string {
 	return line
 }
 
-// merge returns each command once, at the place of its first occurrence. Commands that differ in a
-// single word are merged into a line with the words in braces, as a shell would expand them. If
-// lines then differ only in numbers, merge returns the first of them with the number of the others.
+// merge returns each command once, at its first occurrence. Commands that differ in a single word
+// are merged into a line with the words in braces, as a shell would expand them. If lines then
+// differ only in numbers, merge returns the first line with the number of similar lines.
 func merge(lines []merged) []merged {
 	all := firstOf(lines, (*merged).line)
 	for {
@@ -304,7 +304,8 @@ func join(all []merged, s *set) (out []merged) {
 	return out
 }
 
-// braces joins words into one, with their common beginning and end outside of the braces.
+// braces joins words to a single word, with their common beginning and end outside of the
+// braces.
 func braces(words []string) string {
 	begin, end := words[0], words[0]
 	for _, w := range words {

@@ -1,9 +1,10 @@
 // This file finds proposals and fixes in the turns of a session.
 
-// Package inbox collects what sessions teach and no note contains yet. A proposal is a sentence of
-// a person that waits for approval as a note. A fix describes the work between the failure of a
-// command and its next success. Both are stored as entries of the archive. The package also labels
-// turns with the files whose edits were taken back or corrected. It never makes a note by itself.
+// Package inbox collects lessons from sessions that are not in a note yet. A proposal is a
+// sentence of a person that waits for approval as a note. A fix describes the work between the
+// failure of a command and its next success. Both are stored as entries of the archive. The
+// package also labels turns with files whose edits were reverted or corrected. It never makes a
+// note without a person's approval.
 package inbox
 
 import (
@@ -43,7 +44,7 @@ func digest(parts ...string) string {
 }
 
 // minLesson is the minimum length of a correction in bytes. A shorter text, such as "No, undo
-// that.", teaches nothing.
+// that.", is not useful as a note.
 const minLesson = 20
 
 // proposalsOf returns the proposals in a session's turns, which must be in order of time.
@@ -113,13 +114,13 @@ func (f *fix) ID() string { return digest(f.Turn.Client, f.Turn.Session, f.Comma
 const (
 	maxEdits   = 12
 	maxBetween = 12
-	maxOpen    = 64 // failures that wait for a success; if there are more, all are forgotten
+	maxOpen    = 64 // maximum number of failures waiting for a success (above it, all are forgotten)
 )
 
-// fixesOf returns the fixes in a session's turns, which must be in order of time. A command that
+// fixesOf returns the fixes in a session's turns, which must be ordered by time. A command that
 // fails several times with the same error has a single fix, which begins at the first of these
 // failures. A failure is ignored if no file changed before the command passed, or if the client
-// reports no exit status for the command.
+// does not report the command's exit status.
 func fixesOf(turns []session.Turn) []fix {
 	s := fixSearch{open: map[string]*fix{}}
 	for i := range turns {
@@ -211,8 +212,9 @@ func (f *fix) add(c *session.Call, edits []string, command, said string) {
 	}
 }
 
-// sentence returns the agent's explanation of the fix: its last conclusion, or otherwise the latest
-// sentence that gives a reason for an edit. It returns "" if the agent only announced its steps.
+// sentence returns the agent's explanation of the fix. This is its last conclusion, or otherwise
+// the latest sentence that gives a reason for an edit. It returns "" if the agent only announced
+// its steps.
 func (f *fix) sentence() string {
 	if found := extract.Concluded(strings.Join(f.texts, "\n")); len(found) > 0 {
 		return found[len(found)-1]

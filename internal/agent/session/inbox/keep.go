@@ -1,6 +1,6 @@
 // This file stores proposals, fixes and commands as entries of the archive.
 //
-// A proposal is an entry proposal/ID. Its content is the sentence, its labels "from" name the turns
+// A proposal is an entry proposal/ID. Its content is the sentence. Its labels "from" name the turns
 // that contain the sentence, and its label "proposal" contains the state. A fix is an entry fix/ID.
 // The commands of a project are an entry runs/ID. The entry cursor/inbox contains the version up to
 // which sessions were examined.
@@ -50,8 +50,8 @@ const (
 	minRuns  = 3   // sessions in which a command must have passed for Runs to return it
 )
 
-// Label returns the labels for what a turn concluded and for the text by others that it repeats. It
-// is meant for [session.Archive].
+// Label returns labels for a turn's conclusions and for the foreign text that it repeats. It is
+// meant for [session.Archive].
 func Label(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
 	if len(extract.Concluded(t.Said())) > 0 {
@@ -140,7 +140,7 @@ func upsert(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 // reach is the number of turns before the new turns that are read again.
 const reach = 30
 
-// Learn stores what the new turns of a session teach. It also reads up to reach turns before them,
+// Learn stores the lessons from a session's new turns. It also reads up to reach earlier turns,
 // because a fix may have begun there.
 func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
 	turns, err := a.TurnsFrom(ctx, t.Client, t.Session, max(1, t.From-reach))
@@ -320,8 +320,8 @@ func Waiting(ctx context.Context, m *oxbow.Memory) (int, error) {
 	return len(hits), err
 }
 
-// Get returns the proposal whose ID is or begins with id. If there is no such proposal or more than
-// one, the error matches [oxbow.ErrNotFound].
+// Get returns the proposal whose ID is or begins with id. If no proposal or several proposals
+// match, the error matches [oxbow.ErrNotFound].
 func Get(ctx context.Context, m *oxbow.Memory, id string) (Item, error) {
 	all, err := List(ctx, m, "", "")
 	if err != nil {
@@ -334,8 +334,8 @@ func Get(ctx context.Context, m *oxbow.Memory, id string) (Item, error) {
 	return fit[0], nil
 }
 
-// Set changes the state of a proposal, and the name of the note that was made from it ("" if there
-// is no note). An unknown ID is ignored.
+// Set changes a proposal's state, and the name of the note made from it (may be empty). An unknown
+// ID is ignored.
 func Set(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {

@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
-// Keys of labels of turns. The values are files, as filesOf names them.
+// Keys of turns' labels. The values are files, as filesOf names them.
 const (
 	LabelReverted  = "reverted"  // git or an edit of a later turn took the turn's edits back
-	LabelCorrected = "corrected" // the prompt names the file and refuses what the previous turn did
+	LabelCorrected = "corrected" // the prompt names the file and refuses the previous turn's work
 )
 
 // mark is a label for a turn and a file.
@@ -44,10 +44,10 @@ type replacement struct {
 	before, after     string // hashes of the whole file ("" if not known)
 }
 
-// revertedOf returns the files of turns whose edits were taken back, either by a later git command
-// or by an edit of a later turn that restored the replaced text. For git, only edits that are in
-// the working tree count: git restore does not take back committed edits, and git stash pop
-// restores stashed edits.
+// revertedOf returns the files of turns whose edits were reverted, either by a later git command
+// or by a later turn's edit that restored the replaced text. For git, only edits in the working
+// tree count. git restore does not revert committed edits, and git stash pop restores stashed
+// edits.
 func revertedOf(turns []session.Turn) []mark {
 	t := tree{changed: edited{}, committed: edited{}, stashed: edited{}}
 	for i := range turns {
@@ -69,9 +69,8 @@ func revertedOf(turns []session.Turn) []mark {
 	return slices.Compact(t.found)
 }
 
-// edit marks the edits that this edit takes back. These are the edits of earlier turns since the
-// whole file had the content that it has again, or otherwise the last edit that is the opposite of
-// this one.
+// edit marks the edits that this edit reverts. These are earlier turns' edits since the whole file
+// last had its present content, or otherwise the last edit that is the opposite of this edit.
 func (t *tree) edit(r replacement) {
 	if t.restoreFile(r) {
 		return
@@ -91,13 +90,12 @@ func (t *tree) edit(r replacement) {
 }
 
 // restoreFile reports whether an edit restores an earlier content of the whole file. It forgets the
-// edits since then, and marks those of earlier turns. An edit that changes nothing takes nothing
-// back.
+// edits since then, and marks those by earlier turns. An edit without effect reverts nothing.
 func (t *tree) restoreFile(r replacement) bool {
 	if r.after == "" || r.before == r.after {
 		return false
 	}
-	first := -1 // index of the first edit that is taken back
+	first := -1 // index of the first edit that is reverted
 	for i, e := range slices.Backward(t.edits) {
 		if e.file != r.file {
 			continue
@@ -125,8 +123,7 @@ func (t *tree) restoreFile(r replacement) bool {
 	return true
 }
 
-// fileBefore returns the hash of the whole file after the previous edit of the file, or "" if not
-// known.
+// fileBefore returns the hash of the whole file after its previous edit, or "" if unknown.
 func (t *tree) fileBefore(edit int) string {
 	for _, e := range slices.Backward(t.edits[:edit]) {
 		if e.file == t.edits[edit].file {
@@ -183,7 +180,7 @@ func (t *tree) run(args []string) {
 	}
 }
 
-// restore takes back the uncommitted changes of the files that the arguments name.
+// restore reverts the uncommitted changes of files named by the arguments.
 func (t *tree) restore(args []string) {
 	some := edited{}
 	for f, turns := range t.changed {
@@ -199,8 +196,8 @@ func (t *tree) restore(args []string) {
 	}
 }
 
-// isPath reports whether an argument names a file or one of its directories, relative to the root
-// of the project or to a directory in it.
+// isPath reports whether an argument names a file or a directory that contains it, relative to
+// the project's root or to a directory in the project.
 func isPath(arg, file string) bool {
 	arg = path.Clean(arg)
 	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") ||
@@ -222,7 +219,7 @@ func (t *tree) stash(args []string) {
 	}
 }
 
-// take marks the changes as taken back.
+// take marks the changes as reverted.
 func (t *tree) take(changes edited) {
 	for f, turns := range changes {
 		for _, i := range turns {
@@ -231,8 +228,8 @@ func (t *tree) take(changes edited) {
 	}
 }
 
-// correctedOf returns the turns whose prompt refuses the work of the previous turn and names a file
-// that it changed. Whether the edit was taken back is not known.
+// correctedOf returns the turns with a prompt that refuses the previous turn's work and names a
+// file that it changed. Whether the edit was taken back is not known.
 func correctedOf(turns []session.Turn) (found []mark) {
 	for i := range turns {
 		if i == 0 || extract.Corrects(turns[i].Prompt()) == "" {

@@ -17,7 +17,7 @@ type shell struct {
 	dir     string              // current directory ("" if not known)
 	vars    map[string][]string // values of the assigned variables
 	printed string              // output of the whole command line
-	nested  int                 // number of command lines that contain this one
+	nested  int                 // number of command lines that contain this line
 	isPiped bool                // whether the standard input is the output of another program
 
 	isGitMoved bool // git may use another repository or format
@@ -46,7 +46,7 @@ func (s *shell) search(files []string, what string) {
 	s.j.searchFiles(s.dir, s.filesOf(files), s.printed, what)
 }
 
-// levelOf returns the level of files without raising the level of the command.
+// levelOf returns the files' level without raising the command's level.
 func (s *shell) levelOf(files []string) Level {
 	apart := judge{Machine: s.j.Machine, tree: s.j.tree}
 	t := *s

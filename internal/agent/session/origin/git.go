@@ -56,7 +56,7 @@ func (s *shell) git(p program) {
 		return
 	}
 	s.gitRuns(args)
-	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine what it prints
+	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine the output
 	if (chooses && slices.Contains(args, unknownWord)) || !s.isOwnOutput(args[0], args[1:]) {
 		if slices.Contains(movesTree, args[0]) {
 			s.j.raisePrinted(Foreign, p.what)
@@ -148,7 +148,7 @@ func (s *shell) printsTracked(command string, args []string) bool {
 	return s.levelOf(append(names, printed.files...)) == Own
 }
 
-// Patterns for the output of git: any hash, the hash that git log prints before each commit,
+// Patterns for git's output: any hash, the hash that git log prints before each commit,
 // possibly after the lines of its graph, and the title of a note.
 var (
 	anyHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
@@ -168,13 +168,12 @@ func (s *shell) namesOwnCommits(hashes *regexp.Regexp) bool {
 	return true
 }
 
-// hashFormats are the formats of git log in which each commit begins with its hash at the beginning
-// of a line, so that the text of a message cannot be mistaken for it.
+// hashFormats are the git log formats in which a commit begins with its hash at the start of a
+// line, so that a message's text cannot be mistaken for a hash.
 var hashFormats = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isProvedLog reports whether git log or git show printed only commits that were made on this
-// machine. The format must be one of hashFormats or the default, and the output must not contain a
-// note.
+// isProvedLog reports whether git log or git show printed only commits made on this machine. The
+// format must be listed in hashFormats or be the default, and the output must not contain a note.
 func (s *shell) isProvedLog(args []string) bool {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
@@ -189,9 +188,9 @@ func (s *shell) isProvedLog(args []string) bool {
 		!s.j.tree.setsFormats(s.j.Getenv))
 }
 
-// areOwnCommits reports whether all operands of git show are commits that were made on this
-// machine. Without operands, git shows the last commit. Tags are excluded because they have a
-// message of their own, and other objects because their text may look like a commit.
+// areOwnCommits reports whether all operands of git show are commits made on this machine.
+// Without operands, git shows the last commit. Tags are excluded because they have their own
+// message, and other objects because their text may look like a commit.
 func (s *shell) areOwnCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")
@@ -200,7 +199,7 @@ func (s *shell) areOwnCommits(operands []string) bool {
 	})
 }
 
-// isProjectFile reports whether all operands of git show are files of the last commit or of the
+// isProjectFile reports whether all operands of git show are files in the last commit or in the
 // index.
 func isProjectFile(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {

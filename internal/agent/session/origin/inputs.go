@@ -23,9 +23,10 @@ func (s *shell) isBuiltHere() bool {
 	return isInside && !isForeignDir(rel) && (s.j.tree.git == nil || s.isInProject())
 }
 
-// isOwnInput reports whether an argument of a building program is the project's own: it is no file and no
-// address, or a file of the project that nobody else wrote. A file that git does not track counts as the
-// project's own unless somebody else wrote it, because most such files are results of earlier builds.
+// isOwnInput reports whether a build program's argument is the project's own. It is if it is
+// neither a file nor an address, or if it is a file in the project that nobody else wrote. A file
+// that git does not track is treated as the project's own unless somebody else wrote it, because
+// most such files are earlier build results.
 func (s *shell) isOwnInput(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemote(arg)
@@ -55,15 +56,15 @@ func (s *shell) isUntracked(rel string) bool {
 	return err == nil && !tracked[rel]
 }
 
-// unreadOption matches the names of options whose values are not read: files that are written, files that
-// are left out, and names of tests, images and the like.
+// unreadOption matches option names whose values are not read as files, such as output files,
+// excluded files, and names of tests or images.
 var unreadOption = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
 		`target|dest|tag|label|run|grep|filter|exclude|include|ignore|skip|omit|glob|colou?r|type|format)[\w-]*$`)
 })
 
-// inputs returns the arguments that may be files to read: operands and the values of options, without the
-// values of options that match [unreadOption].
+// inputs returns the arguments that may be files to read, which are operands and option values
+// except for options that match [unreadOption].
 func (p *program) inputs() (all []string) {
 	before := ""
 	for _, a := range p.args {
@@ -83,8 +84,8 @@ func (p *program) inputs() (all []string) {
 	return all
 }
 
-// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME. They get the
-// prefix "?", because they count only if the file exists.
+// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME. They
+// get the prefix "?", because they count only if the file exists.
 func optionFiles(args []string) (files []string) {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {
@@ -110,8 +111,8 @@ func namedIfPresent(operands []string) (files []string) {
 	return files
 }
 
-// isOtherHome reports whether a command of this program reads the memory of another home: one that the
-// command names outside of the project, or the nearest one of another directory.
+// isOtherHome reports whether a command of this program reads the memory of another home. This is a
+// home outside of the project that the command names, or the home nearest to another directory.
 func (s *shell) isOtherHome(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
@@ -164,9 +165,9 @@ func (s *shell) isOwnPackage(names []string) bool {
 	})
 }
 
-// goModule returns the path of the Go module at the root of the project, or "".
+// goModule returns the path of the Go module at the project's root, or "".
 func (t *tree) goModule() string {
-	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // a file that does not exist names no module
+	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // a missing file names no module
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "module "); ok {
 			return strings.Trim(strings.TrimSpace(rest), `"`)

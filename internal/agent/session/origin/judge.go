@@ -18,7 +18,7 @@ type judge struct {
 	what  string // the part of a command that determined the level
 	own   []string
 	other []string
-	runs  Level // highest level of what a program of a command may have written into files
+	runs  Level // highest level of text that a program in a command may have written into files
 }
 
 // raise sets the level if it is higher than the current level.
@@ -65,11 +65,11 @@ func (j *judge) edited(paths []string, isWhole bool) {
 	}
 }
 
-// maxFiles is the maximum number of files of a call that are examined. With more files, the level
+// maxFiles is the maximum number of a call's files that are examined. With more files, the level
 // is Foreign.
 const maxFiles = 500
 
-// readFiles raises the level to that of the files that were read.
+// readFiles raises the level to that of the files read.
 func (j *judge) readFiles(dir string, paths []string, what string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	if (dir == "" && hasRelative) || len(paths) > maxFiles {

@@ -6,9 +6,10 @@
 // The origin depends on the source of the bytes: the tool ([tables]), the program that a command
 // runs ([programs]), and the files that either reads. Links are resolved first. A file in a
 // directory of foreign code in the project, such as node_modules, is foreign. Any other file is the
-// agent's own if the agent wrote it last, if it is tracked by git in the project and not written by
-// somebody else, or if a client stores its notes in it ([memories]). The remaining files are
-// foreign. If the project has no git repository, they are unvouched inside of the project.
+// agent's own if the agent wrote it last, or if git tracks it in the project and nobody else wrote
+// it. A file in which a client stores its notes ([memories]) is also the agent's own. The remaining
+// files are foreign. If the project has no git repository, they are unvouched inside of the
+// project.
 package origin
 
 import (
@@ -25,7 +26,7 @@ type Call struct {
 	Tool   string // the client's name for the tool
 	Input  json.RawMessage
 	Dir    string // absolute path of the working directory
-	Output string // the returned text, searched for names of files, hashes of commits and the like
+	Output string // the returned text, searched for file names, commit hashes and the like
 }
 
 // Verdict is the origin of a call's text.
@@ -97,7 +98,7 @@ func Judge(c Call, m Machine) (v Verdict) {
 	return v
 }
 
-// isWhole reports whether an edit wrote all text of its files, and not only a part of it.
+// isWhole reports whether an edit wrote its files' whole text, and not only a part.
 func isWhole(in map[string]any) bool {
 	for _, k := range []string{"content", "file_text", "contents"} {
 		if _, ok := in[k].(string); ok {
@@ -114,7 +115,7 @@ func label(tool, arg string) string {
 	return strings.TrimSpace(text.Cut(line, maxWhat))
 }
 
-// pathKeys are the arguments of tools that contain one or more paths.
+// pathKeys are tools' arguments that contain paths.
 var pathKeys = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
 	"paths", "file_paths", "include", "target_file"}
 
@@ -137,8 +138,8 @@ func pathsIn(in map[string]any) (paths []string) {
 	return paths
 }
 
-// patternBase returns the directory in which a tool's pattern begins, such as that of Glob, if it
-// is not relative to the working directory.
+// patternBase returns the directory in which a tool's pattern begins, such as Glob's, unless it
+// is relative to the working directory.
 func patternBase(in map[string]any) []string {
 	p, _ := in["pattern"].(string)
 	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "..") {
@@ -170,7 +171,8 @@ func firstOf(in map[string]any, keys ...string) string {
 	return ""
 }
 
-// commandIn returns the command line of a shell call, which is a text or a list of arguments.
+// commandIn returns a shell call's command line. In the call, it is a text or a list of
+// arguments.
 func commandIn(in map[string]any) string {
 	for _, k := range []string{"command", "cmd"} {
 		switch v := in[k].(type) {

@@ -1,4 +1,4 @@
-// This file is the table of programs by the origin of the text that they print.
+// This file has the table of programs by the origin of their output.
 
 package origin
 
@@ -16,22 +16,22 @@ type kind int
 
 const (
 	unlisted   kind = iota // any text
-	prints                 // its own messages, and texts from its arguments
+	prints                 // messages of the program, and texts from its arguments
 	building               // messages about the project, which it builds or tests
 	reader                 // the files in its arguments
 	filter                 // likewise, but the first argument is a pattern or a script
 	lister                 // names of files
-	finder                 // names of files, and the output of a program that it runs
+	finder                 // file names, and the output of a program that it runs
 	fetcher                // the content of a URL
 	foreign                // text from other machines, packages, databases, containers, logs or the clipboard
 	database               // the file in its first argument
-	copier                 // nothing; it copies files
-	teeing                 // its standard input, which it also writes into files
-	moving                 // nothing; it changes the directory
+	copier                 // nothing, because it copies files
+	teeing                 // standard input, which the program also writes into files
+	moving                 // nothing, because it changes the directory
 	evaluating             // the output of the command line in its arguments
-	setting                // nothing; it reads its standard input into variables
+	setting                // nothing, because it reads standard input into variables
 	gitKind                // see git.go
-	ownKind                // entries of a memory; this program
+	ownKind                // a memory's entries (this is oxbow itself)
 	shellKind              // the output of the script or the command line in its arguments
 )
 
@@ -84,7 +84,7 @@ func kindsByName(names map[kind]string) map[string]kind {
 	return all
 }
 
-// systemDirs are directories of programs that are not part of a project.
+// systemDirs are directories of programs that do not belong to a project.
 var systemDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
@@ -290,7 +290,7 @@ func (s *shell) script(p program, script string) {
 	}
 }
 
-// sedRuns matches a script of sed that may run a command: the command e, or the flag e of a replacement.
+// sedRuns matches a sed script that may run a command, by the command e or a replacement's flag e.
 var sedRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;{}0-9$/!])e(?:[\s;}]|$)`) })
 
 // walks reports whether the program searches directories.

@@ -11,7 +11,7 @@ import (
 )
 
 // searchFiles raises the level to that of the searched files and directories, and of the files
-// whose lines the output contains. A line without a file name may be from any file of a searched
+// with lines in the output. A line without a file name may be from any file of a searched
 // directory, so it is unvouched.
 func (j *judge) searchFiles(dir string, paths []string, output, what string) {
 	j.readFiles(dir, paths, what)
@@ -66,7 +66,7 @@ func (l *searchLines) add(line string) {
 	l.hasUnnamed = l.hasUnnamed || len(strings.Fields(line)) > maxUnnamed
 }
 
-// maxName is the number of bytes of a line that are searched for a file name.
+// maxName is the number of bytes of a line in which a file name is searched for.
 const maxName = 400
 
 // findPrinted reports whether a file with the name exists. If so, it records that a line of the file

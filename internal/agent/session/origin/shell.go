@@ -157,8 +157,8 @@ func (s *shell) loopVariable(l syntax.Loop) {
 	s.set(loop.Name.Value, values)
 }
 
-// set adds values to a variable. It keeps the old values, because it is not known which statements
-// run.
+// set adds values to a variable. The variable keeps its old values, because it is unknown which
+// statements run.
 func (s *shell) set(name string, values []string) {
 	all := slices.Clone(s.vars[name])
 	for _, v := range values {
@@ -169,8 +169,8 @@ func (s *shell) set(name string, values []string) {
 	s.vars[name] = bounded(all)
 }
 
-// binary judges two statements. The second statement of a pipe reads the output of the first, so
-// the files that it writes are not the agent's own if the output is not.
+// binary judges two statements. The second statement of a pipe reads the first's output, so the
+// files that it writes are not the agent's own if that output is not.
 func (s *shell) binary(c *syntax.BinaryCmd) {
 	s.stmt(c.X)
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {

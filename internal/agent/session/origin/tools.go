@@ -1,4 +1,4 @@
-// This file is the table of the tools of clients.
+// This file has the table of clients' tools.
 
 package origin
 
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// use is the kind of work of a tool, which determines the origin of the text that it returns.
+// use is a tool's kind of work, which determines the origin of its output.
 type use int
 
 const (
@@ -28,7 +28,7 @@ type clientTools map[use][]string
 
 // tables contains the tools of the clients, taken from Claude Code 2.1.330, Codex 0.169, Gemini CLI
 // 0.61, opencode 1.18, Copilot CLI 1.0.102 and Qwen Code 0.24. A tool that is not listed is an MCP
-// tool if its name has the form of one. The output of other tools is unvouched.
+// tool if its name has an MCP tool's form. The output of other tools is unvouched.
 var tables = map[string]clientTools{
 	"claude": {
 		runs:     {"bash", "powershell"},
@@ -111,11 +111,12 @@ var mcpNames = map[string]struct{ front, between string }{
 	"copilot":  {"", "-"},
 }
 
-// ownServers lists the names under which setup registers this program's server. A server of another
-// program that has one of these names is mistaken for it.
+// ownServers lists the names under which setup registers this program's server. Another program's
+// server with such a name is mistaken for it.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// useOf returns the use of a client's tool, and whether it is a tool of this program's own server.
+// useOf returns the use of a client's tool, and whether this program's own server provides the
+// tool.
 func useOf(client, tool string) (u use, own bool) {
 	name := strings.ToLower(tool)
 	for u, names := range tables[client] {

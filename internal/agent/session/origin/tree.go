@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// foreignDirs are directories of a project that contain the code of others, even if git tracks
-// them. Letter case is ignored.
+// foreignDirs are directories in a project that contain foreign code, even if git tracks them.
+// Letter case is ignored.
 var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "pods", "carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
@@ -21,7 +21,7 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 // tree is the project that a session works on.
 type tree struct {
 	dir   string // the working directory
-	root  string // root of the working tree, or dir; links are resolved
+	root  string // root of the working tree, or dir (with links resolved)
 	git   *git.Worktree
 	links map[string]string // resolved paths by path
 	own   map[string]bool   // own commits (nil until they are read)
@@ -93,10 +93,10 @@ func (t *tree) levelOfPlace(real string, m Machine) Level {
 	return undecided
 }
 
-// levelOfFiles returns the highest level of files, given as resolved paths. A file is the agent's
-// own if the agent wrote it last, or if nobody else wrote it and git tracks it in the project.
-// Other files are foreign. Files of a project are unvouched if the project has no git repository or
-// git fails.
+// levelOfFiles returns the files' highest level. The files are given as resolved paths. A file is
+// the agent's own if the agent wrote it last, or if git tracks it in the project and nobody else
+// wrote it. Other files are foreign. If the project has no git repository or git fails, files in
+// the project are unvouched.
 func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	writers := make([]fingerprint.Writer, len(files))
 	if m.Writers != nil {
@@ -153,7 +153,7 @@ func isForeignDir(rel string) bool {
 	return false
 }
 
-// memories are files below a client's directory in which the client stores notes of its agents and
+// memories are files in a client's directory in which the client stores notes of its agents and
 // its person. Text by others in these files is found later, by comparing the notes made from the
 // files.
 var memories = []struct{ variable, dir, pattern string }{
@@ -167,7 +167,7 @@ var memories = []struct{ variable, dir, pattern string }{
 	{"", ".copilot", "copilot-instructions.md"},
 }
 
-// isOwnMemory reports whether a file is one of memories.
+// isOwnMemory reports whether a file is listed in memories.
 func isOwnMemory(real string, getenv func(string) string) bool {
 	if getenv == nil {
 		return false
@@ -203,8 +203,8 @@ func isDevice(p string) bool {
 		strings.HasPrefix(p, "/dev/fd/")
 }
 
-// isOwnCommit reports whether a commit, given by its hash or a prefix of it, was made on this
-// machine.
+// isOwnCommit reports whether a commit, given by its hash or a prefix of the hash, was made
+// on this machine.
 func (t *tree) isOwnCommit(hash string) bool {
 	if t.git == nil {
 		return false
@@ -235,7 +235,7 @@ func (t *tree) setsFormats(getenv func(string) string) bool {
 		}
 	}
 	for _, f := range files {
-		b, _ := os.ReadFile(f) // a file that does not exist has no settings
+		b, _ := os.ReadFile(f) // a missing file has no settings
 		settings := strings.ToLower(string(b))
 		if strings.Contains(settings, "pretty") || strings.Contains(settings, "[include") {
 			return true

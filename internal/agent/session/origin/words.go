@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxValues is the maximum number of values of a word that are tracked.
+// maxValues is the maximum number of values that are tracked for a word.
 const maxValues = 64
 
 // manyValues is the result for a word with more than maxValues values.
@@ -77,7 +77,7 @@ func (s *shell) word(w *syntax.Word) []string {
 	return values
 }
 
-// parts returns the values of the concatenated parts of a word.
+// parts returns the possible values of a word's concatenated parts.
 func (s *shell) parts(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {

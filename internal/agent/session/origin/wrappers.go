@@ -94,7 +94,8 @@ func (w *wrapper) lineIn(args []string) (line string, ok bool) {
 	return "", false
 }
 
-// wrapperOption processes an option of a wrapper. It returns the arguments after the option and its value.
+// wrapperOption processes an option of a wrapper. It returns the arguments after the option and the
+// option's value.
 func (s *shell) wrapperOption(w wrapper, option string, args []string) []string {
 	hasValue := len(args) > 0
 	switch {
@@ -148,20 +149,20 @@ func (s *shell) shellProgram(p program) {
 			return
 		}
 	}
-	s.j.raise(Unvouched, p.what) // it runs a script or its standard input
+	s.j.raise(Unvouched, p.what) // the program runs a script or its standard input
 }
 
-// manager describes a package manager or a build tool. Its subcommand determines what it prints.
-// The subcommand is one word or two words, such as mod/tidy.
+// manager describes a package manager or a build tool. Its subcommand determines the output's
+// origin. The subcommand is a word or two words, such as mod/tidy.
 type manager struct {
 	own      string // subcommands that print texts of the project
 	runs     string // subcommands that run the program in the next arguments
-	unknown  string // subcommands that run a program of the project or of a package
+	unknown  string // subcommands that run a program from the project or a package
 	isRunner bool   // whether other subcommands are programs of packages
 }
 
-// managers are package managers and build tools. Subcommands that are not listed print texts of
-// packages or of other machines.
+// managers are package managers and build tools. Subcommands that are not listed print texts
+// from packages or other machines.
 var managers = map[string]manager{
 	"npm":  {own: "test t run run-script start build pack version init prefix root bin config set pkg lint"},
 	"pnpm": {own: "test t run start build lint typecheck check pack init"},
@@ -212,7 +213,7 @@ var managers = map[string]manager{
 // manager judges a package manager or a build tool.
 func (s *shell) manager(m manager, p program) {
 	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
-	if i < 0 { // it prints its help or version
+	if i < 0 { // the command prints its help or version
 		if m.isRunner && len(p.args) > 0 && !slices.Contains(p.args, "--version") {
 			s.j.raise(Foreign, p.what)
 		}
@@ -238,8 +239,9 @@ func (s *shell) manager(m manager, p program) {
 	}
 }
 
-// builds judges a program that builds or tests a project. Its messages are the project's own text if it
-// runs in the project, and if its arguments name no files of others, no other directory and no address.
+// builds judges a program that builds or tests a project. Its messages are the project's own text
+// if it runs in the project and its arguments name no foreign files, no other directory and no
+// address.
 func (s *shell) builds(p program) {
 	isOwn := s.isBuiltHere()
 	for _, a := range p.inputs() {
@@ -265,8 +267,8 @@ func (s *shell) builds(p program) {
 	}
 }
 
-// isOwnCommand reports whether a listed subcommand of a package manager prints texts of the project if it
-// is called with these arguments.
+// isOwnCommand reports whether a listed subcommand of a package manager prints only the project's
+// texts with these arguments.
 func (s *shell) isOwnCommand(manager, subcommand string, args []string) bool {
 	switch {
 	case manager == "go" && slices.Contains([]string{"build", "test", "vet", "list"}, subcommand):
@@ -280,7 +282,7 @@ func (s *shell) isOwnCommand(manager, subcommand string, args []string) bool {
 	return true
 }
 
-// isStandardPackage reports whether the argument of go doc is a package of the project or of the
+// isStandardPackage reports whether go doc's argument is a package in the project or the
 // standard library. A path whose first element contains a dot is neither.
 func isStandardPackage(args []string) bool {
 	names := operands(args)
@@ -333,7 +335,7 @@ func (s *shell) interpreter(i interpreter, p program) {
 	}
 }
 
-// level returns the level of the output of an interpreter with these arguments.
+// level returns the level of an interpreter's output with these arguments.
 func (i *interpreter) level(args []string) Level {
 	for n, a := range args {
 		rest := args[n+1:]

@@ -93,8 +93,8 @@ type Outcome struct {
 }
 
 // Called completes the event e of a finished call. The kind becomes [session.Called], or
-// [session.Plan] if the tool manages a to-do list. It returns false if there is nothing to report.
-// Clean is applied to texts and removes what must not be stored.
+// [session.Plan] if the tool manages a to-do list. It returns false if the call need not be
+// reported. Clean is applied to texts and removes what must not be stored.
 func Called(e session.Event, tool string, args []byte, o Outcome, clean func(string) string) (session.Event, bool) {
 	var in input
 	_ = clientfile.Decode(args, &in) // arguments that cannot be decoded stay empty
@@ -158,8 +158,8 @@ func named(file string) []string {
 	return []string{file}
 }
 
-// commandOf returns the command line of a shell call, which is a text or an array of arguments. An
-// array of a shell, its -c option and a script is reduced to the script.
+// commandOf returns a shell call's command line. In the call, it is a text or an array of
+// arguments. An array of a shell, its -c option and a script is reduced to the script.
 func commandOf(in input) string {
 	raw := in.Command
 	if len(raw) == 0 {
@@ -233,19 +233,20 @@ func planText(in input) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// status matches the exit status in the text that clients add to the output of a command: Claude
-// Code and Codex before it, Gemini CLI and Qwen Code after it, Copilot CLI in the last line.
+// status matches the exit status in the text that clients add to a command's output. Claude Code
+// and Codex add it before the output, Gemini CLI and Qwen Code after it, and Copilot CLI in the
+// last line.
 var status = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|Exit Code: (-?\d+)|<shellId: .* completed with exit code (-?\d+)>)\r?$`,
 	)
 })
 
-// maxSearched is the number of bytes at the beginning and at the end of an output that are searched
-// for an exit status.
+// maxSearched is the number of bytes at each end of an output that are searched for an exit status.
 const maxSearched = 1 << 10
 
-// endCommand sets the exit status of a command, and the end of its output if it failed.
+// endCommand sets a command's exit status. If the command failed, it also sets the end
+// of the output.
 func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 	out, exit := oldOutput(o.Output)
 	if o.Exit == nil {
@@ -339,8 +340,8 @@ func tail(s string) string {
 	return strings.Join(lines[max(0, len(lines)-session.MaxOutputLines):], "\n")
 }
 
-// OutcomeOf decodes the outcome of a finished call from a client's report of the result: a text, or
-// an object of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
+// OutcomeOf decodes a finished call's outcome from a client's report. The report is a text, or an
+// object in the form of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
 func OutcomeOf(response []byte) Outcome {
 	o := outcomeOf(response)
 	o.Tainted = bytes.Contains(response, []byte(session.Warned))
@@ -353,7 +354,8 @@ func outcomeOf(response []byte) Outcome {
 		Stderr      string  `json:"stderr"`
 		Interrupted bool    `json:"interrupted"`
 		Background  string  `json:"backgroundTaskId"`
-		// Set for a status that is not 0 but no error, such as that of grep without a match.
+		// Set for a status other than 0 that is not an error, such as grep's without a
+		// match.
 		Returned string          `json:"returnCodeInterpretation"`
 		Content  json.RawMessage `json:"llmContent"`
 		Copilot  string          `json:"text_result_for_llm"`

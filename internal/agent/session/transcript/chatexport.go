@@ -1,10 +1,10 @@
-// This file reads the exports of chat services: an array of conversations in one JSON file.
+// This file reads chat services' exports, which are an array of conversations in a JSON file.
 //
 // ChatGPT writes {"conversation_id","title","create_time","mapping":{ID:{"parent","message":{"id",
 // "author":{"role"},"create_time","content":{"content_type","parts"},"recipient","metadata"}}}} for
 // each. Claude writes {"uuid","name","created_at","chat_messages":[{"uuid","sender","text",
 // "content":[{"type","text"}],"created_at","attachments":[{"file_name","extracted_content"}]}]}.
-// Both formats are undocumented; they are those of exports of 2025 and 2026.
+// Both formats are undocumented. They are taken from exports made in 2025 and 2026.
 
 package transcript
 
@@ -33,7 +33,8 @@ const (
 	ClaudeAI = "claude-ai"
 )
 
-// conversations contains the readers for one conversation, and the key by which each is recognized.
+// conversations contains the readers for conversations, with the keys by which their formats are
+// recognized.
 var conversations = map[string]struct {
 	key  string
 	read func(f *file, b []byte) bool
@@ -42,13 +43,14 @@ var conversations = map[string]struct {
 	ClaudeAI: {"chat_messages", (*file).claudeAI},
 }
 
-// IsChatService reports whether the sessions of a client are those of an exported file.
+// IsChatService reports whether a client's sessions come from an exported file.
 func IsChatService(client string) bool { _, ok := conversations[client]; return ok }
 
-// maxConversation is the maximum size of a conversation, in bytes. Reading fails at a longer one.
+// maxConversation is the maximum size of a conversation, in bytes. Reading fails at a longer
+// conversation.
 const maxConversation = 256 << 20
 
-// boundedReader fails after left bytes, so that a conversation without an end does not fill the memory.
+// boundedReader fails after left bytes, so that a conversation without an end does not fill memory.
 type boundedReader struct {
 	r    io.Reader
 	left int64
@@ -99,7 +101,7 @@ func escapeGlob(dir string) string {
 }
 
 // ChatServiceOf returns the chat service that wrote a file, or "" for any other file. It reads the
-// beginning of the file, of which the name may be that of a ZIP archive.
+// beginning of the file. path may also name a file in a ZIP archive.
 func ChatServiceOf(path string) string {
 	in, err := clientfile.Open(path)
 	if err != nil {
@@ -141,7 +143,7 @@ func (f *file) conversations(ctx context.Context, in io.ReadSeeker) error {
 	return err
 }
 
-// errMoved is returned if the file is not the one in which the last call ended.
+// errMoved is returned if the file is not the file in which the last call ended.
 var errMoved = errors.New("no conversation begins where the last one ended")
 
 func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
@@ -164,7 +166,7 @@ func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
 			err = dec.Decode(&b)
 		}
 		switch {
-		case len(f.events) > 0 && (isFull || err != nil): // the next call goes on, or reports the error
+		case len(f.events) > 0 && (isFull || err != nil): // the next call continues, or reports the error
 			f.next, f.end = at, at
 			return nil
 		case err != nil:
@@ -178,8 +180,8 @@ func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
 	return f.endConversations(dec, in, before)
 }
 
-// conversationsFrom returns the text of an array whose first element begins at an offset of the file, or
-// at the next comma. before is the difference between offsets of the file and of the text.
+// conversationsFrom returns the text of an array whose first element begins at offset in the file,
+// or at the next comma. before is the difference between file offsets and text offsets.
 func conversationsFrom(in io.ReadSeeker, offset int64) (text io.Reader, before int64, err error) {
 	if _, err := in.Seek(offset, io.SeekStart); err != nil || offset == 0 {
 		return in, 0, err
@@ -191,8 +193,8 @@ func conversationsFrom(in io.ReadSeeker, offset int64) (text io.Reader, before i
 	return io.MultiReader(strings.NewReader("["), rest), offset + n - 1, nil
 }
 
-// endConversations reads the end of the array. If it is missing or something follows it, that counts as
-// a conversation that cannot be read.
+// endConversations reads the end of the array. If the end is missing or followed by more data, this
+// is counted as an unreadable conversation.
 func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64) error {
 	at := before + dec.InputOffset()
 	if _, err := dec.Token(); err != nil {
@@ -212,8 +214,8 @@ func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64) e
 	return err
 }
 
-// afterComma skips the comma between two elements and the white space around it. n is the number of
-// bytes that it skipped.
+// afterComma skips the comma and white space between two elements. n is the number of skipped
+// bytes.
 func afterComma(r io.Reader) (rest io.Reader, n int64, err error) {
 	b := make([]byte, 1)
 	for ; ; n++ {
@@ -241,7 +243,7 @@ type chatMessage struct {
 }
 
 // conversation reports the messages of a conversation. A message belongs to the turn of the prompt
-// above it, so that answers to an edited prompt stay with it.
+// above it, so that answers to an edited prompt stay with that prompt.
 func (f *file) conversation(id string, messages []chatMessage) {
 	f.session = id
 	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.when.Compare(b.when) })
@@ -290,8 +292,8 @@ type gptMessage struct {
 	} `json:"metadata"`
 }
 
-// chatMessage returns the message without its place in the conversation. It has no text if nobody spoke
-// it.
+// chatMessage returns the message without its place in the conversation. Its text is empty if
+// nobody spoke the message.
 func (m *gptMessage) chatMessage() chatMessage {
 	c := chatMessage{when: seconds(m.Created), model: m.Metadata.Model}
 	isText := slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
@@ -335,7 +337,7 @@ func (f *file) chatGPT(b []byte) bool {
 		}
 		m := n.Message.chatMessage()
 		m.id, m.parent = node, n.Parent
-		messages = append(messages, m) // even one without text, because others may be below it
+		messages = append(messages, m) // add a message even without text, because others may be below it
 	}
 	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })
 	f.conversation(id, messages)
@@ -424,7 +426,7 @@ func (f *file) claudeAI(b []byte) bool {
 	return true
 }
 
-// seconds returns a time that is given in seconds since 1970, or the zero time.
+// seconds converts seconds since 1970 to a time. 0 becomes the zero time.
 func seconds(s float64) time.Time {
 	if s <= 0 {
 		return time.Time{}

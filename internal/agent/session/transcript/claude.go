@@ -1,5 +1,5 @@
-// This file reads transcripts of Claude Code: ~/.claude/projects/*/*.jsonl, and those of sub-agents
-// in SESSION/subagents.
+// This file reads Claude Code's transcripts: ~/.claude/projects/*/*.jsonl, and sub-agents' in
+// SESSION/subagents.
 //
 // A line is a block of a message: {"type":"assistant"|"user","uuid","sessionId",
 // "cwd","gitBranch","timestamp","isSidechain","agentId","message":{"role","model", "content"}}.
@@ -35,7 +35,8 @@ type claude struct {
 	place string                // position of the turn, as the client counts
 }
 
-// outOfOrder is how much older a line may be than the first line of the file without being a copy.
+// outOfOrder is the maximum age of a line, compared with the file's first line, at which it is
+// still not regarded as a copy.
 const outOfOrder = time.Second
 
 type claudeCall struct {
@@ -152,7 +153,8 @@ func (c *claude) user(l *clientfile.Claude, offset int64) {
 	}
 }
 
-// results reports the calls whose results a line contains. It returns false if there are none.
+// results reports the calls with results in a line. It returns false if the line contains no
+// results.
 func (c *claude) results(l *clientfile.Claude, content json.RawMessage) bool {
 	var blocks []clientfile.ClaudeBlock
 	if !clientfile.DecodeArray(content, &blocks) {

@@ -1,12 +1,12 @@
 // This file reads transcripts of Codex: $CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl.
 //
 // A line is {"timestamp","type","payload"}. The first line, session_meta, identifies the session. A
-// sub-agent has a file of its own, which names the session of its parent. Lines of type event_msg
-// contain the person's text and the results of commands. Lines of type response_item contain the
-// agent's messages, calls and their outputs.
+// sub-agent has a separate file, which names its parent's session. Lines of type event_msg contain
+// the person's text and commands' results. Lines of type response_item contain the agent's
+// messages, calls and their outputs.
 //
 // Before September 2025 a line was only the payload, without a time, and the first line had id,
-// timestamp and instructions. There were no turn IDs, so a turn gets its offset in the file as ID.
+// timestamp and instructions. Turn IDs did not exist, so a turn's ID is its offset in the file.
 //
 // A fork (forked_from_id) begins with a copy of its parent's lines, all written at the same moment.
 
@@ -34,11 +34,11 @@ type codex struct {
 	bare    bool           // lines are payloads without a type
 	copied  bool           // lines are copied from the fork's parent
 	last    time.Time      // time of the previous line
-	said    map[string]int // by text of the agent in this turn: number of items minus number of messages
+	said    map[string]int // number of items minus number of messages, by the agent's text in this turn
 }
 
-// copyGap is the time between two lines from which on the second line is not part of the copy at
-// the beginning of a fork. The person's first prompt always comes later.
+// copyGap is the time between two lines from which on the second line does not belong to the
+// copy at a fork's beginning. The person's first prompt always comes later.
 const copyGap = 100 * time.Millisecond
 
 type codexCall struct {
@@ -186,7 +186,7 @@ func (c *codex) answer(id, said string, when time.Time, form int) {
 	}
 }
 
-// asked reports a prompt. If it names no turn, it belongs to the last task that has begun.
+// asked reports a prompt. If it names no turn, it belongs to the last task that began.
 func (c *codex) asked(turn, said string, when time.Time, offset int64) {
 	if turn == "" {
 		turn = c.task

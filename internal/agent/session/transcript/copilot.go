@@ -2,8 +2,8 @@
 //
 // A line is {"type","data","timestamp","agentId"}. The type session.start contains the directory,
 // user.message the person's text and assistant.message the agent's text. The types
-// tool.execution_start and tool.execution_complete form a call. The ID of a turn is the ID of the
-// interaction. Lines with an agentId belong to a sub-agent.
+// tool.execution_start and tool.execution_complete form a call. A turn's ID is the interaction's
+// ID. Lines with an agentId belong to a sub-agent.
 
 package transcript
 

@@ -21,11 +21,11 @@ type Found struct {
 	Time   time.Time // time of the last change
 }
 
-// place is a directory of a client that contains transcripts, and the pattern of their paths.
+// place is a client's directory with transcripts, and the pattern of their paths.
 type place struct {
 	client string
 	below  string
-	is     func(path string) bool // whether the path of a file in the directory is that of a transcript
+	is     func(path string) bool // whether a file's path in the directory is a transcript's
 }
 
 var places = []place{
@@ -91,7 +91,7 @@ type Directory struct {
 }
 
 // Directories returns the transcript directories that exist. The projects are given by their
-// directories. If a client has a separate transcript directory for one of the projects, the first
+// directories. If a client has a separate transcript directory for any of the projects, the first
 // such directory is returned instead of the client's whole directory.
 func Directories(home string, getenv func(string) string, projects ...string) []Directory {
 	var all []Directory
@@ -112,8 +112,8 @@ func Directories(home string, getenv func(string) string, projects ...string) []
 	return all
 }
 
-// projectDirectory returns the name of a project's directory in Claude Code and Qwen Code: the path
-// of the project with a hyphen for each character that is not an ASCII letter or digit.
+// projectDirectory returns the name of a project's directory in Claude Code and Qwen Code. This is
+// the project's path with hyphens for all characters except ASCII letters and digits.
 func projectDirectory(project string) string {
 	return strings.Map(func(r rune) rune {
 		if (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') {

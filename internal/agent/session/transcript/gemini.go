@@ -3,8 +3,8 @@
 // The first line identifies the session. A line with an id is a message:
 // {"id","timestamp","type":"user"|"gemini","content","model","toolCalls":[{"id",
 // "name","args","status","result"}]}. The same id occurs again while the message grows. A line
-// {"$set":…} changes the chat. A resumed session contains its past messages in this form, and they
-// were reported before. The ID of a turn is the ID of the person's message.
+// {"$set":…} changes the chat. A resumed session repeats its past messages in this form. They were
+// reported before. A turn's ID is the ID of the person's message.
 //
 // Versions up to 0.38 store a session as a single JSON document, session-*.json, whose member
 // "messages" contains the same messages.
@@ -34,8 +34,8 @@ func newGemini(f *file) reader {
 	return gemini{f, isGeminiDocument(f.path)}
 }
 
-// geminiRoot returns the project directory of a session, which is stored in a file of the project's
-// directory in ~/.gemini/tmp. It returns "" if there is no such file.
+// geminiRoot returns a session's project directory, which is stored in a file of the project's
+// directory in ~/.gemini/tmp. It returns "" if the file does not exist.
 func geminiRoot(path string) string {
 	in, err := vfs.OpenRegular(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
 	if err != nil {

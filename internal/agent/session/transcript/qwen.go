@@ -1,5 +1,5 @@
-// This file reads transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, and those
-// of sub-agents in PROJECT/subagents/SESSION.
+// This file reads Qwen Code's transcripts: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, and
+// sub-agents' in PROJECT/subagents/SESSION.
 //
 // A line is {"uuid","sessionId","timestamp","type":"user"|"assistant"|"tool_result"|
 // "system","provenance","cwd","gitBranch","agentId","model","message":{"parts":[…]},

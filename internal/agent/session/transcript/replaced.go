@@ -69,8 +69,8 @@ func changed(before, after string) (string, string) {
 }
 
 // identifyFile sets Before and After of a call that changed a single file, as far as they are
-// known: Claude Code reports the file before an edit, and a call that writes a whole file contains
-// its text. White space at the beginning and at the end of the file is ignored.
+// known. Claude Code reports the file before an edit, and a call that writes a whole file contains
+// the new text. White space at the beginning and at the end of the file is ignored.
 func identifyFile(c *session.Call, in *input, o Outcome, clean func(string) string) {
 	if len(c.Wrote) != 1 {
 		return

@@ -1,4 +1,4 @@
-// This file extracts what a sub-agent of Gemini CLI said, which is in the result of a tool call.
+// This file extracts a Gemini CLI sub-agent's words from the result of a tool call.
 
 package transcript
 
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// SubagentSaid returns the name and the final text of a sub-agent of Gemini CLI that was started by
-// a tool call. Both are "" if the call started no sub-agent. The tool is either invoke_agent or has
-// the name of the sub-agent.
+// SubagentSaid returns the name and final text of a Gemini CLI sub-agent that a tool call started.
+// Both are "" if the call started no sub-agent. The tool is either invoke_agent or has the name of
+// the sub-agent.
 func SubagentSaid(tool string, args []byte, output string) (agent, text string) {
 	head, text, ok := strings.Cut(output, "\nResult:\n")
 	named, ok2 := strings.CutPrefix(head, "Subagent '")
@@ -20,7 +20,7 @@ func SubagentSaid(tool string, args []byte, output string) (agent, text string) 
 	var in struct {
 		Agent string `json:"agent_name"`
 	}
-	_ = json.Unmarshal(args, &in) // without a name, the call started no sub-agent
+	_ = json.Unmarshal(args, &in) // without a name, the call did not start a sub-agent
 	if tool != agent && (tool != "invoke_agent" || in.Agent != agent) {
 		return "", "" // another tool may return a foreign text of this form
 	}

@@ -1,4 +1,4 @@
-// This file extracts the texts of people and of summaries from the text that clients add.
+// This file separates the texts of people and summaries from text that clients add.
 
 package transcript
 
@@ -32,9 +32,8 @@ var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "
 	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename",
 	"/resume", "/rewind", "/status", "/statusline", "/usage"}
 
-// ideContext matches what editors add to a person's prompt. The extension of Codex puts a
-// description of the open files before the request. Claude Code adds the open file or the selected
-// lines.
+// ideContext matches what editors add to a person's prompt. Codex's extension puts a description
+// of the open files before the request. Claude Code adds the open file or the selected lines.
 var ideContext = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`,

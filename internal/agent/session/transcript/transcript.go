@@ -38,8 +38,8 @@ var readers = map[string]func(*file) reader{
 const maxRead = 8 << 20
 
 // Reader returns a function that reads a transcript after a cursor, which is "" at the start. A
-// call reads some megabytes, but at least a turn. It reports the last turn of the previous call
-// again if events were added to it. It returns the same cursor if there is nothing more to read.
+// call reads some megabytes, but at least a turn. If events were added to the previous call's
+// last turn, it reports that turn again. If everything has been read, it returns the same cursor.
 // Clean is applied to texts and removes what must not be stored. Bad is called with the number of
 // lines that cannot be read, if there are any. Bad may be nil.
 func Reader(
@@ -59,8 +59,8 @@ func Reader(
 	}
 }
 
-// readFrom reads from a cursor, which consists of the offset of the last turn and the end of the
-// data that was read before. It returns the next cursor.
+// readFrom reads from a cursor, which consists of the last turn's offset and the end of the data
+// read before. It returns the next cursor.
 func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	in, err := clientfile.Open(f.path)
 	if err != nil {
