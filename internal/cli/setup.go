@@ -389,7 +389,7 @@ const probeTime = 20 * time.Second
 var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// startServer starts a server as a client would, and asks it for its newest entry. If the server
+// startServer starts a server as a client would, and asks it for what it has. If the server
 // created an empty home, the home is removed again.
 func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
 	text, home, isError, err := a.askServer(ctx, s)
@@ -400,8 +400,8 @@ func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
 	return answer
 }
 
-// askServer starts a server as a client would, calls its tool list, and returns the answer and
-// the home that it serves.
+// askServer starts a server as a client would, asks it for its newest entry or its context, and returns
+// the answer and the home that it serves.
 func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home string, isError bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -434,16 +434,37 @@ func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home strin
 		return "", "", false, err
 	}
 	defer session.Close()
+	answer, isError, err = firstAnswer(ctx, session)
+	return answer, home, isError, err
+}
+
+// firstAnswer calls the server's tool list. A server of a home of another layout has no such tool. It is
+// asked for the context of the home.
+func firstAnswer(ctx context.Context, session *mcp.ClientSession) (answer string, isError bool, err error) {
+	tools, err := session.ListTools(ctx, nil)
+	if err != nil {
+		return "", false, err
+	}
+	if !slices.ContainsFunc(tools.Tools, func(t *mcp.Tool) bool { return t.Name == "list" }) {
+		got, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: "memory://context"})
+		if err != nil {
+			return "", false, err
+		}
+		for _, part := range got.Contents {
+			answer += part.Text
+		}
+		return answer, false, nil
+	}
 	got, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "list", Arguments: map[string]any{"limit": 1}})
 	if err != nil {
-		return "", "", false, err
+		return "", false, err
 	}
 	for _, part := range got.Content {
 		if t, ok := part.(*mcp.TextContent); ok {
 			answer += t.Text
 		}
 	}
-	return answer, home, got.IsError, nil
+	return answer, got.IsError, nil
 }
 
 // clientWorld returns the environment variables and the directory in which a client would start

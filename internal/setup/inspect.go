@@ -35,7 +35,7 @@ type Finding struct {
 // Answer is the result of asking a server.
 type Answer struct {
 	Home string // home that the server serves
-	Text string // text of its tool list
+	Text string // text of its newest entry, or of its context
 	Err  error  // error if the server does not answer
 
 	// NoMemory is the reason why the server has no memory, and Mend the remedy. Both are ""

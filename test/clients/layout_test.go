@@ -1,0 +1,99 @@
+// This file tests that a client without a person uses the tools of each layout, also those that write.
+
+package clients
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layoutCalls contains for each layout calls of its tools: all that write, and then the one that recalls.
+// start is a text with which sessions start in the layout.
+var layoutCalls = []struct {
+	layout, start string
+	steps         []step
+}{
+	{"entryfiles", "You have a memory that outlives this conversation", []step{
+		{tool: "remember", input: object{"name": "deploy-day", "description": "deploy day", "content": sentence}},
+		{tool: "remember", input: object{"name": "old", "description": "an old entry", "content": "Old."}},
+		{tool: "forget", input: object{"name": "old"}},
+		{tool: "memory", input: object{"content": "The overview was written."}},
+		{tool: "recall", input: object{"query": "deploy day"}},
+	}},
+	{"crabtalk", "You have a memory that outlasts this conversation", []step{
+		{tool: "remember", input: object{"name": "deploy-day", "content": sentence}},
+		{tool: "remember", input: object{"name": "old", "content": "Old."}},
+		{tool: "forget", input: object{"name": "old"}},
+		{tool: "recall", input: object{"query": "tuesdays"}},
+	}},
+	{"duragent", "## Directives", []step{
+		{tool: "remember", input: object{"content": sentence}},
+		{tool: "reflect", input: object{"content": "My own notes were written."}},
+		{tool: "update_world", input: object{"topic": "rack", "content": "The rack is in room 4."}},
+		{tool: "search_memory", input: object{"query": "tuesdays"}},
+	}},
+	{"clawft", "", []step{ // an empty memory starts with nothing
+		{tool: "memory_write", input: object{"content": sentence}},
+		{tool: "memory_read", input: object{"query": "tuesdays"}},
+	}},
+	{"coderhapsody", "## Your memory", []step{
+		{tool: "save_memory", input: object{"content": sentence, "tags": []string{"decision"}}},
+		{tool: "handoff_task", input: object{"summary": "The grid is done.", "plan": "Walls next."}},
+		{tool: "recall_memory", input: object{"query": "tuesdays"}},
+	}},
+}
+
+// TestLayouts sets Claude Code up for a home of each layout. It runs without a person, so a tool that setup
+// did not approve is refused.
+func TestLayouts(t *testing.T) {
+	eachClient(t, func(t *testing.T, c *client, argv []string, program, modules string) {
+		if c.name != "claude" {
+			t.Skip("the approvals of one client are tested; package setup tests those of the others")
+		}
+		for _, tt := range layoutCalls {
+			t.Run(tt.layout, func(t *testing.T) {
+				m := &model{name: c.tool, marker: marker, steps: tt.steps}
+				s := httptest.NewServer(m)
+				defer s.Close()
+				p := newPersonWithoutSetup(t, c, program, modules, s.URL)
+				memory := filepath.Join(p.home, "memory")
+				p.run(program, "init", "--dialect", tt.layout, "--home", memory)
+				p.run(program, "--home", memory, "setup", c.name, "--yes", "--trust")
+				p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+
+				last := m.last()
+				if strings.Count(last, `"type":"tool_result"`) != len(tt.steps) || strings.Contains(last, `"is_error":true`) {
+					t.Errorf("a tool was refused or failed: %s", tail([]byte(last)))
+				}
+				if strings.Count(last, "never on Fridays") < 2 || !strings.Contains(last, tt.start) {
+					t.Errorf("the model lacks what it recalled, or the start of the session: %s", tail([]byte(last)))
+				}
+				if !contains(t, p.home, sentence) {
+					t.Errorf("no file of the home contains %q", sentence)
+				}
+				p.run(program, "--home", memory, "check")
+			})
+		}
+	})
+}
+
+// contains reports whether a file below the directory's memory contains the text.
+func contains(t *testing.T, home, text string) (found bool) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(home, "memory"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		found = found || strings.Contains(string(data), text)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return found
+}
