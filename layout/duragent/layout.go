@@ -212,7 +212,7 @@ func checkAdd(op oxbow.Add, day bool) error {
 		return refuse(
 			"name",
 			op.Name,
-			"cannot be that of a journal entry, which is named by its moment, such as 2026-02-18 15:46",
+			"is not the moment of a journal entry; give the moment as the name, such as \"2026-02-18 15:46\"",
 		)
 	case op.Kind == oxbow.Journal:
 		return nil

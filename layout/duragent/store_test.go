@@ -138,7 +138,7 @@ func TestRefused(t *testing.T) {
 				{oxbow.Add{Name: "x", Content: "y", Aliases: []string{"z"}}, oxbow.ErrUnsupported, "aliases"},
 				{oxbow.Alias{Name: "people", Aliases: []string{"z"}}, oxbow.ErrUnsupported, "aliases"},
 				{oxbow.Add{Name: "x", Content: "y", Kind: oxbow.Handoff}, oxbow.ErrUnsupported, "kind handoff"},
-				{oxbow.Add{Name: "x", Content: "y", Kind: oxbow.Journal}, oxbow.ErrInvalid, "named by its moment"},
+				{oxbow.Add{Name: "x", Content: "y", Kind: oxbow.Journal}, oxbow.ErrInvalid, "give the moment"},
 				{oxbow.Add{Name: "2026-02-18 15:47", Content: "y"}, oxbow.ErrUnsupported, "kind note"},
 				{oxbow.Add{Name: "2026-02-18 15:47", Content: "y", Kind: oxbow.World}, oxbow.ErrInvalid, "journal"},
 				{oxbow.Add{Name: curated, Content: "y", Kind: oxbow.World}, oxbow.ErrInvalid, "own note"},
