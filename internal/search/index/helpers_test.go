@@ -76,7 +76,7 @@ func checkInside(t *testing.T, x *Index) {
 	for i := range sr.views {
 		v := &sr.views[i]
 		checkSegment(t, v.segment)
-		gone, there := 0, make([]bool, len(v.lens))
+		gone, there := 0, []uint32(nil)
 		for n, id := range v.ids.all() {
 			// A memtable has older versions of a document, too.
 			if at, ok := v.number(id); !ok ||
@@ -95,7 +95,7 @@ func checkInside(t *testing.T, x *Index) {
 				live++
 				total += uint64(v.lens[n])
 			}
-			there[n] = true
+			there = append(there, uint32(n))
 		}
 		v.eachTermOf(there, func(text string) { df[text]++ })
 		if gone != v.gone {

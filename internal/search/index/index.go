@@ -145,8 +145,8 @@ func (s *segment) grown() *segment {
 // removeAll removes the changed documents from a searcher that is not published yet. It
 // calls lose for each term of a removed document.
 func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint64)) {
-	owned := map[*segment]bool{}    // segments whose deletion bits were already copied
-	wanted := map[*segment][]bool{} // documents whose terms are unknown, by number
+	owned := map[*segment]bool{}      // segments whose deletion bits were already copied
+	wanted := map[*segment][]uint32{} // numbers of the documents whose terms are unknown
 	for _, c := range changes {
 		v, number, ok := x.locate(c.ID)
 		if !ok {
@@ -161,10 +161,7 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 				lose(text, x.hash(text))
 			}
 		default:
-			if wanted[v.segment] == nil {
-				wanted[v.segment] = make([]bool, len(v.lens))
-			}
-			wanted[v.segment][number] = true
+			wanted[v.segment] = append(wanted[v.segment], number)
 		}
 		if dl := v.lens[number]; dl != unscored {
 			x.live--

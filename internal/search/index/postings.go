@@ -194,6 +194,15 @@ func (w *columns) tf(number uint32) uint16 {
 	return 0
 }
 
+// has reports whether a document has the term.
+func (w *columns) has(number uint32) bool {
+	if w.bits != nil {
+		return w.bits[number/64]>>(number%64)&1 != 0
+	}
+	_, found := w.find(number)
+	return found
+}
+
 // denseTF is like tf, for columns with dense.
 func (w *columns) denseTF(number uint32) uint16 {
 	tf := uint16(w.dense[number])
@@ -271,6 +280,15 @@ func (t *postings) tf(number uint32) uint16 {
 		return t.list[i].tf
 	}
 	return 0
+}
+
+// has reports whether a document has the term.
+func (t *postings) has(number uint32) bool {
+	if t.cols != nil {
+		return t.cols.has(number)
+	}
+	i := t.find(number)
+	return i < len(t.list) && t.list[i].doc == number
 }
 
 // find returns the index of a document's posting in the list. If the document is not in

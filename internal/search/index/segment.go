@@ -185,17 +185,43 @@ func (s *segment) number(id uint64) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// eachTermOf calls fn for each term of each document that is set in documents, which is
-// indexed by number. It reads all postings.
-func (s *segment) eachTermOf(documents []bool, fn func(text string)) {
+// eachTermOf calls fn for each term of each of the documents, which are given by number. In
+// a segment with an image it decodes all postings. In other segments it searches the long
+// posting lists for the documents.
+func (s *segment) eachTermOf(documents []uint32, fn func(text string)) {
+	wanted := make([]bool, len(s.lens))
+	for _, number := range documents {
+		wanted[number] = true
+	}
 	var room []posting
 	for n := range s.numTerms() {
+		if list := s.longList(n); list != nil && len(documents)*searchPostings < list.count() {
+			for _, number := range documents {
+				if list.has(number) {
+					fn(s.term(n).text)
+				}
+			}
+			continue
+		}
 		for _, p := range s.postingsOf(n, &room) {
-			if documents[p.doc] {
+			if wanted[p.doc] {
 				fn(s.term(n).text)
 			}
 		}
 	}
+}
+
+// searchPostings is the number of postings that can be decoded in the time that a search for
+// one document takes.
+const searchPostings = 8
+
+// longList returns the postings of the term with this number, if they are in memory and the
+// term has several. Otherwise it returns nil.
+func (s *segment) longList(n int) *postings {
+	if s.image != nil || s.mem != nil || !s.terms[n].many {
+		return nil
+	}
+	return &s.lists[s.terms[n].at]
 }
 
 // timeBlock is the time range of 64 consecutive documents. Ranges are usually narrow,
