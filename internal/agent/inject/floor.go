@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
@@ -45,13 +46,14 @@ func (c Calibration) Near(entries int) bool {
 	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
 }
 
-func decoysHash() string {
+// decoysHash returns the hash of the list of decoys.
+var decoysHash = sync.OnceValue(func() string {
 	sum := sha256.New()
 	for _, d := range gate.Decoys() {
 		_, _ = sum.Write([]byte(d.Language + d.Text + "\n")) // hash.Hash never returns an error
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
-}
+})
 
 // Calibrate returns a source's floor, and the number of decoys that it searched for. A note does
 // not raise the floor if other conditions of the gate prevent showing it for the decoy. A session's

@@ -71,7 +71,7 @@ func (s *Source) strengths(
 		}
 	}
 	hits, err := s.Memory.Recall(ctx, q)
-	if err != nil {
+	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
 	units := make([]unit, 0, len(hits))
