@@ -117,15 +117,22 @@ func measure(calls int, fn func()) cost {
 // grows describes the growth if the cost grows faster than the input, and returns "" otherwise.
 func grows(work func(size int) func()) string {
 	// Skip operations that allocate little even for the largest text.
-	if !*timed && measure(1, work(smallest<<doubled)).bytes <= floorBytes {
-		return ""
+	var largest cost
+	if !*timed {
+		largest = measure(1, work(smallest<<doubled))
+		if largest.bytes <= floorBytes {
+			return ""
+		}
 	}
 	why := ""
 	for calls := range 6 { // measure more calls each time, because a collection empties pools
 		one := measure(1+calls, work(smallest))
 		why = ""
 		for size := smallest << 1; size <= smallest<<doubled; size <<= 1 {
-			two := measure(1+calls, work(size))
+			two := largest // the cost of one call was already measured
+			if *timed || calls > 0 || size < smallest<<doubled {
+				two = measure(1+calls, work(size))
+			}
 			if two.bytes > floorBytes && float64(two.bytes) > most*float64(one.bytes) {
 				why = fmt.Sprintf("%d bytes allocate %d, half as many %d", size, two.bytes, one.bytes)
 			}
