@@ -171,6 +171,12 @@ func TestStopAnywhere(t *testing.T) {
 	}
 }
 
+// crashed identifies an image of a disk after a crash.
+type crashed struct {
+	sum         uint64 // see crashfs.Sum
+	first, done bool   // see check
+}
+
 // A machine that stops anywhere and loses, in any combination, what was not
 // synced, leaves the old or the new tree too. A dump that was reported done is
 // there after it. See package crashfs for what may be lost.
@@ -200,8 +206,9 @@ func TestCrashAnywhere(t *testing.T) {
 	sawOld := 0
 	sawNew := 0
 	every := testenv.Long(97, 31)
-	// check looks at one disk after a crash; done says that the dump was
-	// reported done before it.
+	checked := map[crashed]bool{}
+	// check looks at one disk after a crash; first says that there was no old tree, and done
+	// that the dump was reported done before the crash.
 	check := func(img *vfs.Mem, label string, at int, first, done bool) {
 		images++
 		where := fmt.Sprintf("crash at %d, first dump %v, %s", at, first, label)
@@ -244,16 +251,30 @@ func TestCrashAnywhere(t *testing.T) {
 				t.Fatalf("crash at %d: %v", at, err)
 			}
 			n := 0
-			for crashed, label := range disk.Images {
-				check(crashed, label, at, first, done)
-				// A second crash, in the recovery from the first.
+			for sketch := range disk.Sketches {
 				n++
-				if n%every == 0 && !first && o == nil {
-					again := crashfs.New(crashed)
+				// Many images of a crash are also images of the crash before. Read and Dump only
+				// depend on the names and bytes of an image.
+				key := crashed{sketch.Sum(nil), first, done}
+				second := n%every == 0 && !first && o == nil
+				if checked[key] && !second {
+					continue
+				}
+				checked[key] = true
+				img, label := sketch.Mem(), sketch.Label()
+				check(img, label, at, first, done)
+				// A second crash, in the recovery from the first.
+				if second {
+					again := crashfs.New(img)
 					again.StopAt(1 + (n+at)%40)
 					_, err := Dump(ctx, next, again.Process(), "brain", o)
-					for twice, label2 := range again.Images {
-						check(twice, label+", then "+label2, at, first, done || err == nil)
+					for twice := range again.Sketches {
+						done := done || err == nil
+						key := crashed{twice.Sum(nil), first, done}
+						if !checked[key] {
+							checked[key] = true
+							check(twice.Mem(), label+", then "+twice.Label(), at, first, done)
+						}
 					}
 				}
 			}
