@@ -117,10 +117,14 @@ func TestNothingToRememberOnATerminal(t *testing.T) {
 			t.Errorf("oxbow %q = %d, %q, want %d and a hint with %q", c.args, status, stderr, exitMisused, c.hint)
 		}
 	}
-	if _, err := os.Stat(w.vars["HOME"]); !os.IsNotExist(err) {
+	home := filepath.Join(w.vars["HOME"], ".local", "share", "oxbow")
+	if _, err := os.Stat(home); !os.IsNotExist(err) {
 		t.Errorf("a refused remember made a home (%v)", err)
 	}
 	w.must(t, "remember", "Tabs, not spaces.")
+	if _, err := os.Stat(home); err != nil {
+		t.Errorf("remember made no home: %v", err)
+	}
 	if got := w.must(t, "get", "Tabs, not spaces.", "--raw"); got != "Tabs, not spaces." {
 		t.Errorf("the text that was remembered is %q, want the argument", got)
 	}
