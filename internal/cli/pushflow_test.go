@@ -137,6 +137,40 @@ func TestPushAndPull(t *testing.T) {
 	w.must(t, at("srv/tenants/acme", "check")...)
 }
 
+// TestPullDropsProtection tests that labels that protect an entry do not survive a pull.
+func TestPullDropsProtection(t *testing.T) {
+	w := newWorld(t)
+	w.env.Rand = rand.Reader
+	s := &street{world: w, links: map[string]string{}}
+	tokens, token := filepath.Join(w.dir, "tokens"), filepath.Join(w.dir, "token")
+	const secret = "a-long-secret-of-ada"
+	for file, text := range map[string]string{tokens: "ada " + secret + " rw\n", token: secret + "\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home := filepath.Join(w.dir, "srv")
+	w.must(t, "remember", "deploy", "We deploy on Tuesdays.", "--home", home)
+	for _, label := range []string{"pinned:true", "process:true", "verified:commit", "approved:person"} {
+		w.must(t, "label", "add", label, "--name", "deploy", "--home", home)
+	}
+	s.serve(t, "serve", "--home", home, "--tokens", tokens, "--http", ":0")
+	w.must(t, "pull", s.url, "--token-file", token, "--home", filepath.Join(w.dir, "b"))
+	pulled := w.must(t, "get", "deploy", "--json", "--home", filepath.Join(w.dir, "b"))
+	for _, label := range []string{"pinned", "process", "verified", "approved"} {
+		if strings.Contains(pulled, label) {
+			t.Errorf("the pulled entry has the label %s: %s", label, pulled)
+		}
+	}
+	if !strings.Contains(pulled, `"trust":"imported"`) {
+		t.Errorf("the pulled entry is not imported: %s", pulled)
+	}
+	if status := s.stop(); status != exitDone {
+		t.Fatalf("the server ended with status %d", status)
+	}
+	w.must(t, "check", "--home", filepath.Join(w.dir, "b"))
+}
+
 // TestPushFromAClone tests that a server that a git clone or a later git pull brings into the home
 // never gets a token, whether the home is trusted, named, empty or not.
 func TestPushFromAClone(t *testing.T) {
