@@ -63,7 +63,7 @@ func TestDay(t *testing.T) {
 		}
 	}
 	// The other days differ in notes and prompts only, so that one client and author is enough.
-	for _, name := range []string{"orchard", "shop", "meter", "spedition"} {
+	for _, name := range []string{"orchard", "shop", "meter", "spedition", "lantern"} {
 		run(name, "claude", oxbow.Agent)
 	}
 }
