@@ -63,7 +63,7 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 			continue
 		}
 		for _, s := range q.sentences {
-			prints[fingerprint(s)] = true
+			prints[s.print] = true
 		}
 		shown = append(shown, q)
 	}
@@ -76,13 +76,32 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 			b.Answer, b.Rare = string(gate.Payload), p.rare(ctx, shown)
 			return b
 		}
-		if last := &shown[len(shown)-1]; len(last.sentences) > 1 {
-			last.sentences = last.sentences[:len(last.sentences)-1]
-		} else {
-			shown = shown[:len(shown)-1]
-		}
+		shown = shrink(shown)
 	}
 	return Block{}
+}
+
+// shrink returns the quotes with less text, strongest unit first. It prefers short parts of several units to
+// all sentences of the strongest, because the strongest unit is often not the one with the answer. It first
+// shortens the sentences of the other units, then drops the sentence with the lowest score of the last unit
+// that has several sentences, then drops the last unit.
+func shrink(shown []quote) []quote {
+	isShorter := false
+	for i := 1; i < len(shown); i++ {
+		if shown[i].shorten() {
+			isShorter = true
+		}
+	}
+	if isShorter {
+		return shown
+	}
+	for i := len(shown) - 1; i >= 0; i-- {
+		if len(shown[i].sentences) > 1 {
+			shown[i].dropWeakest()
+			return shown
+		}
+	}
+	return shown[:len(shown)-1]
 }
 
 // asked returns the fingerprints of the prompt's own sentences. A unit that only repeats them, because
@@ -109,10 +128,10 @@ func written(shown []quote) (b Block) {
 		if earlier {
 			origin += ", earlier"
 		}
-		s.WriteString("- " + origin + ": " + strings.Join(q.sentences, " ") + "\n")
+		s.WriteString("- " + origin + ": " + q.text() + "\n")
 		b.Shown = append(b.Shown, q.Shown)
 		for _, one := range q.sentences {
-			b.Prints = append(b.Prints, fingerprint(one))
+			b.Prints = append(b.Prints, one.print)
 		}
 	}
 	b.Text = strings.TrimSuffix(s.String(), "\n")
@@ -151,12 +170,6 @@ func (u *unit) pointer() string {
 		return whole
 	}
 	return short
-}
-
-// quote is a unit with the sentences to show.
-type quote struct {
-	*unit
-	sentences []string
 }
 
 // time returns the time at which the text was said or last changed.
@@ -212,7 +225,7 @@ func (p *Prompt) rare(ctx context.Context, shown []quote) (rare []string) {
 	for _, q := range shown {
 		read, err := q.src.Memory.ParseQuery(
 			ctx,
-			oxbow.Query{Text: strings.Join(q.sentences, " "), Rank: oxbow.RankOxbow},
+			oxbow.Query{Text: q.text(), Rank: oxbow.RankOxbow},
 		)
 		if err != nil {
 			return nil

@@ -329,3 +329,25 @@ func TestLongPrompt(t *testing.T) {
 		}
 	}
 }
+
+// If all sentences do not fit, the block contains less of each unit instead of fewer units.
+func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
+	var notes []oxbow.Add
+	for i := range 3 {
+		var sentences []string
+		for j := range 3 {
+			sentences = append(sentences, fmt.Sprintf(
+				"In part %d of plan %d for the Hamburg migration the staging proxy listens on port %d%d, because the "+
+					"balancer of the old office was sold with all its cables, racks, labels and fans to a museum in Kiel.",
+				j, i, i+7, j,
+			))
+		}
+		notes = append(notes, kayak(fmt.Sprintf("plan-%d", i), strings.Join(sentences, " ")))
+	}
+	s := memoryOf(t, notes...)
+	s.Floor = .1
+	b := ask(t, Prompt{}, s)
+	if b.Answer != "payload" || len(b.Shown) < 2 {
+		t.Errorf("%s with %d units, want at least 2: %q", b.Answer, len(b.Shown), b.Text)
+	}
+}

@@ -17,6 +17,7 @@ const (
 	mostSentences = 2     // sentences of the strongest unit, in addition to a conclusion
 	moreSentences = 1     // sentences of each other unit, in addition to a conclusion
 	mostShown     = 200   // characters of each sentence
+	moreShown     = 120   // characters of each sentence of the other units, if the block is too large otherwise
 	mostLooked    = 1_000 // sentences of a unit that are considered
 )
 
@@ -26,6 +27,51 @@ type candidate struct {
 	at        int
 	score     float64 // sum of idf for the prompt's terms in the sentence
 	concluded bool
+}
+
+// quote is a unit with the sentences to show.
+type quote struct {
+	*unit
+	sentences []sentence
+}
+
+// sentence is a sentence of a quote.
+type sentence struct {
+	candidate
+	shown string // the part of the sentence that is shown, on one line
+	print string // fingerprint of shown before it was shortened
+}
+
+// text returns the text that is shown of the unit.
+func (q *quote) text() string {
+	var all []string
+	for _, s := range q.sentences {
+		all = append(all, s.shown)
+	}
+	return strings.Join(all, " ")
+}
+
+// shorten shortens the sentences to [moreShown] characters. It reports whether one of them was longer.
+func (q *quote) shorten() (isShorter bool) {
+	for i := range q.sentences {
+		s := &q.sentences[i]
+		if short := OneLine(text.Snippet(s.candidate.text, q.words(), moreShown)); len(short) < len(s.shown) {
+			s.shown = short
+			isShorter = true
+		}
+	}
+	return isShorter
+}
+
+// dropWeakest removes the sentence with the lowest score, the last of several.
+func (q *quote) dropWeakest() {
+	at := 0
+	for i, s := range q.sentences {
+		if s.score <= q.sentences[at].score {
+			at = i
+		}
+	}
+	q.sentences = slices.Delete(q.sentences, at, at+1)
 }
 
 // quote returns the unit's sentences to show, in text order. These are the maxSentences sentences
@@ -59,7 +105,7 @@ func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 	for _, c := range chosen {
 		said := OneLine(text.Snippet(c.text, u.words(), mostShown))
 		if said != "" && !shown[fingerprint(said)] {
-			q.sentences = append(q.sentences, said)
+			q.sentences = append(q.sentences, sentence{c, said, fingerprint(said)})
 		}
 	}
 	return q
