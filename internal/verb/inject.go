@@ -91,10 +91,12 @@ func whySilent(all []inject.Account) []Note {
 		return []Note{Notef("the best match, %s, holds one word of it, and two are needed", best.Name)}
 	case best.Subject == 0:
 		return []Note{Notef("the best match, %s, holds only words by which people steer an agent", best.Name)}
+	case best.G > float64(best.Floor):
+		return []Note{Notef("the best match, %s, holds too few words of it that are rare here", best.Name)}
 	}
 	return []Note{
 		Notef(
-			"the best match is %s, of strength %.2f; what questions on foreign subjects reach here is %.2f",
+			"the best match is %s, of strength %.2f; such a prompt needs a match of more than %.2f here",
 			best.Name,
 			best.G,
 			float64(best.Floor),

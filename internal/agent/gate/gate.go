@@ -58,7 +58,8 @@ const (
 	// TypeScript, count as a single word because any kind of prompt may contain them.
 	longIdentifier = 4
 
-	lowest = .5 // the lowest floor, for a memory of any size
+	lowest      = .5 // the lowest floor, for a memory of any size
+	lowestOrder = 1. // the lowest floor for a prompt that asks nothing, such as "Rename the class Lamp."
 )
 
 // Term is a term of a prompt, compared with a unit.
@@ -221,6 +222,19 @@ func (f Floor) Answer(s Strength) Answer {
 		return Pointer
 	}
 	return Payload
+}
+
+// ForOrders returns the floor for a prompt that asks nothing ([Asks]). Orders name the parts of a project that they are
+// about. Therefore a small memory contains two of their words by chance, and a unit must be stronger than for a
+// question.
+func (f Floor) ForOrders() Floor { return max(f, lowestOrder) }
+
+// AnswerOrder is like Answer for a prompt that asks nothing.
+func (f Floor) AnswerOrder(s Strength) Answer {
+	if s.Subject < leastNamed {
+		return Silence
+	}
+	return f.ForOrders().Answer(s)
 }
 
 // Joins reports whether a unit may be shown together with a unit that is an answer.

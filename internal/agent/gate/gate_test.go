@@ -133,6 +133,26 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		floor    Floor
+		g        float64
+		subject  int
+		question Answer
+		order    Answer
+	}{
+		{.5, .9, 2, Payload, Silence},
+		{.5, 1.1, 2, Payload, Payload},
+		{.5, 1.9, 1, Payload, Silence},
+		{1.5, 1.4, 2, Silence, Silence},
+	} {
+		s := Strength{G: c.g, Score: 12, Matched: 2, Subject: c.subject}
+		if got := c.floor.Answer(s); got != c.question {
+			t.Errorf("floor %v, %+v: a question gets %s, want %s", c.floor, s, got, c.question)
+		}
+		if got := c.floor.AnswerOrder(s); got != c.order {
+			t.Errorf("floor %v, %+v: an order gets %s, want %s", c.floor, s, got, c.order)
+		}
+	}
 	if f := Floor(2); !f.Joins(Strength{G: 1}) || f.Joins(Strength{G: .9}) {
 		t.Error("a unit joins from half of the floor on")
 	}

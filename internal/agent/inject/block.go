@@ -67,7 +67,7 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 		}
 		shown = append(shown, q)
 	}
-	if !slices.ContainsFunc(shown, func(q quote) bool { return q.Floor.Answer(q.Strength) == gate.Payload }) {
+	if !slices.ContainsFunc(shown, func(q quote) bool { return q.answer(q.Strength) == gate.Payload }) {
 		return Block{} // the remaining units may only accompany a payload
 	}
 	for len(shown) > 0 {

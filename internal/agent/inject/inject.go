@@ -117,9 +117,10 @@ const (
 // unit is an entry that the search found.
 type unit struct {
 	Account
-	src   *Source
-	entry oxbow.Entry
-	terms []gate.Term
+	src    *Source
+	entry  oxbow.Entry
+	terms  []gate.Term
+	answer func(gate.Strength) gate.Answer // the rule for the kind of the prompt
 }
 
 // margin returns the unit's strength divided by its memory's floor.
@@ -157,13 +158,20 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	if err != nil {
 		return nil, err
 	}
+	floor := s.Floor
+	answer := floor.Answer
+	if !gate.Asks(words) {
+		floor = s.Floor.ForOrders()
+		answer = floor.AnswerOrder
+	}
 	own := 0
 	for i := range units {
 		u := &units[i]
-		u.Answer = s.Floor.Answer(u.Strength)
+		u.Floor, u.answer = floor, answer
+		u.Answer = answer(u.Strength)
 		if u.Answer != gate.Silence && s.In == InSessions {
 			u.dropPrinted()
-			u.Answer = s.Floor.Answer(u.Strength)
+			u.Answer = answer(u.Strength)
 		}
 		switch {
 		case u.Answer != gate.Silence && u.isShaped():

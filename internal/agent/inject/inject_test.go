@@ -351,3 +351,22 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 		t.Errorf("%s with %d units, want at least 2: %q", b.Answer, len(b.Shown), b.Text)
 	}
 }
+
+// A note that shares two words with an order is not shown, but one that matches most of it is.
+func TestOrdersNeedMore(t *testing.T) {
+	s := memoryOf(t, kayak("lamp-oil", "A lamp burns 90 seconds a flask; the tutorial cave has oil for two flasks."),
+		kayak("gateway-retry", "Never retry a call of the payment gateway, because it books twice."))
+	s.Floor = .3
+	for prompt, want := range map[string]string{
+		"Make the class Lamp sealed and give its flask a better name and icon.":       "",
+		"How long does the lamp of a flask burn with the better icon in the class?":   "lamp-oil@",
+		"Add a retry to the call of the payment gateway.":                             "gateway-retry@",
+		"Should a call of the payment gateway be tried again with a retry policy?":    "gateway-retry@",
+		"Retry that, please, and rename the lamp to lantern in all files you touched": "",
+	} {
+		b := ask(t, Prompt{Text: prompt}, s)
+		if (want == "") != (b.Text == "") || !strings.Contains(b.Text, want) {
+			t.Errorf("%q gets %q, want %q; %+v", prompt, b.Text, want, b.Accounts)
+		}
+	}
+}

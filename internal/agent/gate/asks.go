@@ -1,0 +1,53 @@
+// This file distinguishes questions from orders and reports.
+
+package gate
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+//go:embed asking.txt
+var askingWords string
+
+// asking returns the lower-case words with which questions begin.
+var asking = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	for line := range strings.Lines(askingWords) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for w := range strings.FieldsSeq(line) {
+			words[w] = true
+		}
+	}
+	return words
+})
+
+// askingParts are parts of Chinese and Japanese questions.
+var askingParts = []string{"吗", "呢", "什么", "什麼", "怎么", "怎麼", "怎样", "哪", "谁", "多少", "几个", "是否",
+	"何", "誰", "どう", "どこ", "どれ", "どの", "なぜ", "いつ", "いくつ", "いくら", "ですか", "ますか", "でしたか", "ましたか"}
+
+// Asks reports whether a prompt asks something. It expects one sentence in each line. A prompt that asks nothing is an
+// order, a report or an acknowledgement.
+func Asks(prompt string) bool {
+	if strings.ContainsAny(prompt, "?？؟¿") {
+		return true
+	}
+	for _, part := range askingParts {
+		if strings.Contains(prompt, part) {
+			return true
+		}
+	}
+	for line := range strings.Lines(prompt) {
+		words := strings.FieldsFunc(strings.ToLower(line), func(c rune) bool {
+			return !unicode.IsLetter(c) && c != '\'' && c != '-'
+		})
+		if len(words) > 0 && asking()[words[0]] {
+			return true
+		}
+	}
+	return false
+}
