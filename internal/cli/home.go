@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/label"
+	"github.com/oxbow-memory/oxbow/internal/code/project"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout"
@@ -188,7 +188,7 @@ func linkedFrom(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	return label.LinkedFrom(dir, os.ReadFile)
+	return project.LinkedFrom(dir, os.ReadFile)
 }
 
 // canHold returns an error if the path cannot be a home. Opening a pipe would block until its
@@ -446,12 +446,12 @@ func (l *locator) abs(path string) (string, error) {
 }
 
 // project returns the project that contains a directory.
-func (l *locator) project(dir string) (label.Project, error) {
+func (l *locator) project(dir string) (project.Project, error) {
 	dir, err := l.abs(dir)
 	if err != nil {
-		return label.Project{}, err
+		return project.Project{}, err
 	}
-	return label.ProjectOf(dir, os.ReadFile, func(p string) bool {
+	return project.Of(dir, os.ReadFile, func(p string) bool {
 		fi, err := os.Stat(p)
 		return err == nil && fi.IsDir()
 	})

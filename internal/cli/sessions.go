@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/code/git"
-	"github.com/oxbow-memory/oxbow/internal/label"
+	"github.com/oxbow-memory/oxbow/internal/code/project"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
@@ -240,7 +240,7 @@ func redactor(home string) func(string) string {
 // have been deleted, or be a path of another operating system.
 func projectOf(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
-		words := strings.FieldsFunc(label.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
+		words := strings.FieldsFunc(project.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
 			return r == '/' || r == '\\'
 		})
 		if len(words) == 0 {
@@ -248,7 +248,7 @@ func projectOf(dir string) (name, root string) {
 		}
 		return words[len(words)-1], dir
 	}
-	p, err := label.ProjectOf(filepath.Clean(dir), os.ReadFile, isDir)
+	p, err := project.Of(filepath.Clean(dir), os.ReadFile, isDir)
 	if err != nil {
 		return "", dir
 	}

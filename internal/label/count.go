@@ -1,8 +1,7 @@
 // This file counts labels.
 
 // Package label maintains the labels of a memory. It counts labels, changes them in bulk, finds
-// labels that may be misspellings of each other, determines the project of a directory, and
-// suggests labels for entries that have none. It also finds and removes near-duplicate entries.
+// labels that may be misspellings of each other, and suggests labels for entries that have none.
 package label
 
 import (

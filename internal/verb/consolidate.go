@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
-	"github.com/oxbow-memory/oxbow/internal/label"
+	"github.com/oxbow-memory/oxbow/internal/duplicate"
 )
 
 // ConsolidateIn is the argument of Consolidate.
@@ -21,7 +21,7 @@ type ConsolidateIn struct {
 // ConsolidateOut is the result of Consolidate.
 type ConsolidateOut struct {
 	Before, After int // tokens of notes and facts
-	Dropped       []label.Duplicate
+	Dropped       []duplicate.Duplicate
 }
 
 // Consolidate removes the entries that another entry makes superfluous, in a single change.
@@ -42,12 +42,12 @@ func Consolidate(ctx context.Context, w *Workspace, in ConsolidateIn) (out Conso
 	if in.Over > 0 && out.Before <= in.Over {
 		return out, nil
 	}
-	out.Dropped, err = label.Duplicates(ctx, m, progress.Counter(ctx, progress.Entries))
+	out.Dropped, err = duplicate.Duplicates(ctx, m, progress.Counter(ctx, progress.Entries))
 	if err != nil {
 		return out, err
 	}
 	for _, d := range out.Dropped {
 		out.After -= prompt.Tokens(d.Drop.Content)
 	}
-	return out, label.Consolidate(ctx, m, out.Dropped, in.DryRun)
+	return out, duplicate.Consolidate(ctx, m, out.Dropped, in.DryRun)
 }

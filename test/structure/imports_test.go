@@ -34,8 +34,10 @@ var floors = []struct {
 	// Packages that use the library and do not import verbs.
 	{"internal/tree/*", []string{".", "vfs", "internal/base/*", "internal/tree/*"}},
 	{"internal/code/git", []string{"vfs", "internal/base/*"}},
+	{"internal/code/project", []string{".", "internal/search/analysis"}},
 	{"internal/code/*", []string{".", "vfs", "internal/base/*", "internal/code/*"}},
-	{"internal/label", []string{".", "internal/base/*", "internal/search/*", "internal/history/*"}},
+	{"internal/label", []string{".", "internal/base/*", "internal/search/*"}},
+	{"internal/duplicate", []string{".", "internal/search/*", "internal/history/lineage"}},
 	{"internal/history/*", []string{".", "vfs", "internal/base/*", "internal/search/*", "internal/history/*"}},
 	{"internal/vectors", []string{".", "vfs"}},
 	{"internal/agent/prompt", []string{"internal/base/*"}},
@@ -107,7 +109,8 @@ var floors = []struct {
 // belowVerbs contains the packages that a verb may import.
 var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile", "internal/base/*",
 	"internal/screening/*", "internal/search/*", "internal/log/*",
-	"internal/tree/*", "internal/code/*", "internal/label", "internal/history/*", "internal/vectors",
+	"internal/tree/*", "internal/code/*", "internal/label", "internal/duplicate",
+	"internal/history/*", "internal/vectors",
 	"internal/agent/*", "internal/setup", "internal/share/*"}
 
 // testSupport contains the packages for tests. They may import testing, and only tests may import them.

@@ -1,6 +1,5 @@
-// This file determines the project of a directory.
-
-package label
+// Package project determines the project to which a directory belongs.
+package project
 
 import (
 	"fmt"
@@ -24,7 +23,7 @@ type Project struct {
 // maxUp is the maximum number of parent directories that are examined.
 const maxUp = 64
 
-// ProjectOf determines the project of a directory. The name is the first of these that exists:
+// Of determines the project of a directory. The name is the first of these that exists:
 //
 //  1. the last element of the URL of the git remote origin, or of the first remote if there
 //     is no origin. All clones and worktrees share it, wherever they are;
@@ -36,10 +35,10 @@ const maxUp = 64
 // short name. To distinguish two projects with the same name, label one with a different name by
 // hand.
 //
-// dir is an absolute path in the operating system's form. ProjectOf reads git's files and runs no
+// dir is an absolute path in the operating system's form. Of reads git's files and runs no
 // program. read returns the content of a file like [os.ReadFile]. isDir reports whether a path is a
 // directory.
-func ProjectOf(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
+func Of(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
 	home := ""
 	for d, n := dir, 0; n < maxUp; d, n = filepath.Dir(d), n+1 {
 		if p, ok := gitProject(d, read); ok {

@@ -1,6 +1,5 @@
-// This file finds entries that duplicate another entry, and merges them.
-
-package label
+// Package duplicate finds entries that duplicate another entry, and merges them.
+package duplicate
 
 import (
 	"cmp"

@@ -1,17 +1,42 @@
 // Tests of what is merged, what is not, and that it is one change.
 
-package label
+package duplicate
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
+
+// open returns an empty memory whose clock advances by a minute with each reading.
+func open(t *testing.T) *oxbow.Memory {
+	t.Helper()
+	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+	return storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}})
+}
+
+func labels(t *testing.T, texts ...string) []oxbow.Label {
+	t.Helper()
+	var ls []oxbow.Label
+	for _, text := range texts {
+		l, err := oxbow.ParseLabel(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ls = append(ls, l)
+	}
+	return ls
+}
 
 func apply(t *testing.T, m *oxbow.Memory, ops ...oxbow.Op) {
 	t.Helper()

@@ -1,6 +1,6 @@
 // Tests of the names of projects.
 
-package label
+package project
 
 import (
 	"errors"
@@ -34,19 +34,19 @@ func TestProjectOf(t *testing.T) {
 		{"worktree by a path",
 			map[string]string{
 				"/w/tree/.git":                           "gitdir: /w/clone/.git/worktrees/tree\n",
-				"/w/clone/.git/worktrees/tree/commondir": "..\n",
+				"/w/clone/.git/worktrees/tree/commondir": "../..\n",
 				"/w/clone/.git/HEAD":                     "x", "/w/clone/.git/config": origin,
 			}, "/w/tree", "homebrew-vtt", "/w/tree", nil},
 		{"worktree without a remote",
 			map[string]string{
 				"/w/tree/.git":                           "gitdir: ../clone/.git/worktrees/tree",
-				"/w/clone/.git/worktrees/tree/commondir": "..",
+				"/w/clone/.git/worktrees/tree/commondir": "../..",
 				"/w/clone/.git/HEAD":                     "x", "/w/clone/.git/config": "[core]\n",
 			}, "/w/tree/a", "clone", "/w/tree", nil},
 		{"worktree of a bare repository",
 			map[string]string{
 				"/w/tree/.git":                          "gitdir: /w/store.git/worktrees/tree",
-				"/w/store.git/worktrees/tree/commondir": "..",
+				"/w/store.git/worktrees/tree/commondir": "../..",
 				"/w/store.git/HEAD":                     "x",
 			}, "/w/tree", "store", "/w/tree", nil},
 		{"submodule",
@@ -89,10 +89,10 @@ func TestProjectOf(t *testing.T) {
 			}
 			return false
 		}
-		p, err := ProjectOf(abs(tt.dir), read, isDir)
+		p, err := Of(abs(tt.dir), read, isDir)
 		if p.Name != tt.want || p.Root != abs(tt.root) || p.Why == "" || !errors.Is(err, tt.err) {
 			t.Errorf(
-				"%s: ProjectOf(%s) = %+v, %v; want %s of %s, %v",
+				"%s: Of(%s) = %+v, %v; want %s of %s, %v",
 				tt.name,
 				tt.dir,
 				p,
