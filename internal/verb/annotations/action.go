@@ -14,7 +14,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
-	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -159,8 +158,7 @@ func (a *action) find(
 	}
 	for _, h := range hits {
 		said := say(&h.Entry)
-		if said == "" || (in == inject.InNotes && !h.Entry.Volunteered()) || h.Entry.Shaped() ||
-			instruction.Shaped(said) {
+		if said == "" || (in == inject.InNotes && !h.Entry.Volunteered()) || h.Entry.Shaped() {
 			continue
 		}
 		a.parts = append(a.parts, onOneLine(said)+" ("+h.Entry.Name+", "+h.Entry.Created.UTC().Format(time.DateOnly)+
