@@ -1,0 +1,97 @@
+// This file tests flows in which a client reports that its agent read foreign text, but not the text.
+// Without fingerprints no repetition can be found, so all that the agent keeps until the person's next
+// prompt must be held back and marked.
+
+package flows
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/test/testenv"
+)
+
+// unknownReadings contains ways in that every client has, or for which the third is used instead.
+func unknownReadings() []wayIn {
+	return []wayIn{
+		{name: "web page", use: useFetch, arg: addressOf},
+		{name: "web search", use: useFind, arg: func(_ *poisonHome, f *poisonFlow) string {
+			return "news of " + f.topic[0]
+		}},
+		{name: "another MCP server", use: useServer, arg: func(_ *poisonHome, f *poisonFlow) string {
+			return f.name()
+		}},
+	}
+}
+
+// readUnreported is the time at which the agent keeps the text: in the turn in which it reads the text.
+// The report of the call has no result.
+func readUnreported() *timing {
+	return &timing{name: "in the same turn, the result is not reported", run: func(h *poisonHome, f *poisonFlow) {
+		s := h.session(f.client)
+		s.start("startup")
+		s.prompt(f.request())
+		noResult := object{}
+		for field := range s.client.answer(f.way.use, "", "") {
+			noResult[field] = nil
+		}
+		s.call(f.way.use, f.way.arg(h, f), "", noResult)
+		f.keep.do(s, f)
+		s.stop("It is done.")
+	}}
+}
+
+// unknownReadingFlows returns a flow for each client and each way of keeping a note, in the same turn.
+func unknownReadingFlows(clients []*agentClient) (all []*poisonFlow) {
+	ways, keeps, when := unknownReadings(), keepings(), readUnreported()
+	for k := range keeps {
+		isNote := slices.Contains([]string{"remember over MCP", "remember in the shell", "save_memory",
+			"over a note of the agent", "as a name"}, keeps[k].name)
+		if !isNote {
+			continue
+		}
+		for c, client := range clients {
+			way := &ways[(k+c)%len(ways)]
+			if !fits(way, &keeps[k], when, client) {
+				way = &ways[2]
+			}
+			n := 9000 + len(all)
+			f := &poisonFlow{n: n, way: way, keep: &keeps[k], when: when, client: client, flowText: textOf(n)}
+			f.said = f.text
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func TestUnknownReadings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("with -short, as in the step with the race detector, the flows are left to the other runs")
+	}
+	testenv.Program(t, "git", "apt-get install git")
+	h := newPoisonHome(t)
+	flows := unknownReadingFlows(h.clients)
+	apart(t, flows)
+	if len(flows) < 4*len(h.clients) {
+		t.Fatalf("%d flows", len(flows))
+	}
+	for _, f := range flows {
+		h.runFlow(f)
+	}
+	h.askAll(flows)
+	shown, held := h.cameUp(flows), h.asPerson("approve", "--json")
+	for _, f := range flows {
+		if len(shown[f]) > 0 {
+			t.Errorf("%v: %q came up by itself at %s", f, f.said, shown[f][0].at)
+		}
+		hits, marked := f.unmarked()
+		if len(hits) > 0 {
+			t.Errorf("%v: %q is found without a mark: %s", f, f.said, hits[0])
+		}
+		if marked == 0 && !f.repeatsText(held) {
+			t.Errorf("%v: %q was not kept: %s", f, f.said, strings.TrimSpace(f.out))
+		}
+	}
+	h.must(t, "check")
+}
