@@ -44,7 +44,8 @@ func readUnreported() *timing {
 
 // unknownReadingFlows returns a flow for each client and each way of keeping a note, in the same turn.
 func unknownReadingFlows(clients []*agentClient) (all []*poisonFlow) {
-	ways, keeps, when := unknownReadings(), keepings(), readUnreported()
+	ways, keeps := unknownReadings(), keepings()
+	when := readUnreported()
 	for k := range keeps {
 		isNote := slices.Contains([]string{"remember over MCP", "remember in the shell", "save_memory",
 			"over a note of the agent", "as a name"}, keeps[k].name)
