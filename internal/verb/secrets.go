@@ -102,7 +102,46 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret
 	for i := range e.Labels {
 		err = errors.Join(err, screen("labels", &e.Labels[i].Value, labels...))
 	}
+	if err == nil {
+		err = s.divided(ctx, textsOf(&e), found)
+	}
 	return e, err
+}
+
+// textsOf returns the texts of an entry.
+func textsOf(e *oxbow.Entry) []*string {
+	texts := []*string{&e.Name, &e.Content}
+	for i := range e.Aliases {
+		texts = append(texts, &e.Aliases[i])
+	}
+	for i := range e.Labels {
+		texts = append(texts, &e.Labels[i].Value)
+	}
+	return texts
+}
+
+// divided replaces the pieces of secrets that begin in one of the texts and end in another. If the
+// texts are a person's, it returns an error.
+func (s *Secrets) divided(ctx context.Context, texts []*string, found *[]secret.Finding) error {
+	person, keep := s.keeps(ctx)
+	if keep {
+		return nil
+	}
+	var values []string
+	for _, t := range texts {
+		values = append(values, *t)
+	}
+	for i, pieces := range secret.FindDivided(values...) {
+		if pieces == nil {
+			continue
+		}
+		if person {
+			return &SecretError{pieces[0].Rule, "text that two fields form together", 1}
+		}
+		*texts[i] = s.Redactor.Mark(*texts[i], pieces)
+		*found = append(*found, pieces...)
+	}
+	return nil
 }
 
 // FoundSecret is the place of a secret.
@@ -153,6 +192,15 @@ func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
 	}
 	for _, l := range e.Labels {
 		look("label", l.Value)
+	}
+	var texts []string
+	for _, t := range textsOf(&e) {
+		texts = append(texts, *t)
+	}
+	for _, pieces := range secret.FindDivided(texts...) {
+		for _, p := range pieces {
+			found = append(found, FoundSecret{Rule: p.Rule, Part: "divided"})
+		}
 	}
 	return found
 }

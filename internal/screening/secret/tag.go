@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -84,4 +85,16 @@ func readKey(dir string) []byte {
 		return nil
 	}
 	return key
+}
+
+// Mark returns the text with marks in place of the findings.
+func (r *Redactor) Mark(text string, found []Finding) string {
+	for _, f := range slices.Backward(found) {
+		mark := markBegin + f.Rule
+		if t := r.tag(text[f.Start:f.End]); t != "" {
+			mark += " #" + t
+		}
+		text = text[:f.Start] + mark + markEnd + text[f.End:]
+	}
+	return text
 }
