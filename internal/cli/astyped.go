@@ -16,14 +16,26 @@ var command = regexp.MustCompile(`((?:^|[\s;,:("']))oxbow (--home|[a-z]+)\b`)
 var withoutHome = map[string]bool{"bench": true, "completion": true, "demo": true, "help": true, "hook": true,
 	"trust": true, "version": true}
 
-// asTyped rewrites the commands in a text so that they work as typed. Commands that work on a home get the
-// flag --home if this run has it. All commands get the path of this program if the name oxbow does not
-// lead to it.
-func (a *app) asTyped(text string) string {
-	program, home := "oxbow", ""
-	if a.env.Executable != "" && !a.isOnPath() {
-		program = quote(a.env.Executable)
+// launcherVariable is the variable with which a launcher, such as the one of the npm package, says how a
+// person started it.
+const launcherVariable = "OXBOW_LAUNCHER"
+
+// programToType returns what a person types to start this program again: "npx oxbow" if npx started it,
+// "oxbow" if a shell finds it by that name, and otherwise its path.
+func (a *app) programToType() string {
+	switch {
+	case a.env.Getenv(launcherVariable) == "npx":
+		return "npx oxbow"
+	case a.env.Executable != "" && !a.isOnPath():
+		return quote(a.env.Executable)
 	}
+	return "oxbow"
+}
+
+// asTyped rewrites the commands in a text so that they work as typed. Commands that work on a home get the
+// flag --home if this run has it. The name oxbow is replaced by what starts this program; see [app.programToType].
+func (a *app) asTyped(text string) string {
+	program, home := a.programToType(), ""
 	if a.homeFlag != "" && a.homeFlag != homeDir { // init sets homeDir, which is found without the flag
 		home = " --home " + quote(a.homeFlag)
 	}

@@ -95,12 +95,13 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 		}
 		return a.printJSON(out)
 	}
-	a.printf("\nNow yours: oxbow init, oxbow remember NAME TEXT. For your agents: oxbow setup\n")
+	ways := "Now yours: oxbow init, oxbow remember NAME TEXT. For your agents: oxbow setup\n"
 	if keep {
-		a.printf("The home is kept: oxbow --home %s list\n", quote(home))
+		ways += "The home is kept: oxbow --home " + quote(home) + " list\n"
 	} else {
-		a.printf("The throw-away home was removed; oxbow demo --keep keeps it.\n")
+		ways += "The throw-away home was removed; oxbow demo --keep keeps it.\n"
 	}
+	a.printf("\n%s", a.asTyped(ways))
 	return nil
 }
 

@@ -120,7 +120,7 @@ func (a *app) showMade(out maintenance.InitOut) {
 			width = max(width, len([]rune(n.line)))
 		}
 		for _, n := range next {
-			a.printf("  oxbow%-*s   %s\n", width, n.line, n.does)
+			a.printf("  %s%-*s   %s\n", a.programToType(), width, n.line, n.does)
 		}
 	}
 }

@@ -1,0 +1,59 @@
+// This file tests that commands in messages work as typed, however oxbow was installed.
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestProgramToType tests that the last lines of init and demo name the command that starts this program.
+func TestProgramToType(t *testing.T) {
+	for _, c := range []struct {
+		name, launcher string
+		isOnPath       bool
+		want           string // %s is the path of the program
+	}{
+		{name: "in a directory of PATH", isOnPath: true, want: "oxbow"},
+		{name: "elsewhere", want: "%s"},
+		{name: "started by npx", launcher: "npx", want: "npx oxbow"},
+		{name: "started by npx, and installed", launcher: "npx", isOnPath: true, want: "npx oxbow"},
+		{name: "started by something unknown", launcher: "rm -rf", isOnPath: true, want: "oxbow"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			bin := filepath.Join(w.dir, "bin")
+			program := filepath.Join(bin, wordFor(w.env.GOOS == "windows", "oxbow", "oxbow.exe"))
+			if err := os.Mkdir(bin, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(program, nil, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			w.env.Executable = program
+			variables := map[string]string{launcherVariable: c.launcher, "PATH": w.dir}
+			if c.isOnPath {
+				variables["PATH"] = bin
+			}
+			getenv := w.env.Getenv
+			w.env.Getenv = func(key string) string {
+				if value, ok := variables[key]; ok {
+					return value
+				}
+				return getenv(key)
+			}
+			want := strings.ReplaceAll(c.want, "%s", quote(program))
+			made := w.must(t, "init")
+			line := "\n  " + want + " "
+			if !strings.Contains(made, line+"remember style ") || !strings.Contains(made, line+"setup ") {
+				t.Errorf("init ends with %q, want commands that begin with %s", made, want)
+			}
+			if told := w.must(t, "demo"); !strings.Contains(told, "Now yours: "+want+" init, "+want+" remember NAME") {
+				t.Errorf("demo ends with %q, want commands that begin with %s", told[max(0, len(told)-200):], want)
+			}
+			w.must(t, "check")
+		})
+	}
+}
