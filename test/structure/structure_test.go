@@ -249,7 +249,9 @@ func compareProblems(t *testing.T, got, want []string) {
 }
 
 // modules contains the directories of the modules inside this one.
-var modules = []string{"jetstream", "test/bench", "test/browser", "test/clients", "test/torture"}
+var modules = []string{
+	"internal/deploy/release", "jetstream", "test/bench", "test/browser", "test/clients", "test/torture",
+}
 
 // root is the path of the module, relative to this package.
 const root = "../.."

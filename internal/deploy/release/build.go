@@ -1,0 +1,289 @@
+// This file builds a release: goreleaser makes archives and Linux packages, and the code here makes the rest.
+
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra/doc"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow/internal/cli"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+)
+
+//go:embed install.sh
+var installScript string
+
+// configFile is goreleaser's configuration, in the root of the repository.
+const configFile = ".goreleaser.yaml"
+
+// binary is a program that goreleaser built, as its artifacts.json describes it.
+type binary struct {
+	Type   string `json:"type"`
+	Path   string `json:"path"`
+	GOOS   string `json:"goos"`
+	GOARCH string `json:"goarch"`
+}
+
+func (b binary) target() setup.Target { return setup.Target{OS: b.GOOS, Arch: b.GOARCH} }
+
+func build(root, dist, targets string) error {
+	// goreleaser packs only files below the repository. Git ignores the directory.
+	tmp, err := os.MkdirTemp(root, ".release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := writeManuals(filepath.Join(tmp, "man")); err != nil {
+		return err
+	}
+	if err := writeCompletions(filepath.Join(tmp, "completions")); err != nil {
+		return err
+	}
+	source, err := os.ReadFile(filepath.Join(root, configFile))
+	if err != nil {
+		return err
+	}
+	config, err := withTargets(source, dist, targets)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(tmp, "goreleaser.yaml")
+	if err := os.WriteFile(path, config, 0o600); err != nil {
+		return err
+	}
+	c := exec.Command("goreleaser", "release", "--snapshot", "--clean", "--parallelism", "1", "--config", path)
+	c.Dir = root
+	c.Env = append(os.Environ(), "OXBOW_RELEASE_FILES="+filepath.Base(tmp))
+	c.Stdout = os.Stdout
+	c.Stderr = os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("goreleaser: %w", err)
+	}
+	return finish(root, dist)
+}
+
+// withTargets returns the configuration for a directory, and for some of its platforms if targets is not empty.
+func withTargets(source []byte, dist, targets string) ([]byte, error) {
+	var config map[string]any
+	if err := yaml.Unmarshal(source, &config); err != nil {
+		return nil, fmt.Errorf("%s: %w", configFile, err)
+	}
+	config["dist"] = dist
+	if targets != "" {
+		builds, _ := config["builds"].([]any)
+		if len(builds) != 1 {
+			return nil, fmt.Errorf("%s has %d builds, want 1", configFile, len(builds))
+		}
+		first := builds[0].(map[string]any)
+		all := first["targets"].([]any)
+		wanted := strings.Split(targets, ",")
+		for _, t := range wanted {
+			if !slices.Contains(all, any(t)) {
+				return nil, fmt.Errorf("there is no target %q; the targets are %v", t, all)
+			}
+		}
+		first["targets"] = wanted
+		if !strings.Contains(targets, "windows_") { // goreleaser needs an archive for Windows to write a manifest
+			delete(config, "scoops")
+		}
+	}
+	return yaml.Marshal(config)
+}
+
+// writeManuals writes a manual page for each command.
+func writeManuals(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	header := &doc.GenManHeader{Section: "1", Manual: "oxbow", Source: "oxbow"}
+	return doc.GenManTree(cli.Commands(), header, dir)
+}
+
+// writeCompletions writes the completion scripts of four shells.
+func writeCompletions(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for shell, name := range map[string]string{"bash": "oxbow.bash", "fish": "oxbow.fish", "zsh": "_oxbow",
+		"powershell": "oxbow.ps1"} {
+		script, err := cli.CompletionScript(shell)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), script, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release is what goreleaser has written to a directory.
+type release struct {
+	dist, version string
+	binaries      []binary
+}
+
+func readRelease(dist string) (release, error) {
+	r := release{dist: dist}
+	var metadata struct {
+		Version string `json:"version"`
+	}
+	var artifacts []binary
+	for name, into := range map[string]any{"metadata.json": &metadata, "artifacts.json": &artifacts} {
+		b, err := os.ReadFile(filepath.Join(dist, name))
+		if err != nil {
+			return r, fmt.Errorf("%w; go run . --out %s build makes a release", err, dist)
+		}
+		if err := json.Unmarshal(b, into); err != nil {
+			return r, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	r.version = metadata.Version
+	for _, a := range artifacts {
+		if a.Type == "Binary" {
+			r.binaries = append(r.binaries, a)
+		}
+	}
+	if len(r.binaries) == 0 {
+		return r, errors.New("goreleaser built no program")
+	}
+	return r, nil
+}
+
+// finish writes the files that goreleaser does not make: npm packages, bundles, server.json and install.sh.
+func finish(root, dist string) error {
+	r, err := readRelease(dist)
+	if err != nil {
+		return err
+	}
+	license, err := os.ReadFile(filepath.Join(root, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	notice, err := os.ReadFile(filepath.Join(root, "NOTICE"))
+	if err != nil {
+		return err
+	}
+	var targets []setup.Target
+	var bundles []setup.BundleFile
+	var sums strings.Builder
+	write := func(name string, content []byte) error {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), name)
+		return os.WriteFile(filepath.Join(dist, name), content, 0o644)
+	}
+	for _, b := range r.binaries {
+		path := b.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		program, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		t := b.target()
+		targets = append(targets, t)
+		npm := map[string][]byte{"package.json": []byte(t.NPMProgram(r.version)), "LICENSE": license,
+			"NOTICE": notice, t.Executable(): program}
+		bundle := map[string][]byte{"manifest.json": []byte(t.BundleManifest(r.version)), "LICENSE": license,
+			"NOTICE": notice, "server/" + t.Executable(): program}
+		npmBytes, bundleBytes := npmArchive(npm), zipArchive(bundle)
+		name := fmt.Sprintf("oxbow_%s_%s_%s.mcpb", r.version, b.GOOS, b.GOARCH)
+		err = errors.Join(write(npmFile(t.NPMPackage(), r.version), npmBytes), write(name, bundleBytes))
+		if err != nil {
+			return err
+		}
+		bundles = append(bundles, setup.BundleFile{
+			URL:    "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/" + name,
+			SHA256: fmt.Sprintf("%x", sha256.Sum256(bundleBytes)),
+		})
+	}
+	launcher := map[string][]byte{"LICENSE": license}
+	for name, content := range setup.NPMLauncher(r.version, targets) {
+		launcher[name] = []byte(content)
+	}
+	err = errors.Join(
+		write(npmFile("oxbow", r.version), npmArchive(launcher)),
+		write("server.json", []byte(setup.RegistryEntry(r.version, bundles))),
+		write("install.sh", []byte(strings.ReplaceAll(installScript, "@VERSION@", r.version))),
+	)
+	if err != nil {
+		return err
+	}
+	return appendFile(filepath.Join(dist, "checksums.txt"), sums.String())
+}
+
+func npmFile(name, version string) string { return name + "-" + version + ".tgz" }
+
+func appendFile(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// mode returns the permissions of a file in a package.
+func mode(name string) int64 {
+	switch filepath.Ext(name) {
+	case "", ".exe", ".js":
+		return 0o755
+	}
+	return 0o644
+}
+
+// npmArchive returns the files as an npm package. Equal files make equal packages.
+func npmArchive(files map[string][]byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		h := &tar.Header{
+			Name: "package/" + name, Mode: mode(name), Size: int64(len(files[name])), Format: tar.FormatUSTAR,
+		}
+		mustWrite(w.WriteHeader(h))
+		_, err := w.Write(files[name])
+		mustWrite(err)
+	}
+	mustWrite(errors.Join(w.Close(), z.Close()))
+	return b.Bytes()
+}
+
+// zipArchive returns the files as a zip archive. Equal files make equal archives.
+func zipArchive(files map[string][]byte) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
+		h.SetMode(os.FileMode(mode(name)))
+		f, err := w.CreateHeader(h)
+		mustWrite(err)
+		_, err = f.Write(files[name])
+		mustWrite(err)
+	}
+	mustWrite(w.Close())
+	return b.Bytes()
+}
+
+// mustWrite panics if a write to memory failed, which happens only if the code is wrong.
+func mustWrite(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

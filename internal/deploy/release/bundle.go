@@ -1,0 +1,39 @@
+// This file reads what a bundle's manifest starts, as a desktop program does.
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// bundleCommand returns the command line of the server in an unpacked bundle, and makes its program executable,
+// because an unpacked zip archive may have lost the permissions.
+func bundleCommand(dir string) ([]string, error) {
+	var manifest struct {
+		Server struct {
+			Entry  string `json:"entry_point"`
+			Config struct {
+				Command string   `json:"command"`
+				Args    []string `json:"args"`
+			} `json:"mcp_config"`
+		} `json:"server"`
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(b, &manifest); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(filepath.Join(dir, manifest.Server.Entry), 0o755); err != nil {
+		return nil, err
+	}
+	argv := append([]string{manifest.Server.Config.Command}, manifest.Server.Config.Args...)
+	for i := range argv {
+		argv[i] = strings.ReplaceAll(argv[i], "${__dirname}", dir)
+	}
+	return argv, nil
+}

@@ -1,0 +1,90 @@
+// This file tests goreleaser's configuration without running goreleaser.
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"go.yaml.in/yaml/v3"
+)
+
+func readConfig(t *testing.T) []byte {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("../../..", configFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// TestConfiguration validates the configuration against the schema that goreleaser 2.15.1 prints.
+func TestConfiguration(t *testing.T) {
+	source, err := os.ReadFile("testdata/goreleaser.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(source, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	validate := func(config string) error {
+		var value any
+		if err := yaml.Unmarshal([]byte(config), &value); err != nil {
+			return err
+		}
+		b, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		var plain any
+		if err := json.Unmarshal(b, &plain); err != nil {
+			return err
+		}
+		return resolved.Validate(plain)
+	}
+	config := string(readConfig(t))
+	if err := validate(config); err != nil {
+		t.Errorf("%s: %v", configFile, err)
+	}
+	for _, old := range []string{"nfpms:", "    mod_timestamp:", "  algorithm:"} {
+		if validate(strings.Replace(config, old, strings.TrimSuffix(old, ":")+"x:", 1)) == nil {
+			t.Errorf("the schema accepts a misspelt %s", strings.TrimSpace(old))
+		}
+	}
+}
+
+func TestWithTargets(t *testing.T) {
+	source := readConfig(t)
+	one, err := withTargets(source, "/dist", "linux_arm64")
+	if err != nil || !strings.Contains(string(one), "linux_arm64") || strings.Contains(string(one), "darwin_arm64") {
+		t.Errorf("withTargets = %s, %v, want one target", one, err)
+	}
+	if _, err := withTargets(source, "/dist", "linux_vax"); err == nil {
+		t.Error("withTargets accepts an unknown target")
+	}
+}
+
+// TestManuals tests that each command has a manual page, and each shell a script.
+func TestManuals(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeManuals(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeCompletions(dir); err != nil {
+		t.Fatal(err)
+	}
+	err := wantFiles(dir, "oxbow.1", "oxbow-recall.1", "oxbow-label-add.1", "oxbow.bash", "_oxbow", "oxbow.fish",
+		"oxbow.ps1")
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,56 @@
+// This file is the command line of the program.
+
+// Command release builds everything that a release consists of, without publishing it, and tries each kind of
+// package that this machine can install:
+//
+//	cd internal/deploy/release
+//	go run . --out /tmp/dist build
+//	go run . --out /tmp/dist try
+//
+// build needs goreleaser and cyclonedx-gomod in PATH:
+//
+//	go install github.com/goreleaser/goreleaser/v2@v2.15.1
+//	go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+//
+// It is a module of its own, so that what only a release needs is no dependency of oxbow.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	repository := flag.String("repository", "../../..", "the directory of the clone")
+	out := flag.String("out", "", "the directory of the release, which build replaces")
+	targets := flag.String("targets", "", "platforms such as linux_amd64,darwin_arm64; all when empty")
+	flag.Parse()
+	if err := run(*repository, *out, *targets, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(repository, out, targets string, args []string) error {
+	if out == "" || len(args) != 1 {
+		return errors.New("usage: go run . --out DIR [--targets LIST] build|try")
+	}
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		return err
+	}
+	dist, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "build":
+		return build(root, dist, targets)
+	case "try":
+		return try(dist)
+	}
+	return fmt.Errorf("unknown command %q: build or try", args[0])
+}

@@ -1,0 +1,136 @@
+// This file makes the descriptions with which package registries and desktop programs start oxbow's server.
+
+package setup
+
+// A Target is a platform for which a release has a program.
+type Target struct {
+	OS, Arch string // as in GOOS and GOARCH
+}
+
+// npmOS and npmArch contain the names that npm uses instead of those of Go.
+var (
+	npmOS   = map[string]string{"windows": "win32", "darwin": "darwin", "linux": "linux"}
+	npmArch = map[string]string{"amd64": "x64", "arm64": "arm64"}
+)
+
+// NPMPackage returns the name of the npm package with the program for a target.
+func (t Target) NPMPackage() string { return program + "-" + npmOS[t.OS] + "-" + npmArch[t.Arch] }
+
+// Executable returns the file name of the program.
+func (t Target) Executable() string {
+	if t.OS == "windows" {
+		return program + ".exe"
+	}
+	return program
+}
+
+// npmManifest returns package.json with the members that all npm packages have.
+func npmManifest(name, version string, more ...field) string {
+	return indentedJSON(append(fields{
+		{"name", name}, {"version", version}, {"description", bundleTitle}, {"homepage", bundleHomepage},
+		{"license", "Apache-2.0"},
+		{"repository", fields{{"type", "git"}, {"url", "git+" + bundleHomepage + ".git"}}},
+	}, more...))
+}
+
+// NPMProgram returns package.json of the npm package with the program for a target.
+func (t Target) NPMProgram(version string) string {
+	return npmManifest(t.NPMPackage(), version,
+		field{"os", []string{npmOS[t.OS]}}, field{"cpu", []string{npmArch[t.Arch]}})
+}
+
+// NPMLauncher returns the files of the npm package that people install. npm installs only the package with
+// the program for their platform beside it.
+func NPMLauncher(version string, targets []Target) map[string]string {
+	var programs fields
+	for _, t := range targets {
+		programs = append(programs, field{t.NPMPackage(), version})
+	}
+	return map[string]string{
+		"package.json": npmManifest(program, version,
+			field{"mcpName", registryName}, field{"bin", fields{{program, "oxbow.js"}}},
+			field{"files", []string{"oxbow.js"}}, field{"optionalDependencies", programs}),
+		"oxbow.js": npmLauncherSource,
+	}
+}
+
+const npmLauncherSource = `#!/usr/bin/env node
+// Starts the program of the package for this platform, which npm installed beside this one.
+const { spawn } = require('node:child_process')
+const path = require('node:path')
+
+const name = 'oxbow-' + process.platform + '-' + process.arch
+let program
+try {
+  const dir = path.dirname(require.resolve(name + '/package.json'))
+  program = path.join(dir, process.platform === 'win32' ? 'oxbow.exe' : 'oxbow')
+} catch {
+  console.error('oxbow: the package ' + name + ' is not installed. npm leaves it out with --omit=optional, and there' +
+    ' is none for some platforms.')
+  process.exit(1)
+}
+const env = { ...process.env }
+if (env.npm_command === 'exec') env.OXBOW_LAUNCHER = 'npx'
+const child = spawn(program, process.argv.slice(2), { stdio: 'inherit', env })
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('error', (err) => {
+  console.error('oxbow: ' + err.message)
+  process.exit(1)
+})
+child.on('exit', (code, signal) => {
+  if (!signal) process.exit(code)
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+})
+`
+
+// BundleManifest returns manifest.json of the .mcpb bundle for a target. The program is in the directory server.
+func (t Target) BundleManifest(version string) string {
+	entry := "server/" + t.Executable()
+	o := Options{Executable: "${__dirname}/" + entry}
+	argv := o.argv("mcp")
+	return indentedJSON(fields{
+		{"manifest_version", "0.3"}, {"name", program}, {"version", version}, {"description", bundleTitle},
+		{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
+		{"server", fields{
+			{"type", "binary"}, {"entry_point", entry},
+			{"mcp_config", fields{{"command", argv[0]}, {"args", argv[1:]}}},
+		}},
+		{"tools_generated", true},
+		{"compatibility", fields{{"platforms", []string{npmOS[t.OS]}}}},
+	})
+}
+
+// registryName is the name of the server in the MCP registry.
+const registryName = "io.github.oxbow-memory/oxbow"
+
+// A BundleFile is a published .mcpb bundle.
+type BundleFile struct {
+	URL, SHA256 string
+}
+
+// RegistryEntry returns server.json, the entry of the server in the MCP registry.
+func RegistryEntry(version string, bundles []BundleFile) string {
+	stdio := field{"transport", fields{{"type", "stdio"}}}
+	var arguments []fields
+	o := Options{Executable: program}
+	for _, word := range o.argv("mcp")[1:] {
+		arguments = append(arguments, fields{{"type", "positional"}, {"value", word}})
+	}
+	packages := []fields{{
+		{"registryType", "npm"}, {"identifier", program}, {"version", version}, {"runtimeHint", "npx"},
+		{"packageArguments", arguments}, stdio,
+	}}
+	for _, b := range bundles {
+		packages = append(packages,
+			fields{{"registryType", "mcpb"}, {"identifier", b.URL}, {"fileSha256", b.SHA256}, stdio})
+	}
+	return indentedJSON(fields{
+		{"$schema", "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"},
+		{"name", registryName}, {"title", program},
+		{"description", "Memory for agents: notes, past sessions, and why lines are as they are."},
+		{"version", version},
+		{"repository", fields{{"url", bundleHomepage}, {"source", "github"}}},
+		{"packages", packages},
+	})
+}
