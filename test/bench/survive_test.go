@@ -139,7 +139,7 @@ func TestRealProgram(t *testing.T) {
 		t.Skip("builds the program")
 	}
 	dir := t.TempDir()
-	path, err := buildOxbow(t.Context(), dir, "oxbow", "-trimpath", "-ldflags=-s -w")
+	path, err := buildOxbow(t.Context(), dir, "oxbow", "-ldflags=-s -w")
 	if err != nil {
 		t.Fatal(err)
 	}

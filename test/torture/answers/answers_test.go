@@ -55,7 +55,7 @@ func main(m *testing.M) int {
 		}
 		defer os.RemoveAll(dir)
 		program = filepath.Join(dir, "oxbow")
-		cmd := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/oxbow")
+		cmd := exec.Command("go", "build", "-o", program, "./cmd/oxbow")
 		cmd.Dir = filepath.Join("..", "..", "..") // the module of the program
 		if out, err := cmd.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
