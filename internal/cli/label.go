@@ -51,7 +51,7 @@ func (a *app) labelListCommand() *cobra.Command {
 
 func (a *app) showLabels(out verb.LabelsOut) {
 	if len(out.Labels) == 0 {
-		a.note("no entry carries such a label; oxbow label add gives one, oxbow label suggest proposes some")
+		a.note("no entry carries such a label; oxbow label add LABEL gives one, oxbow label suggest proposes some")
 	}
 	wide := 0
 	for _, l := range out.Labels {
@@ -161,7 +161,7 @@ func (a *app) showRelabelled(out verb.RelabelOut) {
 	}
 	switch {
 	case len(out.Entries) == 0:
-		a.note("every entry that was meant has these labels already, or none was meant")
+		a.note("no entry matches, or all that match have these labels already")
 	case out.DryRun:
 		a.note("dry run: nothing was changed")
 	case a.foreign:

@@ -50,9 +50,9 @@ first.`,
 		out, err := attempt(ctx, a, verb.Load, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
-			return &hinted{err, "check the path; oxbow dump makes such a directory"}
+			return &hinted{err, "check the path; oxbow dump DIR makes such a directory"}
 		case errors.Is(err, mdtree.ErrNoTree):
-			return &hinted{err, "oxbow dump makes such a directory; for other Markdown files: oxbow import " +
+			return &hinted{err, "oxbow dump DIR makes such a directory; for other Markdown files: oxbow import " +
 				quote(in.Dir)}
 		case errors.Is(err, mdtree.ErrDiverged):
 			return &hinted{

@@ -114,7 +114,7 @@ func (a *app) showPulled(out sharing.SyncOut) {
 	}
 	if out.Conflicts() > 0 {
 		a.note(
-			"settle each with oxbow edit: choose what is right, and take the comments and the label conflict away; " +
+			"settle each with oxbow edit NAME: choose what is right, and take the comments and the label conflict away; " +
 				"oxbow list conflict:content lists them",
 		)
 	}

@@ -192,7 +192,7 @@ func (a *app) runner() (*subagent.Runner, error) {
 	r, err := subagent.ParseRunner(file, b)
 	if err != nil {
 		err = &hinted{err, "mend " + quote(file) +
-			"; with OXBOW_SETTINGS=none, oxbow spawn prints the briefing and starts nothing"}
+			"; with OXBOW_SETTINGS=none, the same command prints the briefing and starts nothing"}
 	}
 	return r, err
 }

@@ -262,7 +262,7 @@ func (d *transport) giveHandoff(
 		}
 		leave := "call handoff_task"
 		if !d.opts.Sets.Has("handoff_task") {
-			leave = "run oxbow handoff new in a shell (oxbow mcp --tools core,session lists the tool handoff_task)"
+			leave = "run oxbow handoff new SUMMARY in a shell (oxbow mcp --tools core,session lists the tool handoff_task)"
 		}
 		return fmt.Sprintf(howToHandOff, leave), nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // InboxIn is the argument of the verb inbox.
@@ -206,7 +207,7 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
 		return out, InvalidValue("name", in.Name, "is for one proposal alone")
 	}
-	if err := PersonOnly(w.Stamped(ctx), "accepts a proposal", "oxbow inbox accept"); err != nil {
+	if err := PersonOnly(w.Stamped(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {
 		return out, err
 	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
@@ -357,7 +358,7 @@ type DropProposalsIn struct {
 // DropProposals marks proposals as dropped, so that they are not proposed again. Only a person may.
 func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
-	if err := PersonOnly(w.Stamped(ctx), "rejects a proposal", "oxbow inbox drop"); err != nil {
+	if err := PersonOnly(w.Stamped(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
 		return out, err
 	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
@@ -369,7 +370,7 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 		if err == nil && note != "" {
 			err = Advise(
 				Invalidf("%s was accepted, as %q", it.ID, note),
-				"oxbow forget takes that entry away; nothing was dropped",
+				"oxbow forget "+text.ShellName(note)+" takes that entry away; nothing was dropped",
 			)
 		}
 		if err != nil {

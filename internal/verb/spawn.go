@@ -70,7 +70,7 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 	if w.SubAgents == nil {
 		return SpawnSubAgentOut{}, unserved(
 			"sub-agents are not served here",
-			"oxbow spawn starts one, on the machine of the memory",
+			"oxbow spawn AGENT_ID TASK starts one, on the machine of the memory",
 		)
 	}
 	r, err := w.runner(in)

@@ -37,7 +37,7 @@ func handoffs(c *call) (reply, error) {
 				h.P(
 					h.Class("dim"),
 					h.Text("An agent leaves one with the tool handoff_task; you do with "),
-					h.Code(h.Text("oxbow handoff new")),
+					h.Code(h.Text("oxbow handoff new SUMMARY")),
 					h.Text("."),
 				),
 			),

@@ -264,7 +264,7 @@ func backup(c *call) (reply, error) {
 	if c.noFiles {
 		return forbidden(
 			"No page of this server writes files.",
-			"Have the one who runs it make a backup: oxbow backup.",
+			"Have the one who runs it make a backup: oxbow backup FILE.",
 		), nil
 	}
 	out, err := maintenance.Backup(

@@ -189,8 +189,11 @@ func leftBehind(t *testing.T, home, program string) {
 	if err != nil {
 		t.Error(err)
 	}
-	if files, _ := os.ReadDir(filepath.Join(home, ".config", "oxbow")); len(files) > 0 {
-		t.Errorf("%q are left in the configuration directory", files)
+	files, _ := os.ReadDir(filepath.Join(home, ".config", "oxbow"))
+	for _, file := range files {
+		if file.Name() != "trusted.began" { // when the record of trusted homes began, which setup does not undo
+			t.Errorf("%q is left in the configuration directory", file)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -59,10 +60,8 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		if len(w.files) == 0 && len(w.problems) == 0 {
-			yield(
-				Item{},
-				fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson", o.ref(name)),
-			)
+			yield(Item{}, fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson%s",
+				o.ref(name), w.byName()))
 			return
 		}
 		for _, err := range append(w.problems, w.others...) {
@@ -72,6 +71,16 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		}
 		readFiles(fsys, w.files, o, yield)
 	}
+}
+
+// byName says how to import the first file with another ending, which is only read if it is named itself.
+func (w *walker) byName() string {
+	for _, err := range w.others {
+		if item, ok := errors.AsType[*ItemError](err); ok && item.Err == errOther {
+			return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Ref)
+		}
+	}
+	return ""
 }
 
 // ReadPath is like [Read], for a path in the operating system. root is a project's directory. For

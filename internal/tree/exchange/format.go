@@ -112,8 +112,8 @@ func byName(name string) Format {
 
 // errTranscript is returned for session logs of Claude Code, Codex and similar programs.
 var errTranscript = errors.New(
-	"is an agent's transcript, which holds no entries: oxbow annotate --from-transcript takes why it edited code; " +
-		"remember what it decided, or give its talk as lines of role and content",
+	"is an agent's transcript, which holds no entries: oxbow session import CLIENT --file FILE keeps it as a " +
+		"session; oxbow annotate --from-transcript FILE takes why it edited code",
 )
 
 // byKeys distinguishes the JSON formats by the keys of the first line, which may be cut off. It

@@ -211,7 +211,7 @@ func openBackup(ctx context.Context, file string, k backup.Keys, target string) 
 		backup.ErrEncrypted: "name the key that opens it: --identity KEYFILE, as age-keygen writes it, or " +
 			"--passphrase-file FILE",
 		backup.ErrKey: "age-keygen -y KEYFILE prints the public key of an identity: it must be one of those " +
-			"that oxbow backup --to named; a passphrase stands in --passphrase-file FILE",
+			"for which the backup was made; a passphrase stands in --passphrase-file FILE",
 		oxbow.ErrCorrupt: "nothing was changed; fetch the file again, or take another backup",
 	}
 	for cause, remedy := range advice {

@@ -167,7 +167,7 @@ func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, erro
 
 // mendAliases is advice for an alias that several entries have.
 const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
-	"get and oxbow forget move the text of one"
+	"get NAME and oxbow forget NAME move the text of one"
 
 // wordOwners maps each name and alias to the entry that it identifies.
 type wordOwners map[string]string

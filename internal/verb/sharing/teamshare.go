@@ -50,7 +50,7 @@ type TeamMoved struct {
 // uncommitted edits. If TeamShare is interrupted, the same call completes it, because an entry that
 // only the team files have counts as shared.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
+	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -201,7 +201,7 @@ func mayShare(e *oxbow.Entry) error {
 	if err := team.Check(*e); err != nil {
 		return verb.Advise(
 			fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err),
-			"change it with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text",
+			"change it with oxbow edit "+text.ShellName(e.Name)+"; oxbow get "+text.ShellName(e.Name)+" shows the text",
 		)
 	}
 	return nil
@@ -225,7 +225,7 @@ func mayLeave(e *oxbow.Entry) error {
 				e.Name,
 				found[0].Rule,
 			),
-			"take it out with oxbow edit, or keep the entry in your home",
+			"take it out with oxbow edit "+text.ShellName(e.Name)+", or keep the entry in your home",
 		)
 	}
 	if kinds := personalIn(e); len(kinds) > 0 {
@@ -236,7 +236,7 @@ func mayLeave(e *oxbow.Entry) error {
 				e.Name,
 				strings.Join(kinds, ", "),
 			),
-			"take it out with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text",
+			"take it out with oxbow edit "+text.ShellName(e.Name)+"; oxbow get "+text.ShellName(e.Name)+" shows the text",
 		)
 	}
 	return nil
@@ -285,7 +285,7 @@ func lineMap(a, b []string) []int {
 // files. If it is interrupted, the same call completes it, because an entry that only the home has
 // is treated as moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
+	if err := verb.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare NAME"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -412,7 +412,7 @@ func ShareProposals(
 	w *verb.Workspace,
 	in verb.AcceptProposalsIn,
 ) (out ShareProposalsOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
+	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept ID"); err != nil {
 		return out, err
 	}
 	if _, err := teamOf(w); err != nil {

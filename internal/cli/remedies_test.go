@@ -1,0 +1,300 @@
+// This file tests that each command of oxbow which a message prints works as typed.
+
+package cli
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// value is in place of each value that a message contains, such as the name of an entry. It is a valid
+// number and a valid name.
+const value = "1"
+
+var (
+	formatVerb = regexp.MustCompile(`%[-+#0 ]*[0-9]*[a-zA-Z]`)
+	// endOfCommand matches what ends a command in a sentence.
+	endOfCommand = regexp.MustCompile(`[;,)` + "`" + `]|: |\.( |$)| && | · | #`)
+	placeholder  = regexp.MustCompile(`^([A-Z][A-Z0-9_@]*(\.[a-z]+)?…?|[0-9]+|'[^']*'|…)$`)
+	quotes       = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'`)
+	// template matches a word for which a person types another.
+	template     = regexp.MustCompile(`^[A-Z][A-Z0-9_@]*(\.[a-z]+)?…?$`)
+	typedLine    = regexp.MustCompile(`(?m)^(?:\[.*\] )?typed '(.*)'$`)
+	commandStart = regexp.MustCompile(`(?:^|[\s;,:("'` + "`" + `])oxbow ([a-z]+)`)
+)
+
+// notCommands contains the words that follow the name oxbow in sentences about oxbow.
+var notCommands = strings.Fields(`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is itself keeps may must on or
+	prints program runs server set shows signed signs so store takes that the to was writes wrote`)
+
+// statements contains the words that follow a command in a sentence about what it did, which is no advice.
+var statements = []string{"could", "named", "would", "wrote"}
+
+// textOf returns the text of an expression. Parts that are not constant are the placeholder.
+func textOf(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind != token.STRING {
+			return "", false
+		}
+		s, err := strconv.Unquote(e.Value)
+		return formatVerb.ReplaceAllString(s, value), err == nil
+	case *ast.ParenExpr:
+		return textOf(e.X)
+	case *ast.BinaryExpr:
+		left, ok := textOf(e.X)
+		right, also := textOf(e.Y)
+		if e.Op != token.ADD || (!ok && !also) {
+			return "", false
+		}
+		if !ok {
+			left = value
+		}
+		if !also {
+			right = value
+		}
+		return left + right, true
+	}
+	return "", false
+}
+
+// eachText calls found for each text in the source files below the root of the module.
+func eachText(t *testing.T, found func(at, text string, inHelp bool)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "testdata" || name == "test" || name == "jetstream" || strings.HasPrefix(name, ".") &&
+			path != root) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		var visit func(n ast.Node, inHelp bool)
+		visit = func(n ast.Node, inHelp bool) {
+			ast.Inspect(n, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.KeyValueExpr:
+					key, _ := n.Key.(*ast.Ident)
+					switch {
+					case key == nil:
+					case key.Name == "Example": // TestExamples runs it
+						return false
+					case key.Name == "Long" || key.Name == "Short":
+						visit(n.Value, true)
+						return false
+					}
+				case *ast.Field:
+					if n.Tag != nil {
+						found(fmt.Sprint(set.Position(n.Pos())), n.Tag.Value, true)
+						n.Tag = nil
+					}
+				case ast.Expr:
+					if text, ok := textOf(n); ok {
+						found(fmt.Sprint(set.Position(n.Pos())), text, inHelp)
+						return false
+					}
+				}
+				return true
+			})
+		}
+		visit(file, false)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// commandsIn returns the commands of oxbow in a text, and problems that describe words after the name
+// oxbow that are neither a command nor part of a sentence about oxbow.
+func commandsIn(root *cobra.Command, text string, inHelp bool) (commands [][]string, problems []string) {
+	for _, at := range commandStart.FindAllStringSubmatchIndex(text, -1) {
+		rest := quotes.ReplaceAllString(text[at[2]:], value)
+		if inHelp {
+			rest = strings.ReplaceAll(rest, "\n", " ")
+		}
+		rest, _, _ = strings.Cut(rest, "\n")
+		if end := endOfCommand.FindStringIndex(rest); end != nil {
+			rest = rest[:end[0]]
+		}
+		words := strings.Fields(strings.TrimRight(rest, ".\""))
+		c, path := root, 0
+		for path < len(words) {
+			next := child(c, words[path])
+			if next == nil {
+				break
+			}
+			c = next
+			path++
+		}
+		if path == 0 {
+			word := strings.TrimSuffix(words[0], "'s")
+			if child(root, word) == nil && !slices.Contains(notCommands, word) {
+				problems = append(problems, fmt.Sprintf("%q is no command: %q", word, text))
+			}
+			continue
+		}
+		end, takesValue := path, false
+		for end < len(words) {
+			word := words[end]
+			isFlag := strings.HasPrefix(word, "-")
+			if !isFlag && !takesValue && !placeholder.MatchString(word) {
+				break
+			}
+			takesValue = false
+			if name := strings.TrimLeft(word, "-"); isFlag && !strings.Contains(name, "=") {
+				f := c.Flags().Lookup(name)
+				if f == nil {
+					f = c.InheritedFlags().Lookup(name)
+				}
+				takesValue = f != nil && f.NoOptDefVal == ""
+			}
+			end++
+		}
+		if c.Args != nil && end < len(words) && strings.Contains(text, "for example:") {
+			end = len(words)
+		}
+		if end == len(words) || !slices.Contains(statements, words[end]) {
+			commands = append(commands, words[:end])
+		}
+	}
+	return commands, problems
+}
+
+func child(c *cobra.Command, name string) *cobra.Command {
+	for _, sub := range c.Commands() {
+		if sub.Name() == name {
+			return sub
+		}
+	}
+	return nil
+}
+
+// TestPrintedCommands checks that each command of oxbow that a text of the program contains exists, and has
+// the flags and arguments with which it is printed. Each command that a message prints, and that can be
+// typed as it is, has a row in testdata/remedies.txt: the script that provokes the message and types the
+// command, or "parsed" if no script does.
+func TestPrintedCommands(t *testing.T) {
+	env := newWorld(t).env
+	tree := func() *cobra.Command {
+		root := newApp(env).root(Run)
+		root.InitDefaultHelpCmd()
+		return root
+	}
+	names, messages := tree(), map[string]string{}
+	eachText(t, func(at, text string, inHelp bool) {
+		commands, problems := commandsIn(names, text, inHelp)
+		for _, p := range problems {
+			t.Errorf("%s: %s", at, p)
+		}
+		for _, words := range commands {
+			command := "oxbow " + strings.Join(words, " ")
+			if err := parse(tree(), words, inHelp); err != nil {
+				t.Errorf("%s: %q cannot be typed: %v: %q", at, command, err, text)
+			}
+			if !inHelp && !slices.ContainsFunc(words, template.MatchString) {
+				messages[command] = at
+			}
+		}
+	})
+	rows, parsed := remedyRows(t), 0
+	for command, at := range messages {
+		if rows[command] == "" {
+			t.Errorf("%s: testdata/remedies.txt has no row for %q", at, command)
+		}
+	}
+	for command, proof := range rows {
+		switch {
+		case messages[command] == "":
+			t.Errorf("testdata/remedies.txt: no message prints %q", command)
+		case proof == "parsed":
+			parsed++
+		case !isTyped(t, proof, command):
+			t.Errorf("testdata/remedies.txt: the script %s does not type %q", proof, command)
+		}
+	}
+	t.Logf("messages print %d commands; scripts type %d of them", len(rows), len(rows)-parsed)
+}
+
+// parse returns an error if a command line cannot be parsed. Help may name a command without its
+// arguments.
+func parse(root *cobra.Command, words []string, inHelp bool) error {
+	c, rest, err := root.Find(words)
+	if err != nil {
+		return err
+	}
+	for i, word := range rest {
+		if template.MatchString(word) || word == "…" {
+			rest[i] = value
+		}
+	}
+	if slices.Contains(rest, "--help") {
+		return nil
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		return err
+	}
+	if c.Args == nil || inHelp {
+		return nil
+	}
+	return c.Args(c, c.Flags().Args())
+}
+
+// remedyRows returns the rows of testdata/remedies.txt: the command, and its proof.
+func remedyRows(t *testing.T) map[string]string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "remedies.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		proof, command, ok := strings.Cut(line, " ")
+		if !ok || rows[command] != "" {
+			t.Errorf("testdata/remedies.txt: %q is no row, or there is another for its command", line)
+		}
+		rows[command] = proof
+	}
+	return rows
+}
+
+// isTyped reports whether a script types a command: whether a pattern of one of its lines "typed PATTERN"
+// matches the whole command.
+func isTyped(t *testing.T, script, command string) bool {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "script", script))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, m := range typedLine.FindAllStringSubmatch(string(b), -1) {
+		if found := regexp.MustCompile(m[1]).FindString(command); found == command {
+			return true
+		}
+	}
+	return false
+}
