@@ -87,12 +87,13 @@ func scopes(t *testing.T, c *client, argv []string, program, modules string) {
 	}
 }
 
-// conversation returns the requests that continue the conversation, which offer the model its tools.
-// Clients also send requests for a title or for a suggestion, without tools.
+// conversation returns the requests that continue the conversation: those that offer the model its tools
+// and have a block. Clients also send requests for a title, without tools, and Qwen Code sends one for a
+// suggestion, without the block. A request that lost its block is noticed by the number of requests.
 func conversation(requests []string) []string {
 	var found []string
 	for _, body := range requests {
-		if strings.Contains(body, `"tools":[{`) {
+		if strings.Contains(body, `"tools":[{`) && block.MatchString(body) {
 			found = append(found, body)
 		}
 	}
