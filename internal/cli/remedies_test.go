@@ -36,7 +36,8 @@ var (
 )
 
 // notCommands contains the words that follow the name oxbow in sentences about oxbow.
-var notCommands = strings.Fields(`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is itself keeps may must on or
+var notCommands = strings.Fields(`are before memory out reads vectors with and answers anew as at by can cannot did does for has have if in is
+	itself keeps may must on or
 	prints program runs server set shows signed signs so store takes that the to was writes wrote`)
 
 // statements contains the words that follow a command in a sentence about what it did, which is no advice.
@@ -79,8 +80,8 @@ func eachText(t *testing.T, found func(at, text string, inHelp bool)) {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && (name == "testdata" || name == "test" || name == "jetstream" || strings.HasPrefix(name, ".") &&
-			path != root) {
+		isHidden := strings.HasPrefix(name, ".") && path != root
+		if d.IsDir() && (isHidden || slices.Contains([]string{"testdata", "test", "jetstream"}, name)) {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -271,7 +272,8 @@ func remedyRows(t *testing.T) map[string]string {
 	}
 	rows := map[string]string{}
 	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		proof, command, ok := strings.Cut(line, " ")

@@ -57,7 +57,8 @@ type ForgetServerOut struct {
 // The state of the last exchange stays in the home, so that a push or pull which names the server
 // continues from there.
 func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
-	if err := verb.PersonOnly(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget URL"); err != nil {
+	err = verb.PersonOnly(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget URL")
+	if err != nil {
 		return out, err
 	}
 	p, err := w.Located()

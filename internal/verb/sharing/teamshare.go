@@ -236,7 +236,8 @@ func mayLeave(e *oxbow.Entry) error {
 				e.Name,
 				strings.Join(kinds, ", "),
 			),
-			"take it out with oxbow edit "+text.ShellName(e.Name)+"; oxbow get "+text.ShellName(e.Name)+" shows the text",
+			"take it out with oxbow edit "+text.ShellName(e.Name)+"; oxbow get "+text.ShellName(e.Name)+
+				" shows the text",
 		)
 	}
 	return nil
