@@ -43,7 +43,7 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 	v.What = clean(v.What)
 	e.Call.Reading = &session.Reading{Level: readLevels[v.Level], What: v.What}
 	var err error
-	e.Call.Reading.Trace, err = keepRead(p, v, r.Output)
+	e.Call.Reading.Trace, err = keepRead(p, v, e.Call.Command, r.Output)
 	if err == nil && !e.Call.Failed {
 		err = keepWritten(p, v)
 	}
@@ -76,16 +76,22 @@ func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(stri
 }
 
 // keepRead stores fingerprints of a tool result and returns their identifier. The identifier is
-// "" if the text is the agent's own, or if the client does not report the result.
-func keepRead(p *fingerprint.File, v origin.Verdict, output []byte) (trace string, err error) {
+// "" if the text is the agent's own, or if the client does not report the result. An empty result
+// of a command means that it printed nothing. An empty result of any other tool that reads foreign
+// text means that the client left the text out of its report.
+func keepRead(p *fingerprint.File, v origin.Verdict, command string, output []byte) (trace string, err error) {
 	if v.Level == origin.Own || output == nil {
+		return "", nil
+	}
+	text := fingerprint.TextOf(output)
+	if v.Level == origin.Foreign && command == "" && strings.TrimSpace(text) == "" {
 		return "", nil
 	}
 	level := fingerprint.Foreign
 	if v.Level == origin.Unvouched {
 		level = fingerprint.Unvouched
 	}
-	return p.Add(level, fingerprint.TextOf(output), v.What)
+	return p.Add(level, text, v.What)
 }
 
 // keepWritten records which files a call wrote.

@@ -26,15 +26,15 @@ func unknownReadings() []wayIn {
 }
 
 // readUnreported is the time at which the agent keeps the text: in the turn in which it reads the text.
-// The report of the call has no result.
-func readUnreported() *timing {
+// The report of the call has no result, or an empty result.
+func readUnreported(result any) *timing {
 	return &timing{name: "in the same turn, the result is not reported", run: func(h *poisonHome, f *poisonFlow) {
 		s := h.session(f.client)
 		s.start("startup")
 		s.prompt(f.request())
 		noResult := object{}
 		for field := range s.client.answer(f.way.use, "", "") {
-			noResult[field] = nil
+			noResult[field] = result
 		}
 		s.call(f.way.use, f.way.arg(h, f), "", noResult)
 		f.keep.do(s, f)
@@ -45,7 +45,7 @@ func readUnreported() *timing {
 // unknownReadingFlows returns a flow for each client and each way of keeping a note, in the same turn.
 func unknownReadingFlows(clients []*agentClient) (all []*poisonFlow) {
 	ways, keeps := unknownReadings(), keepings()
-	when := readUnreported()
+	missing, empty := readUnreported(nil), readUnreported("")
 	for k := range keeps {
 		isNote := slices.Contains([]string{"remember over MCP", "remember in the shell", "save_memory",
 			"over a note of the agent", "as a name"}, keeps[k].name)
@@ -54,6 +54,10 @@ func unknownReadingFlows(clients []*agentClient) (all []*poisonFlow) {
 		}
 		for c, client := range clients {
 			way := &ways[(k+c)%len(ways)]
+			when := missing
+			if (k+c)%2 == 1 {
+				when = empty
+			}
 			if !fits(way, &keeps[k], when, client) {
 				way = &ways[2]
 			}
