@@ -48,18 +48,18 @@ func (j *judge) wroteOther(paths ...string) {
 	}
 }
 
-// edited records files that the agent edited. If an edit changed only a part of a file that has text
-// by others, the file keeps it.
-func (j *judge) edited(paths []string, isWhole bool) {
-	if isWhole || j.Writers == nil {
+// editedPart records files of which the agent changed a part. Such a file is the agent's own only if it
+// was before, because the rest may be text by others.
+func (j *judge) editedPart(paths []string) {
+	if j.Writers == nil {
 		j.wroteOwn(paths...)
 		return
 	}
 	for _, p := range paths {
-		writer := j.Writers([]string{j.tree.resolve(p)})[0]
-		if writer == fingerprint.Other || writer == fingerprint.Program {
+		switch writer := j.Writers([]string{j.tree.resolve(p)})[0]; {
+		case writer == fingerprint.Other || writer == fingerprint.Program:
 			j.wroteOther(p)
-		} else {
+		case j.tree.level([]string{p}, j.Machine) == Own:
 			j.wroteOwn(p)
 		}
 	}

@@ -74,7 +74,13 @@ func Judge(c Call, m Machine) (v Verdict) {
 		arg = strings.Join(paths, " ")
 		j.searchFiles(c.Dir, paths, c.Output, "")
 	case edits:
-		j.edited(absolute(c.Dir, append(pathsIn(in), patchedFiles(in)...)), isWhole(in))
+		if files := absolute(c.Dir, pathsIn(in)); isWhole(in) {
+			j.wroteOwn(files...)
+		} else {
+			j.editedPart(files)
+		}
+		j.wroteOwn(absolute(c.Dir, patchedFiles(in, "*** Add File: "))...)
+		j.editedPart(absolute(c.Dir, patchedFiles(in, "*** Update File: ", "*** Move to: ")))
 	case web, late:
 		arg = firstOf(in, "url", "query", "uri", "server", "prompt", "id", "bash_id", "task_id", "session_id")
 		j.raise(Foreign, "")
@@ -104,6 +110,9 @@ func isWhole(in map[string]any) bool {
 		if _, ok := in[k].(string); ok {
 			return true
 		}
+	}
+	if edits, _ := in["edits"].([]any); len(edits) > 0 {
+		in, _ = edits[0].(map[string]any)
 	}
 	old, replaces := in["old_string"].(string)
 	return replaces && old == "" // Claude Code and Gemini CLI write a new file in this way
@@ -200,11 +209,11 @@ func commandIn(in map[string]any) string {
 // quoted returns an argument with quotes for a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// patchedFiles returns the files that an apply_patch patch writes.
-func patchedFiles(in map[string]any) (files []string) {
+// patchedFiles returns the files that an apply_patch patch names after one of the marks.
+func patchedFiles(in map[string]any, marks ...string) (files []string) {
 	patch := firstOf(in, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {
-		for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Move to: "} {
+		for _, mark := range marks {
 			if f, ok := strings.CutPrefix(line, mark); ok {
 				files = append(files, strings.TrimSpace(f))
 			}

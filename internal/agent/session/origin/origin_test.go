@@ -333,6 +333,7 @@ func TestRuns(t *testing.T) {
 func TestEdits(t *testing.T) {
 	dir := project(t)
 	others, own := filepath.Join(dir, "docs/b.md"), filepath.Join(dir, "a.go")
+	outside, untracked := filepath.Join(dir, "..", "out.md"), filepath.Join(dir, "new.md")
 	for _, c := range []struct {
 		tool    string
 		in      map[string]any
@@ -343,11 +344,32 @@ func TestEdits(t *testing.T) {
 		{"Write", map[string]any{"file_path": others, "content": "b"}, true, others},
 		{"Edit", map[string]any{"file_path": others, "old_string": "", "new_string": "b"}, true, others},
 		{"Edit", map[string]any{"file_path": own, "old_string": "a", "new_string": "b"}, true, own},
+		{"MultiEdit", map[string]any{"file_path": others, "edits": []any{
+			map[string]any{"old_string": "", "new_string": "b"},
+		}}, true, others},
+		{"Write", map[string]any{"file_path": outside, "content": "b"}, true, outside},
 	} {
 		v := judged(dir, "claude", c.tool, c.in, "")
 		if slices.Contains(v.Wrote, c.subject) != c.isOwn || slices.Contains(v.WroteOther, c.subject) == c.isOwn {
 			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.Wrote, v.WroteOther)
 		}
+	}
+	// A part of a file whose writer is not known does not make the rest of it the agent's own.
+	for _, file := range []string{outside, untracked, filepath.Join(dir, "node_modules/x/README.md")} {
+		for client, in := range map[string]map[string]any{
+			"claude":   {"file_path": file, "old_string": "a", "new_string": "b"},
+			"opencode": {"filePath": file, "oldString": "a", "newString": "b"},
+			"copilot":  {"path": file, "old_str": "a", "new_str": "b"},
+		} {
+			if v := judged(dir, client, "edit", in, ""); len(v.Wrote) > 0 {
+				t.Errorf("an edit of %s by %s wrote %q", file, client, v.Wrote)
+			}
+		}
+	}
+	patch := "*** Begin Patch\n*** Add File: made.md\n+b\n*** Update File: new.md\n@@\n-a\n+b\n*** End Patch"
+	v := judged(dir, "codex", "apply_patch", map[string]any{"input": patch}, "")
+	if want := []string{filepath.Join(dir, "made.md")}; !slices.Equal(v.Wrote, want) {
+		t.Errorf("a patch wrote %q, want %q", v.Wrote, want)
 	}
 }
 
