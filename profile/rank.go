@@ -146,19 +146,23 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	c.left = sum.n
 	c.leftTokens = sum.tokens
 	tried := 0
+	held := func(x ranked) bool { // the author and the content are known only now, so check again
+		if !o.isHeld(x.entry) {
+			return false
+		}
+		c.inside--
+		c.left--
+		c.leftTokens -= x.size / 4
+		return true
+	}
 	for i := range best {
+		if best[i].entry == nil {
+			best[i].entry, read = read[0], read[1:]
+		}
+	}
+	for _, x := range withoutRetold(slices.DeleteFunc(best, held)) {
 		if tried > tokens {
 			break
-		}
-		x := &best[i]
-		if x.entry == nil {
-			x.entry, read = read[0], read[1:]
-		}
-		if o.isHeld(x.entry) { // the author and the content are known only now, so check again
-			c.inside = c.inside - 1
-			c.left = c.left - 1
-			c.leftTokens = c.leftTokens - x.size/4
-			continue
 		}
 		shown := o.inside.Shown(*x.entry)
 		p := entryPart(&shown, x.why())

@@ -1,0 +1,57 @@
+// This file prevents a selection from containing a fact twice: in a digest, and in an entry that the
+// digest summarizes.
+
+package profile
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// digestSpan is the longest period that a digest summarizes.
+const digestSpan = 31 * 24 * time.Hour
+
+// isRetoldBy reports whether the digest d summarizes the covered entry e. The entry is of the digest's
+// period, and the digest has its labels. A digest has the tags of all entries that it summarizes. Files
+// and confidence are not compared.
+func isRetoldBy(e, d *oxbow.Entry) bool {
+	if e.ID == d.ID || !labelled(d, LabelDigest) || !labelled(e, LabelCovered) {
+		return false
+	}
+	if e.Created.Before(d.Created) || !e.Created.Before(d.Created.Add(digestSpan)) {
+		return false
+	}
+	for _, l := range e.Labels {
+		switch l.Key {
+		case LabelCovered, LabelDigest, oxbow.LabelConfidence, oxbow.LabelFile, oxbow.LabelFileBlob:
+			continue
+		}
+		if !slices.Contains(d.Labels, l) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutRetold returns the entries without those that another of them repeats. An entry that the
+// profile names or that the query found is kept, and its digests are left out, unless the profile names
+// them. Any other covered entry is left out if one of the remaining digests summarizes it. All entries
+// must have been read.
+func withoutRetold(all ranking) ranking {
+	isWanted := func(x *ranked) bool { return x.named || x.hit > 0 || x.class == classPinned }
+	isRetold := func(e, by *ranked) bool { return isRetoldBy(e.entry, by.entry) }
+	digests := slices.DeleteFunc(slices.Clone(all), func(d ranked) bool {
+		return !labelled(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x ranked) bool {
+			return isWanted(&x) && isRetold(&x, &d)
+		})
+	})
+	return slices.DeleteFunc(slices.Clone(all), func(x ranked) bool {
+		if labelled(x.entry, LabelDigest) {
+			isLeft := slices.ContainsFunc(digests, func(d ranked) bool { return d.id == x.id })
+			return !isLeft && !x.named
+		}
+		return !isWanted(&x) && slices.ContainsFunc(digests, func(d ranked) bool { return isRetold(&x, &d) })
+	})
+}
