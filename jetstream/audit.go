@@ -1,5 +1,5 @@
-// This file implements the audit: it compares what each server holds of each brain, and
-// keeps servers that differ from leading.
+// This file implements the audit. It compares the servers' copies of each brain, and
+// prevents servers that differ from leading.
 
 package jetstream
 
@@ -22,7 +22,7 @@ type AuditReport struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is a problem of one server, stream or brain.
+// Finding is a problem with a server, stream or brain.
 type Finding struct {
 	Stream string `json:"stream,omitempty"` // "" if the problem concerns a server only
 	Server string `json:"server,omitempty"` // "" if it concerns all servers
@@ -37,7 +37,7 @@ type fence struct{ stream, server string }
 // key returns the fence's key in the directory.
 func (f fence) key() string { return "fence." + f.stream + "." + f.server }
 
-// brainCopy is the copy of a brain that one server holds, as an audit read it.
+// brainCopy is a server's copy of a brain, as read by an audit.
 type brainCopy struct {
 	server   string
 	seq, n   uint64
@@ -92,7 +92,7 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 	return rep, heads, nil
 }
 
-// auditStream audits one stream.
+// auditStream audits a stream.
 func (c *Cluster) auditStream(
 	ctx context.Context,
 	stream string,
@@ -274,7 +274,7 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 }
 
 // readChain reads all messages of a brain from the leader. If the brain was written to after
-// other servers were read, it ends at the last message that they had.
+// other servers were read, it ends at the last message that those servers had.
 func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []brainCopy) (v brainCopy) {
 	r := &replica{cluster: c, brain: b}
 	end := uint64(0)
@@ -353,8 +353,8 @@ func (r *replica) checkLeaderHas(ctx context.Context, g segment) error {
 	return r.damage("segment %d is missing or is not the one that its hash names", g.Number)
 }
 
-// differingServers returns a finding for each copy of a brain that is damaged or differs from the most
-// frequent copy. If two copies are equally frequent, the one with more envelopes counts.
+// differingServers returns a finding for each copy of a brain that is damaged or differs from the
+// most frequent copy. If two copies are equally frequent, the copy with more envelopes counts.
 func differingServers(b brainInfo, views []brainCopy) (fs []Finding) {
 	votes := map[string]int{}
 	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.n, v.hash) }

@@ -15,12 +15,12 @@ import (
 
 // Times for waiting until the servers have started.
 const (
-	awaitTry   = 4 * time.Second // maximum duration of one attempt
+	awaitTry   = 4 * time.Second // maximum duration of an attempt
 	awaitPause = 300 * time.Millisecond
 )
 
-// passing are the codes of errors that servers return until most of them have started or,
-// for creating streams, all of them.
+// passing are codes of temporary errors, which servers return until most of them (for
+// creating streams, all) have started.
 var passing = []api.ErrorCode{
 	10004, // the cluster is not complete yet
 	10005, // no place for another replica

@@ -47,7 +47,7 @@ type backup struct {
 }
 
 // Backup writes each brain to a file in a directory. Each file opens as a local memory. A
-// brain that has not changed since the last backup in this directory is not read again. Each
+// brain is not read again if it is unchanged since the last backup in this directory. Each
 // file passes the same checks as [Store.Check] and contains at least the changes of the last
 // backup. The last backup stays valid until all files are written and synced. If progress is
 // not nil, it is called after each brain.
@@ -161,7 +161,8 @@ func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) e
 	return context.Cause(ctx)
 }
 
-// copyOne copies one brain, or keeps its file from the last backup if it has not changed.
+// copyOne copies a brain. If the brain is unchanged, copyOne keeps its file from the last
+// backup.
 func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
 	old, has := b.old[info.Name]
 	kept := false
@@ -228,7 +229,7 @@ func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrai
 }
 
 // headOf returns the number, the chain and the sequence of a brain's last envelope. The
-// number is 0 if the brain has none.
+// number is 0 if the brain has no envelope.
 func (c *Cluster) headOf(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
@@ -293,8 +294,8 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 	return s, writeFile(b.fsys, s.File, image)
 }
 
-// checkContinues returns an error if the replica lacks changes of the last backup or has
-// different ones. The caller holds mu.
+// checkContinues returns an error if the replica lacks a change of the last backup or
+// has a different change instead. The caller holds mu.
 func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 	if r.at.N < old.N || (r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash) {
 		return fmt.Errorf(

@@ -1,5 +1,5 @@
-// This file implements the cache of a node: for each brain a log file in the format of a
-// local memory, and a file with its position in the stream.
+// This file implements a node's cache. For each brain it has a log file in the format of
+// a local memory, and a file with the position in the stream.
 
 package jetstream
 
@@ -33,7 +33,7 @@ type place struct {
 	Time    int64     `json:"time"`   // time of this envelope
 	Last    uint64    `json:"last"`   // number of the last change according to the stream up to this envelope
 	Clean   bool      `json:"clean"`  // the log file is synced and has not been changed since
-	Recent  []string  `json:"recent"` // IDs of the last envelopes; the last is that of envelope N
+	Recent  []string  `json:"recent"` // IDs of the last envelopes, ending with envelope N
 
 	Held *snapshot `json:"held,omitempty"` // last snapshot in the stream, without its inline data
 	Tail int64     `json:"tail"`           // total bytes of the envelopes after the snapshot
@@ -46,8 +46,8 @@ const (
 	placeFile = "place"
 )
 
-// files are the files of one brain. They are in a directory of their own, because a store
-// lists its whole directory when it creates a file.
+// files are a brain's files. They are in a separate directory, because a store lists its
+// whole directory when it creates a file.
 type files struct {
 	fsys vfs.FS
 	dir  string
@@ -56,7 +56,7 @@ type files struct {
 func (f files) log() string   { return path.Join(f.dir, logFile) }
 func (f files) place() string { return path.Join(f.dir, placeFile) }
 
-// readPlace reads the place. ok is false if there is no valid place.
+// readPlace reads the place. ok is false if no valid place is stored.
 func (f files) readPlace() (p place, ok bool) {
 	b, err := readFile(f.fsys, f.place())
 	if err != nil || len(b) < 4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {

@@ -1,4 +1,4 @@
-// This file encodes the change that one call makes, as part of an envelope.
+// This file encodes the change made by a call, as part of an envelope.
 
 package jetstream
 
@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// change is the change that one call makes: ops, or changes to revert, or a version to
+// change is the change made by a call. It has ops, or changes to revert, or a version to
 // restore. Ops are validated before the envelope is sent. A revert or a restore is decided
-// by each replica, with the same result, and is alone in its envelope.
+// by each replica, with the same result, and has its own envelope.
 type change struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`
@@ -29,9 +29,10 @@ type change struct {
 
 // wireRestore is a version to restore.
 type wireRestore struct {
-	Name    string  `json:"name"`
-	Seq     uint64  `json:"seq"`
-	Version *uint64 `json:"version,omitempty"` // required version of the entry, 0 if it must not exist (nil for any)
+	Name string `json:"name"`
+	Seq  uint64 `json:"seq"`
+	// required version of the entry (0 if the entry must not exist, nil for any)
+	Version *uint64 `json:"version,omitempty"`
 }
 
 // ops returns the decoded ops.
@@ -47,8 +48,7 @@ func (c *change) ops() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// stamp sets the op ID, the note and the source of the change, like the store of a local
-// file.
+// stamp sets the change's op ID, note and source, like the store of a local file.
 func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {

@@ -30,11 +30,12 @@ type Options struct {
 	// server loses its data, the memories are lost.
 	Dev bool
 
-	// Replicas is the number of servers that hold each brain; default 3, or 1 with Dev.
+	// Replicas is the number of servers that hold each brain. The default is 3, or 1
+	// with Dev.
 	Replicas int
 
-	// Partitions is the number of streams of a new cluster; default 16. For an existing
-	// cluster it is ignored.
+	// Partitions is the number of streams in a new cluster. The default is 16. For an
+	// existing cluster it is ignored.
 	Partitions int
 
 	// Dir is the directory of the cache. It must not be shared with other processes. Without
@@ -47,19 +48,19 @@ type Options struct {
 	Announced bool
 	MaxAge    time.Duration // default 1 s
 
-	// ReadWait and WriteWait limit how long reads and writes wait for the servers; defaults
-	// 10 s and 20 s. The election of a leader takes 4 to 9 s.
+	// ReadWait and WriteWait limit how long reads and writes wait for the servers. The
+	// defaults are 10 s and 20 s. The election of a leader takes 4 to 9 s.
 	ReadWait, WriteWait time.Duration
 
 	// CacheBytes limits the memory for cached entries of each brain, as in [oxbow.Options].
 	CacheBytes int64
 
 	Node   string           // name of this process in envelopes
-	Source oxbow.Source     // source of changes if the context has none
+	Source oxbow.Source     // source of changes made under a context without a source
 	Clock  func() time.Time // default time.Now
 	Rand   io.Reader        // default crypto/rand
 
-	try       time.Duration // how long one attempt of a request waits
+	try       time.Duration // maximum duration of an attempt to send a request
 	leastTail uint64
 }
 
@@ -271,8 +272,8 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	return s, nil
 }
 
-// handle returns the replica of a brain and counts one more handle for it. If isNew is true,
-// the caller must open the replica, and holds its mu. If the replica is just being closed,
+// handle returns a brain's replica and counts another handle for it. If isNew is true, the
+// caller must open the replica, and holds its mu. If the replica is just being closed,
 // handle waits until its files are released.
 func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
 	for {
@@ -304,7 +305,7 @@ func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew
 	return r, isNew, nil
 }
 
-// release drops one handle, and closes the replica if it was the last.
+// release drops a handle, and closes the replica if no handle remains.
 func (c *Cluster) release(r *replica) error {
 	c.mu.Lock()
 	r.handles--

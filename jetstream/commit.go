@@ -1,6 +1,5 @@
-// This file commits changes: waiting changes are validated on the replica, published
-// together as one envelope if the head of the stream is still that of the replica, and
-// applied.
+// This file commits changes. Waiting changes are validated on the replica, published
+// together in an envelope if the stream's head is still the replica's, and applied.
 
 package jetstream
 
@@ -22,17 +21,16 @@ import (
 
 // Limits of an envelope.
 const (
-	mostTogether = 256            // changes in one envelope
+	mostTogether = 256            // maximum number of changes in an envelope
 	bytesOfMany  = 512 << 10      // total size of texts in bytes from which on no further change is added
-	mostMessage  = 8<<20 - 64<<10 // bytes of one message
+	mostMessage  = 8<<20 - 64<<10 // maximum number of bytes in a message
 	busyPause    = 300 * time.Microsecond
 	awayPause    = 20 * time.Millisecond
 	leastTry     = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
 
-	// A round waits for more changes for 1/gatherShare of the last round's time. Writers whose changes were stored
-	// together return one after the other.
-	// Without the wait, the first of them would get an envelope of its own, and each round
-	// would store half as many changes.
+	// A round waits for more changes for 1/gatherShare of the last round's time. The callers whose
+	// changes were stored together return one after the other. Without the wait, the first caller's
+	// next change would get its own envelope, and each round would store half as many changes.
 	gatherShare = 4
 	gatherMost  = 5 * time.Millisecond
 )
@@ -42,7 +40,8 @@ type request struct {
 	change change
 	ops    []oxbow.Op
 	names  []string // names of the entries that the ops change
-	// Needs an envelope of its own: it is decided by the replicas, or it changes aliases of other entries
+	// needs its own envelope, because it is decided by the replicas or changes other entries'
+	// aliases
 	needsOwnEnvelope bool
 	size             int
 
@@ -52,7 +51,7 @@ type request struct {
 	err      error
 }
 
-// finish sets the outcome of the request unless it has one.
+// finish sets the request's outcome, unless the request already has an outcome.
 func (q *request) finish(made oxbow.Change, err error) {
 	if !q.finished {
 		q.made = made
@@ -71,8 +70,8 @@ type commitQueue struct {
 	target  int
 }
 
-// add appends a request. lead reports that no committer is running, so that the caller must
-// start one.
+// add appends a request. lead means that no committer is running, so the caller must start
+// one.
 func (c *commitQueue) add(q *request) (lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +107,8 @@ func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 	}
 }
 
-// take removes and returns the next requests. If there are none, it marks the committer as
-// stopped.
+// take removes and returns the next requests. If no requests are waiting, it marks the
+// committer as stopped.
 func (c *commitQueue) take() []*request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +126,8 @@ func (c *commitQueue) putBack(qs []*request) {
 	c.waiting = append(qs, c.waiting...)
 }
 
-// withdraw removes a request that the committer has not taken yet. It reports whether it
-// did.
+// withdraw removes a request that the committer has not taken yet. It reports whether
+// the request was removed.
 func (c *commitQueue) withdraw(q *request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,8 +186,8 @@ func (r *replica) commitAll() {
 	}
 }
 
-// commitSome commits some of the requests, finishes those that are refused, and puts the
-// others back. An error applies to all requests that are not finished.
+// commitSome commits some requests, finishes the refused requests, and returns the rest
+// to the queue. An error applies to all requests that are not finished.
 func (r *replica) commitSome(qs []*request) error {
 	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
 	defer cancel()
@@ -223,7 +222,7 @@ func (r *replica) commitSome(qs []*request) error {
 	}
 }
 
-// choice is the selection of requests for one envelope.
+// choice is the selection of requests for an envelope.
 type choice struct {
 	chosen  []*request
 	later   []*request         // left for the next envelope
@@ -287,11 +286,13 @@ func (c *choice) add(q *request) {
 	}
 }
 
-// now returns the time of the next envelope, which is never before that of the last one.
+// now returns the time for the next envelope, which is never before the last envelope's
+// time.
 func (r *replica) now() int64 { return max(r.cluster.opts.Clock().UnixNano(), r.at.Time) }
 
-// send publishes the requests as one envelope, applies it and finishes them. If it returns
-// errMoved, nothing was published and the replica has a newer head.
+// send publishes the requests in an envelope, applies the envelope and finishes the
+// requests. If it returns errMoved, nothing was published and the replica has a newer
+// head.
 func (r *replica) send(ctx context.Context, qs []*request) error {
 	m, expect, err := r.prepare(qs)
 	if err != nil {
@@ -311,7 +312,7 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 		case errors.Is(err, errAway):
 			wait(ctx, awayPause)
 		case errors.Is(err, errNoReply):
-			sent = true // send it again: the expected sequence makes sure that it is stored only once
+			sent = true // send it again, because the expected sequence ensures that it is stored only once
 			wait(ctx, awayPause)
 		case errors.Is(err, errMoved):
 			done, err := r.catchUpAfterRefusal(ctx, qs, expect, sent)
@@ -357,8 +358,8 @@ type outgoing struct {
 	hash     chainHash
 }
 
-// prepare builds the envelope of the requests, and returns the sequence of the message that
-// it must follow.
+// prepare builds the envelope for the requests, and returns the sequence number of the
+// message that it must follow.
 func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -385,8 +386,8 @@ func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 }
 
 // applyStored applies an envelope that the stream stored, unless a reader has applied it
-// already, and finishes its requests. An error of the replica is not an error of the change,
-// which is durable. The replica is then rebuilt.
+// already, and finishes its requests. An error here is not an error of the change, which is
+// durable. The replica is then rebuilt.
 func (r *replica) applyStored(qs []*request, m outgoing, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -422,9 +423,9 @@ func (r *replica) finishRequests(qs []*request, f *flight) {
 	}
 }
 
-// catchUpAfterRefusal reads up to the head after the stream refused an envelope. done reports that the
-// head is this envelope: its acknowledgement was lost, and the requests are finished.
-// Otherwise the error is errMoved, or nil if the head is still the expected one.
+// catchUpAfterRefusal reads up to the head after the stream refused an envelope. done reports that
+// the head is this envelope: its acknowledgement was lost, and the requests are finished. Otherwise
+// the error is errMoved, or nil if the head is still as expected.
 func (r *replica) catchUpAfterRefusal(
 	ctx context.Context,
 	qs []*request,

@@ -1,4 +1,4 @@
-// This file compacts a brain: it replaces its envelopes by a snapshot of the replica's file.
+// This file compacts a brain by replacing its envelopes by a snapshot of the replica's file.
 
 package jetstream
 
@@ -18,7 +18,7 @@ import (
 // Thresholds of compaction.
 const (
 	leastTail   = 64       // minimum number of envelopes to compact
-	segmentSize = 4 << 20  // bytes of the file in one segment
+	segmentSize = 4 << 20  // bytes of the file in a segment
 	mostInline  = 24 << 10 // bytes of a compressed file that is stored in the message itself
 )
 
@@ -145,8 +145,8 @@ func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error
 	return errs
 }
 
-// applySnapshot applies a snapshot. It replaces the file only if the replica lacks some of
-// the envelopes in it. The caller holds mu.
+// applySnapshot applies a snapshot. It replaces the file only if the replica lacks an
+// envelope that the snapshot contains. The caller holds mu.
 func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
@@ -179,7 +179,7 @@ func (r *replica) findFlight(e *envelope) {
 	f.isApplied = i >= 0 && ids[i] == f.id
 }
 
-// install replaces the replica's file by that of a snapshot. The caller holds mu.
+// install replaces the replica's file by a snapshot's file. The caller holds mu.
 func (r *replica) install(ctx context.Context, e *envelope) error {
 	s := e.Snapshot
 	image, err := r.fetch(ctx, s)

@@ -1,4 +1,4 @@
-// This file implements the directory: a key-value bucket that names the cluster, its streams
+// This file implements the directory, a key-value bucket that names the cluster, its streams
 // and its brains.
 
 package jetstream
@@ -29,7 +29,7 @@ const bucket = "DIR"
 //	brain.TENANT.BRAIN  {"partition", "epoch", "created"}
 //	fence.BRAIN_03.NAME why the server of that name must not lead the stream
 //
-// It is read from its leader: what a server lacks, it lacks for all who are near it.
+// It is always read from its leader, because another server may lack recent values.
 type directory struct {
 	kv         api.KeyValue // to write to
 	nc         *nats.Conn
@@ -61,15 +61,15 @@ type brainInfo struct {
 func (b brainInfo) stream() string  { return streamName(b.Partition) }
 func (b brainInfo) subject() string { return fmt.Sprintf("b.%02d.%s", b.Partition, b.Name) }
 
-// streamPrefix is the prefix of the names of streams.
+// streamPrefix is the prefix of stream names.
 const streamPrefix = "BRAIN_"
 
 func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefix, partition) }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// openDirectory opens the directory. If the servers have none, it creates the directory and
-// the streams, unless id names a cluster that must exist.
+// openDirectory opens the directory. If the servers have no directory, it creates the
+// directory and the streams, unless id names a cluster that must exist.
 func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*directory, error) {
 	js, err := api.New(nc)
 	if err != nil {
@@ -77,7 +77,8 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	}
 	kv, err := openBucket(ctx, nc, js, o, id)
 	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && wait(ctx, 50*time.Millisecond); try++ {
-		kv, err = openBucket(ctx, nc, js, o, id) // another process has created it, and not all servers know it yet
+		// another process has created the bucket, but not all servers know it yet
+		kv, err = openBucket(ctx, nc, js, o, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
@@ -102,7 +103,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	return d, nil
 }
 
-// openBucket opens the bucket, or creates that of a new cluster.
+// openBucket opens the bucket, or creates the bucket of a new cluster.
 func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options, id string) (api.KeyValue, error) {
 	kv, err := js.KeyValue(ctx, bucket)
 	if errors.Is(err, api.ErrBucketNotFound) && id != "" {
@@ -200,16 +201,17 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	return checkStream(stream.CachedInfo().Config, want)
 }
 
-// get returns the value of a key, or nil if it has none.
+// get returns a key's value, or nil if the key has no value.
 func (d *directory) get(ctx context.Context, key string) ([]byte, error) {
 	m, _, err := d.link.last(ctx, directoryStream, directorySubject+key)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
 	}
-	return m.Data, nil // a deleted key has no data
+	return m.Data, nil // a deleted key's message has no data
 }
 
-// enter returns the value of a key. If it has none, enter stores the result of value.
+// enter returns the value of a key. If the key has no value, enter stores the result
+// of value.
 func enter[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
 	for try := range 40 { // another process may create the key, and delete it again
 		if try > 0 && !wait(ctx, 50*time.Millisecond) {

@@ -54,9 +54,9 @@ func (h *chainHash) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// envelope is one message of a brain: either changes that were made together, or a snapshot
-// of all earlier messages. A snapshot is not a link of the chain. It has the number of the
-// last envelope that it contains, and as Prev the chain at that envelope.
+// envelope is a message of a brain. It has either changes that were made together, or a
+// snapshot of all earlier messages. A snapshot is not a link of the chain. It has the
+// number of the last envelope that it contains, and that envelope's chain as Prev.
 type envelope struct {
 	V     int       `json:"v"`
 	Brain string    `json:"brain"`
@@ -85,12 +85,13 @@ type snapshot struct {
 	Segments []segment `json:"segments,omitempty"`
 }
 
-// segment is a part of a file, stored in a message of its own, compressed by zstd.
+// segment is a part of a file, compressed by zstd and stored in a separate
+// message.
 type segment struct {
 	Number uint64    `json:"number"` // last token of its subject
 	Size   int64     `json:"size"`   // uncompressed bytes
 	Stored int64     `json:"stored"` // bytes in the stream
-	Hash   chainHash `json:"sha256"` // of the uncompressed part
+	Hash   chainHash `json:"sha256"` // hash of the uncompressed part
 }
 
 // EncodeAll and DecodeAll of these coders may be called concurrently.

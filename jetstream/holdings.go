@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// holding describes the streams of one server.
+// holding describes a server's streams.
 type holding struct {
 	server  string
 	leads   bool            // the server is the leader of the cluster, which answers which streams exist
-	streams map[string]bool // streams on its disk; true if it takes part in replicating the stream
+	streams map[string]bool // streams on its disk (true if the server takes part in replicating the stream)
 }
 
 // holdings asks all servers for their streams in the account of nc.
@@ -92,9 +92,9 @@ func serversWith(all []holding, stream string) (have, keep []string) {
 	return have, keep
 }
 
-// checkEmpty returns an error if a server has streams of a cluster, no matter what the
-// leader answers, or if a server that may have some does not answer. It guards the creation
-// of a new cluster.
+// checkEmpty returns an error if a server has a cluster's streams, no matter what the
+// leader answers, or if a server that may have streams does not answer. It guards the
+// creation of a new cluster.
 func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil
@@ -122,8 +122,8 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// serversWithoutStreams returns a finding for each server that has lost streams. unread reports that the
-// leader is one of them, so that it denies that the streams exist.
+// serversWithoutStreams returns a finding for each server that has lost streams. unread means that
+// the leader is such a server, so that it denies that the streams exist.
 func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unread bool, err error) {
 	if c.opts.System == nil || c.replicas == 1 {
 		return nil, false, nil

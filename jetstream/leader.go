@@ -11,10 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// onlyServer is the name of the leader if only one server holds the stream.
+// onlyServer is the leader's name if only one server holds the stream.
 const onlyServer = "the only server"
 
-// replicaInfo is what the leader of a group reports about another server in the group.
+// replicaInfo is a report by a group's leader about another server in the group.
 type replicaInfo struct {
 	Name    string        `json:"name"`
 	Peer    string        `json:"peer"` // serverID of the server's name
@@ -25,8 +25,8 @@ type replicaInfo struct {
 	Lag     uint64        `json:"lag"`
 }
 
-// isServer reports whether this is the named server. Servers that started after it was lost know
-// only its ID.
+// isServer reports whether this is the named server. Servers that started after this server was
+// lost know only its ID.
 func (r *replicaInfo) isServer(server string) bool {
 	return r.Name == server || r.Peer == serverID(server)
 }
@@ -73,7 +73,7 @@ func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer
 	return r, nil
 }
 
-// leader returns the name of the stream's leader, and the names of its other servers.
+// leader returns the name of the stream's leader, and the names of the other servers.
 func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, error) {
 	for {
 		r, err := c.streamInfo(ctx, stream)
@@ -100,8 +100,8 @@ func (c *Cluster) stepDown(ctx context.Context, stream, leader string) error {
 	return c.moveLead(ctx, stream, leader, "")
 }
 
-// moveLead moves the lead of a stream from one server to the preferred server, or to any if
-// preferred is "". It waits until the lead has moved.
+// moveLead moves the lead of a stream from the server from to preferred, or to any other
+// server if preferred is "". It waits until the lead has moved.
 func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) error {
 	var what any
 	if preferred != "" {

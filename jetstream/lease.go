@@ -14,12 +14,12 @@ import (
 
 // A server that was paused or disconnected considers itself the leader until it hears from
 // another leader, and meanwhile answers with outdated messages. Its own statement proves
-// nothing: after a pause, queued messages make it believe that it has just heard from the
-// others. The only proof is a message that most servers have stored.
+// nothing. After a pause, queued messages make it believe that it has just heard from the
+// other servers. The only proof is a message that most servers have stored.
 const (
-	// leaseLength is how long after sending a message that the stream stored no other server
-	// can have become leader. Servers hold an election only after hearing nothing from the
-	// leader for at least 4 s.
+	// leaseLength is the time after sending a message that the stream stored in which no
+	// other server can have become leader. Servers hold an election only after hearing
+	// nothing from the leader for at least 4 s.
 	leaseLength = time.Second
 
 	// mostSilence is the maximum time since a server was heard for which it certainly knows
@@ -27,7 +27,7 @@ const (
 	mostSilence = 2 * time.Second
 )
 
-// lease is what this process knows about the leader of a stream.
+// lease is this process's knowledge about a stream's leader.
 type lease struct {
 	sent     time.Time // when the last message was sent that the stream stored
 	seq      uint64    // sequence of that message
@@ -76,8 +76,8 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 }
 
 // confirm makes sure that a reader of a brain has all changes that were acknowledged to any
-// process before the call. follow must read the missing messages up to the head that the
-// leader reports. at must return the sequence of the last message read.
+// process before the call. follow must read the missing messages up to the head reported by
+// the leader. at must return the last read message's sequence number.
 //
 // Without a lease, confirm stores an empty message that is accepted only if the reader is at
 // the head.
@@ -129,7 +129,7 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 	}
 }
 
-// storeMark stores an empty message in the stream of a brain and replaces the previous one. If
+// storeMark stores an empty message in a brain's stream and replaces the previous mark. If
 // last is set, it is stored only if the last message of the brain has the sequence head.
 func (c *Cluster) storeMark(ctx context.Context, b brainInfo, last bool, head uint64) (uint64, error) {
 	// cannot be a brain, because their names contain another dot
@@ -148,8 +148,8 @@ func (c *Cluster) storeMark(ctx context.Context, b brainInfo, last bool, head ui
 }
 
 // Ready returns the reason why brains cannot be read now, or nil. It checks that most
-// servers store what they are sent, as [Store.Get] requires. It uses a single stream and
-// costs as much as one read.
+// servers store messages, as [Store.Get] requires. It uses a single stream and costs as
+// much as a read.
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainInfo{}
 	if c.replicas == 1 {

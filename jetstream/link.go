@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// requester sends requests. A *nats.Conn implements it; tests use a wrapper that loses
+// requester sends requests. A *nats.Conn implements it. Tests use a wrapper that loses
 // answers.
 type requester interface {
 	RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error)
@@ -49,7 +49,7 @@ const (
 // link sends the requests of a cluster.
 type link struct {
 	conn requester
-	step time.Duration // how long one attempt of a publish waits for its answer
+	step time.Duration // maximum time to wait for the answer to an attempt to publish
 	most time.Duration // how long a request for information is repeated
 }
 
@@ -119,19 +119,20 @@ func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
 }
 
-// last returns the last message of a subject, from the leader of the stream. ok is false if
-// there is none.
+// last returns the last message with a subject, from the stream's leader. ok is false if no
+// message has the subject.
 func (l link) last(ctx context.Context, stream, subject string) (m message, ok bool, err error) {
 	return l.message(ctx, stream, map[string]any{"last_by_subj": subject})
 }
 
-// next returns the first message of a subject with a sequence of at least from. It asks the
-// leader.
+// next returns the first message with a subject and a sequence number of at least from. It
+// asks the leader.
 func (l link) next(ctx context.Context, stream, subject string, from uint64) (m message, ok bool, err error) {
 	return l.message(ctx, stream, map[string]any{"seq": from, "next_by_subj": subject})
 }
 
-// message asks the leader for a message, and again while the stream has no leader.
+// message asks the leader for a message, and repeats this while the stream has no
+// leader.
 func (l link) message(ctx context.Context, stream string, what map[string]any) (m message, ok bool, err error) {
 	var r struct {
 		Message *message  `json:"message"`
@@ -253,7 +254,7 @@ func batch(
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil || m.Header.Get("Status") != "" {
-			return nil // the end of the messages, or no server answered; the comparison with the head decides
+			return nil // the messages ended or no server answered (the comparison with the head shows which)
 		}
 		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 		if err != nil {

@@ -1,5 +1,5 @@
-// This file brings a replica up to date: it compares the replica with the head of its brain,
-// and reads the messages in between from any server that has all of them.
+// This file brings a replica up to date. It compares the replica with its brain's head, and
+// reads the missing messages from any server that has all of them.
 
 package jetstream
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// batchSize is the number of messages in one request.
+// batchSize is the number of messages in a request.
 const batchSize = 256
 
 // largeHead is the size in bytes from which on a head is not requested again: asking for the
@@ -177,7 +177,7 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 	if !errors.Is(err, errSegment) {
 		return err
 	}
-	// If there is a newer snapshot by now, its writer has deleted the segments of this one.
+	// if a newer snapshot exists by now, its writer has deleted this snapshot's segments
 	if now, ok, lerr := l.last(ctx, stream, subject); lerr == nil && ok && now.Seq != head.Seq {
 		return r.follow(ctx, any)
 	}
@@ -187,7 +187,7 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 // readTo reads the messages up to the head.
 func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 	if e, _, err := decodeEnvelope(head.Data); err == nil && (e.N == r.at.N+1 || e.Snapshot != nil) {
-		return r.read(ctx, head) // there are no messages in between
+		return r.read(ctx, head) // no messages are in between
 	}
 	for any && r.at.Seq < head.Seq {
 		before := r.at.Seq
@@ -222,8 +222,8 @@ func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 	return nil
 }
 
-// otherServers reads again with each other server of the stream as its leader. If that fails
-// with all of them, it returns the first error.
+// otherServers reads again with each other server of the stream as leader. If that fails for
+// each server, it returns the first error.
 func (r *replica) otherServers(ctx context.Context, first error) error {
 	stream := r.brain.stream()
 	tried := map[string]bool{}

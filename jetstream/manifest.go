@@ -1,5 +1,4 @@
-// This file defines the manifest of a backup, which names the file and the position of each
-// brain.
+// This file defines a backup's manifest, which names each brain's file and position.
 
 package jetstream
 
@@ -13,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// manifestFile is the name of the manifest. It is replaced after all files that it names are
-// written. Files that it does not name are deleted afterwards.
+// manifestFile is the name of the manifest. It is replaced only after all files that it
+// names are written. Files that it does not name are deleted afterwards.
 const manifestFile = "manifest.json"
 
 // manifestFormat is the format of manifests that this code writes, and the newest that it
@@ -27,10 +26,10 @@ type manifest struct {
 	Cluster string       `json:"cluster"`
 	Time    time.Time    `json:"time"`
 	Brains  []savedBrain `json:"brains"` // sorted by tenant and brain
-	Sum     chainHash    `json:"sum"`    // SHA-256 of the JSON of this manifest with the sum set to zeros
+	Sum     chainHash    `json:"sum"`    // SHA-256 of this manifest's JSON with the sum set to zeros
 }
 
-// savedBrain is one brain in a backup.
+// savedBrain is a brain in a backup.
 type savedBrain struct {
 	Tenant  string    `json:"tenant"`
 	Brain   string    `json:"brain"`
@@ -38,7 +37,7 @@ type savedBrain struct {
 	Created time.Time `json:"created"`
 
 	Seq  uint64    `json:"seq"`   // sequence of its last message in the stream
-	N    uint64    `json:"n"`     // number of its last envelope, 0 if it has none
+	N    uint64    `json:"n"`     // number of its last envelope (0 if none)
 	Hash chainHash `json:"chain"` // chain at that envelope
 	Time int64     `json:"time"`  // time of that envelope
 

@@ -260,8 +260,8 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 	}
 }
 
-// hasAllReplicas reports whether each stream is held by the required number of servers, all of them
-// up to date and without the old server.
+// hasAllReplicas reports whether the required number of servers hold each stream, are up to date,
+// and do not include the old server.
 func (r *replacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streams()
 	r.report.Streams, r.report.Whole = len(names), 0

@@ -1,5 +1,5 @@
-// This file implements the replica of a brain: a local store to which each envelope of the
-// stream is applied in order.
+// This file implements a brain's replica, which is a local store to which each envelope in
+// the stream is applied in order.
 
 package jetstream
 
@@ -28,17 +28,17 @@ type local interface {
 	oxbow.Checker
 }
 
-// replica is one brain in this process. All handles of the brain share it.
+// replica is a brain in this process. All handles of the brain share it.
 //
-// Equal envelopes create equal files, because the identity of the log and the time, the
-// source and the op ID of each change come from the envelopes. So the numbers, the versions
-// and the chain are the same on every node.
+// Equal envelopes create equal files, because the log's identity and each change's time,
+// source and op ID come from the envelopes. So the numbers, the versions and the chain are
+// the same on every node.
 type replica struct {
 	cluster *Cluster
 	brain   brainInfo
 	files   files
 	handles int           // guarded by Cluster.mu
-	gone    chan struct{} // closed when the files are closed; nil while there are handles; guarded by Cluster.mu
+	gone    chan struct{} // closed when the files are closed (nil while handles exist, guarded by Cluster.mu)
 
 	watchers watch.List[oxbow.Event]
 	rounds   rounds
@@ -48,10 +48,11 @@ type replica struct {
 	clock     atomic.Int64          // time of the envelope that is being applied
 	seq       atomic.Uint64         // copy of at.Seq, for readers
 	announced atomic.Uint64         // last message that an invalidation named
-	// When the head was last compared, in nanoseconds of Options.Clock; 0 forces a comparison
+	// when the head was last compared, in nanoseconds of Options.Clock (0 forces a
+	// comparison)
 	confirmed atomic.Int64
 
-	mu       sync.Mutex // guards all following fields; envelopes are applied one at a time
+	mu       sync.Mutex // guards all following fields (envelopes are applied one at a time)
 	mem      *oxbow.Memory
 	store    local
 	at       place
@@ -303,7 +304,7 @@ func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 	}
 }
 
-// applyChange makes one change in the file and returns it. For a revert or a restore, only
+// applyChange makes a change in the file and returns it. For a revert or a restore, only
 // the number is set. decided reports that the error, if any, is the outcome on every
 // replica.
 func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err error) {

@@ -1,4 +1,4 @@
-// This file restores brains into a cluster that lacks them, from the files of a backup or of
+// This file restores brains into a cluster that lacks them, from the files in a backup or in
 // nodes' caches.
 
 package jetstream
@@ -20,9 +20,9 @@ import (
 )
 
 // RestoreOptions select the brains to restore. The zero value restores all brains into a
-// cluster that has none.
+// cluster without brains.
 type RestoreOptions struct {
-	Tenant   string // restore only brains of this tenant; the cluster may have other brains
+	Tenant   string // restore only this tenant's brains (the cluster may have other brains)
 	Brain    string // restore only this brain of the tenant
 	DryRun   bool   // check everything and write nothing
 	Progress func(RestoreReport)
@@ -68,11 +68,11 @@ type restore struct {
 }
 
 // Restore restores brains with the same entries, IDs, versions, numbers, history and chain.
-// Each directory is either one to which [Cluster.Backup] wrote or the cache of a node that
-// is not running. If several directories contain a brain, the newest undamaged file counts.
-// Each file is checked first. Nothing is written if the cluster already has one of the
-// brains in a different state or, without Tenant, any other brain. If a restore is
-// interrupted, the same call continues it. No other process should write meanwhile.
+// Each directory is either a target of [Cluster.Backup] or the cache of a node that is not
+// running. If several directories contain a brain, the newest undamaged file counts. Each
+// file is checked first. Nothing is written if the cluster already has a different state of
+// a restored brain or, without Tenant, any other brain. If a restore is interrupted, the
+// same call continues it. No other process should write meanwhile.
 func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) (RestoreReport, error) {
 	r := &restore{cluster: c, opts: o}
 	if r.opts.Progress == nil {

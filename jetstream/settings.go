@@ -24,7 +24,7 @@ const (
 )
 
 // ErrSettings is the error for servers or streams with settings that are not safe for
-// brains. Its text says how to fix them.
+// brains. Its text explains how to fix them.
 var ErrSettings = errors.New("the servers are not set up for brains")
 
 func setting(format string, args ...any) error {
@@ -53,8 +53,8 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err != nil {
 		return err
 	}
-	// A majority is enough, because one of three servers may be down. To create a stream,
-	// the servers themselves require all.
+	// require only a majority, because one of three servers may be down to create a
+	// stream, the servers themselves require all
 	if need := o.Replicas/2 + 1; len(servers) < need {
 		return &fewError{len(servers), need, o.Replicas}
 	}
@@ -176,7 +176,7 @@ func streamConfig(partition, replicas int) api.StreamConfig {
 	}
 }
 
-// checkStream returns an error if the configuration of a stream differs from the wanted one.
+// checkStream returns an error if a stream's configuration differs from want.
 func checkStream(have, want api.StreamConfig) error {
 	h, w := reflect.ValueOf(have), reflect.ValueOf(want)
 	for _, field := range []string{"Subjects", "Storage", "Compression", "Retention", "Discard", "Replicas",

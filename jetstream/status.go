@@ -23,20 +23,20 @@ type Status struct {
 	Findings []Finding      `json:"findings"` // problems (empty for a healthy cluster)
 }
 
-// ServerStatus is the state of one server.
+// ServerStatus is the state of a server.
 type ServerStatus struct {
 	Name         string        `json:"name"`
-	Up           bool          `json:"up"` // it answers, or a server that answers is connected to it
+	Up           bool          `json:"up"` // the server answers, or a server that answers is connected to it
 	Version      string        `json:"version,omitempty"`
 	Leads        bool          `json:"leads,omitempty"` // it leads the cluster and places streams
 	SyncAlways   bool          `json:"sync_always,omitempty"`
 	SyncInterval time.Duration `json:"sync_interval,omitempty"` // only if SyncAlways is not set
 }
 
-// StreamStatus is the state of the stream of a partition, or of the directory.
+// StreamStatus is the state of the stream for a partition or for the directory.
 type StreamStatus struct {
 	Name     string          `json:"name"`
-	Leader   string          `json:"leader"` // "" if there is no leader
+	Leader   string          `json:"leader"` // "" if the stream has no leader
 	Replicas []ReplicaStatus `json:"replicas"`
 	Brains   int             `json:"brains"`
 	Messages uint64          `json:"messages"`
@@ -57,7 +57,7 @@ type ReplicaStatus struct {
 
 // Status asks all servers, and returns the answers that arrive within Options.ReadWait.
 // Servers and streams are sorted by name. Findings include everything that could not be
-// read. It returns an error only if it could not ask.
+// read. It returns an error only if the servers could not be asked.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	s := Status{Cluster: c.dir.id}
 	if err := c.serverStatus(ctx, &s); err != nil {
@@ -182,7 +182,7 @@ func members(answers []serverSetting) (all []replicaInfo) {
 	return all
 }
 
-// streamStatus asks for the state of one stream.
+// streamStatus asks for a stream's state.
 func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus, fs []Finding) {
 	s.Name = name
 	found := func(server, what string, args ...any) {

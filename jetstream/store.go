@@ -92,8 +92,8 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The returned change is empty if it was stored, but
-// the local copy failed before it could apply it.
+// Commit implements [oxbow.Committer]. The returned change is empty if it was stored but
+// the local copy failed before applying it.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err

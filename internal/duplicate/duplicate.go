@@ -19,14 +19,14 @@ type Duplicate struct {
 	Exact      bool // their contents are equal except for white space and letter case
 }
 
-// Duplicates returns the entries that can be removed because another entry contains the same words
-// in the same order and everything that they say; see [analysis.NearDuplicates]. The result is
-// sorted by ID and depends only on the entries. Only notes and world facts are compared, and only
-// with entries of the same kind and the same projects. An entry with the label tag:keep is never
-// removed, nor is an entry whose names and labels do not fit into the entry that stays. Entries
-// that are withheld from models as suspicious are neither removed nor kept for another entry,
-// because then the other entry would be withheld, too. progress, if it is not nil, is called with
-// the number of entries that were analyzed and the number of all.
+// Duplicates returns the entries that can be removed because another entry says the same with the
+// same words in the same order (see [analysis.NearDuplicates]). The result is sorted by ID and
+// depends only on the entries. Only notes and world facts are compared, and only with entries of
+// the same kind and the same projects. An entry is never removed if it has the label tag:keep, or
+// if its names and labels do not fit into the entry that stays. Entries that are withheld from
+// models as suspicious are neither removed nor kept in place of another entry, because the other
+// entry's text would then be withheld. progress, if not nil, is called with the number of analyzed
+// entries and of all entries.
 func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
 	done, total := 0, 0
@@ -58,7 +58,7 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 	return dups, nil
 }
 
-// groupDuplicates returns the duplicates among entries of one group.
+// groupDuplicates returns the duplicates among a group's entries.
 func groupDuplicates(
 	ctx context.Context,
 	entries []oxbow.Entry,
@@ -98,7 +98,7 @@ func groupDuplicates(
 func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
 // mergeInto returns the entry keep with the names and labels of drop added. It returns false if the
-// result is not a valid entry, for example because it has too many labels.
+// result is invalid, for example because it has too many labels.
 func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
@@ -108,7 +108,8 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// drop's confidence is about its own content, so add it only if keep has none.
+		// drop's confidence is about its own content, so add it only if keep has no
+		// confidence
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}
@@ -121,10 +122,10 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	return e, err == nil
 }
 
-// Consolidate removes the duplicates in one change, all or none. [oxbow.Memory.Undo] can undo the
-// change. The entry that stays gets the removed entry's name and aliases as aliases, its labels,
-// and a label that names the removed entry as a source. With dry, Consolidate changes nothing and
-// returns the error that the change would cause. The error matches [oxbow.ErrConflict] or
+// Consolidate removes the duplicates in a single change. [oxbow.Memory.Undo] can undo the change.
+// The entry that stays gets the removed entry's name and aliases as aliases, its labels, and a
+// label that names the removed entry as a source. With dry, Consolidate changes nothing and returns
+// the error that the change would cause. The error matches [oxbow.ErrConflict] or
 // [oxbow.ErrNotFound] if an entry was changed since, and [oxbow.ErrUnsupported] if the memory keeps
 // no history.
 func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry bool) error {

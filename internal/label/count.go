@@ -1,7 +1,7 @@
 // This file counts labels.
 
 // Package label maintains the labels of a memory. It counts labels, changes them in bulk, finds
-// labels that may be misspellings of each other, and suggests labels for entries that have none.
+// likely misspellings, and suggests labels for entries without labels.
 package label
 
 import (

@@ -1,5 +1,5 @@
-// This file changes labels in bulk. A change is planned first, so that it can be shown, and then
-// applied as one change of the memory, so that it can be undone in one step.
+// This file changes labels in bulk. A change is first planned, so that it can be shown, and then
+// applied as a single change of the memory, so that it can be undone in one step.
 
 package label
 
@@ -16,10 +16,10 @@ import (
 // Plan is a planned change of labels.
 type Plan struct {
 	Note    string   // description of the change for the memory's log
-	Changes []Change // in the order of the entries' IDs; unchanged entries are left out
+	Changes []Change // ordered by entry ID, without unchanged entries
 }
 
-// Change contains the labels of one entry before and after the change.
+// Change contains an entry's labels before and after the change.
 type Change struct {
 	Name    string
 	Version uint64 // version of the entry when the change was planned
@@ -59,8 +59,8 @@ type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 // maxPlans is the number of attempts that [Apply] makes if other writers interfere.
 const maxPlans = 20
 
-// Apply makes a plan and applies it in one change of the store. It returns the plan and the number
-// of the change. The number is 0 if the plan changes nothing or the store does not number its
+// Apply makes a plan and applies it in a single change of the store. It returns the plan and the
+// number of the change. The number is 0 if the plan is empty or the store does not number its
 // changes. If another writer changed an entry in the meantime, Apply plans again.
 func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64, err error) {
 	for n := 1; ; n++ {
@@ -75,15 +75,15 @@ func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64
 	}
 }
 
-// Selection selects entries: those that match the filter and, if Names is not empty, have one of
-// the names. If a name is unknown, planning fails with an error that matches [oxbow.ErrNotFound].
+// Selection selects entries that match the filter and, if Names is not empty, have a name in
+// Names. If a name is unknown, planning fails with an error that matches [oxbow.ErrNotFound].
 type Selection struct {
 	Filter oxbow.Filter
 	Names  []string // names or aliases
 }
 
-// Add plans to add the labels to the selected entries. A new confidence replaces the old one,
-// because an entry has only one.
+// Add plans to add the labels to the selected entries. A new confidence replaces the old
+// confidence, because an entry can have only one.
 func Add(sel Selection, labels ...oxbow.Label) Planner {
 	return sel.planEach("add "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		for _, l := range labels {
@@ -102,14 +102,14 @@ func Remove(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// Set plans to replace the labels of each selected entry by the result of change. note describes
-// the change in the log.
+// Set plans to replace each selected entry's labels by change's result. note describes the
+// change in the log.
 func Set(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
 	return sel.planEach(note, nil, change)
 }
 
 // Rename plans to replace the label old by the label now in all entries. It refuses a label now
-// that is already in use, because the two labels could not be told apart afterwards; use [Merge]
+// that is already in use, because the two labels could not be told apart afterwards. Use [Merge]
 // for that. If no entry has the label old, the error matches [oxbow.ErrNotFound].
 func Rename(old, now oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
@@ -132,8 +132,8 @@ func Rename(old, now oxbow.Label) Planner {
 	}
 }
 
-// Merge plans to replace each of the labels by target in all entries. target may be one of the labels.
-// If no entry has any of the other labels, the error matches [oxbow.ErrNotFound].
+// Merge plans to replace the labels by target in all entries. target may be in labels. If no entry
+// has any other label in the list, the error matches [oxbow.ErrNotFound].
 func Merge(labels []oxbow.Label, target oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		old := subtractLabels(labels, []oxbow.Label{target})
@@ -174,8 +174,8 @@ func planReplace(ctx context.Context, s oxbow.Store, note string, old []oxbow.La
 	return p, err
 }
 
-// planEach plans to replace the labels of each selected entry by the result of edit, which may
-// modify its argument. The labels in check must be valid.
+// planEach plans to replace each selected entry's labels by edit's result. edit may modify its
+// argument. The labels in check must be valid.
 func (sel Selection) planEach(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label " + note}

@@ -1,4 +1,4 @@
-// This file finds evidence for labels in a text: names of projects and tags, and names of files.
+// This file finds evidence for labels in a text, namely names of projects, tags and files.
 
 package label
 
@@ -21,17 +21,18 @@ type evidence struct {
 	reason    string
 }
 
-// evidenceModel finds evidence for the values of one key. It learns from the labelled entries how
+// evidenceModel finds evidence for a key's values. It learns from the labelled entries how
 // reliable the evidence is.
 type evidenceModel struct {
 	key string
 
 	names map[string][]string // values by their first word (case-folded)
 	words map[string]string   // words of each value (case-folded), with a space before and after each word
-	// for each value: number of labelled entries that mention it, and how many of them have it
+	// for each value, the number of labelled entries that mention it, and how many of these
+	// have it
 	named map[string][2]int
-	// for each file or directory: number of labelled entries that mention it, by value; "" counts
-	// all
+	// for each file or directory, the number of labelled entries that mention it, by value (""
+	// counts all)
 	files map[string]map[string]int
 }
 
@@ -100,8 +101,9 @@ func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 	}
 }
 
-// findEvidence returns the evidence in an entry: one for each value that it mentions, and one for each
-// value to which a file in it points, with the best file. Sorted by falling precision.
+// findEvidence returns the evidence in an entry. It has an element for each value that the entry
+// mentions, and an element for each value suggested by a file in the entry, with the best file.
+// Sorted by falling precision.
 func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	var found []evidence
 	for _, v := range m.namedIn(e) {
@@ -146,8 +148,8 @@ func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 					oxbow.Label{Key: m.key, Value: v},
 				),
 			}
-			// If a file and its directory have the same precision, prefer the file (the longer
-			// name), because it is more specific.
+			// if a file and its directory have the same precision, prefer the file (the longer
+			// name), because it is more specific
 			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.precision, old.precision),
 				cmp.Compare(len(g.reason), len(old.reason)), strings.Compare(old.reason, g.reason)) > 0 {
 				best[v] = g
@@ -217,7 +219,7 @@ func mentionedFiles(e *oxbow.Entry) []string {
 	return fs
 }
 
-// maxFiles is the maximum number of files that are read from one entry.
+// maxFiles is the maximum number of files read from an entry.
 const maxFiles = 64
 
 func cleanFile(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }

@@ -18,16 +18,16 @@ import (
 type Finding struct {
 	Labels []Count
 	Why    string
-	// Merge is the label that should replace the other labels. It is the zero Label if merging does
-	// not help.
+	// Merge is the label that should replace the others. It is the zero Label if merging does not
+	// help.
 	Merge oxbow.Label
 }
 
-// Lint finds labels of one key that are nearly the same. They differ only in capitals, accents and
-// punctuation, in a plural, in the owner before the project's name, or in one typing error in a
-// word of at least five letters. It also finds words that are used both as a tag and as a project.
-// Labels that differ in digits, such as v1 and v2, are not reported. The result is sorted by key
-// and value.
+// Lint finds labels with the same key that are nearly equal. They differ only in capitals, accents
+// and punctuation, in a plural, in the owner before the project's name, or by a single typing
+// error in a word of at least five letters. It also finds words that are used both as a tag and as
+// a project. Labels that differ in digits, such as v1 and v2, are not reported. The result is
+// sorted by key and value.
 func Lint(counts []Count) []Finding {
 	byKey := map[string][]Count{}
 	var keys []string
@@ -57,7 +57,7 @@ func Lint(counts []Count) []Finding {
 	return ds
 }
 
-// lintKey checks the labels of one key.
+// lintKey checks a key's labels.
 func lintKey(key string, cs []Count) []Finding {
 	used := map[string]bool{} // values that already are in a finding
 	var ds []Finding
@@ -103,8 +103,8 @@ func lintKey(key string, cs []Count) []Finding {
 	return ds
 }
 
-// newFinding creates a finding of labels of one key. The most frequent label should replace the
-// others.
+// newFinding creates a finding about labels with the same key. It suggests the most frequent
+// label as replacement.
 func newFinding(cs []Count, why string) Finding {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b Count) int {
@@ -130,9 +130,9 @@ func countCapitals(c Count) int {
 	return n
 }
 
-// findTypos finds pairs that are one typing error apart. To avoid comparing all pairs, it indexes each
-// value by all its forms with one letter deleted. Two values that are one error apart share such a
-// form.
+// findTypos finds pairs that differ by a single typing error. To avoid comparing all pairs, it
+// indexes each value by all its variants with one letter deleted. Two values that differ by an
+// error have such a variant in common.
 func findTypos(cs []Count, used map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {
@@ -163,8 +163,8 @@ func findTypos(cs []Count, used map[string]bool) []Finding {
 // errors.
 const maxTypoLength = 64
 
-// deletionVariants returns s and all strings that result from deleting one letter of s. It returns nil for
-// short and very long strings.
+// deletionVariants returns s and all strings that result from deleting a letter of s. It returns
+// nil for short and very long strings.
 func deletionVariants(s string) []string {
 	rs := []rune(s)
 	if len(rs) < 4 || len(rs) > maxTypoLength {
@@ -180,8 +180,8 @@ func deletionVariants(s string) []string {
 	return vs
 }
 
-// oneEdit reports whether a and b differ in one missing, additional or wrong letter, or in two
-// swapped neighbours, but not in a digit.
+// oneEdit reports whether a and b differ by a single missing, additional or wrong letter, or
+// by two swapped neighbours, but not in a digit.
 func oneEdit(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

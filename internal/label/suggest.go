@@ -1,4 +1,4 @@
-// This file suggests labels for entries that have no label with a given key. The suggestions come
+// This file suggests labels for entries that lack a label with a given key. The suggestions come
 // from similar labelled entries and from names and files in the entry's text.
 
 package label
@@ -19,7 +19,7 @@ import (
 // default.
 type SuggestOptions struct {
 	Filter oxbow.Filter // only entries that match
-	Keys   []string     // label keys to suggest; project and tag by default
+	Keys   []string     // label keys to suggest (project and tag by default)
 
 	// MinConfidence is the lowest confidence of a suggestion. The default is 0.3.
 	MinConfidence float64
@@ -39,25 +39,25 @@ const (
 	neighbours           = 10   // number of labelled entries that vote
 	maxQueryText         = 2000 // length, in bytes, of the text that is used to search for neighbours
 	trials               = 200  // number of labelled entries with which the vote is tested
-	bandwidth            = 0.12 // width of the Gaussian kernel that smooths the results of the trials
-	priorWeight          = 4    // weight of the prior curve, as a number of trials
+	bandwidth            = 0.12 // width of the Gaussian kernel that smooths the trials' results
+	priorWeight          = 4    // weight of the prior curve, counted in trials
 	foreignOdds          = 0.2  // prior odds that no labelled entry belongs to the entry's project
 	foreignShare         = 0.3  // how frequent labelled neighbours are for such an entry, relative to other entries
 )
 
-// Suggest suggests labels for the entries that have no label with one of the keys. The suggestions
-// are in the order of the entries, for each entry by falling confidence.
+// Suggest suggests labels for entries that lack a label with one of the keys. The suggestions are
+// in the order of the entries, for each entry by falling confidence.
 //
 // It weighs two kinds of evidence. First, the ten labelled entries that rank best for the entry's
 // text vote, weighted by their scores. Second, the text may mention a value itself, or a file or
 // directory that labelled entries mention. Suggest measures how reliable either kind is in this
-// memory: it treats up to 200 labelled entries as unlabelled and compares its suggestions with
-// their real labels. If there are only few labelled entries, a fixed curve counts in addition. So
-// if the unlabelled entries are similar to the labelled ones, at least four of five suggestions
+// memory. It treats up to 200 labelled entries as unlabelled and compares its suggestions with
+// their real labels. If there are only few labelled entries, a fixed curve counts in addition. If
+// the unlabelled entries are similar to the labelled entries, at least four of five suggestions
 // with a confidence of 0.8 are right. The command labels of the bench module measures this.
 //
-// Suggest suggests at most one project for an entry, and any number of values for other keys. If no
-// entry has a label with the key, it suggests nothing for that key.
+// It suggests at most one project for an entry, and any number of values for other keys. If no
+// entry has a label with a key, it suggests nothing for the key.
 func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggestion, error) {
 	if o.Keys == nil {
 		o.Keys = []string{oxbow.LabelProject, oxbow.LabelTag}
@@ -129,10 +129,10 @@ func Accept(ss []Suggestion, minConfidence float64) Planner {
 }
 
 // leastCarriers is the number of entries that must have a label before it is suggested for other
-// entries. A single entry does not show what the label is for.
+// entries. A single entry does not show the purpose of the label.
 const leastCarriers = 2
 
-// suggester suggests labels with one key.
+// suggester suggests labels with a certain key.
 type suggester struct {
 	m      *oxbow.Memory
 	key    string
@@ -145,7 +145,7 @@ type suggester struct {
 	tried    []trial
 }
 
-// suggest suggests labels for the entries of es that have no label with the key.
+// suggest suggests labels for entries in es that lack a label with the key.
 func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
 	if err := g.learn(ctx, es); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ type trial struct {
 	right bool
 }
 
-// learn reads the labelled entries and tests the vote of the neighbours with a sample of them.
+// learn reads the labelled entries and tests the neighbours' vote with a sample.
 func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
@@ -208,10 +208,10 @@ func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 	return nil
 }
 
-// vote is the support of the neighbours for one value.
+// vote is the neighbours' support for a value.
 type vote struct {
 	value string
-	share float64  // share of the sum of all neighbours' scores
+	share float64  // part of the sum of all neighbours' scores
 	from  []string // names of the neighbours that have the value
 	of    int      // number of neighbours that were asked
 }
@@ -221,8 +221,8 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.labelled == 0 {
 		return nil, nil
 	}
-	// For a key of which an entry has at most one label, a neighbour without one means nothing, so
-	// skip it. For other keys, such as tag, it is a vote for no label.
+	// if an entry has at most one label with this key, skip neighbours without a label, because
+	// they mean nothing for other keys, such as tag, they vote for no label
 	var f oxbow.Filter
 	if g.single {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}
@@ -271,8 +271,8 @@ func (g *suggester) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Fil
 
 // foreign estimates the probability that the entry belongs to a project that no entry is labelled
 // with yet. Most neighbours of such an entry belong to its project and are unlabelled. For other
-// entries, the share of labelled neighbours is about the share of labelled entries. foreign applies
-// Bayes' rule to the number of labelled entries among the 20 nearest, with two binomial
+// entries, the fraction of labelled neighbours is about the fraction of labelled entries. foreign
+// applies Bayes' rule to the number of labelled entries among the 20 nearest, with two binomial
 // distributions.
 func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.near(ctx, e, 2*neighbours, oxbow.Filter{})
@@ -297,9 +297,9 @@ func queryText(e *oxbow.Entry) string {
 	return text.Cut(e.Name+"\n"+e.Content, maxQueryText)
 }
 
-// precision estimates how often a vote with this share is right. It combines the trials with a
+// precision estimates how often a vote with this share is correct. It combines trials with a
 // similar share and, with the weight of a few trials, the prior curve. from is the number of
-// neighbours that voted for the value; the prior trusts a single neighbour half as much as many.
+// neighbours that voted for the value. The prior trusts a single neighbour half as much as many.
 func (g *suggester) precision(share float64, from int) float64 {
 	right, n := priorWeight*priorCurve(share)*float64(from)/float64(from+1), float64(priorWeight)
 	for _, t := range g.tried {
@@ -317,7 +317,7 @@ func (g *suggester) precision(share float64, from int) float64 {
 // through (0.5, 0.5) that was chosen by hand.
 func priorCurve(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
-// belief is the combined evidence for one value.
+// belief is the combined evidence for a value.
 type belief struct {
 	residual float64 // probability that all of the reasons are wrong
 	reasons  []string
@@ -346,9 +346,9 @@ func (bs beliefs) probabilities() map[string]float64 {
 	return ps
 }
 
-// exclusive returns the probability of each value if at most one can be right. It divides the odds
-// of the value by the sum of all odds and of the odds that no value is right (1). known is the
-// probability that the right value is among the known values.
+// exclusive returns each value's probability if at most one value can be correct. It divides the
+// value's odds by the sum of all odds and of the odds that no value is correct (1). known is the
+// probability that the correct value is among the known values.
 func (bs beliefs) exclusive(known float64) map[string]float64 {
 	ps, odds := bs.probabilities(), 1.0
 	for _, b := range bs {
@@ -367,7 +367,7 @@ func (bs beliefs) exclusive(known float64) map[string]float64 {
 	return ps
 }
 
-// guess suggests values for one entry, by falling confidence.
+// guess suggests values for an entry, by falling confidence.
 func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
 	votes, err := g.vote(ctx, e)
 	if err != nil { // another value got more votes

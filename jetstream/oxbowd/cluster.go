@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// connectWait is how long a command waits for the servers.
+// connectWait is the time that a command waits for the servers.
 const connectWait = 30 * time.Second
 
 func clusterCommand() *cobra.Command {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// showFindings prints one finding in each line.
+// showFindings prints a finding in each line.
 func showFindings(w io.Writer, fs []jetstream.Finding) {
 	for _, f := range fs {
 		fmt.Fprint(w, "wrong: ")
@@ -70,7 +70,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		case v.Up && v.Version == "": // the other servers have not noticed yet that it stopped
+		case v.Up && v.Version == "": // the other servers have not noticed yet that this server stopped
 			state = "does not answer"
 		case v.Up:
 			state = "up " + v.Version

@@ -1,5 +1,5 @@
-// This file connects to the servers of a cluster: its flags, its secret and its
-// certificates.
+// This file connects to a cluster's servers. It has the flags, the secret and
+// the certificates for this.
 
 package main
 
@@ -47,7 +47,7 @@ func (c *connection) flags(fs *pflag.FlagSet) {
 }
 
 // check returns an error if flags contradict each other. A process that runs a server needs
-// all files for TLS; a client of other servers does not.
+// all TLS files, but a client of other servers does not.
 func (c *connection) check(serves bool) error {
 	f := c.tls
 	switch {
@@ -64,7 +64,7 @@ func (c *connection) check(serves bool) error {
 	return nil
 }
 
-// login is what a client needs to connect to the servers.
+// login has a client's data for connecting to the servers.
 type login struct {
 	owner, system nats.Option
 	more          []nats.Option
@@ -150,8 +150,8 @@ func (c *connection) secret() (string, error) {
 // dialPause is the pause between attempts to connect.
 const dialPause = 300 * time.Millisecond
 
-// dial connects to the servers. It retries until ctx ends, because they may still be
-// starting.
+// dial connects to the servers. It retries until ctx ends, because the servers may
+// still be starting.
 func dial(
 	ctx context.Context,
 	urls string,

@@ -1,8 +1,8 @@
 // This file is the entry point of oxbowd.
 
-// Command oxbowd serves memories like "oxbow serve", but on several machines: it stores them
-// on three NATS JetStream servers, which are part of the program, and keeps working if one
-// of them is lost.
+// Command oxbowd serves memories like "oxbow serve", but on several machines. It stores
+// memories on three NATS JetStream servers, which are built into the program, and keeps
+// working if a server is lost.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// This file opens the memories of a process: one brain of the cluster for each tenant.
+// This file opens a process's memories. Each tenant has a brain (a replicated memory)
+// in the cluster.
 
 package main
 

@@ -21,7 +21,7 @@ import (
 // nodeFile is a file in the home with the name of the server whose data it contains.
 const nodeFile = "server"
 
-// serve starts the server of this process, if it should run one.
+// serve starts this process's server, if it should run a server.
 func (n *node) serve(home string) (b *brains, err error) {
 	b = &brains{urls: n.urls, tls: n.tls}
 	if n.urls != "" {
@@ -57,9 +57,9 @@ func (n *node) serve(home string) (b *brains, err error) {
 	return b, writeName(filepath.Join(home, nodeFile), o.Name)
 }
 
-// sameServer returns an error if the server has a different name than before, or if its
-// directory is empty although it was not before. A disk may not be mounted, and a server
-// with lost data would acknowledge changes that it does not have.
+// sameServer returns an error if the server's name has changed, or if its directory is
+// empty although it was not before. A disk may not be mounted, and a server with lost
+// data would acknowledge changes that it does not have.
 func (n *node) sameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeFile))
 	if errors.Is(err, fs.ErrNotExist) {

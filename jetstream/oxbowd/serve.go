@@ -118,7 +118,7 @@ func (n *node) check() error {
 	return nil
 }
 
-// otherServers returns the addresses of the other servers.
+// otherServers returns the other servers' addresses.
 func (n *node) otherServers() (list []string) {
 	for _, p := range n.peers {
 		p = strings.TrimSpace(p)
@@ -147,7 +147,7 @@ func (n *node) isExposed() bool {
 	return false
 }
 
-// start starts the server of this process, if it should run one, and connects to the
+// start starts this process's server, if it should run a server, and connects to the
 // servers.
 func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories, error) {
 	if err := n.check(); err != nil {

@@ -1,5 +1,5 @@
-// This file checks TLS certificates: why one is refused, how long it is valid, and when it
-// is reloaded.
+// This file checks TLS certificates. It determines why a certificate is refused, how long
+// it is valid, and when it is reloaded.
 
 package main
 
@@ -65,7 +65,7 @@ func refusal(urls string, f server.TLS) error {
 	return nil
 }
 
-// refusalWait is the maximum time to wait for a server, including one that accepts the
+// refusalWait is the maximum time to wait for a server, even if the server accepts the
 // certificate.
 const refusalWait = 5 * time.Second
 
@@ -128,7 +128,8 @@ func (b *brains) probe(addr string) string {
 	return "answers: is the secret the same there?"
 }
 
-// expiryNotice is how long before the expiry of a certificate a notice is printed.
+// expiryNotice is the time before a certificate's expiry at which a notice is
+// printed.
 const expiryNotice = 14 * 24 * time.Hour
 
 // watchCertificate prints a notice if the certificate expires soon, and reloads it after each SIGHUP.

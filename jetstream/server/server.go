@@ -21,7 +21,7 @@ type Options struct {
 	Secret  string   // shared secret of clients and servers
 	Listen  string   // HOST:PORT for clients (default is a free port of 127.0.0.1)
 	Cluster string   // HOST:PORT for other servers ("" for a single server)
-	Peers   []string // HOST:PORT of the other servers
+	Peers   []string // HOST:PORT of each other server
 	TLS     TLS      // certificates of clients and servers, all signed by the same authority
 }
 

@@ -17,11 +17,11 @@ import (
 // TLS names the PEM files for TLS. The zero value means no TLS.
 type TLS struct {
 	Cert, Key string // certificate and key of this side
-	CA        string // authority that signed the certificates of the other side
+	CA        string // authority that signed the other side's certificates
 }
 
 // Check returns when the certificate expires. It returns an error if the certificate is not
-// valid now. If hosts are given, it must be a server certificate for each of them, signed by
+// valid now. If hosts are given, it must be a server certificate for every host, signed by
 // the authority.
 func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
@@ -78,7 +78,7 @@ func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	return nil
 }
 
-// roots returns the authorities of the other side, or nil for those of the system.
+// roots returns the other side's authorities, or nil for the system's.
 func (f TLS) roots() (*x509.CertPool, error) {
 	if f.CA == "" {
 		return nil, nil
@@ -94,7 +94,7 @@ func (f TLS) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// isUnspecified reports whether a host stands for all addresses of this machine.
+// isUnspecified reports whether a host means all addresses of this machine.
 func isUnspecified(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
 
 // Config returns the configuration of a client that connects to host.
@@ -183,7 +183,7 @@ func (o *Options) checkTLS() error {
 	return err
 }
 
-// Reload reads the TLS files again for new connections. If one of them is invalid, nothing
+// Reload reads the TLS files again for new connections. If a file is invalid, nothing
 // changes.
 func (s *Server) Reload() error {
 	opts, err := s.options.inner()

@@ -1,4 +1,5 @@
-// This file adds annotations: it completes the records and appends them to their sidecars.
+// This file adds annotations. It completes the records and appends them to their sidecars
+// (the files with annotations).
 
 package annotate
 
@@ -17,10 +18,10 @@ import (
 )
 
 // Add stores annotations and returns them as stored, in the same order, with missing fields filled
-// in; see [Record]. All annotations of one file are written with one durable append. A record whose
-// ID is stored already is not written again; if it is archived, it is restored. Add validates all
-// records before it writes anything. Errors match [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors
-// of package io/fs.
+// in; see [Record]. All annotations of a file are written with a single durable append. A record
+// whose ID is already stored is not written again, but if it is archived, it is restored. Add
+// validates all records before it writes anything. Errors match [oxbow.ErrInvalid], [oxbow.ErrBusy]
+// or the errors of package io/fs.
 //
 // Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody
 // else wrote.
@@ -29,7 +30,7 @@ func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 }
 
 // AddOthers is like Add for annotations that somebody else wrote, for example in an imported file.
-// They get no mark, so they are unreviewed until the reviewed branch contains them.
+// They are not marked, so they are unreviewed until the reviewed branch contains them.
 func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
 	return b.add(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
@@ -195,7 +196,8 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	// Read the file again, now that it is locked: another process may have appended to it.
+	// read the file again, now that it is locked, because another process may have
+	// appended to it
 	have, err := b.read(name)
 	if err != nil {
 		return err

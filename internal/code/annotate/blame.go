@@ -23,7 +23,7 @@ type Line struct {
 	Summary string
 	Head    []string // author, committer and summary in the format of git blame --porcelain
 
-	Why []Found // annotations at this line; lost annotations are left out
+	Why []Found // annotations at this line, without lost annotations
 }
 
 // Blame returns the lines of a file in the working tree. It returns the errors of [Store.Lookup].

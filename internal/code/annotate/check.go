@@ -15,7 +15,7 @@ import (
 
 // Problem is an invalid line of a sidecar.
 type Problem struct {
-	File   string // path of the sidecar, relative to the root of the tree
+	File   string // path of the sidecar, relative to the tree's root
 	Line   int    // line number from 1 (0 if the problem is about the whole file)
 	Offset int64  // offset of the line, in bytes
 	What   string
@@ -31,8 +31,8 @@ type Report struct {
 	Problems    []Problem
 }
 
-// Check reads every line of every sidecar. It reports lines that cannot be read, blocks that do not
-// match their hash, and sidecars whose name belongs to no file, because no lookup reads them. It
+// Check reads every line of every sidecar. It reports unreadable lines, blocks that do not match
+// their hash, and sidecars whose name belongs to no file, because lookups do not read these. It
 // changes nothing.
 func (b *Store) Check(ctx context.Context) (Report, error) {
 	var r Report
@@ -67,7 +67,7 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// checkSidecar checks one sidecar.
+// checkSidecar checks a sidecar.
 func (r *Report) checkSidecar(full string, data []byte) {
 	s := parse(data)
 	r.Annotations += len(s.records)

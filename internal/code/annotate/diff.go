@@ -1,5 +1,5 @@
-// This file finds the annotations that a change touches: annotations of lines that it changes or
-// deletes, and annotations that it adds.
+// This file finds the annotations that a change touches. These are annotations of lines that it
+// changes or deletes, and annotations that it adds.
 
 package annotate
 
@@ -28,8 +28,8 @@ type DiffOptions struct {
 
 // Diff lists the annotations that a change touches.
 type Diff struct {
-	Base, Head string // commits; Head is "index" or "working tree" if it is no commit
-	Files      int    // number of changed and deleted files; added files do not count
+	Base, Head string // commits (Head may also be "index" or "working tree")
+	Files      int    // number of changed and deleted files, without added files
 	Touched    []Touched
 	Added      []Found // annotations that only the sidecars of the head contain
 	Skipped    []Skipped
@@ -67,7 +67,7 @@ type comparison struct {
 	at       *Store // a store with the history of the base, and blobs that were read in advance
 	blobs    readAhead
 	old, now *fileSet
-	former   map[string][]string // for each file of the base, the sidecars of its former names
+	former   map[string][]string // for each file in the base, the sidecars of its former names
 	renamed  map[string]string   // new names of the base's files that were renamed in the head
 	progress func(done, total int)
 }
@@ -187,7 +187,7 @@ func (x *comparison) setCommits(ctx context.Context, all, to string) (err error)
 	return err
 }
 
-// sideContent returns the content of a file on one side.
+// sideContent returns a file's content on a side.
 func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
 	data := x.blobs.blobs[side.files[file]]
 	if data == nil && side.work {
@@ -211,8 +211,8 @@ type diffJob struct {
 	fresh map[string]bool
 }
 
-// baseSidecars returns the blobs of a file's sidecars at the base: its own first, then the sidecars of
-// its former names.
+// baseSidecars returns the blobs of a file's sidecars at the base. The file's own sidecar comes
+// first, then those of its former names.
 func (x *comparison) baseSidecars(file string) []string {
 	if own, ok := x.old.files[x.tree.dir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.former[file])
@@ -306,7 +306,8 @@ func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	return jobs, nil
 }
 
-// findInFiles finds the annotations of some files. It reads everything it needs from git at once.
+// findInFiles finds the annotations in some files. It requests everything from git in a single
+// call.
 func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
@@ -354,8 +355,8 @@ func (x *comparison) readMissing(ctx context.Context, names []string) error {
 	return x.blobs.read(ctx, names)
 }
 
-// find finds the annotations of a file on one side. It finds none if the side does not contain the
-// file, or if the file is binary.
+// find finds a file's annotations on a side. It finds none if the side does not contain the file,
+// or if the file is binary.
 func (x *comparison) find(
 	ctx context.Context,
 	side *fileSet,
@@ -374,7 +375,7 @@ func (x *comparison) find(
 	return p.found, content, errors.Join(err, p.partial)
 }
 
-// findOnBothSides finds the annotations of one file on both sides.
+// findOnBothSides finds a file's annotations on both sides.
 func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.find(ctx, x.now, j.to, sidecars)
 	if j.own != nil {
@@ -425,8 +426,8 @@ func (x *comparison) add(j diffJob, now []Found) {
 	}
 }
 
-// touchedLines returns a function that reports whether a span of the old lines is touched: one of
-// its lines was deleted or changed, or a new line was inserted between two of them.
+// touchedLines returns a function that reports whether a span of old lines is touched, because a
+// line of the span was deleted or changed, or a new line was inserted inside it.
 func touchedLines(before, after []string) func(Span) bool {
 	in := diff.Interner{}
 	to := new(diff.Mapper).Map(in.Lines(before), in.Lines(after))

@@ -21,14 +21,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// State is the state of a referenced file, or of its referenced lines, in the working tree.
+// State is the state of a referenced file or its referenced lines in the working tree.
 type State string
 
 const (
 	fresh        State = "FRESH"        // at least .8 of it is unchanged
 	movedTo      State = "MOVED"        // at least .8 of it is unchanged, but in a different file or in different lines
-	Stale        State = "STALE"        // it was deleted, or less than .8 of it is unchanged
-	unverifiable State = "UNVERIFIABLE" // its old content is not known, or it is not in this tree
+	Stale        State = "STALE"        // the file was deleted, or less than .8 of it is unchanged
+	unverifiable State = "UNVERIFIABLE" // the old content is unknown, or the file is not in this tree
 )
 
 // stillFresh is the share of a file that must be unchanged for the file to be fresh.
@@ -41,7 +41,7 @@ type FileRef struct {
 	File string
 
 	Blob string    // git's name for the content at that time, as returned by [Store.Blob] ("" if it is not known)
-	Time time.Time // time of the reference; used to find the content in git if Blob is empty
+	Time time.Time // time of the reference, used to find the content in git if Blob is empty
 
 	// Doubtful means that the reference may belong to a different tree. Then the file is checked
 	// only if Blob identifies its content.
@@ -117,7 +117,7 @@ func splitLines(file string) (string, Span) {
 // CheckFileRefs checks the references against the working tree, including changes that were not
 // committed. The old content is the content that Blob identifies, if git has it. Otherwise it is
 // the last version of the file in HEAD's history before Time, or the first version after Time,
-// which may have existed in the working tree then. CheckFileRefs never fails: a reference that
+// which may have existed in the working tree then. CheckFileRefs never fails. A reference that
 // cannot be checked is unverifiable, with the reason in How.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef {
 	c := &refChecker{store: b, ctx: ctx, left: maxAsked}
@@ -166,7 +166,7 @@ type openRef struct {
 	there   bool
 }
 
-// readFile reads the referenced file. It returns true if the file has to be compared with its old
+// readFile reads the referenced file. It returns true if the file must be compared with its old
 // content. Otherwise it sets the result.
 func (o *openRef) readFile(b *Store) bool {
 	r := o.checked

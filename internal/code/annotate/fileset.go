@@ -1,5 +1,5 @@
-// This file lists the files of one side of a comparison (a commit, git's index, or the working
-// tree) and finds files that were renamed.
+// This file lists the files on a side of a comparison (a commit, git's index, or the working
+// tree) and finds renamed files.
 
 package annotate
 
@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fileSet maps the paths of the regular files of one side to the names of their blobs. In the
-// working tree, git need not have stored the blob.
+// fileSet maps the paths of regular files on a side to their blob names. In the working tree,
+// git need not have stored the blob.
 type fileSet struct {
 	files map[string]string
 	work  bool // contents are read from the working tree
@@ -89,8 +89,8 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 	return s, nil
 }
 
-// fileBlob returns the name of the blob for a file of the working tree. It returns false if there is
-// no such file, and "" if the file cannot be read.
+// fileBlob returns the blob name for a file in the working tree. It returns false if the file does
+// not exist, and "" if the file cannot be read.
 func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (string, bool) {
 	if CheckFile(name) != nil {
 		return "", false

@@ -1,9 +1,9 @@
 // This file encodes and decodes sidecars. docs/format.md describes the format for other programs.
 //
-// A sidecar is a UTF-8 text. Each line is one JSON object, ends with a line feed, and does not
-// depend on other lines. Lines may be in any order and may be repeated. So the result of git's
-// union merge, or the concatenation of two sidecars, is a sidecar with the contents of both. There
-// are three kinds of lines, distinguished by a key:
+// A sidecar is a UTF-8 text. Each line is a JSON object, ends with a line feed, and does not depend
+// on other lines. Lines may be in any order and may be repeated. The result of git's union merge,
+// or the concatenation of two sidecars, is therefore a sidecar with both contents. There are three
+// kinds of lines, distinguished by a key:
 //
 //	{"v":1,"id":"3f…","file":"a/b.go","lines":[42,60],"why":"…",…}   an annotation
 //	{"v":1,"archive":"3f…","time":"2026-11-21T12:00:00Z"}            it is archived
@@ -13,11 +13,11 @@
 // name as "undo", and a new name as "run".
 //
 // If two annotations have the same ID, the annotation whose line sorts first counts, so that the
-// order does not matter. Of archive and return, the later one counts. If the times are equal,
-// return counts.
+// order does not matter. If archive and return both exist, the later line counts. If the times are
+// equal, return counts.
 //
 // Lines are only appended. If the last line has no line feed and cannot be read, it is an
-// incomplete write and is ignored; the next append starts a new line. Any other line that cannot be
+// incomplete write and is ignored. The next append starts a new line. Any other line that cannot be
 // read is reported as damaged, and the remaining lines are used. A line whose v is greater than 1
 // was written by a newer program. It is ignored and kept.
 
@@ -45,7 +45,7 @@ const version = 1
 // maxSidecarLine is the maximum length of a line, in bytes.
 const maxSidecarLine = 2 << 20
 
-// line is one line of a sidecar, as JSON.
+// line is a line of a sidecar, as JSON.
 type line struct {
 	V        int       `json:"v"`
 	ID       string    `json:"id,omitempty"`
@@ -208,7 +208,7 @@ type damage struct {
 
 // sidecar is the parsed content of a sidecar.
 type sidecar struct {
-	records []*Record        // sorted by time, then ID; each ID once
+	records []*Record        // sorted by time, then ID, with each ID once
 	events  []event          // sorted, without repetitions
 	last    map[string]event // last event of each annotation, by ID
 	newer   int              // number of lines of newer versions
@@ -216,7 +216,7 @@ type sidecar struct {
 	torn    bool // the last write is incomplete
 }
 
-// parsedLine is a line of a sidecar and the result of parsing it.
+// parsedLine is a line of a sidecar, with the result of parsing it.
 type parsedLine struct {
 	text   []byte
 	record *Record
@@ -250,7 +250,7 @@ func parseLines(data []byte) []parsedLine {
 	return lines
 }
 
-// parse parses a sidecar. It never fails: lines that cannot be read are listed in the result.
+// parse parses a sidecar. It never fails, because unreadable lines are listed in the result.
 func parse(data []byte) *sidecar {
 	s := &sidecar{last: map[string]event{}}
 	byID := map[string]int{}

@@ -1,4 +1,4 @@
-// This file declares the results for the annotations of one file.
+// This file declares the results for a file's annotations.
 
 package annotate
 
@@ -36,16 +36,16 @@ func (f *Found) set(file string, m match) {
 	f.How = m.how
 }
 
-// fileResults contains the results for all annotations of one file.
+// fileResults contains the results for a file's annotations.
 type fileResults struct {
 	content  []byte
 	head     string
-	sidecars []*sidecar // the file's own sidecar, those of its former names, and orphans, in this order
+	sidecars []*sidecar // sidecars of the file, of its former names, and of missing files, in this order
 	former   int        // number of former names
 	found    []Found    // sorted by position, lost annotations last
 	lines    int
 	searched bool     // lost blocks were searched for in other files
-	partial  error    // error of git, if there was one; the next lookup tries again
+	partial  error    // error of git, if any (the next lookup tries again)
 	orphans  []string // deleted files with annotations that were not found here
 }
 

@@ -17,7 +17,7 @@ import (
 type GCReport struct {
 	Run         string    // name of the run ("" if nothing was changed, and for a dry run of GC)
 	Files       int       // number of sidecars examined
-	Annotations int       // number of annotations in them, including archived ones
+	Annotations int       // number of annotations in these files, including archived annotations
 	Archived    []Found   // sorted by path of the sidecar, then by time
 	Returned    []Found   // likewise, with their present positions
 	Skipped     []Skipped // files that could not be examined and were not changed
@@ -29,11 +29,10 @@ type GCReport struct {
 // working tree, and searches for the lines of a deleted file in all other files, like
 // [Store.Lookup]. A dry run changes nothing.
 //
-// GC skips and reports files that cannot be examined: files that are binary now or too long, files
-// that were deleted before the history of a shallow clone begins, and deleted files in a tree of
-// more than 5,000 files without git. If git fails, GC changes nothing and returns the error,
-// because annotations must not be archived by mistake. A second run of GC changes nothing.
-// nothing more.
+// GC skips and reports files that cannot be examined. These are files that are now binary or too
+// long, files deleted before a shallow clone's history begins, and deleted files in a tree of more
+// than 5,000 files without git. If git fails, GC changes nothing and returns the error, because
+// annotations must not be archived by mistake. A second run of GC changes nothing. nothing more.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	run := b.runName()
@@ -82,7 +81,7 @@ func (b *Store) runName() string { return "gc-" + b.opts.Clock().UTC().Format("2
 // UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations
 // that the run archived, and archives those that it restored, unless they were changed since.
 // Called again, it undoes the previous run. It skips runs of which nothing is left to undo. Run is
-// "" if there is no run to undo. A dry run changes nothing.
+// "" if no run can be undone. A dry run changes nothing.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]event{}, map[string]bool{}

@@ -17,11 +17,12 @@ type History interface {
 	// Head returns the commit of HEAD in hex, or "" before the first commit.
 	Head(ctx context.Context) (string, error)
 
-	// Blobs returns the contents of blobs, by name. Objects that do not exist or are not blobs are
+	// Blobs returns the contents of blobs, by name. Names that do not exist or are not blobs are
 	// left out.
 	Blobs(ctx context.Context, names []string) (map[string][]byte, error)
 
-	// At returns the name of the blob of the path in a commit, or "" if there is none.
+	// At returns the blob name of the path in a commit, or "" if the commit lacks the
+	// path.
 	At(ctx context.Context, commit, file string) (string, error)
 
 	// Names returns the former names of a file of HEAD, newest first, and the names of files it was
@@ -39,8 +40,8 @@ type History interface {
 	Successors(ctx context.Context, file string) (names []string, was bool, err error)
 
 	// Around returns the blobs of the path in the last commit before t that changed it, and in
-	// the first such commit at or after t, in the history of HEAD. A blob is "" if there is no
-	// such commit.
+	// the first such commit at or after t, in the history of HEAD. A blob is "" if no such
+	// commit exists.
 	Around(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
 	// SHA256 reports whether objects are named by SHA-256 instead of SHA-1.
@@ -50,14 +51,14 @@ type History interface {
 // Limits of the caches.
 const (
 	maxHistories = 16       // number of files
-	maxKept      = 64 << 20 // size of the old texts of one file, in bytes
-	maxLines     = 1 << 20  // number of different lines of one file and its old texts
+	maxKept      = 64 << 20 // total size of a file's old texts, in bytes
+	maxLines     = 1 << 20  // number of different lines in a file and its old texts
 	batch        = 32       // number of blobs that are read at once
 )
 
-// blobHistory contains the old texts of one file.
+// blobHistory contains a file's old texts.
 type blobHistory struct {
-	mu      sync.Mutex // guards all fields below; held while the file's annotations are resolved
+	mu      sync.Mutex // guards all fields below (held while the file's annotations are resolved)
 	in      *interner
 	mapper  diff.Mapper
 	texts   map[string]*oldText // by name of the blob

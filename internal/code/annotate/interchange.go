@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Line returns the record as a line of a sidecar, without the line feed; see docs/format.md.
+// Line returns the record as a line of a sidecar, without the line feed (see
+// docs/format.md).
 func (r *Record) Line() ([]byte, error) {
 	b, err := encode(nil, r)
 	return bytes.TrimSuffix(b, []byte{'\n'}), err
@@ -42,8 +43,8 @@ type FileAt struct {
 
 // FileVersion is the content of a file at a commit.
 type FileVersion struct {
-	// As returned by [Lines]; nil if the commit does not contain the file, or if the file is binary
-	// or too long.
+	// as returned by [Lines] (nil if the commit lacks the file, or if the file is binary or too
+	// long)
 	Lines []string
 	Blob  string
 	Time  time.Time // time of the commit (zero if git does not have the commit)

@@ -4,7 +4,7 @@ package annotate
 
 import "github.com/oxbow-memory/oxbow/internal/base/diff"
 
-// interner numbers the lines and words of all versions of one file.
+// interner numbers the lines and words of a file's versions.
 type interner struct {
 	lines     diff.Interner
 	words     diff.Interner

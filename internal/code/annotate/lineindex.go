@@ -1,4 +1,4 @@
-// This file implements an index of the lines of a text, for finding blocks.
+// This file implements an index of a text's lines, for finding blocks.
 
 package annotate
 
@@ -53,15 +53,15 @@ func (p *lineIndex) enclosingLine(lineNo int) int {
 	return int(p.enclosers[lineNo])
 }
 
-// enclosingLines returns, for each line, the index of the enclosing line: the nearest line above that
-// is less indented and contains a letter or digit. It is -1 if there is none. A blank line has the
-// same enclosing line as the next line.
+// enclosingLines returns, for each line, the index of the enclosing line: the nearest line above
+// that is less indented and contains a letter or digit. It is -1 if no such line exists. A blank
+// line has the same enclosing line as the next line.
 func enclosingLines(lines []string) []int32 {
 	type open struct {
 		line  int32
 		depth int
 	}
-	var stack []open // each is deeper than the previous one
+	var stack []open // each element is indented deeper than the previous element
 	out := make([]int32, len(lines))
 	for i, l := range lines {
 		d := indent(l)

@@ -159,8 +159,8 @@ func Scope(lines []string, index int) []string {
 	return out
 }
 
-// indent returns the indentation of a line, where a tab counts as eight spaces. It returns -1 for a
-// line that contains only white space.
+// indent returns a line's indentation, with a tab counted as eight spaces. It returns -1 for a line
+// that contains only white space.
 func indent(l string) int {
 	n := 0
 	for i := range len(l) {

@@ -341,8 +341,8 @@ const (
 	maxOrphans = 200
 )
 
-// orphanSidecars returns the sidecars of files that do not exist, the first 200 by name. If the file was
-// renamed and the rename is not committed, its annotations are in one of them.
+// orphanSidecars returns the sidecars of files that do not exist, the first 200 by name. If the
+// file was renamed without a commit, its annotations are in such a sidecar.
 func (b *Store) orphanSidecars(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
 		file, ok := sidecarSource(name)

@@ -14,7 +14,7 @@ const (
 	Exact   Placing = "exact"   // same text, same position
 	Moved   Placing = "moved"   // same text at a different position, found by the text and its context
 	Tracked Placing = "tracked" // same text, found by comparison with the old file or through a rename
-	Edited  Placing = "edited"  // similar text; check it before you rely on it
+	Edited  Placing = "edited"  // similar text, to be checked before use
 	Lost    Placing = "lost"    // the lines do not exist any more
 )
 
@@ -28,7 +28,7 @@ type match struct {
 
 var notFound = match{placing: Lost}
 
-// Thresholds for matching; see docs/annotations.md.
+// Thresholds for matching (see docs/annotations.md).
 const (
 	telling      = 40 // number of letters that a line needs to be found by its text alone
 	tellingBlock = 30 // the same for two or more lines

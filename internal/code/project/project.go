@@ -15,9 +15,9 @@ import (
 
 // Project is the name of a project and the reason for it.
 type Project struct {
-	Name string // lower-case letters, digits, dots, - and _; a value of the label project
+	Name string // value for the label project: lower-case letters, digits, dots, - and _
 	Why  string // the rule that determined Name
-	Root string // directory of the project; for a linked worktree, the worktree's directory
+	Root string // directory of the project (for a linked worktree, the worktree's)
 }
 
 // maxUp is the maximum number of parent directories that are examined.
@@ -25,15 +25,15 @@ const maxUp = 64
 
 // Of determines the project of a directory. The name is the first of these that exists:
 //
-//  1. the last element of the URL of the git remote origin, or of the first remote if there
-//     is no origin. All clones and worktrees share it, wherever they are;
-//  2. if there is no remote, the name of the directory of the main worktree;
+//  1. the last element in the URL of the git remote origin, or of the first remote if origin does
+//     not exist. All clones and worktrees have this in common, wherever they are.
+//  2. without a remote, the main worktree's directory name
 //  3. without git, the name of the nearest directory that contains a home named .oxbow, or
-//     of the directory itself if there is no such home.
+//     otherwise of the directory itself
 //
-// The owner in the URL is left out, because forks of one project belong together and people use the
-// short name. To distinguish two projects with the same name, label one with a different name by
-// hand.
+// The owner in the URL is left out, because a project's forks belong together and people use the
+// short name. To distinguish two projects with the same name, label one project with a different
+// name by hand.
 //
 // dir is an absolute path in the operating system's form. Of reads git's files and runs no
 // program. read returns the content of a file like [os.ReadFile]. isDir reports whether a path is a
@@ -74,8 +74,8 @@ func checkProject(p Project) error {
 }
 
 // gitProject determines the project of a worktree with the root dir. If .git is a directory, it is
-// the repository. If .git is a file, it contains the repository's path ("gitdir: PATH"). In the
-// repository of a linked worktree, the file commondir contains the path of the shared repository
+// the repository. If .git is a file, it contains the repository's path ("gitdir: PATH"). The file
+// commondir in a linked worktree's repository contains the path of the shared repository
 // (gitrepository-layout(5)).
 func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 	git, main := filepath.Join(dir, ".git"), dir
@@ -87,7 +87,7 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 		git = resolvePath(dir, to)
 		if b, err := read(filepath.Join(git, "commondir")); err == nil && firstLine(b) != "" {
 			git = resolvePath(git, firstLine(b))
-			main = filepath.Dir(git) // of a bare repository, the directory around it
+			main = filepath.Dir(git) // for a bare repository, the directory around it
 			if filepath.Base(git) != ".git" {
 				main = strings.TrimSuffix(git, ".git")
 			}
@@ -128,9 +128,9 @@ func MainTree(dir string) string {
 	return filepath.FromSlash(main)
 }
 
-// LinkedFrom returns the directory of the main worktree if dir is the root of a linked git
-// worktree, and "" otherwise. A .git file that only claims to belong to a repository is not enough:
-// the repository must refer back to the worktree (gitrepository-layout(5)).
+// LinkedFrom returns the main worktree's directory if dir is the root of a linked git worktree,
+// otherwise "". A .git file that only claims to belong to a repository is not enough: the
+// repository must refer back to the worktree (gitrepository-layout(5)).
 func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
 	b, err := read(filepath.Join(dir, ".git"))
 	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
@@ -161,8 +161,8 @@ func resolvePath(dir, p string) string {
 	return filepath.Join(dir, p)
 }
 
-// configuredRemote returns the name and URL of the remote origin in a git config, or of the first remote if
-// there is no origin (git-config(1), "Syntax").
+// configuredRemote returns the name and URL of origin in a git config, or of the first remote if
+// origin does not exist (git-config(1), "Syntax").
 func configuredRemote(config string) (remote, u string) {
 	section := ""
 	for line := range strings.Lines(config) {

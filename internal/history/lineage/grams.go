@@ -1,5 +1,5 @@
-// This file divides texts into sequences of six words, so that text copied from one entry to
-// another can be found.
+// This file divides texts into sequences of six words (grams), so that text copied between
+// entries can be found.
 
 // Package lineage finds out which texts of a memory were made from which other texts.
 package lineage
@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// gramWords is the number of consecutive words that two texts have to share for one to count as
-// copied from the other.
+// gramWords is the number of consecutive words that two texts must have in common for a copy to
+// be assumed.
 const gramWords = 6
 
 // Gram is a hash of gramWords consecutive words.
@@ -21,11 +21,11 @@ var seed = maphash.MakeSeed()
 
 // Grams returns the hashes of all sequences of six words in a text, in order. It ignores letter
 // case and the characters between words. In scripts that are written without spaces, each letter is
-// a word. The hashes are comparable only within one run of the program.
+// a word. The hashes are comparable only within the same run of the program.
 func Grams(s string) []Gram { return wordGrams(splitWords(s)) }
 
-// gramFactor is the multiplier of the hash. It is odd, so that no bits are lost, and its set bits
-// are spread over the whole number.
+// gramFactor is the hash's multiplier. It is odd, so that no bits are lost, and its set bits are
+// spread over the whole number.
 const gramFactor = 0x9e3779b97f4a7c15
 
 // wordGrams is like Grams, but takes the words.

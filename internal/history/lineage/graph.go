@@ -63,9 +63,9 @@ func (g *Graph) versions(yield func(*oxbow.Version) bool) {
 	}
 }
 
-// Edges returns the edges that start or end at one of the named entries, in the order of the
-// versions. Of several edges between the same two entries, it returns the first. A version restored
-// by an undo or a revert does not count as copied.
+// Edges returns the edges that start or end at a named entry, ordered by version. If several edges
+// connect the same two entries, it returns the first. A version restored by an undo or a revert
+// does not count as copied.
 func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 	add := func(e Edge) {
 		if e.Name != e.From && (names[e.Name] || names[e.From]) &&
@@ -97,7 +97,7 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 	return edges
 }
 
-// versionGrams returns the grams of all versions of the named entries.
+// versionGrams returns the grams in all versions of the named entries.
 func (g *Graph) versionGrams(names map[string]bool) map[Gram]bool {
 	all := map[Gram]bool{}
 	for v := range g.versions {
@@ -125,8 +125,8 @@ func (g *Graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	return edges
 }
 
-// mergeEdges returns the edges of entries that a change merged: it removed an entry, and the removed
-// name is an alias of another entry.
+// mergeEdges returns edges for entries that a change merged. A merge removes an entry, and the
+// removed name becomes another entry's alias.
 func (g *Graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	for _, gone := range c.Versions {
 		if gone.Verb != oxbow.VerbRemove {
@@ -149,8 +149,8 @@ func (g *Graph) WalkSources(name string) []Edge {
 	return g.walk(name, func(e Edge) (near, far string) { return e.Name, e.From })
 }
 
-// WalkMade returns the edges from an entry to the entries that were made from it, to those that were
-// made from them, and so on.
+// WalkMade returns the edges from an entry to the entries made from it, to the entries made from
+// those, and so on.
 func (g *Graph) WalkMade(name string) []Edge {
 	return g.walk(name, func(e Edge) (near, far string) { return e.From, e.Name })
 }

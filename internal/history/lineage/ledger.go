@@ -1,5 +1,5 @@
-// This file records which texts were shown in a session, and finds which of them a later text was
-// copied from.
+// This file records the texts shown in a session, and finds the texts from which a later text was
+// copied.
 
 package lineage
 
@@ -15,19 +15,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Limits of a ledger and of its results.
+// Limits for a ledger and its results.
 const (
 	maxShown   = 1 << 20 // total size, in bytes, of the texts that a ledger keeps
-	maxSources = 4       // number of sources returned for one text
+	maxSources = 4       // number of sources returned for a text
 	leastRare  = 4       // number of rare words that a text must share with its source
 )
 
-// Ledger records the texts that were shown in one session. It is safe for concurrent use. The zero
-// Ledger is empty and ready to use.
+// Ledger records the texts shown in a session. It is safe for concurrent use. The zero Ledger is
+// empty and ready to use.
 type Ledger struct {
 	mu      sync.Mutex      // guards all fields below
 	shown   []*Shown        // in the order in which they were shown, the newest last
-	known   map[string]bool // keys of the elements of shown
+	known   map[string]bool // keys of shown's elements
 	bytes   int             // total size of the texts in shown
 	indexed int             // the first indexed elements of shown are in grams and words
 	// The first text that contains each gram, and all texts that contain each word.
@@ -35,7 +35,8 @@ type Ledger struct {
 	words map[string][]*Shown
 }
 
-// Shown is a text that was shown: of a version of an entry, or of a turn.
+// Shown is a text that was shown. It belongs to a version of an entry or to a
+// turn.
 type Shown struct {
 	Name    string
 	Version uint64 // 0 for a turn
@@ -97,11 +98,11 @@ func (l *Ledger) Show(all ...Shown) {
 	l.words = nil
 }
 
-// Sources returns the shown texts from which text was probably copied: first those with which it
-// shares six consecutive words, then those with which it shares at least four rare words. Words
-// that are also in old, the previous content, do not count. Texts that were shown from the entry
-// name itself are left out. Sources with more matches come first. rare returns the words that are
-// rare in the memory.
+// Sources returns the shown texts from which text was probably copied. First come texts that have
+// six consecutive words in common with text, then texts that have at least four rare words in
+// common with it. Words that are also in old, the previous content, do not count. Texts that were
+// shown from the entry name itself are left out. Sources with more matches come first. rare
+// returns the words that are rare in the memory.
 func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[string]bool) []*Shown {
 	if l == nil {
 		return nil

@@ -1,8 +1,8 @@
-// This file selects the versions to take back: the selected versions and, by comparing texts, the
-// versions that were derived from them.
+// This file selects the versions to revert. These are the selected versions and, by comparing
+// texts, versions derived from them.
 
-// Package revert undoes selected changes of a memory in one new change, and keeps the work that
-// others did since.
+// Package revert undoes selected changes of a memory in a single new change, and keeps other
+// writers' later work.
 package revert
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// Selection specifies the versions to take back.
+// Selection specifies the versions to revert.
 type Selection struct {
 	// Has reports whether a version is selected. Only the number, time, source and note of the
 	// change are set.
 	Has func(c *oxbow.Change, v *oxbow.Version) bool
 
-	// From reports whether the value of a label [lineage.Label] names something outside of the
-	// memory that counts as selected, such as a turn of a session. If From is nil, nothing outside
-	// is selected.
+	// From reports whether a value of the label [lineage.Label] names something outside of the
+	// memory that is selected, such as a session's turn. If From is nil, nothing outside is
+	// selected.
 	From func(value string) bool
 
-	// Derived means that versions derived from selected versions are taken back, too.
+	// Derived means that versions derived from selected versions are also reverted.
 	Derived bool
 }
 
@@ -38,7 +38,7 @@ type Derived struct {
 	Seq  uint64 `json:"seq"`
 	From string `json:"from"` // source: NAME@SEQ, or the name of a turn
 	How  string `json:"how"`  // way in which the source was recognized: from, merged or words
-	// Taken is set if the version is taken back as well.
+	// Taken is set if the version is also reverted.
 	Taken  bool         `json:"taken_back,omitempty"`
 	Source oxbow.Source `json:"-"`
 }
@@ -49,7 +49,7 @@ type node struct {
 	prev     *oxbow.Entry // the entry before this version (nil if it did not exist)
 	selected bool
 	derived  *Derived
-	undone   bool // the version was undone, or is itself an undo, so it has no effect now
+	undone   bool // the version was undone, or is itself an undo, and therefore has no effect now
 }
 
 // restores reports whether the version was written by an undo or a revert, and so contains no new
@@ -58,7 +58,7 @@ func (n *node) restores() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, noteStart)
 }
 
-// out reports whether the version is to be taken back.
+// out reports whether the version is to be reverted.
 func (n *node) out(sel *Selection) bool {
 	return n.selected || (n.derived != nil && sel.Derived)
 }
@@ -169,7 +169,7 @@ func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 
 // derive finds the versions that were derived from selected versions. Words that already were in
 // the memory before the source do not prove a copy. It looks for their first occurrence only if a
-// first pass finds shared words, because that is expensive.
+// first pass finds common words, because the search is expensive.
 func (w *window) derive(ctx context.Context, sel *Selection) error {
 	shared := w.follow(sel, nil)
 	if len(shared) == 0 {
@@ -209,8 +209,8 @@ type trace struct {
 	shared  map[lineage.Gram]bool   // grams of made that later versions contain
 }
 
-// follow sets derived of all derived versions and returns the grams that they share with their
-// sources.
+// follow sets derived in all derived versions and returns the grams that they have in common
+// with their sources.
 func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[lineage.Gram]bool {
 	t := &trace{sel, known, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
 	for from := 0; from < len(w.nodes); {
@@ -224,7 +224,7 @@ func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[linea
 	return t.shared
 }
 
-// change handles the versions of one change.
+// change handles a change's versions.
 func (t *trace) change(nodes []*node) {
 	for _, n := range nodes {
 		if !n.selected && n.derived == nil && !n.undone {
@@ -334,9 +334,9 @@ func (t *trace) copySource(n *node) (from string) {
 	return from
 }
 
-// merges marks the versions of entries that a change merged: it removed an entry, and the removed
-// name is an alias of another entry. If one of them contains text of selected or derived versions,
-// both versions are derived.
+// merges marks versions of entries that a change merged. A merge removes an entry, and the removed
+// name becomes another entry's alias. If either version contains text from selected or derived
+// versions, both versions are derived.
 func (t *trace) merges(nodes []*node) {
 	gone := map[string]*node{}
 	for _, n := range nodes {
@@ -366,5 +366,5 @@ func (t *trace) merges(nodes []*node) {
 	}
 }
 
-// noteStart is the start of the note of a revert.
+// noteStart is the start of a revert's note.
 const noteStart = "revert of "

@@ -1,4 +1,4 @@
-// This file plans a revert and applies the plan in one change.
+// This file plans a revert and applies the plan in a single change.
 
 package revert
 
@@ -17,16 +17,16 @@ import (
 // The values of [Step.Did].
 const (
 	removed  = "removed"  // the entry was removed, because a reverted change had created it
-	returned = "returned" // the entry was changed to what it would be without the reverted changes
+	returned = "returned" // the entry was changed to its state without the reverted changes
 	restored = "restored" // the entry, which had been removed, was added again
 )
 
-// Step describes the change to one entry.
+// Step describes the change to an entry.
 type Step struct {
 	Name string   `json:"name"`
 	Did  string   `json:"did"`               // removed, returned or restored
 	Took []uint64 `json:"took_back"`         // numbers of the reverted changes
-	To   uint64   `json:"version,omitempty"` // version of the entry with the same text, if there is one
+	To   uint64   `json:"version,omitempty"` // version of the entry with the same text, if any
 }
 
 // Conflict is an entry that others changed after a reverted change.
@@ -35,8 +35,8 @@ type Conflict struct {
 	Took  []uint64 `json:"took_back"`
 	Later []uint64 `json:"later"` // numbers of the later changes by others
 	By    string   `json:"by"`    // actor of the last later change: person, agent, tool or import
-	// Parts of the later changes that were kept: content, aliases, labels, forgotten, or all; empty
-	// if none could be kept.
+	// parts of later changes that were kept: content, aliases, labels, forgotten, or all (empty if
+	// none could be kept)
 	Kept   []string `json:"kept"`
 	Reason string   `json:"reason,omitempty"` // why all was kept
 }
@@ -47,7 +47,7 @@ type Plan struct {
 	Steps     []Step
 	Conflicts []Conflict
 	Derived   []Derived
-	Taken     []oxbow.TakenAlias // aliases that do not come back, because other entries have them by now
+	Taken     []oxbow.TakenAlias // aliases that are not restored, because other entries have them by now
 	Standing  map[string]uint64  // for each name with text of selected or derived versions, the first such version
 
 	h    oxbow.Historian
@@ -67,7 +67,7 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 	}
 	p.Changes = w.changes
 	byName := map[string][]*node{}
-	var names []string // entries with versions to take back
+	var names []string // entries with versions to revert
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		byName[name] = append(byName[name], n)
@@ -94,7 +94,7 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 	return p, err
 }
 
-// add plans the change of one entry. nodes are all its versions in the window.
+// add plans an entry's change. nodes are all its versions in the window.
 func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection) error {
 	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
 	before := nodes[0].prev
@@ -137,8 +137,8 @@ func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection
 	return nil
 }
 
-// conflict returns the parts of later changes by others that are kept. ok is false if there are no
-// such changes. now is the present entry. Undos and reverts do not count as later changes.
+// conflict returns which parts of other writers' later changes are kept. ok is false if no such
+// changes exist. now is the present entry. Undos and reverts do not count as later changes.
 func (r *replay) conflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	c.Kept = []string{} // encode as [] instead of null in JSON
 	for _, n := range r.later {
@@ -195,7 +195,7 @@ func numbers(seqs []uint64) string {
 // Empty reports whether the plan changes nothing.
 func (p *Plan) Empty() bool { return len(p.ops) == 0 }
 
-// Apply carries out the plan in one change and returns the number of the change. If an entry
+// Apply carries out the plan in a single change and returns the change's number. If an entry
 // changed since the plan was made, the error matches [oxbow.ErrConflict].
 func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	if p.Empty() {

@@ -1,5 +1,5 @@
-// This file computes what an entry would be if some of its versions had never been written. It
-// repeats the other changes, one part of the entry at a time.
+// This file computes an entry's state as if some of its versions had never been written. It
+// repeats the other changes, each part of the entry separately.
 
 package revert
 
@@ -11,17 +11,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// replay is the state of one entry while its changes are repeated.
+// replay is an entry's state while its changes are repeated.
 type replay struct {
-	now *oxbow.Entry // the entry without the reverted versions; nil if it would not exist
+	now *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
 	// Contents of reverted versions, each with the entry that would have been there instead.
 	bad   map[string]*oxbow.Entry
-	good  map[string]bool // contents of the other versions
+	good  map[string]bool // the other versions' contents
 	took  []uint64        // numbers of the reverted versions
 	later []*node         // other versions after the first reverted version
 }
 
-// without repeats all changes of an entry except those that are taken back.
+// without repeats an entry's changes except the reverted changes.
 func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	r := &replay{now: before, bad: map[string]*oxbow.Entry{}, good: map[string]bool{}}
 	if before != nil {
@@ -54,9 +54,9 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	return r
 }
 
-// repeatChange repeats the change of a version: it changes only those parts that the version
-// changed. If the version restores a reverted content, repeatChange uses the content that would have
-// been there instead. It returns nil if the entry would have no content.
+// repeatChange repeats a version's change, for only those parts that the version changed. If the
+// version restores a reverted content, repeatChange uses the content that would have been there
+// instead. It returns nil if the entry would be empty.
 func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.prev != nil {
@@ -107,8 +107,8 @@ func (r *replay) content(n *node, old string) (content string, ok bool) {
 	return content, true
 }
 
-// apply applies the change from old to new to list: it removes the elements that new lacks and
-// appends those that it adds.
+// apply applies the change from old to new to list. It removes the elements that new lacks and
+// appends the elements that new adds.
 func apply[T comparable](list, old, new []T) []T {
 	if slices.Equal(list, old) {
 		return slices.Clone(new)
@@ -124,8 +124,8 @@ func apply[T comparable](list, old, new []T) []T {
 	return list
 }
 
-// oneConfidence removes all confidence labels except the one in newest, because an entry has only
-// one.
+// oneConfidence removes all confidence labels except the label in newest, because an entry has
+// only one.
 func oneConfidence(labels, newest []oxbow.Label) []oxbow.Label {
 	is := func(l oxbow.Label) bool { return l.Key == oxbow.LabelConfidence }
 	i := slices.IndexFunc(newest, is)

@@ -24,7 +24,7 @@ import (
 // traceVersion is the version of the specification. The schema requires three numbers.
 const traceVersion = "0.1.0"
 
-// traceKey is the key of the annotation in the metadata of a record.
+// traceKey is the key of the annotation in a record's metadata.
 const traceKey = "dev.oxbow"
 
 // record is a trace record of the specification.
@@ -77,8 +77,8 @@ type relatedResource struct {
 	URL  string `json:"url"`
 }
 
-// WriteTraces writes annotations as trace records, one per line. The same annotations give the same
-// bytes. The line numbers are the ones at the time when the annotation was made. Annotations
+// WriteTraces writes annotations as trace records, one on each line. The same annotations give the
+// same bytes. The line numbers are the ones at the time when the annotation was made. Annotations
 // without known lines are omitted and counted in the report.
 func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 	var rep Report

@@ -47,13 +47,13 @@ type authorship struct {
 	bad   []string // descriptions of unreadable parts, with line numbers
 }
 
-// authoredFile is the entry of one file in a log.
+// authoredFile is a file's entry in a log.
 type authoredFile struct {
 	Path    string
 	Entries []authoredLines
 }
 
-// authoredLines contains the lines that one author wrote in one file.
+// authoredLines contains the lines that an author wrote in a file.
 type authoredLines struct {
 	Key   string // the part before "::"
 	Spans []annotate.Span
@@ -256,7 +256,7 @@ func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 	return out
 }
 
-// join sorts spans, and joins overlapping and adjacent ones.
+// join sorts spans, and joins overlapping and adjacent spans.
 func join(spans []annotate.Span) []annotate.Span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b annotate.Span) int {

@@ -85,7 +85,7 @@ func versionsOf(ctx context.Context, b *annotate.Store, wants []wantedRange) ([]
 		return then, nil
 	}
 	got, err := b.FilesAt(ctx, places)
-	if errors.Is(err, oxbow.ErrUnsupported) { // without a repository there are no commits
+	if errors.Is(err, oxbow.ErrUnsupported) { // without a repository, commits do not exist
 		return then, nil
 	}
 	if err != nil {
