@@ -1,6 +1,6 @@
-// This file runs oxbow in the process of a test. The tests of this package follow a text from the tool
-// with which an agent reads it, over the note that the agent writes, to the prompt of a later session.
-
+// Package flows tests which texts reach a model unasked. It follows each text from the tool with which
+// an agent reads it, through the note that the agent writes, to the prompt of a later session. This
+// file runs oxbow in the process of a test.
 package flows
 
 import (

@@ -1,6 +1,5 @@
-// This file tests that the cost of an operation is at most 2.6 times as high for a text of twice the
+// Package growth tests that the cost of an operation is at most 2.6 times as high for a text of twice the
 // size, whatever the text contains.
-
 package growth
 
 import (

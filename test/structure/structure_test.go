@@ -2,7 +2,6 @@
 // packages are public, how long a function may be, and more. It parses all Go files of the module and
 // checks them with the rules in this directory. It also checks each rule on a small module that breaks
 // the rule.
-
 package structure
 
 import (

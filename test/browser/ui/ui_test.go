@@ -1,8 +1,7 @@
 //go:build !js
 
-// This file opens every page of oxbow ui in Chromium, in both colour schemes, in three widths, with and
+// Package ui_test opens every page of oxbow ui in Chromium, in both colour schemes, in three widths, with and
 // without scripts, and checks for problems that a person would notice.
-
 package ui_test
 
 import (
