@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 )
 
 // local is the interface of the replica's store.
@@ -40,7 +40,7 @@ type replica struct {
 	handles int           // guarded by Cluster.mu
 	gone    chan struct{} // closed when the files are closed (nil while handles exist, guarded by Cluster.mu)
 
-	watchers watch.List[oxbow.Event]
+	watchers subscribers.List[oxbow.Event]
 	rounds   rounds
 	queue    commitQueue
 

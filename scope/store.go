@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
@@ -189,7 +189,7 @@ func notFound(name string) error { return &oxbow.NameError{Name: name, Err: oxbo
 type watched struct {
 	*store
 	base     oxbow.Watcher
-	watchers watch.List[oxbow.Event]
+	watchers subscribers.List[oxbow.Event]
 	stop     func()      // stops watching base
 	closed   atomic.Bool // base is not watched any more
 }

@@ -1,6 +1,6 @@
 // Package vfs defines the file system interface that stores use, and implements it for the
-// operating system and in memory, with watches that report changes. Subpackages implement it for the browser, and for tests
-// that simulate crashes.
+// operating system and in memory, with watches that report changes. Other packages implement it
+// for the browser, and for tests that simulate crashes.
 //
 // Names are slash-separated and relative to the root of the file system. "." is the root.
 // Every implementation refuses names that lead outside of the root.

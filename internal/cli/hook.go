@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+	"github.com/oxbow-memory/oxbow/internal/agent/fileedits"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
@@ -89,7 +89,7 @@ func (a *app) hook(ctx context.Context, client string) {
 				ctx,
 				whysIn{
 					home: home,
-					report: transcript.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
+					report: fileedits.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
 						Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }},
 				},
 			),

@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/agent/session/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/continuation"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -173,7 +173,7 @@ func (a *app) handoffOf(ctx context.Context, client, id string) string {
 	if err != nil || len(turns) == 0 {
 		return ""
 	}
-	return "\n" + handoff.Now(ctx, turns)
+	return "\n" + continuation.Now(ctx, turns)
 }
 
 // prompt answers a prompt once. Context that cannot be recorded is not shown.

@@ -21,10 +21,10 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+	"github.com/oxbow-memory/oxbow/internal/agent/fileedits"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/screening/secret"
@@ -65,7 +65,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
 	l := layoutHook{a, d, home, state, bound, r, session.Event{Client: client}}
 	whys := func() []byte {
-		return a.hookWhys(ctx, whysIn{home: home, state: state, tainted: l.isTurnTainted, report: transcript.Report{
+		return a.hookWhys(ctx, whysIn{home: home, state: state, tainted: l.isTurnTainted, report: fileedits.Report{
 			Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
 			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}})
 	}

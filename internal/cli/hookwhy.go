@@ -7,9 +7,9 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/fileedits"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
-	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/hook"
 	"github.com/oxbow-memory/oxbow/internal/verb"
@@ -20,7 +20,7 @@ import (
 // whysIn is the input of hookWhys.
 type whysIn struct {
 	home   string
-	report transcript.Report
+	report fileedits.Report
 
 	// state and tainted are set in a home of another layout. state is the directory with the
 	// session state. tainted reports whether the current turn of a session has read text of
@@ -58,7 +58,7 @@ func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 }
 
 // isTainted reports whether the agent has read text of others since the last prompt.
-func (a *app) isTainted(ctx context.Context, from whysIn, about transcript.About) bool {
+func (a *app) isTainted(ctx context.Context, from whysIn, about fileedits.About) bool {
 	if from.tainted != nil {
 		return from.tainted(from.report.Client, about.Session)
 	}
@@ -89,7 +89,7 @@ func (a *app) bookWorkspace(b *annotate.Store) *verb.Workspace {
 // before returns the answer for the client before an edit: the annotations of the lines that
 // change or, if there are none, a line about the files. Errors are ignored, so that the edit
 // continues.
-func (t injector) before(ctx context.Context, about transcript.About, in annotations.HookReportIn) []byte {
+func (t injector) before(ctx context.Context, about fileedits.About, in annotations.HookReportIn) []byte {
 	state := t.state.State()
 	in.Shown = state.Prints
 	if state.Tokens > inject.SessionTokens {

@@ -13,13 +13,15 @@ import (
 	"strings"
 )
 
-// packagesAreDescribed checks that each package has one package comment, in code that is not a test,
-// and that each file begins with a comment about its purpose.
+// packagesAreDescribed checks that each package has one package comment, in code that is not a test
+// unless the package has only tests, and that each file begins with a comment about its purpose.
 func packagesAreDescribed(h *house) (wrong []string) {
 	comments := map[string][]string{}
 	for _, f := range h.files {
 		switch {
 		case f.ast.Doc.Text() == "":
+		case f.test && strings.HasPrefix(f.ast.Doc.Text(), "Package "+f.ast.Name.Name+" "):
+			// A package that has only tests is described in one of them.
 		case f.test:
 			wrong = append(wrong, f.path+": a test's first comment is a package comment; leave a line between")
 		default:

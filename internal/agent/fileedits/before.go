@@ -1,6 +1,6 @@
 // This file finds the annotations of lines that a tool is about to change.
 
-package transcript
+package fileedits
 
 import (
 	"context"

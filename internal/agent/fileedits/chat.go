@@ -1,7 +1,7 @@
 // This file contains the code that the readers for Gemini CLI, Copilot CLI, Qwen Code and opencode
 // share, because their file tools are similar.
 
-package transcript
+package fileedits
 
 import (
 	"bytes"

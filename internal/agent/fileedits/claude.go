@@ -13,7 +13,7 @@
 // parents make the lines a tree, because a conversation can be rewound. The main conversation and
 // sub-agents' conversations may be in the same file.
 
-package transcript
+package fileedits
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // This file determines the lines that a call of Claude Code's tools changed.
 
-package transcript
+package fileedits
 
 import (
 	"bytes"

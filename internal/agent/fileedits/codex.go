@@ -12,7 +12,7 @@
 //	  {"type":"add","content":…} | {"type":"delete",…} |
 //	  {"type":"update","unified_diff":…,"move_path":null}}}
 
-package transcript
+package fileedits
 
 import (
 	"encoding/json"

@@ -6,7 +6,7 @@
 // tool.execution_complete has toolCallId, success and result.detailedContent, a diff with line
 // numbers.
 
-package transcript
+package fileedits
 
 import "github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 

@@ -1,6 +1,6 @@
 // This file creates edits from line ranges of a content.
 
-package transcript
+package fileedits
 
 import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 

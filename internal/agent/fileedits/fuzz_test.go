@@ -1,7 +1,7 @@
 // Fuzzing of the readers of transcripts and patches: these come from other
 // programs, and nothing in them may end the run or give lines that cannot be.
 
-package transcript
+package fileedits
 
 import (
 	"bytes"

@@ -8,7 +8,7 @@
 // this way. {"$rewindTo":ID} removes messages. Hooks do not name calls, so an edit is identified
 // by the arguments of its call.
 
-package transcript
+package fileedits
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
 // This file converts edits to annotations. It finds the files in the tree, and the lines if the
 // transcript does not contain them.
 
-package transcript
+package fileedits
 
 import (
 	"crypto/sha256"

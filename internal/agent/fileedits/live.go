@@ -5,7 +5,7 @@
 // transcript contains the text before the call. So the report is read as the next line of the
 // transcript. This gives an edit the same name as when the transcript is read later.
 
-package transcript
+package fileedits
 
 import (
 	"bufio"

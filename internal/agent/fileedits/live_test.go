@@ -1,7 +1,7 @@
 // Tests of annotations while a session runs, with what real clients gave their hooks and
 // what stood in their transcripts by then.
 
-package transcript
+package fileedits
 
 import (
 	"bytes"

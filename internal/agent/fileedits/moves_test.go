@@ -1,7 +1,7 @@
 // Tests of patches whose text reads like a patch, and files that get
 // another name between two edits.
 
-package transcript
+package fileedits
 
 import (
 	"encoding/json"

@@ -7,7 +7,7 @@
 // other reports: {"client":"opencode","kind":"prompt"|"text"|"call","agent","text",
 // "call":{"wrote"}}.
 
-package transcript
+package fileedits
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
 // This file parses the two kinds of patches in transcripts: unified diff hunks, and
 // apply_patch envelopes.
 
-package transcript
+package fileedits
 
 import (
 	"errors"

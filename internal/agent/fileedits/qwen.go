@@ -7,7 +7,7 @@
 // {"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The results of a
 // sub-agent's calls have no resultDisplay.
 
-package transcript
+package fileedits
 
 import "github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 

@@ -1,6 +1,6 @@
 // This file reads a transcript line by line.
 
-package transcript
+package fileedits
 
 import (
 	"bufio"

@@ -1,6 +1,6 @@
 // This file collects an agent's reasoning before an edit.
 
-package transcript
+package fileedits
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
 // This file declares the contents of a transcript.
 
-// Package transcript finds file edits in agent programs' transcripts, with the lines that each
+// Package fileedits finds file edits in agent programs' transcripts, with the lines that each
 // edit wrote and the visible reasoning before it. [Join] converts them to annotations.
 //
 // It reads transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code, and the
@@ -10,7 +10,7 @@
 //	t, err := transcript.Read(file)
 //	found, err := transcript.Join(book, t, nil)
 //	_, err = book.Add(ctx, found.Records...)
-package transcript
+package fileedits
 
 import (
 	"errors"

@@ -6,7 +6,7 @@
 //
 //	FILE:FIRST-LAST put|gone [AGENT ]| first line of the why | hash of the block
 
-package transcript
+package fileedits
 
 import (
 	"context"

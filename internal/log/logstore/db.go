@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 	"github.com/oxbow-memory/oxbow/internal/base/logpos"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -51,7 +51,7 @@ type DB struct {
 	// called after changes by other processes, with logmu held exclusively
 	grownByOthers func()
 
-	watchers watch.List[store.Event]
+	watchers subscribers.List[store.Event]
 	idle     *time.Timer // timer to seal the last change (nil if Options.SealAfter is 0)
 }
 

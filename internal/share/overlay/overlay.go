@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/overlayid"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
@@ -23,7 +23,7 @@ type store struct {
 	own          *oxbow.Memory // the memory of the upper store
 	upper, under oxbow.Store
 	suffix       string
-	watchers     watch.List[oxbow.Event]
+	watchers     subscribers.List[oxbow.Event]
 	stops        []func()
 
 	stale  atomic.Bool // entries may be out of date

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 )
 
 // Position implements [oxbow.Sequencer].
@@ -56,7 +56,7 @@ const followWait = 10 * time.Second
 // follower sends events to the watchers. It stores the position up to which events were sent.
 type follower struct {
 	store    *Store
-	watchers watch.List[oxbow.Event]
+	watchers subscribers.List[oxbow.Event]
 
 	// turn is a lock. Receiving from it gives the right to use the fields below, and the
 	// receiver must send to it afterwards. Unlike a mutex, a goroutine can stop waiting for

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 )
 
 // localTaint is the taint of entries that are not reviewed.
@@ -30,7 +30,7 @@ var unproven = []string{"pinned", "process", oxbow.LabelVerified}
 type Shown struct {
 	files    *Store
 	prints   func() map[string]bool // hashes of the entries that the user shared
-	watchers watch.List[oxbow.Event]
+	watchers subscribers.List[oxbow.Event]
 	stop     func()
 
 	mu  sync.Mutex // guards the fields below, with which the entries were last shown

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -49,7 +49,7 @@ type Store struct {
 	broken error // error in the file's content, or nil
 	closed bool
 
-	watchers watch.List[oxbow.Event]
+	watchers subscribers.List[oxbow.Event]
 }
 
 var (

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -65,7 +65,7 @@ type Store struct {
 	writer   writer
 	scanner  scanner
 	served   served
-	watchers watch.List[oxbow.Event]
+	watchers subscribers.List[oxbow.Event]
 
 	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be held)
 	st     *state

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/fileedits"
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
-	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
@@ -19,7 +19,7 @@ import (
 
 // HookReportIn is the argument of AnnotateHook and WhyBefore.
 type HookReportIn struct {
-	Report transcript.Report `json:"-"`
+	Report fileedits.Report `json:"-"`
 
 	// Everywhere adds annotations even to a tree without annotations.
 	Everywhere bool `json:"everywhere,omitempty" flag:"-"`
@@ -51,7 +51,7 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 		return AnnotateHookOut{}, err
 	}
 	s.StartPrivate()
-	records, err := transcript.Live(ctx, s, in.Report)
+	records, err := fileedits.Live(ctx, s, in.Report)
 	if err != nil || len(records) == 0 || (in.Tainted != nil && in.Tainted()) {
 		return AnnotateHookOut{}, err
 	}
@@ -100,7 +100,7 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 		return WhyBeforeOut{}, err
 	}
 	s.SkipLarge(beforeFile)
-	found, err := transcript.Before(ctx, s, in.Report)
+	found, err := fileedits.Before(ctx, s, in.Report)
 	if err != nil || len(found) == 0 || ctx.Err() != nil {
 		return WhyBeforeOut{}, err
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
-	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
+	"github.com/oxbow-memory/oxbow/internal/agent/fileedits"
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
@@ -93,7 +93,7 @@ func AnnotateTranscripts(
 		for _, n := range names {
 			err := out.read(ctx, w, s, n, in)
 			switch {
-			case errors.Is(err, transcript.ErrUnknown) && dir:
+			case errors.Is(err, fileedits.ErrUnknown) && dir:
 				out.Skipped.Others++
 			case err != nil:
 				return out, fmt.Errorf("%s: %w", n, err)
@@ -153,11 +153,11 @@ func (out *AnnotateTranscriptsOut) read(
 		defer f.Close()
 		r = f
 	}
-	t, err := transcript.Read(r)
+	t, err := fileedits.Read(r)
 	if err != nil {
 		return err
 	}
-	j, err := transcript.Join(s, t, &transcript.Options{From: in.MovedFrom})
+	j, err := fileedits.Join(s, t, &fileedits.Options{From: in.MovedFrom})
 	if err != nil {
 		return err
 	}

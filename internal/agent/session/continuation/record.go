@@ -1,6 +1,6 @@
 // This file reads the content of a handoff from the turns.
 
-package handoff
+package continuation
 
 import (
 	"path"

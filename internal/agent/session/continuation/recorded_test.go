@@ -1,6 +1,6 @@
 // Tests handoffs of sessions of real clients.
 
-package handoff
+package continuation
 
 import (
 	"path/filepath"

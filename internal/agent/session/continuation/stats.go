@@ -1,7 +1,7 @@
 // This file counts the lines that were added to files and deleted from them since the last commit.
 // It only reads objects from Git, so that no program configured in a repository runs.
 
-package handoff
+package continuation
 
 import (
 	"context"

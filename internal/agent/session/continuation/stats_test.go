@@ -1,6 +1,6 @@
 // Tests the numbers of lines, and that a hostile repository runs nothing.
 
-package handoff
+package continuation
 
 import (
 	"maps"

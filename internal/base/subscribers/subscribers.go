@@ -1,5 +1,5 @@
-// Package watch stores the functions that receive the events of a store.
-package watch
+// Package subscribers stores the functions that receive the events of a store.
+package subscribers
 
 import (
 	"slices"

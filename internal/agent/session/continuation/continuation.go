@@ -1,6 +1,6 @@
 // This file composes the text of a handoff within its budget.
 
-// Package handoff writes the text that an agent needs to continue after its conversation was
+// Package continuation writes the text that an agent needs to continue after its conversation was
 // compacted or resumed. The text is composed from the session's turns without a model, within a
 // token budget. The same turns result in the same bytes.
 //
@@ -8,7 +8,7 @@
 // often. They are written in full if they fit. Otherwise similar paths and commands are grouped,
 // then frequent words are replaced by names such as $A, and finally the commands that tell least
 // for their length are left out.
-package handoff
+package continuation
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // Tests handoffs on sessions that are made up, of the shape that real ones have.
 
-package handoff
+package continuation
 
 import (
 	"fmt"
@@ -329,7 +329,7 @@ func expand(line string) []string {
 // program in Go however many packages the session works on. Of a web site in several
 // packages at once, 75 to 81 long commands of which few are alike do not fit. The figures of docs/inbox.md are from
 //
-//	go test ./internal/agent/session/handoff -run 'LongSessions|Recorded' -v
+//	go test ./internal/agent/session/continuation -run 'LongSessions|Recorded' -v
 func TestLongSessions(t *testing.T) {
 	testenv.Sequential(t)
 	const sessions = 10

@@ -1,6 +1,6 @@
 // Several watchers, added and stopped, also during a Send; several that send.
 
-package watch
+package subscribers
 
 import (
 	"runtime"
