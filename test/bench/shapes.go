@@ -46,6 +46,10 @@ func shapesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // shapes counts the sections of documentation that are classified as instructions.
 func (b *bench) shapes(ctx context.Context, f *shapeFlags) error {
+	if f.goroot == "" {
+		return errors.New("--goroot is needed, because a program built with -trimpath does not know it: try " +
+			"--goroot \"$(go env GOROOT)\"")
+	}
 	t := newTable("sections of", "sections", "bytes", "marked", "share")
 	for _, source := range []struct {
 		name string
