@@ -133,7 +133,7 @@ func (d *hookDoor) recording() (hooks, transcript []byte, err error) {
 	recorded := filepath.Join(internal, "hook", "testdata", d.client+"-work")
 	hooksFile, transcriptFile := filepath.Join(recorded, "hooks.jsonl"), filepath.Join(recorded, "transcript.0.jsonl")
 	if d.client == "codex" {
-		live := filepath.Join(internal, "agent", "transcript", "testdata", "live")
+		live := filepath.Join(internal, "agent", "fileedits", "testdata", "live")
 		hooksFile, transcriptFile = filepath.Join(live, "codex.hooks"), filepath.Join(live, "codex.jsonl")
 	}
 	hooks, err = os.ReadFile(hooksFile)
