@@ -51,13 +51,13 @@ const (
 	dayUnrelated = 28
 )
 
-// lantern is the day that the rules do not master. It was written to be hard: most prompts that need no note share
-// several words with a note. In its first run 6 notes arrived, and 13 other prompts got something.
-const (
-	lantern         = "lantern"
-	lanternArrive   = 7
-	lanternUnwanted = 3
-)
+// unmastered contains the days that miss the limits: how many wanted notes arrive at least, and how many
+// other prompts get something at most. The prompts of lantern were written to be hard: most that need no
+// note share several words with one. The prompts of bakery are ordinary.
+var unmastered = map[string]struct{ arrive, unwanted int }{
+	"lantern": {7, 3},
+	"bakery":  {6, 2},
+}
 
 // TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once
 // with notes by agents. Prompts that need a note must get it, and other prompts must get nothing.
@@ -71,7 +71,7 @@ func TestDay(t *testing.T) {
 		}
 	}
 	// The other days differ in notes and prompts only, so that one client and author is enough.
-	for _, name := range []string{"orchard", "shop", "meter", "spedition", "bakery", lantern} {
+	for _, name := range []string{"orchard", "shop", "meter", "spedition", "bakery", "lantern"} {
 		run(name, "claude", oxbow.Agent)
 	}
 }
@@ -109,9 +109,9 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 	unwanted := 0
 	leastArrive := dayArrive
 	mostUnwanted := 0
-	if name == lantern {
-		leastArrive = lanternArrive
-		mostUnwanted = lanternUnwanted
+	if limits, ok := unmastered[name]; ok {
+		leastArrive = limits.arrive
+		mostUnwanted = limits.unwanted
 	}
 	start := "" // text at the start of the session
 	event := "UserPromptSubmit"
