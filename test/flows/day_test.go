@@ -55,8 +55,8 @@ const (
 // other prompts get something at most. The prompts of lantern were written to be hard: most that need no
 // note share several words with one. The prompts of bakery are ordinary.
 var unmastered = map[string]struct{ arrive, unwanted int }{
-	"lantern": {7, 3},
-	"bakery":  {6, 2},
+	"lantern": {7, 4},
+	"bakery":  {8, 1},
 }
 
 // TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once

@@ -8,12 +8,13 @@
 //
 // The strength g of a unit u for a prompt with the terms t is
 //
-//	g = share · √score,  share = Σ score(t, u) ÷ Σ (k1+1)·weight(t)·idf(t)
+//	g = share · √score,  share = Σ score(t, u) ÷ Σ a(t)·(k1+1)·weight(t)·idf(t)
 //
 // where score is the BM25 score, and (k1+1)·weight·idf is the highest score that a term can reach.
-// A term that no unit contains counts with the idf for document frequency 0. Thus unknown words
-// lower the share for a subject that the memory does not know. The benchmark command inject
-// compares this rule with others.
+// A term that no unit contains has the idf for document frequency 0, and a(t) is .5. For any other
+// term, a(t) is 1. Thus unknown words lower the share for a subject that the memory does not know,
+// but a long prompt in ordinary words can still find its note. The benchmark command inject compares
+// this rule with others.
 package gate
 
 import (
@@ -48,6 +49,9 @@ const (
 	// memory knows the subject but not the answer.
 	mostUnknown = .2
 
+	// absentWeight is the part of its highest score with which a word counts that no unit contains.
+	absentWeight = .5
+
 	// companion is the part of the floor that a unit must reach to be shown together with a unit above
 	// the floor.
 	companion = .5
@@ -58,8 +62,8 @@ const (
 	// TypeScript, count as a single word because any kind of prompt may contain them.
 	longIdentifier = 4
 
-	lowest      = .5 // the lowest floor, for a memory of any size
-	lowestOrder = 1. // the lowest floor for a prompt that asks nothing, such as "Rename the class Lamp."
+	lowest      = .5   // the lowest floor, for a memory of any size
+	lowestOrder = 1.12 // the lowest floor for a prompt that asks nothing, such as "Rename the class Lamp."
 )
 
 // Term is a term of a prompt, compared with a unit.
@@ -79,7 +83,8 @@ type Term struct {
 // Strength tells how well a unit answers a prompt.
 type Strength struct {
 	G float64 `json:"g"`
-	// score divided by the highest possible score (0 with fewer than two matched words)
+	// score divided by the highest possible score, in which words that no unit contains count half
+	// (0 with fewer than two matched words)
 	Share   float64 `json:"share"`
 	Score   float64 `json:"score"`   // sum over all terms
 	Matched int     `json:"matched"` // number of the prompt's words in the unit (a long identifier counts as two)
@@ -96,7 +101,11 @@ func StrengthOf(terms []Term) Strength {
 	absent := 0.0
 	all := 0.0
 	for _, w := range words(terms) {
-		most += w.Most
+		if w.Absent {
+			most += absentWeight * w.Most
+		} else {
+			most += w.Most
+		}
 		s.Score += max(w.Score, 0)
 		if !w.steers {
 			all += w.IDF
