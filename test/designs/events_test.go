@@ -194,9 +194,6 @@ func makeEdit(w *world) error {
 	return w.writeFile("~/t.jsonl", b.Bytes())
 }
 
-// unmakeEdit brings hello.go back, so that the same lines can be edited again.
-func unmakeEdit(w *world) error { return w.writeFile("./hello.go", []byte(helloBefore)) }
-
 // claudeEvents returns the reports of Claude Code, in the order in which it sends them.
 func claudeEvents(w *world) []event {
 	start := func(source string) map[string]any { return map[string]any{"source": source} }

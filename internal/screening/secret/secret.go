@@ -291,7 +291,7 @@ func beginsKey(piece string) (ok bool) {
 // has. The size is 0 if they form none, or if the second piece may be an ordinary word.
 func dividedKey(first, second string) (f Finding, size int) {
 	isWord := strings.Trim(second, "abcdefghijklmnopqrstuvwxyz.-_") == ""
-	isAfterWhole := strings.IndexAny(second, "0123456789") < 0 && findPlain(first) != nil
+	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findPlain(first) != nil
 	if isWord || isAfterWhole {
 		return Finding{}, 0
 	}
