@@ -57,7 +57,8 @@ type app struct {
 	caution  atomic.Pointer[func(say func(verb.Note) string) string]
 	opened   layout.Home     // home of another layout (nil until it is needed)
 	settling settling        // signs heads that are due
-	hurried  bool            // a client waits for the run to end
+	hurried  bool            // the run ends without checkpoints, because a client waits for it or one was made
+	drainFor time.Duration   // how long hook reports are moved into the archive (0 means drainWait)
 	answers  bool            // show the answer before closing memories
 	atEnd    []*oxbow.Memory // memories whose checkpoint is made at the end of the run
 	closers  []func() error  // called at the end of the run

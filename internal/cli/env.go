@@ -12,8 +12,8 @@ import (
 )
 
 // Env is all that a run uses of the outside world. Every field must be set except StdinTerm,
-// StdoutTerm, StderrTerm, Width, Height, Screen, Executable, Environ, Start, Edit, Page, Browse,
-// Listening, Finish, Sleep, Drain and HookWaits.
+// StdoutTerm, StderrTerm, Width, Height, Screen, Executable, Environ, Start, Detach, Edit, Page,
+// Browse, Listening, Finish, Sleep, Drain and HookWaits.
 type Env struct {
 	Args   []string // without the program name
 	Stdin  io.Reader
@@ -60,6 +60,10 @@ type Env struct {
 	// its path and arguments.
 	Start func(ctx context.Context, argv []string) error
 
+	// Detach starts this program with other arguments and without streams, and does not wait for it. The new
+	// process continues when this process and its terminal end. If Detach is nil, its work is done in this process.
+	Detach func(args []string) error
+
 	// Edit runs an editor and waits until it ends. argv contains its command and arguments.
 	Edit func(argv []string) error
 
@@ -85,8 +89,6 @@ type Env struct {
 type HookWaits struct {
 	Start, Prompt time.Duration // for context that is put before a model
 	Calibrate     time.Duration // for the first calibration of a memory; included in Prompt
-	Final         time.Duration // for storing a session at its end
-	Unfinished    time.Duration // for storing it once more if it was not finished; setup lets clients wait 5 s
 }
 
 // hookWaits returns the limits of the environment, or the limits for clients if it has none.
@@ -94,8 +96,7 @@ func (e *Env) hookWaits() HookWaits {
 	if e.HookWaits != nil {
 		return *e.HookWaits
 	}
-	return HookWaits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond,
-		Final: 700 * time.Millisecond, Unfinished: 4 * time.Second}
+	return HookWaits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond}
 }
 
 // finish calls Finish if it is set.

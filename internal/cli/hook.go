@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -23,14 +22,16 @@ import (
 )
 
 func (a *app) hookCommand() *cobra.Command {
-	return &cobra.Command{
+	var drain bool
+	c := &cobra.Command{
 		Use:   "hook CLIENT",
 		Short: "Keep what a client's hook reports, and give its model what helps",
 		Long: `Hook is what clients run; oxbow setup registers it. It reads the report of a
 client's hook on standard input, and puts what was said and done into the spool
-of the home, from where it goes into the archive of sessions. Secrets are taken
-out before anything is written. It exits with 0 whatever happens: oxbow doctor
-says what went wrong.
+of the home. At the end of a turn it starts a process that moves the spool into
+the archive of sessions and ends by itself. Secrets are taken out before
+anything is written. It exits with 0 whatever happens: oxbow doctor says what
+went wrong.
 
 When a session begins it answers with what always counts there: what is pinned,
 then decisions and what else the project has, how to search; the same memory
@@ -55,12 +56,24 @@ before the model. A file ` + verb.HooksOff + `, or ` + verb.InjectOff + `, does 
 project when it is in the project's directory ` + homeDir + `.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
-		Args: args(1, 1, "the client: claude, codex, gemini, opencode, copilot or qwen"),
+		Args: func(c *cobra.Command, given []string) error {
+			if drain {
+				return args(0, 0, "")(c, given)
+			}
+			return args(1, 1, "the client: claude, codex, gemini, opencode, copilot or qwen")(c, given)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if drain {
+				a.drainSpool(cmd.Context())
+				return nil
+			}
 			a.hook(cmd.Context(), args[0])
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&drain, drainFlag, false,
+		"move what hooks reported into the archive (at the end of a turn, a hook starts this itself)")
+	return c
 }
 
 // hook stores the events of a report and writes the answer. It reports no errors to the client.
@@ -116,60 +129,36 @@ func (a *app) hook(ctx context.Context, client string) {
 	_, _ = stdout.Write(t.answer(ctx, r))
 	a.mirrorMemory(ctx, home, r)
 	if r.Final {
-		a.drainSpool(ctx, client, home)
+		a.drainLater(ctx)
 	}
 }
 
-// unfinishedFile is a file in the spool. It exists if the last drain did not finish in time. It
-// has content if a second drain with more time was started and did not finish either, possibly
-// because the client ended it.
-const unfinishedFile = "unfinished"
-
-// drainSpool moves hook reports into the archive, as many as a short time allows. A later call
-// moves the rest.
-func (a *app) drainSpool(ctx context.Context, client, home string) {
-	a.drainInTime(client, home, func() {
-		if s, err := a.archive()(ctx); err == nil {
-			_ = a.calibrate(ctx) // the next prompt calibrates the rest
-			_ = s.Memory.Checkpoint(ctx)
-		}
-	})
+// drainLater starts a process that moves the hook reports of the home into the archive, so that the client
+// need not wait for it. Without [Env.Detach] this process moves them. If no process can be started, the reports
+// stay in the spool until the next hook or the next command that reads the archive.
+func (a *app) drainLater(ctx context.Context) {
+	if a.env.Detach == nil {
+		a.drainSpool(ctx)
+		return
+	}
+	args := []string{"hook", "--" + drainFlag}
+	if a.homeFlag != "" {
+		args = append([]string{"--home", a.homeFlag}, args...)
+	}
+	_ = a.env.Detach(args)
 }
 
-// drainInTime runs drain and stops waiting after a time limit. An index that an interrupted drain
-// was building is lost, and without an index no prompt is answered in time. The first drain after
-// an interrupted one therefore gets a longer limit.
-func (a *app) drainInTime(client, home string, drain func()) {
-	file, wait := filepath.Join(home, session.SpoolDir, unfinishedFile), a.env.hookWaits().Final
-	late, err := os.ReadFile(file)
-	ended := err == nil
-	if ended && len(late) == 0 {
-		wait = a.env.hookWaits().Unfinished
-		_ = os.WriteFile(file, []byte("late\n"), 0o600) // written first, because the client may not wait so long
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		drain()
-	}()
-	select {
-	case <-done:
-		if ended {
-			_ = os.Remove(file)
-		}
-	case <-time.After(wait):
-		if ended {
-			maintenance.HookFailure{
-				Client: client,
-				Error: "what was said was not brought into the archive in time, so that prompts may get no answer; " +
-					"oxbow recall WORDS --sessions, run twice, makes what they need",
-				Time: a.env.Now(),
-			}.Record(
-				home,
-			)
-			return
-		}
-		_ = os.WriteFile(file, nil, 0o600)
+// drainFlag is the flag of "oxbow hook" with which drainLater starts a process.
+const drainFlag = "drain"
+
+// drainSpool moves the hook reports of the home into the archive. Then it makes what the next prompt needs:
+// the index of the archive and the thresholds of the memories.
+func (a *app) drainSpool(ctx context.Context) {
+	a.hurried = true // the checkpoint below is the only one that is needed
+	a.drainFor = time.Minute
+	if s, err := a.archive()(ctx); err == nil {
+		_ = a.calibrate(ctx) // the next prompt calibrates the rest
+		_ = s.Memory.Checkpoint(ctx)
 	}
 }
 

@@ -1,66 +1,74 @@
-// This file tests drains that a hook ends before they are complete.
+// This file tests that hooks leave the work after a turn to another process.
 
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// TestDrainIsEnded tests that a drain that was ended gets more time at the next hook. If it is ended
-// again, doctor reports it, and no client waits for it any more.
-func TestDrainIsEnded(t *testing.T) {
-	home := t.TempDir()
-	if err := os.Mkdir(filepath.Join(home, session.SpoolDir), 0o700); err != nil {
+// spoolFiles returns the names of the spool files of sessions.
+func (p *prompted) spoolFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.home, session.SpoolDir, "*.jsonl"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(name string) string {
-		b, err := os.ReadFile(filepath.Join(home, session.SpoolDir, name))
-		if err != nil {
-			return "none"
-		}
-		return string(b)
+	return files
+}
+
+// TestHookStartsDrain tests that the hook at the end of a turn starts "oxbow hook --drain", which moves what the
+// hooks reported into the archive.
+func TestHookStartsDrain(t *testing.T) {
+	p := newPrompted(t)
+	var started [][]string
+	p.env.Detach = func(args []string) error {
+		started = append(started, args)
+		return nil
 	}
-	synctest.Test(t, func(t *testing.T) {
-		p := newPrompted(t)
-		p.env.HookWaits = &HookWaits{Final: time.Second, Unfinished: 10 * time.Second}
-		a := newApp(p.env)
-		for i, c := range []struct {
-			takes time.Duration
-			want  string
-			fail  bool
-		}{
-			{0, "none", false},
-			{5 * time.Second, "", false},
-			{5 * time.Second, "none", false},
-			{time.Minute, "", false},
-			{time.Minute, "late\n", true},
-			{5 * time.Second, "late\n", true},
-			{0, "none", true},
-		} {
-			again := at(unfinishedFile) == ""
-			a.drainInTime("claude", home, func() {
-				if during := at(unfinishedFile); again && during != "late\n" {
-					t.Errorf("drain %d has %q: a client that ends it waits as long the next time", i, during)
-				}
-				time.Sleep(c.takes)
-			})
-			if got, failed := at(unfinishedFile), at("failure.json") != "none"; got != c.want || failed != c.fail {
-				t.Errorf(
-					"drain %d leaves %q, want %q; a failure is recorded: %t, want %t",
-					i,
-					got,
-					c.want,
-					failed,
-					c.fail,
-				)
-			}
-		}
-		time.Sleep(2 * time.Minute) // longer than the ended drains
-	})
+	p.hook(t, "claude", "UserPromptSubmit", `"prompt":"ship it on Tuesday"`)
+	if len(started) > 0 {
+		t.Errorf("a prompt starts %q", started)
+	}
+	p.hook(t, "claude", "Stop", `"last_assistant_message":"It is shipped."`)
+	want := []string{"--home", p.home, "hook", "--drain"}
+	if len(started) != 1 || !slices.Equal(started[0], want) {
+		t.Fatalf("the end of a turn starts %q, want only %q", started, want)
+	}
+	if len(p.spoolFiles(t)) == 0 {
+		t.Fatal("the hook has emptied the spool itself")
+	}
+	p.must(t, started[0]...)
+	if files := p.spoolFiles(t); len(files) > 0 {
+		t.Errorf("after the drain the spool has %q", files)
+	}
+	if err := os.RemoveAll(filepath.Join(p.home, session.SpoolDir)); err != nil { // only the archive is left
+		t.Fatal(err)
+	}
+	if out := p.must(t, "--home", p.home, "recall", "shipped", "--sessions"); !strings.Contains(out, "It is shipped.") {
+		t.Errorf("the archive finds %q", out)
+	}
+	p.must(t, "--home", p.home, "check")
+}
+
+// TestDrainIsNotStarted tests that reports stay in the spool if no process can be started, and that the next
+// command that reads the archive finds them.
+func TestDrainIsNotStarted(t *testing.T) {
+	p := newPrompted(t)
+	p.env.Detach = func([]string) error { return errors.New("no more processes") }
+	p.hook(t, "claude", "UserPromptSubmit", `"prompt":"ship it on Tuesday"`)
+	p.hook(t, "claude", "Stop", `"last_assistant_message":"It is shipped."`)
+	if len(p.spoolFiles(t)) == 0 {
+		t.Fatal("the spool is empty")
+	}
+	if out := p.must(t, "--home", p.home, "recall", "shipped", "--sessions"); !strings.Contains(out, "It is shipped.") {
+		t.Errorf("the archive finds %q", out)
+	}
+	p.must(t, "--home", p.home, "check")
 }

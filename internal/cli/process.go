@@ -87,6 +87,18 @@ func mainOf(run runner, ends ...os.Signal) int {
 			cmd.WaitDelay = stopWait - 2*time.Second
 			return cmd.Run()
 		},
+		Detach: func(args []string) error {
+			path, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			cmd := exec.Command(path, args...)
+			cmd.SysProcAttr = detached()
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			return cmd.Process.Release()
+		},
 		// The editor handles Ctrl-C itself, so it is not ended by ctx.
 		Edit: func(argv []string) error {
 			defer hold()()

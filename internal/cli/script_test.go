@@ -48,13 +48,14 @@ func oxbowMain() {
 }
 
 // patient has limits for hooks on a busy machine.
-var patient = &HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Final: time.Minute,
-	Unfinished: time.Minute}
+var patient = &HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute}
 
-// patientMain is [Main] with the limits in patient.
+// patientMain is [Main] with the limits in patient. Hooks do not start other processes, which could write
+// to the directory of a test after its end.
 func patientMain() int {
 	return mainOf(func(ctx context.Context, env Env) int {
 		env.HookWaits = patient
+		env.Detach = nil
 		return Run(ctx, env)
 	}, endSignals()...)
 }

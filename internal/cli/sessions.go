@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func (o *archiveOpener) drained(ctx context.Context) (*session.Archive, error) {
 		return nil, err
 	}
 	if all := o.all; !o.app.asItIs && !o.none && !all.Memory.Options().ReadOnly {
-		short, cancel := context.WithTimeout(ctx, drainWait)
+		short, cancel := context.WithTimeout(ctx, cmp.Or(o.app.drainFor, drainWait))
 		r, err := all.Drain(short, o.spool, transcript.Reader(func(s string) string {
 			return all.Redact(session.Strip(s))
 		}, nil))

@@ -48,8 +48,8 @@ func newWorld(t *testing.T) *world {
 		FileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{Name: "ext4", Kind: sysinfo.Local, Free: 1 << 40, Total: 1 << 41}, nil
 		},
-		HookWaits: &cli.HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute,
-			Final: time.Minute, Unfinished: time.Minute}, // the machine may be busy
+		// The machine may be busy.
+		HookWaits: &cli.HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute},
 	}
 	return w
 }

@@ -1,0 +1,13 @@
+// This file starts processes that outlive this one, on Windows.
+
+package cli
+
+import "syscall"
+
+// createNoWindow is the flag CREATE_NO_WINDOW of CreateProcess: the process has a console without a window.
+const createNoWindow = 0x08000000
+
+// detached returns the attributes of a process that gets no Ctrl-C and Ctrl-Break of this console.
+func detached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | createNoWindow}
+}
