@@ -57,6 +57,9 @@ const (
 var unmastered = map[string]struct{ arrive, unwanted int }{
 	"lantern": {7, 4},
 	"bakery":  {8, 1},
+	// The rule has not been changed since the first run of these days, so that they show what an unknown day gets.
+	"operator": {5, 1},
+	"trailapp": {5, 0},
 }
 
 // TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once
