@@ -74,7 +74,9 @@ func TestDay(t *testing.T) {
 		}
 	}
 	// The other days differ in notes and prompts only, so that one client and author is enough.
-	for _, name := range []string{"orchard", "shop", "meter", "spedition", "bakery", "lantern", "operator", "trailapp"} {
+	for _, name := range []string{
+		"orchard", "shop", "meter", "spedition", "bakery", "lantern", "operator", "trailapp",
+	} {
 		run(name, "claude", oxbow.Agent)
 	}
 }
