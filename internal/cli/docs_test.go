@@ -227,7 +227,7 @@ func TestHTTPClientLines(t *testing.T) {
 			Headers map[string]string
 		}
 	}
-	snippet := regexp.MustCompile("(?s)opencode.json`, `([^`]*)`").FindStringSubmatch(page)
+	snippet := regexp.MustCompile("(?s)to `opencode.json`, [^`]*`TOKEN`:\n\n```json\n(.*?)```").FindStringSubmatch(page)
 	if snippet == nil {
 		t.Fatal("docs/mcp.md has no form of opencode for HTTP")
 	}
