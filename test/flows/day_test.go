@@ -75,7 +75,7 @@ func TestDay(t *testing.T) {
 	}
 	// The other days differ in notes and prompts only, so that one client and author is enough.
 	for _, name := range []string{
-		"orchard", "shop", "meter", "spedition", "bakery", "lantern", "operator", "trailapp",
+		"orchard", "shop", "meter", "spedition", "bakery", "lantern", "operator", "trailapp", "turbine",
 	} {
 		run(name, "claude", oxbow.Agent)
 	}
