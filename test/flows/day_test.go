@@ -53,13 +53,13 @@ const (
 
 // unmastered contains the days that miss the limits: how many wanted notes arrive at least, and how many
 // other prompts get something at most. The prompts of lantern were written to be hard: most that need no
-// note share several words with one. The prompts of bakery are ordinary.
+// note share several words with one. The prompts of the other days are ordinary.
 var unmastered = map[string]struct{ arrive, unwanted int }{
-	"lantern": {7, 4},
-	"bakery":  {8, 1},
-	// The rule has not been changed since the first run of these days, so that they show what an unknown day gets.
-	"operator": {5, 1},
+	"lantern":  {7, 4},
+	"bakery":   {9, 1},
+	"operator": {6, 1},
 	"trailapp": {5, 0},
+	"turbine":  {5, 0},
 }
 
 // TestDay sends the prompts of a day to the hooks of two clients, once with notes by a person and once

@@ -43,6 +43,7 @@ const (
 	leastSubject = 1  // words of the prompt in the unit that are not steering words
 	leastNamed   = 2  // like leastSubject, if more than mostUnknown of the prompt is in no unit
 	leastScore   = 6. // score, so that two common words are not enough, even in a small memory
+	byChance     = 3  // words that are not steering words, which an order and a unit often share by chance
 
 	// mostUnknown is the largest part of the prompt, weighted by idf and without steering words,
 	// that may occur in no unit. Above this share the answer is at most a pointer, because the
@@ -58,12 +59,13 @@ const (
 
 	// longIdentifier is the number of terms (three parts and the whole identifier) from which an
 	// identifier counts as two words, because it is as rare as two words. An identifier with an
-	// underscore counts as two words as well. File and product names, such as main.go and
-	// TypeScript, count as a single word because any kind of prompt may contain them.
+	// underscore counts as two words as well. File and product names, such as main.go,
+	// src/main_test.go and TypeScript, count as a single word because any kind of prompt may
+	// contain them.
 	longIdentifier = 4
 
 	lowest      = .5   // the lowest floor, for a memory of any size
-	lowestOrder = 1.12 // the lowest floor for a prompt that asks nothing, such as "Rename the class Lamp."
+	lowestOrder = 1.12 // the lowest floor for an order that shares at most [byChance] words with the unit
 )
 
 // Term is a term of a prompt, compared with a unit.
@@ -153,7 +155,8 @@ func words(terms []Term) (all []word) {
 			continue
 		}
 		size[t.Of]++
-		if size[t.Of] >= longIdentifier || strings.Contains(t.Of, "_") {
+		isLong := size[t.Of] >= longIdentifier || strings.Contains(t.Of, "_")
+		if isLong && !strings.Contains(t.Of, "/") {
 			all[i].count = 2
 		}
 		all[i].join(w)
@@ -233,17 +236,23 @@ func (f Floor) Answer(s Strength) Answer {
 	return Payload
 }
 
-// ForOrders returns the floor for a prompt that asks nothing ([Asks]). Orders name the parts of a project that they are
-// about. Therefore a small memory contains two of their words by chance, and a unit must be stronger than for a
-// question.
-func (f Floor) ForOrders() Floor { return max(f, lowestOrder) }
+// ForOrder returns the floor for a unit with strength s, if the prompt asks nothing ([Asks]). Orders name the parts of
+// a project that they are about. Therefore a small memory contains two or three of their words by chance, and such a
+// unit must be stronger than for a question. Four words are seldom a coincidence. A unit that contains four has the
+// same floor as for a question, so that a long report, such as an error message, finds its note.
+func (f Floor) ForOrder(s Strength) Floor {
+	if s.Subject > byChance {
+		return f
+	}
+	return max(f, lowestOrder)
+}
 
 // AnswerOrder is like Answer for a prompt that asks nothing.
 func (f Floor) AnswerOrder(s Strength) Answer {
 	if s.Subject < leastNamed {
 		return Silence
 	}
-	return f.ForOrders().Answer(s)
+	return f.ForOrder(s).Answer(s)
 }
 
 // Joins reports whether a unit may be shown together with a unit that is an answer.

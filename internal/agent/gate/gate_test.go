@@ -62,6 +62,19 @@ func TestIdentifiers(t *testing.T) {
 		},
 		{"with an underscore", []Term{part("queue_depth", "queue", 3, 4), part("queue_depth", "depth", 4, 4)}, 2, 0},
 		{
+			"a path with an underscore",
+			[]Term{part("dags/queue_depth.py", "queue", 3, 4), part("dags/queue_depth.py", "depth", 4, 4)},
+			1,
+			0,
+		},
+		{
+			"a path with many parts",
+			[]Term{part("libs/kit/load.py", "libs", 3, 4), part("libs/kit/load.py", "kit", 4, 4),
+				part("libs/kit/load.py", "load", 4, 4), part("libs/kit/load.py", "py", 4, 4)},
+			1,
+			0,
+		},
+		{
 			"with three parts",
 			[]Term{
 				part("getUserName", "get", 3, 4),
@@ -144,6 +157,9 @@ func TestAnswer(t *testing.T) {
 		{.5, 1.15, 2, Payload, Payload},
 		{.5, 1.9, 1, Payload, Silence},
 		{1.5, 1.4, 2, Silence, Silence},
+		{.5, .9, 3, Payload, Silence},
+		{.5, .9, 4, Payload, Payload},
+		{1, .9, 4, Silence, Silence},
 	} {
 		s := Strength{G: c.g, Score: 12, Matched: 2, Subject: c.subject}
 		if got := c.floor.Answer(s); got != c.question {

@@ -158,16 +158,18 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	if err != nil {
 		return nil, err
 	}
-	floor := s.Floor
-	answer := floor.Answer
-	if !gate.Asks(words) {
-		floor = s.Floor.ForOrders()
-		answer = floor.AnswerOrder
+	isQuestion := gate.Asks(words)
+	answer := s.Floor.Answer
+	if !isQuestion {
+		answer = s.Floor.AnswerOrder
 	}
 	own := 0
 	for i := range units {
 		u := &units[i]
-		u.Floor, u.answer = floor, answer
+		if !isQuestion {
+			u.Floor = s.Floor.ForOrder(u.Strength)
+		}
+		u.answer = answer
 		u.Answer = answer(u.Strength)
 		if u.Answer != gate.Silence && s.In == InSessions {
 			u.dropPrinted()
