@@ -21,15 +21,26 @@ var withoutHome = map[string]bool{"bench": true, "completion": true, "demo": tru
 const launcherVariable = "OXBOW_LAUNCHER"
 
 // programToType returns what a person types to start this program again: "npx oxbow" if npx started it,
-// "oxbow" if a shell finds it by that name, and otherwise its path.
+// "go run ./cmd/oxbow" if go run built it, "oxbow" if a shell finds it by that name, and otherwise its path.
 func (a *app) programToType() string {
 	switch {
 	case a.env.Getenv(launcherVariable) == "npx":
 		return "npx oxbow"
+	case a.env.isGoRun():
+		return "go run ./cmd/oxbow"
 	case a.env.Executable != "" && !a.isOnPath():
 		return quote(a.env.Executable)
 	}
 	return "oxbow"
+}
+
+// programForSetup is like programToType, for the command setup. It writes the path of the program into the files of
+// clients, so a program that go run built is installed first.
+func (a *app) programForSetup() string {
+	if a.env.isGoRun() {
+		return "go install ./cmd/oxbow && oxbow"
+	}
+	return a.programToType()
 }
 
 // asTyped rewrites the commands in a text so that they work as typed. Commands that work on a home get the
@@ -49,9 +60,19 @@ func (a *app) asTyped(text string) string {
 		switch {
 		case name == "--home" || (isCommand && withoutHome[name]):
 			return before + program + " " + name
+		case isCommand && name == "setup":
+			return before + a.programForSetup() + home + " " + name
 		case isCommand:
 			return before + program + home + " " + name
 		}
 		return found // a sentence about oxbow
 	})
 }
+
+// goRunPath matches the path of a program that go run built. The first run has it in a temporary directory, such
+// as /tmp/go-build123/b001/exe/oxbow, and later runs in the build cache, such as
+// ~/.cache/go-build/97/97bd…-d/oxbow with 64 hexadecimal digits. Go removes both.
+var goRunPath = regexp.MustCompile(`[/\\](go-build[0-9]+[/\\]b001[/\\]exe|[0-9a-f]{2}[/\\][0-9a-f]{64}-d)[/\\][^/\\]+$`)
+
+// isGoRun reports whether this program was built by go run, so that its path will not exist for long.
+func (e *Env) isGoRun() bool { return goRunPath.MatchString(e.Executable) }

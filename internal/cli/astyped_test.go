@@ -57,3 +57,38 @@ func TestProgramToType(t *testing.T) {
 		})
 	}
 }
+
+// TestGoRun tests that the first command of README, go run ./cmd/oxbow demo, ends with commands that work in the
+// clone, and that setup refuses to write the path of such a program into the files of clients.
+func TestGoRun(t *testing.T) {
+	cached := strings.Repeat("97bd", 16)
+	for _, c := range []struct {
+		path    string
+		isGoRun bool
+	}{
+		{"/tmp/go-build3762831012/b001/exe/oxbow", true},
+		{"/home/ann/.cache/go-build/97/" + cached + "-d/oxbow", true},
+		{`C:\Users\ann\AppData\Local\Temp\go-build12\b001\exe\oxbow.exe`, true},
+		{`C:\Users\ann\AppData\Local\go-build\97\` + cached + `-d\oxbow.exe`, true},
+		{"/home/ann/go-build/oxbow", false},
+		{"/home/ann/go/bin/oxbow", false},
+		{"/home/ann/97/" + cached + "/oxbow", false},
+	} {
+		w := newWorld(t)
+		w.env.Executable = c.path
+		told := w.must(t, "demo")
+		if got := strings.Contains(told, "Now yours: go run ./cmd/oxbow init, "); got != c.isGoRun {
+			t.Errorf("%s: demo ends with %q", c.path, told[max(0, len(told)-200):])
+		}
+		for _, text := range []string{told, w.must(t, "init")} {
+			if got := strings.Contains(text, "go install ./cmd/oxbow && oxbow setup"); got != c.isGoRun {
+				t.Errorf("%s: the command setup in %q", c.path, text)
+			}
+		}
+		_, _, stderr := w.run(t, "setup", "claude", "--dry-run")
+		if got := strings.Contains(stderr, "go install ./cmd/oxbow"); got != c.isGoRun {
+			t.Errorf("%s: setup says %q", c.path, stderr)
+		}
+		w.must(t, "check")
+	}
+}

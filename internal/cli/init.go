@@ -110,17 +110,18 @@ func (a *app) showMade(out maintenance.InitOut) {
 			at = " --home " + quote(out.Home)
 		}
 		a.printf("Made an empty memory in %s\n\nNext:\n", out.Home)
+		program := a.programToType() + at
 		next := []struct{ line, does string }{
-			{at + ` remember style "Tabs, not spaces."`, "keep something"},
-			{at + " recall tabs", "find it again"},
-			{at + " setup", "let your agents use it"},
+			{program + ` remember style "Tabs, not spaces."`, "keep something"},
+			{program + " recall tabs", "find it again"},
+			{a.programForSetup() + at + " setup", "let your agents use it"},
 		}
 		width := 0
 		for _, n := range next {
 			width = max(width, len([]rune(n.line)))
 		}
 		for _, n := range next {
-			a.printf("  %s%-*s   %s\n", a.programToType(), width, n.line, n.does)
+			a.printf("  %-*s   %s\n", width, n.line, n.does)
 		}
 	}
 }

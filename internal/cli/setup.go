@@ -123,7 +123,7 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 		return err
 	}
 	in.Home = place.ForClients
-	if strings.Contains(filepath.ToSlash(a.env.Executable), "/go-build") {
+	if a.env.isGoRun() {
 		return &hinted{
 			errors.New("this oxbow was built by go run and will be gone"),
 			"go install ./cmd/oxbow, then run that one",
