@@ -24,7 +24,7 @@ type ExportIn struct {
 	Project string    `json:"project,omitempty" jsonschema:"Only entries of this project."`
 	Tags    []string  `json:"tags,omitempty" flag:"tag" jsonschema:"Only entries with all of these tags."`
 	Kind    string    `json:"kind,omitempty" enum:"kind" jsonschema:"Only entries of this kind."`
-	After   string    `json:"after,omitempty" value:"DATE" jsonschema:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)."`
+	After   string    `json:"after,omitempty" value:"DATE" jsonschema:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)."`
 	Before  string    `json:"before,omitempty" value:"DATE" jsonschema:"Created before this date."`
 	To      io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
 }

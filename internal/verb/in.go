@@ -35,7 +35,7 @@ type RecallIn struct {
 	Project   string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
 	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" usage:"Only entries with all of these tags."`
 	Kind      string   `json:"kind,omitempty" also:"type" enum:"kind" usage:"Only entries of this kind." schema:"-"`
-	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)." schema:"-"`
+	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)." schema:"-"`
 	Before    string   `json:"before,omitempty" also:"until,to" value:"DATE" usage:"Created before this date." schema:"-"`
 	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"5 by default." usage:"Most entries, 5 by default, at most 1000."`
 	MaxTokens *int     `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"2000 by default." usage:"Most tokens of the whole answer, 2000 by default."`
@@ -64,7 +64,7 @@ type ListIn struct {
 	Project   string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
 	Tags      []string `json:"tags,omitempty" also:"tag,labels" flag:"tag" jsonschema:"All of them." usage:"Only entries with all of these tags."`
 	Kind      string   `json:"kind,omitempty" also:"type" enum:"kind" usage:"Only entries of this kind." schema:"-"`
-	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 2026 or RFC 3339)." schema:"-"`
+	After     string   `json:"after,omitempty" also:"since,from" value:"DATE" usage:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)." schema:"-"`
 	Before    string   `json:"before,omitempty" also:"until,to" value:"DATE" usage:"Created before this date." schema:"-"`
 	Limit     *int     `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most entries, 20 by default, at most 1000."`
 	Offset    *int     `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Entries to pass over first: the next page begins at offset plus limit."`

@@ -374,19 +374,18 @@ func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64
 		}
 		return seq, nil
 	}
-	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
+	day, err := dayOf("as_of", s, now)
+	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
+		return 0, InvalidValue("as_of", s, "is not the number of a change and "+invalid.Reason)
+	}
 	if err != nil {
-		return 0, InvalidValue(
-			"as_of",
-			s,
-			"is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z",
-		)
+		return 0, err
 	}
 	h, err := m.History()
 	if err != nil {
 		return 0, err
 	}
-	return h.SeqAt(ctx, f.Before.Add(-1))
+	return h.SeqAt(ctx, day.Before.Add(-1))
 }
 
 // Get returns an entry in its current or an earlier version.

@@ -5,6 +5,7 @@ package verb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -110,13 +111,14 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// dayOf returns the filter for a day, a month or a year.
+// dayOf returns the filter for a date in any form that the filter on:DATE accepts. Its error says
+// which forms these are.
 func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
-	if err != nil {
-		return f, InvalidValue(field, s, "is no date such as 2026-04-18, 2026-04 or yesterday")
+	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
+		return f, InvalidValue(field, s, invalid.Reason)
 	}
-	return f, nil
+	return f, err
 }
 
 // openSide stands for a missing date of a range. It is a word, because an empty string in a list

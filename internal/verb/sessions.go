@@ -15,7 +15,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
-	"github.com/oxbow-memory/oxbow/query"
 )
 
 // Memories that recall can search.
@@ -174,14 +173,9 @@ func (w *Workspace) period(field, s string) (start, end time.Time, err error) {
 		at := w.Time().Add(-d)
 		return at, at, nil
 	}
-	f, err := query.ParseFilter("on:"+quoteValue(s), w.Time())
-	if err != nil {
-		return start, end, InvalidValue(field, s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
-	}
-	return f.After, f.Before, nil
+	day, err := dayOf(field, s, w.Time())
+	return day.After, day.Before, err
 }
-
-func quoteValue(s string) string { return fmt.Sprintf("%q", s) }
 
 // SessionIn identifies a session.
 type SessionIn struct {
