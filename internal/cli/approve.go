@@ -60,7 +60,11 @@ func heldBack(n int, group string) string {
 	if group != "" {
 		command += " --group " + group
 	}
-	return count(n, "entry comes", "entries come") + " up only when asked for: " + command
+	which, them := "these "+count(n, "entry", "entries"), "them"
+	if n == 1 {
+		which, them = "this entry", "it"
+	}
+	return "agents see " + which + " only if they search; to show " + them + " unasked: " + command
 }
 
 func (a *app) showHeld(out verb.HeldOut) {

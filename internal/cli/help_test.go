@@ -67,7 +67,8 @@ func TestState(t *testing.T) {
 	w.env.Stdin = strings.NewReader(`{"name":"a","content":"one"}` + "\n" + `{"name":"b","content":"two"}` + "\n")
 	w.must(t, "import", "-")
 	got := w.must(t)
-	if !strings.HasPrefix(got, "3 entries in ") || !strings.Contains(got, "2 entries come up only when asked for") ||
+	if !strings.HasPrefix(got, "3 entries in ") ||
+		!strings.Contains(got, "2 unapproved entries, which agents see only if they search") ||
 		!strings.Contains(got, "\n  oxbow approve ") || strings.Count(got, "\n  oxbow ") != 3 {
 		t.Errorf("oxbow prints %q", got)
 	}

@@ -81,6 +81,9 @@ func (a *app) layOut(ctx context.Context) ([]string, error) {
 }
 
 func (a *app) showMade(out maintenance.InitOut) {
+	if a.quiet {
+		return
+	}
 	if out.Hidden != "" {
 		defer a.note("the memory in %s is no longer found from here; --home %s names it", out.Hidden, quote(out.Hidden))
 	}
@@ -102,8 +105,6 @@ func (a *app) showMade(out maintenance.InitOut) {
 			count(out.Entries, "entry", "entries"),
 			out.Last,
 		)
-	case a.quiet:
-		a.printf("Made an empty memory in %s\n", out.Home)
 	default:
 		at := ""
 		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" { // otherwise it is found from here

@@ -39,8 +39,8 @@ func (a *app) showState(ctx context.Context) bool {
 		next = append(next, nextCommand{"oxbow inbox", "make notes of proposals, or drop them"})
 	}
 	if n := a.heldBackCount(ctx); n > 0 {
-		a.printf("%s up only when asked for\n", count(n, "entry comes", "entries come"))
-		next = append(next, nextCommand{"oxbow approve", "let them come up by themselves"})
+		a.printf("%s, which agents see only if they search\n", count(n, "unapproved entry", "unapproved entries"))
+		next = append(next, nextCommand{"oxbow approve", "let agents see them unasked"})
 	}
 	if stats.Entries == 0 {
 		next = append(next, nextCommand{`oxbow remember "Tabs, not spaces."`, "keep something"})

@@ -222,6 +222,10 @@ func (a *app) showTeamTrust(out sharing.TeamTrustOut) {
 	case out.Did == "":
 		a.printf("nothing was changed: %s\n", clean(out.Team))
 	default:
-		a.printf("%s%s: %s\n", wordFor(out.DryRun, "", "would have been "), out.Did, clean(out.Team))
+		did := out.Did
+		if out.DryRun {
+			did = "would " + wordFor(out.Did == "forgotten", "trust", "forget")
+		}
+		a.printf("%s: %s\n", did, clean(out.Team))
 	}
 }

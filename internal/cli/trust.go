@@ -53,7 +53,6 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 }
 
 func (a *app) showTrust(out verb.TrustOut) {
-	would := wordFor(out.DryRun, "", "would have been ")
 	switch {
 	case out.Home == "":
 		for _, h := range out.Homes {
@@ -69,7 +68,11 @@ func (a *app) showTrust(out verb.TrustOut) {
 	case out.Did == "":
 		a.printf("%s was not trusted; nothing was changed\n", clean(out.Home))
 	default:
-		a.printf("%s%s: %s\n", would, out.Did, clean(out.Home))
+		did := out.Did
+		if out.DryRun {
+			did = "would " + wordFor(out.Did == "revoked", "trust", "revoke the trust in")
+		}
+		a.printf("%s: %s\n", did, clean(out.Home))
 		if out.Runs != "" {
 			a.printf("  sub-agents are started as %s says; read it\n", clean(out.Runs))
 		}

@@ -81,22 +81,23 @@ func Inject(ctx context.Context, w *Workspace, in InjectIn) (InjectOut, error) {
 // considered.
 func whySilent(all []inject.Account) []Note {
 	if len(all) == 0 {
-		return []Note{Plain("nothing in the memory holds a word of it that tells entries apart")}
+		return []Note{Plain("a model would be shown nothing: no note or past session shares a word with this prompt " +
+			"(very common words do not count)")}
 	}
 	best := all[0]
 	switch {
 	case best.Why != "":
 		return []Note{Notef("the best match is %s, but %s", best.Name, best.Why)}
 	case best.Matched < 2:
-		return []Note{Notef("the best match, %s, holds one word of it, and two are needed", best.Name)}
+		return []Note{Notef("the best match, %s, shares one word with the prompt, and two are needed", best.Name)}
 	case best.Subject == 0:
-		return []Note{Notef("the best match, %s, holds only words by which people steer an agent", best.Name)}
+		return []Note{Notef("the best match, %s, shares only words of an order, such as run or fix, with the prompt", best.Name)}
 	case best.G > float64(best.Floor):
-		return []Note{Notef("the best match, %s, holds too few words of it that are rare here", best.Name)}
+		return []Note{Notef("the best match, %s, shares too few words with the prompt that are rare in this memory", best.Name)}
 	}
 	return []Note{
 		Notef(
-			"the best match is %s, of strength %.2f; such a prompt needs a match of more than %.2f here",
+			"the best match is %s, with a strength of %.2f; this prompt needs more than %.2f in this memory",
 			best.Name,
 			best.G,
 			float64(best.Floor),

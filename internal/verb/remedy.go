@@ -151,7 +151,7 @@ var remedies = []struct {
 	{git.ErrNone, Plain("call it inside a git repository")},
 	{
 		oxbow.ErrUnsupported,
-		Plain("where it is the layout of the home that cannot, oxbow convert DIR copies the memory into one that can"),
+		Plain("if this memory has the layout of another system, oxbow convert DIR copies it into a home that can do this"),
 	},
 	{oxbow.ErrClosed, Plain("the memory was closed; restart this program")},
 	{oxbow.ErrNotFound, Notef("%s shows what there is, %s what was changed", VerbRef("list"), VerbRef("history"))},
