@@ -41,6 +41,8 @@ type locator struct {
 
 	homes  map[string]string // home by start directory, or "" if none was found; a cache for one run
 	judged *trust.Verdict    // verdict on the home that was found last, or nil
+
+	noForeignWarning bool // the command itself decides whether the home is trusted
 }
 
 // home returns the home directory, which need not exist. It is the first of these that is set or
@@ -169,12 +171,8 @@ func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
 	if v.Unrecorded {
 		_ = l.host().Trusted.Made(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run retries
 	}
-	if v.State == trust.Foreign {
-		l.warn(
-			"%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your "+
-				"own: %s",
-			clean(p.Home), clean(v.Why), clean(v.Mend),
-		)
+	if v.State == trust.Foreign && !l.noForeignWarning {
+		l.warn("not trusted, so only read: %s; if this memory is yours: %s", clean(v.Why), clean(v.Mend))
 	}
 	l.judged = &v
 }

@@ -44,8 +44,9 @@ comments, order and line ends stay, a second run changes nothing, and --remove
 gives the bytes back, or where they changed since, takes out only what is
 oxbow's. It ends by starting the server as the client would.
 
-Clients: claude codex gemini opencode copilot qwen, proved by running them, and
-of cursor vscode windsurf zed cline kilo, by their documents, the server alone.
+Clients: claude codex gemini opencode copilot qwen, all tested with oxbow. For
+cursor vscode windsurf zed cline kilo, setup writes only the server, as their
+documentation describes it; these were not tested.
 Without one it says which are installed, and on a terminal asks; with --yes
 it sets up all of these.
 

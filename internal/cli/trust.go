@@ -35,6 +35,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
   oxbow trust --revoke`,
 		Args: args(0, 1, "the directory of a home, if not the one that is found here"),
 	}, verb.Trust, func(in *verb.TrustIn, _ *flagSet, args []string) (err error) {
+		a.noForeignWarning = true
 		switch {
 		case in.List && (in.Revoke || len(args) > 0):
 			return misusef("leave one of them out", "--list shows all homes; it takes none, and no --revoke")
