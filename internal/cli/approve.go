@@ -60,11 +60,7 @@ func heldBack(n int, group string) string {
 	if group != "" {
 		command += " --group " + group
 	}
-	which, them := "these "+count(n, "entry", "entries"), "them"
-	if n == 1 {
-		which, them = "this entry", "it"
-	}
-	return "agents see " + which + " only if they search; to show " + them + " unasked: " + command
+	return count(n, "entry waits", "entries wait") + " for your approval: " + command
 }
 
 func (a *app) showHeld(out verb.HeldOut) {

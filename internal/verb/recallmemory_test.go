@@ -67,7 +67,7 @@ func TestRecallMemory(t *testing.T) {
 		},
 		{`{"project":"vtt","date":"2026-04-30"}`, ""},
 		{`{}`, "give one of query, date"},
-		{`{"date":"someday"}`, `is no date`},
+		{`{"date":"someday"}`, `is not a date`},
 		{`{"date_range":["2026-04-01"]}`, "has 1 date"},
 		{`{"date_range":["2026-05-01","2026-04-01"]}`, "ends before it begins"},
 		{`{"tags_match":"some","tags":["map"]}`, "any"},

@@ -465,7 +465,7 @@ func TestBadInput(t *testing.T) {
 		{"recall", map[string]any{"query": "x", "before": "13/04/2026"}, []string{"not a date"}},
 		{"recall", map[string]any{"query": "x", "filter": "nonsense"}, []string{"key:value"}},
 		{"recall", map[string]any{"query": "x", "filter": "kind:memo"}, []string{"note, archive"}},
-		{"recall", map[string]any{"query": "x", "as_of": "soon"}, []string{"as_of", "neither"}},
+		{"recall", map[string]any{"query": "x", "as_of": "soon"}, []string{"as_of", "not the number of a change"}},
 		{"recall", map[string]any{"query": "x", "as_of": 0}, []string{"count from 1"}},
 		{"recall", map[string]any{"query": "x", "as_of": 4711}, []string{"4711"}},
 		{"recall", map[string]any{"query": "x", "recency": "soon"}, []string{"recency", "half-life", "30d"}},
