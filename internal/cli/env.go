@@ -85,10 +85,11 @@ type Env struct {
 	Finish func() (release func())
 }
 
-// HookWaits limits how long a client waits for each step of a hook.
+// HookWaits limits how long each step of a hook takes. A client waits for all of them except Drain.
 type HookWaits struct {
 	Start, Prompt time.Duration // for context that is put before a model
 	Calibrate     time.Duration // for the first calibration of a memory; included in Prompt
+	Drain         time.Duration // for moving the reports of a turn into the archive
 }
 
 // hookWaits returns the limits of the environment, or the limits for clients if it has none.
@@ -96,7 +97,8 @@ func (e *Env) hookWaits() HookWaits {
 	if e.HookWaits != nil {
 		return *e.HookWaits
 	}
-	return HookWaits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond}
+	return HookWaits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond,
+		Drain: time.Minute}
 }
 
 // finish calls Finish if it is set.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -152,10 +151,13 @@ func (a *app) drainLater(ctx context.Context) {
 const drainFlag = "drain"
 
 // drainSpool moves the hook reports of the home into the archive. Then it makes what the next prompt needs:
-// the index of the archive and the thresholds of the memories.
+// the index of the archive and the thresholds of the memories. It ends after [HookWaits.Drain] even if another
+// process keeps a lock, so that processes do not gather with each turn.
 func (a *app) drainSpool(ctx context.Context) {
 	a.hurried = true // the checkpoint below is the only one that is needed
-	a.drainFor = time.Minute
+	a.drainFor = a.env.hookWaits().Drain
+	ctx, cancel := context.WithTimeout(ctx, a.drainFor)
+	defer cancel()
 	if s, err := a.archive()(ctx); err == nil {
 		_ = a.calibrate(ctx) // the next prompt calibrates the rest
 		_ = s.Memory.Checkpoint(ctx)

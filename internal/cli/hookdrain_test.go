@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // spoolFiles returns the names of the spool files of sessions.
@@ -69,6 +71,41 @@ func TestDrainIsNotStarted(t *testing.T) {
 	}
 	if out := p.must(t, "--home", p.home, "recall", "shipped", "--sessions"); !strings.Contains(out, "It is shipped.") {
 		t.Errorf("the archive finds %q", out)
+	}
+	p.must(t, "--home", p.home, "check")
+}
+
+// TestDrainEnds tests that a drain ends although another process keeps the lock of the spool. Otherwise each turn
+// would leave one more process.
+func TestDrainEnds(t *testing.T) {
+	p := newPrompted(t)
+	p.env.Detach = func([]string) error { return nil }
+	p.hook(t, "claude", "UserPromptSubmit", `"prompt":"ship it on Tuesday"`)
+	p.hook(t, "claude", "Stop", `"last_assistant_message":"It is shipped."`)
+	dir, err := vfs.Dir(filepath.Join(p.home, session.SpoolDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	lock, err := dir.OpenLock("lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatalf("TryLock = %t, %v", ok, err)
+	}
+	p.env.HookWaits = &HookWaits{Drain: 50 * time.Millisecond}
+	p.must(t, "--home", p.home, "hook", "--drain")
+	if len(p.spoolFiles(t)) == 0 {
+		t.Error("the spool is empty although it is locked")
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.env.HookWaits = patient
+	p.must(t, "--home", p.home, "hook", "--drain")
+	if files := p.spoolFiles(t); len(files) > 0 {
+		t.Errorf("after the drain the spool has %q", files)
 	}
 	p.must(t, "--home", p.home, "check")
 }

@@ -48,7 +48,7 @@ func oxbowMain() {
 }
 
 // patient has limits for hooks on a busy machine.
-var patient = &HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute}
+var patient = &HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Drain: time.Minute}
 
 // patientMain is [Main] with the limits in patient. Hooks do not start other processes, which could write
 // to the directory of a test after its end.

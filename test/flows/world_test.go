@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 			return sysinfo.FileSystem{Name: "ext4", Kind: sysinfo.Local, Free: 1 << 40, Total: 1 << 41}, nil
 		},
 		// The machine may be busy.
-		HookWaits: &cli.HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute},
+		HookWaits: &cli.HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Drain: time.Minute},
 	}
 	return w
 }

@@ -158,23 +158,20 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	if err != nil {
 		return nil, err
 	}
-	isQuestion := gate.Asks(words)
-	answer := s.Floor.Answer
-	if !isQuestion {
-		answer = s.Floor.AnswerOrder
+	answer, floor := s.Floor.Answer, func(gate.Strength) gate.Floor { return s.Floor }
+	if !gate.Asks(words) {
+		answer, floor = s.Floor.AnswerOrder, s.Floor.ForOrder
 	}
 	own := 0
 	for i := range units {
 		u := &units[i]
-		if !isQuestion {
-			u.Floor = s.Floor.ForOrder(u.Strength)
-		}
 		u.answer = answer
 		u.Answer = answer(u.Strength)
 		if u.Answer != gate.Silence && s.In == InSessions {
 			u.dropPrinted()
 			u.Answer = answer(u.Strength)
 		}
+		u.Floor = floor(u.Strength)
 		switch {
 		case u.Answer != gate.Silence && u.isShaped():
 			u.Why = whyShaped
