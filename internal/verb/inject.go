@@ -91,9 +91,13 @@ func whySilent(all []inject.Account) []Note {
 	case best.Matched < 2:
 		return []Note{Notef("the best match, %s, shares one word with the prompt, and two are needed", best.Name)}
 	case best.Subject == 0:
-		return []Note{Notef("the best match, %s, shares only words of an order, such as run or fix, with the prompt", best.Name)}
+		return []Note{
+			Notef("the best match, %s, shares only words of an order, such as run or fix, with the prompt", best.Name),
+		}
 	case best.G > float64(best.Floor):
-		return []Note{Notef("the best match, %s, shares too few words with the prompt that are rare in this memory", best.Name)}
+		return []Note{
+			Notef("the best match, %s, shares too few words with the prompt that are rare in this memory", best.Name),
+		}
 	}
 	return []Note{
 		Notef(
