@@ -8,7 +8,7 @@
 //	zero    4 bytes
 //	check   4 bytes CRC-32C of the bytes before
 //
-// Blocks follow. Each describes one text or one change of a file:
+// Blocks follow the header. Each block describes a text or a change of a file:
 //
 //	magic   4 bytes "OXfp"
 //	check   4 bytes CRC-32C of the rest of the head
@@ -19,11 +19,11 @@
 //	time    8 bytes seconds since 1970
 //	id      8 bytes
 //	labels  a nonce of 12 bytes, and the labels encrypted with AES-256-GCM, with the head
-//	from "level" on as additional data; each label follows its length (uvarint)
+//	        from "level" on as additional data; each label follows its length (uvarint)
 //	prints  6 bytes each: AES-256 of the hash of a run of words, with the key of the home
 //
-// So neither the labels nor the words can be learned from the file without the key, and the
-// file can be searched without decrypting it.
+// Therefore nobody can read the labels or the words from the file without the key, and a search
+// does not need to decrypt the file.
 
 package fingerprint
 
@@ -55,27 +55,27 @@ var (
 	le          = binary.LittleEndian
 )
 
-// errDamaged is the error of damaged files.
+// errDamaged reports that a file is damaged.
 var errDamaged = errors.New("the file of fingerprints is damaged")
 
 // Level is the kind of text that a block describes.
 type Level uint32
 
-// The levels. They are part of the format.
+// All levels. They are part of the file format.
 const (
 	Foreign     Level = 1 // text by others
-	Unvouched   Level = 2 // text that nobody is known to vouch for
-	vouched     Level = 3 // text that a person vouches for; matching prints in older blocks are ignored
+	Unvouched   Level = 2 // text of unknown origin
+	vouched     Level = 3 // text that a person vouched for; matching prints in older blocks are ignored
 	ownPath     Level = 4 // paths of files that the agent wrote
-	foreignPath Level = 5 // paths of files into which a program wrote text that is not the agent's
-	foreignRun  Level = 6 // when a program ran whose text is by others; the prints are its start and end
-	programRun  Level = 7 // likewise for a program whose text nobody vouches for
+	foreignPath Level = 5 // paths of files into which a program wrote foreign text
+	foreignRun  Level = 6 // time of a program's run that may write foreign text; the two prints are its start and end
+	programRun  Level = 7 // like foreignRun, for text that nobody vouches for
 )
 
-// printHash is the keyed 48-bit hash of a run of words.
+// printHash is the keyed 48-bit hash of a run of words. It is called a print.
 type printHash uint64
 
-// cipherKey is the key of a home, ready for use.
+// cipherKey contains the ciphers for the key of a home.
 type cipherKey struct {
 	key   []byte
 	block cipher.Block
@@ -91,21 +91,21 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 	return &cipherKey{key, block, seal}, err
 }
 
-// print returns the keyed hash of a hash.
+// print returns the print of a hash.
 func (k *cipherKey) print(hash uint64) printHash {
 	var b [16]byte
 	le.PutUint64(b[:], hash)
-	b[15] = 1 // no other use of the key encrypts such a block
+	b[15] = 1 // no other use of the key encrypts a block with this last byte
 	k.block.Encrypt(b[:], b[:])
 	return printAt(b[:])
 }
 
-// printAt returns the print at the start of b.
+// printAt decodes the print at the start of b.
 func printAt(b []byte) printHash {
 	return printHash(le.Uint32(b)) | printHash(le.Uint16(b[4:]))<<32
 }
 
-// mac returns the first bytes of a keyed digest.
+// mac returns the first eight bytes of an HMAC.
 func (k *cipherKey) mac(parts ...[]byte) uint64 {
 	h := hmac.New(sha256.New, k.key)
 	for _, p := range parts {
@@ -114,7 +114,7 @@ func (k *cipherKey) mac(parts ...[]byte) uint64 {
 	return le.Uint64(h.Sum(nil))
 }
 
-// header returns the header of a file with this size.
+// header returns the header of a file with this valid size.
 func (k *cipherKey) header(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
@@ -124,7 +124,7 @@ func (k *cipherKey) header(size int64) []byte {
 	return b
 }
 
-// readHeader returns the size of the file that a header reports.
+// readHeader returns the size in a header. It fails with errDamaged if the header is not valid.
 func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) ||
 		crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
@@ -137,18 +137,17 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	return size, nil
 }
 
-// head is the head of a block.
 type head struct {
 	raw    []byte
 	body   uint32 // checksum of the bytes after the head
-	sealed int    // bytes of the sealed labels
-	prints int    // bytes of the prints
+	sealed int    // length of the sealed labels in bytes
+	prints int    // length of the prints in bytes
 	level  Level
 	time   time.Time
 	id     uint64
 }
 
-// readHead reads the head at the start of b.
+// readHead decodes the block head at the start of b.
 func readHead(b []byte) (h head, err error) {
 	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) ||
 		le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
@@ -162,10 +161,10 @@ func readHead(b []byte) (h head, err error) {
 		time.Unix(int64(le.Uint64(b[24:])), 0), le.Uint64(b[32:])}, nil
 }
 
-// size returns the bytes of the block.
+// size returns the length of the block in bytes.
 func (h *head) size() int { return headSize + h.sealed + h.prints }
 
-// appendBlock appends a block to b.
+// appendBlock appends a block to b. It also returns the block's identifier.
 func (k *cipherKey) appendBlock(
 	b []byte,
 	level Level,

@@ -1,12 +1,11 @@
-// This file keeps, in a small approximate set, the prints that no longer fit into the file of
-// texts.
+// This file stores the prints that no longer fit into the file of texts, in a small approximate
+// set.
 //
-// The set is a Bloom filter: it forgets no print, but may report a print that was never added. A
-// text that seems to have such a print counts as a text that nobody vouches for, because the set
-// has no labels. The more is dropped, the more texts are mistaken for repetitions; the set never
-// lets a repetition pass.
+// The set is a Bloom filter: it never loses a print, but it may report a print that was never
+// added. It has no labels. Therefore a text with such a print counts as a repetition of a text that
+// nobody vouches for. The more prints are dropped, the more texts are mistaken for repetitions.
 //
-// The file consists of two generations of the same form, which take turns every 14 days:
+// The set has two generations, each in a file of its own. A new generation begins after 14 days:
 //
 //	magic   8 bytes "OXdrop01"
 //	check   8 bytes of the key: the start of HMAC-SHA-256(key, "dropped")
@@ -28,7 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files of dropped prints: the one to which prints are added, and the one before.
+// Names of the files of dropped prints: the current generation, and the previous generation.
 const (
 	droppedFile    = "read.dropped"
 	droppedOldFile = "read.dropped.old"
@@ -37,7 +36,7 @@ const (
 const (
 	droppedHeader = 32
 	droppedBits   = 1 << 25
-	droppedHashes = 6 // bits of a print
+	droppedHashes = 6 // number of bits that each print sets
 	// droppedLabel is the label of a match with a dropped print.
 	droppedLabel = "read-earlier"
 )
@@ -50,7 +49,8 @@ type droppedSet struct {
 	data  []byte // header and bits
 }
 
-// eachBit calls fn with the position of each bit of a print until fn returns false.
+// eachBit calls fn with the position of each bit of a print, until fn returns false. It reports
+// whether all calls returned true.
 func eachBit(p printHash, fn func(at uint64) bool) bool {
 	h := finish(uint64(p) * runFactor)
 	step := finish(h^uint64(p)) | 1
@@ -86,8 +86,8 @@ func (d *droppedSet) sum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
-// readDropped reads a generation. It returns nil if the file does not exist or is so old that all
-// its prints are too old.
+// readDropped reads a generation. It returns nil if the file does not exist, or if all its prints
+// are too old.
 func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)
@@ -105,13 +105,14 @@ func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 		return nil, errDamaged
 	}
 	d.start = time.Unix(int64(le.Uint64(d.data[16:])), 0)
-	if f.Now().Sub(d.start) >= 2*keepFor { // prints are added for keepFor after the start
+	if f.Now().Sub(d.start) >= 2*keepFor { // prints were added for at most keepFor after the start
 		return nil, nil
 	}
 	return d, nil
 }
 
-// drop adds prints to the present generation. If it is too old, drop begins a new one.
+// drop adds prints to the current generation. If the generation is too old, drop begins a new
+// generation.
 func (f File) drop(dir *vfs.OS, key *cipherKey, prints []printHash) error {
 	if len(prints) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// This file reads and writes the fingerprints of a home.
+// This file stores the fingerprints of a home.
 
 package fingerprint
 
@@ -22,45 +22,44 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of files in the directory.
+// Names of the files in the directory.
 const (
 	keyFile    = "read.key"
 	printsFile = "read.prints"
 	pathsFile  = "read.paths"
 	lockFile   = "read.lock"
-	lossFile   = "read.lost" // when and why fingerprints were lost
-	asideEnd   = ".damaged"  // suffix of a damaged file that was put aside
+	lossFile   = "read.lost" // records when and why fingerprints were lost
+	asideEnd   = ".damaged"  // suffix of a damaged file that was renamed
 )
 
 const (
-	// keepFor is how long a text is found again after it was read.
+	// keepFor is the time for which the prints of a text are kept.
 	keepFor = 14 * 24 * time.Hour
 
-	maxFile   = 8 << 20   // maximum size of a file in bytes; then the oldest blocks are dropped
-	keepBytes = 6 << 20   // size of the file in bytes after that
-	recent    = 256 << 10 // bytes at the end, in which a text is not written twice
+	maxFile   = 8 << 20   // maximum size of a file in bytes; the oldest blocks of a larger file are dropped
+	keepBytes = 6 << 20   // size of the file in bytes after blocks were dropped
+	recent    = 256 << 10 // number of bytes at the end of a file in which an equal block is not repeated
 	again     = 24 * time.Hour
 	keySize   = 32
-	overlap   = 4 << 10 // bytes by which parts of a long text overlap, so that no run of words is lost
+	overlap   = 4 << 10 // number of bytes by which parts of a long text overlap, so that no run of words is lost
 	maxLabels = 8       // maximum number of labels of a block
 	lockWait  = 2 * time.Second
 	readSize  = 256 << 10
 )
 
-// File is the fingerprint storage of a home, which consists of a file for texts and a file
-// for paths. Several processes may use it at the same time.
+// File stores the fingerprints of a home. It consists of a file for texts and a file for paths.
+// Several processes may use it at the same time.
 type File struct {
-	Dir string // it is made when something is added
+	Dir string // directory of the files; Add creates it
 	Now func() time.Time
 }
 
-// errTooLong is returned if only the beginning and the end of a text were stored.
+// errTooLong reports that labels were stored only for the beginning and the end of a text.
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
-// Add stores the prints of a text that was read, and returns an identifier for them.
-// [File.Has] reports whether they are still stored. A text without words has an identifier
-// too. If the text is too long, Add stores the prints of its beginning and end and returns
-// an error.
+// Add stores the prints of a text that was read, and returns their identifier for [File.Has]. A
+// text without words also has an identifier. If the text is too long, Add stores the prints of its
+// beginning and end, adds the prints of its middle to the dropped prints, and returns an error.
 func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
 	hashes, isWhole := ofRead(text)
 	id, err = f.add(printsFile, level, labels, hashes)
@@ -70,11 +69,11 @@ func (f File) Add(level Level, text string, labels ...string) (id string, err er
 	return id, err
 }
 
-// maxMiddle is the maximum size in bytes of the middle of a text whose prints are kept.
+// maxMiddle is the maximum size, in bytes, of the middle of a text whose prints are stored.
 const maxMiddle = 8 << 20
 
-// addMiddle keeps the prints of a long text between its beginning and its end in the file of
-// dropped prints. If the middle is too long for that, it records that fingerprints are missing.
+// addMiddle adds the prints of the middle of a long text to the dropped prints. If the middle is
+// too long, it records that fingerprints were lost.
 func (f File) addMiddle(text string) error {
 	middle := text[maxRead : len(text)-maxRead]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
@@ -95,7 +94,7 @@ func (f File) addMiddle(text string) error {
 	return err
 }
 
-// add appends a block with the prints of hashes to a file.
+// add appends a block with the prints of the hashes to a file.
 func (f File) add(name string, level Level, labels []string, hashes []uint64) (id string, err error) {
 	return f.addPrints(name, level, labels, func(key *cipherKey) []printHash {
 		prints := make([]printHash, len(hashes))
@@ -106,7 +105,7 @@ func (f File) add(name string, level Level, labels []string, hashes []uint64) (i
 	})
 }
 
-// addPrints appends a block to a file.
+// addPrints appends a block to a file. printsOf returns the prints of the block.
 func (f File) addPrints(
 	name string,
 	level Level,
@@ -133,14 +132,14 @@ func (f File) addPrints(
 	return id, nil
 }
 
-// appendTo appends a block to a file. A block that was written before the header reports it
-// does not count, so that a process may be killed at any time.
+// appendTo appends a block to a file. The block becomes valid when the header contains the new
+// size, so that a process may be killed at any time.
 func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, id uint64, level Level) error {
 	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // closed below if something was written
+	defer func() { _ = file.Close() }() // if something was written, the file is already closed
 	b := make([]byte, headerSize)
 	if _, err := file.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -149,7 +148,7 @@ func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, i
 	if err != nil {
 		return err
 	}
-	isText := level < vouched // for paths and vouched texts the order of blocks matters, so repeats are written
+	isText := level < vouched // the order of blocks for paths and vouched texts matters, so those blocks are repeated
 	if isText && isRecent(file, size, id, f.Now()) {
 		return nil
 	}
@@ -169,11 +168,10 @@ func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, i
 	return nil
 }
 
-// isRecent reports whether a block was added within the last day, as far as the end of the
-// file tells.
+// isRecent reports whether the end of the file contains the block from the last day.
 func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 	b := make([]byte, min(size-headerSize, recent))
-	n, _ := file.ReadAt(b, size-int64(len(b))) // what cannot be read is written again
+	n, _ := file.ReadAt(b, size-int64(len(b))) // if the end cannot be read, the block is written again
 	for b = b[:n]; ; {
 		next := bytes.Index(b, blockMagic)
 		if next < 0 {
@@ -187,8 +185,8 @@ func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 	}
 }
 
-// makeKey returns the key of the home. It creates the key and the files if they do not
-// exist, and puts damaged ones aside.
+// makeKey returns the key of the home. It creates the key and the files if they do not exist. It
+// renames damaged files and creates new ones.
 func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
 	hasKey, why := !errors.Is(err, fs.ErrNotExist), ""
@@ -246,9 +244,8 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 	return newCipherKey(b)
 }
 
-// scan calls fn for each valid block of a file that is not too old, in the order in which
-// they were added. The bytes are valid until fn returns. It returns an error if not all
-// blocks could be read.
+// scan calls fn for each block of a file that is not too old, in the order in which the blocks were
+// added. The bytes are valid until fn returns. scan returns an error if it cannot read all blocks.
 func (f File) scan(name string, fn func(key *cipherKey, h *head, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
@@ -315,8 +312,8 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	return file, key, size, nil
 }
 
-// readSizeOf returns the size in the header of a file. It reads the header again if another
-// process was writing it.
+// readSizeOf returns the size in the header of a file. It tries again if the header is damaged,
+// because another process may be writing it.
 func readSizeOf(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
@@ -329,7 +326,7 @@ func readSizeOf(file *os.File, key *cipherKey) (size int64, err error) {
 	return size, err
 }
 
-// Has reports whether the prints of all of these identifiers are stored.
+// Has reports whether the prints of all identifiers are stored.
 func (f File) Has(ids ...string) bool {
 	if len(ids) == 0 {
 		return true
@@ -349,16 +346,17 @@ func (f File) Has(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrink drops blocks that are too old, and then the oldest blocks. The prints of the latter go to
-// the file of dropped prints, so that a flood of texts makes no earlier text pass. Blocks by which a
-// person vouches for words, or which say that a file has text of others, are dropped last.
+// shrink deletes the blocks that are too old, and then the oldest blocks. It adds the prints of
+// deleted texts to the dropped prints. Otherwise a flood of new texts could make the home forget an
+// earlier text. Blocks in which a person vouched for words, or that mark files with foreign text,
+// are deleted last.
 func (f File) shrink(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scan(name, func(_ *cipherKey, h *head, sealed, prints []byte) error {
 		blocks = append(blocks, storedBlock{h.level, slices.Concat(h.raw, sealed, prints), len(prints)})
 		return nil
 	})
-	if err != nil { // damage later in the file is handled when the file is searched
+	if err != nil { // keep the blocks before the damage
 		f.putAside(dir, name, lossOf(name, err))
 	}
 	size := int64(headerSize)
@@ -391,19 +389,19 @@ func (f File) shrink(dir *vfs.OS, name string, key *cipherKey) error {
 	return vfs.WriteFile(dir, name, slices.Concat(kept...), 0o600)
 }
 
-// storedBlock is a block of a file.
+// storedBlock is the encoded form of a block.
 type storedBlock struct {
 	level  Level
 	raw    []byte
-	prints int // number of bytes of prints, which are the last bytes
+	prints int // length of the prints in bytes; they are at the end of raw
 }
 
-// isLasting reports whether the block is dropped after all others.
+// isLasting reports whether the block is deleted after all others.
 func (b *storedBlock) isLasting() bool {
 	return b.level == vouched || b.level == foreignPath || b.level == foreignRun || b.level == programRun
 }
 
-// appendPrints adds the prints of the block to a list.
+// appendPrints appends the prints of the block to a list.
 func (b *storedBlock) appendPrints(all []printHash) []printHash {
 	for p := b.raw[len(b.raw)-b.prints:]; len(p) >= printSize; p = p[printSize:] {
 		all = append(all, printAt(p))

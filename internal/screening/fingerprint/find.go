@@ -7,35 +7,35 @@ import (
 	"slices"
 )
 
-// Match describes which earlier texts a text repeats.
+// A Match describes the earlier texts that a text repeats.
 type Match struct {
-	Foreign   []string // labels of texts by others
+	Foreign   []string // labels of foreign texts
 	Unvouched []string // labels of texts that nobody vouches for
 
 	shared []printHash
 }
 
-// Any reports whether the text repeats anything.
+// Any reports whether the text repeats an earlier text.
 func (m *Match) Any() bool { return len(m.Foreign) > 0 || len(m.Unvouched) > 0 }
 
-// batch is the approximate number of prints that are searched in one pass over the file.
+// batch is the approximate number of prints that are searched for in one pass over the file.
 const batch = 1 << 18
 
-// number is the type of a print: keyed hashes in a file, or plain hashes.
+// number is the type of a hash: a keyed hash of a file, or a plain hash.
 type number interface{ ~uint64 }
 
-// wanted are the prints of texts that are looked for.
+// wanted contains the prints of the texts that are searched.
 type wanted[P number] struct {
-	texts  map[P][]int32 // the numbers of the texts that have the print
-	filter []uint64      // a bit set that excludes most other prints; the number of bits is a power of two
-	mask   P             // the bits of a print that select a bit of filter
+	texts  map[P][]int32 // by print: the indexes of the texts that have it
+	filter []uint64      // bit set that excludes most other prints; the number of bits is a power of two
+	mask   P             // selects the bits of a print that are an index into filter
 }
 
-// filterShare is the number of filter bits for each print. With this value few other prints
-// pass the filter, and it fits into the processor's cache.
+// filterShare is the number of filter bits for each print. With this number, few other prints pass
+// the filter, and the filter fits into the processor's cache.
 const filterShare = 64
 
-// makeFilter makes the filter of the prints.
+// makeFilter builds the filter from the prints.
 func (w *wanted[P]) makeFilter() {
 	size := 1 << bits.Len(uint(len(w.texts)*filterShare))
 	w.mask = P(max(size, 64) - 1)
@@ -45,10 +45,10 @@ func (w *wanted[P]) makeFilter() {
 	}
 }
 
-// has reports whether a text may have a print.
+// has reports whether a text may have the print. It may return true for other prints.
 func (w *wanted[P]) has(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
 
-// add adds the prints of text i, except those that also occur in the text apart.
+// add adds the prints of text i. It omits the prints that also occur in the text apart.
 func (w *wanted[P]) add(i int, text, apart string, print func(hash uint64) P) {
 	old := map[uint64]bool{}
 	if apart != "" {
@@ -65,16 +65,15 @@ func (w *wanted[P]) add(i int, text, apart string, print func(hash uint64) P) {
 	})
 }
 
-// origin is the source of a print that was found.
+// origin describes the text to which a matching print belongs.
 type origin struct {
 	level  Level
 	labels []string
 }
 
-// Find returns a Match for each text. apart has for each text another text whose words are
-// ignored, such as its earlier version; it may be shorter than texts. While fingerprints
-// are missing, each text with words counts as a repetition of a text that nobody vouches
-// for.
+// Find returns a Match for each text. apart contains, for each text, another text whose words are
+// ignored, such as an earlier version. It may be shorter than texts. While fingerprints are
+// missing, each text with words counts as a repetition of a text that nobody vouches for.
 func (f File) Find(texts, apart []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.Lost()
@@ -97,23 +96,23 @@ func (f File) Find(texts, apart []string) []Match {
 	return matches
 }
 
-// someLabels returns labels sorted, each once, and at most maxLabels.
+// someLabels sorts labels and removes duplicates. It returns at most maxLabels.
 func someLabels(all []string) []string {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	return all[:min(len(all), maxLabels)]
 }
 
-// hasPrints reports whether a text is long enough to repeat another text.
+// hasPrints reports whether a text is long enough to be recognized as a repetition.
 func hasPrints(text string) (ok bool) {
 	ofWritten(text, func(uint64) { ok = true })
 	return ok
 }
 
-// findSome searches for the texts from number from on, in one pass over the file. It
-// returns the number of the first text that was not searched.
+// findSome searches for the texts from index from on, in one pass over the file. It returns the
+// index of the first text for which it did not search.
 func (f File) findSome(texts, apart []string, matches []Match, from int) (to int, err error) {
-	var w *wanted[printHash] // made with the key
+	var w *wanted[printHash] // created when scan passes the key
 	found := map[printHash][]origin{}
 	to = len(texts)
 	err = f.scan(printsFile, func(key *cipherKey, h *head, sealed, prints []byte) error {
@@ -141,8 +140,9 @@ func (f File) findSome(texts, apart []string, matches []Match, from int) (to int
 	return to, err
 }
 
-// searchDropped notes which wanted prints may have been dropped from the file. The blocks of the file
-// are newer, so a person's vouching in them still counts.
+// searchDropped adds to found the wanted prints that may have been dropped. It must be called
+// before the blocks of the file are searched, because a person may have vouched for a text in a
+// newer block.
 func (f File) searchDropped(key *cipherKey, w *wanted[printHash], found map[printHash][]origin) error {
 	sets, err := f.dropped(key)
 	if err != nil {
@@ -165,12 +165,12 @@ func textAt(texts []string, i int) string {
 	return ""
 }
 
-// search notes which prints of a block are wanted.
+// search adds to found the wanted prints of a block. For a vouched block, it removes them.
 func (w *wanted[P]) search(key *cipherKey, h *head, sealed, prints []byte, found map[P][]origin) error {
 	if h.level > vouched {
 		return nil
 	}
-	var o *origin // opened for the first print that is wanted
+	var o *origin // the labels are decrypted for the first wanted print
 	for ; len(prints) >= printSize; prints = prints[printSize:] {
 		p := P(printAt(prints))
 		if !w.has(p) || w.texts[p] == nil {
@@ -192,7 +192,7 @@ func (w *wanted[P]) search(key *cipherKey, h *head, sealed, prints []byte, found
 	return nil
 }
 
-// add adds a print that the text shares with texts that were read.
+// add adds a print that the text has in common with earlier texts.
 func (m *Match) add(p printHash, origins []origin) {
 	if len(origins) > 0 {
 		m.shared = append(m.shared, p)
@@ -206,8 +206,8 @@ func (m *Match) add(p printHash, origins []origin) {
 	}
 }
 
-// Vouch makes the words that texts were found to repeat count no more, until they are read
-// again.
+// Vouch records that a person vouches for the words that the matches have in common with earlier
+// texts. These words are ignored until they are read again.
 func (f File) Vouch(matches ...Match) error {
 	var all []printHash
 	for i := range matches {
@@ -220,10 +220,10 @@ func (f File) Vouch(matches ...Match) error {
 	return err
 }
 
-// Comparison finds which of some written texts repeat another text.
+// A Comparison finds which of several written texts repeat another text.
 type Comparison struct{ w wanted[uint64] }
 
-// Compare returns a comparison of texts that are written. Apart is as in [File.Find].
+// Compare returns a Comparison of written texts. apart has the same meaning as for [File.Find].
 func Compare(texts, apart []string) *Comparison {
 	c := &Comparison{wanted[uint64]{texts: map[uint64][]int32{}}}
 	for i := range texts {
@@ -233,7 +233,7 @@ func Compare(texts, apart []string) *Comparison {
 	return c
 }
 
-// With returns the numbers of the written texts that repeat the other text.
+// With returns the indexes of the written texts that repeat the other text.
 func (c *Comparison) With(other string) (numbers []int) {
 	printsOf(other, func(h uint64) {
 		if !c.w.has(h) {

@@ -1,4 +1,4 @@
-// This file makes the forms of a text in which a reader may repeat it.
+// This file computes the forms of a text in which a reader may repeat it.
 
 package fingerprint
 
@@ -12,9 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// formsOf returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON
-// escapes resolved, without the line numbers and names that tools print, and with all of this and without
-// addresses, footnotes, hyphens at line ends and look-alikes of letters.
+// formsOf returns a text and the forms in which a reader may repeat it: without HTML tags, with
+// JSON escapes resolved, and without the line numbers and names that tools print. The last form
+// combines these changes, and also has no addresses, footnotes, hyphens at line ends and
+// look-alikes of letters.
 func formsOf(text string) []string {
 	forms := []string{text}
 	all := text
@@ -49,7 +50,7 @@ func hasTags(text string) bool {
 	return strings.Contains(text, "&") && html.UnescapeString(text) != text
 }
 
-// withoutAddresses returns a text without what a reader leaves out of a sentence: targets of Markdown
+// withoutAddresses removes the parts that a reader omits from a sentence: targets of Markdown
 // links, addresses, and numbers of footnotes.
 func withoutAddresses(s string) string {
 	if !strings.Contains(s, "](") && !strings.Contains(s, "://") && !strings.Contains(s, "[") {
@@ -69,7 +70,8 @@ func withoutAddresses(s string) string {
 	return b.String()
 }
 
-// addressSize returns the length of the address or footnote with which a text begins, or 0.
+// addressSize returns the length of the address or footnote at the start of a text, or 0 if the
+// text does not begin with one.
 func addressSize(s string) int {
 	switch {
 	case strings.HasPrefix(s, "]("):
@@ -108,7 +110,7 @@ func withoutHyphens(s string) string {
 	return b.String()
 }
 
-// withoutLookalikes replaces look-alikes of ASCII letters if a word of the text mixes scripts.
+// withoutLookalikes replaces look-alikes of ASCII letters if some word of the text mixes scripts.
 func withoutLookalikes(s string) string {
 	if isASCII(s) {
 		return s

@@ -1,5 +1,5 @@
-// This file handles damage. If fingerprints are lost, a text must not pass as clean because
-// of that, and nobody must be prevented from writing.
+// This file handles damaged files. The loss of fingerprints must not make a repetition look like
+// new text, and must not prevent anybody from writing.
 
 package fingerprint
 
@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lossLabel is the label of every match while fingerprints are missing.
+// lossLabel is the label that every match has while fingerprints are missing.
 const lossLabel = "fingerprints-lost"
 
-// Loss is when and why fingerprints were lost.
+// A Loss describes when and why fingerprints were lost.
 type Loss struct {
 	Time time.Time
 	Why  string
-	Ends time.Time // until then, texts by agents count as repetitions of a text that nobody vouches for
+	Ends time.Time // until then, texts of agents count as repetitions of a text that nobody vouches for
 }
 
-// putAside renames a damaged file and records that fingerprints were lost. It also renames
-// a directory or link with this name. why names the file that was damaged first. Errors are
-// ignored, because the caller will then fail to write the new file.
+// putAside renames a damaged file, or a directory or link with its name, and records that
+// fingerprints were lost. why names the file that was damaged first. putAside ignores errors,
+// because the caller will then fail to write the new file.
 func (f File) putAside(dir *vfs.OS, name, why string) {
 	_ = os.RemoveAll(filepath.Join(f.Dir, name+asideEnd))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+asideEnd))
@@ -39,10 +39,10 @@ func (f File) noteLoss(dir *vfs.OS, why string) {
 	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
 }
 
-// lossOf returns why the fingerprints of a file were lost.
+// lossOf returns the reason for a loss that is recorded.
 func lossOf(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repair puts a damaged file aside and starts a new file with the blocks that can be read.
+// repair renames damaged files and creates new files with the blocks that can be read.
 func (f File) repair(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.makeKey(dir)
@@ -52,7 +52,7 @@ func (f File) repair(name string) {
 		err = f.scan(name, func(*cipherKey, *head, []byte, []byte) error { return nil })
 		_, droppedErr := f.dropped(key)
 		if err == nil && droppedErr == nil {
-			return nil // another process has repaired the files
+			return nil // another process has already repaired the files
 		}
 		if droppedErr != nil {
 			for _, name := range []string{droppedFile, droppedOldFile} {
@@ -65,7 +65,7 @@ func (f File) repair(name string) {
 	})
 }
 
-// Lost returns when fingerprints were lost, if that was less than 14 days ago.
+// Lost returns the last loss of fingerprints. ok is false if there was no loss in the last 14 days.
 func (f File) Lost() (l Loss, ok bool) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, lossFile))
 	if os.IsNotExist(err) {

@@ -1,4 +1,4 @@
-// This file keeps who wrote which files.
+// This file records who wrote which files.
 
 package fingerprint
 
@@ -13,16 +13,16 @@ import (
 // Writer is the last known writer of a file.
 type Writer int
 
-// The writers of files.
+// All writers.
 const (
 	unknown Writer = iota
 	Agent
-	Other   // a program that wrote text that is not the agent's
+	Other   // a program that wrote foreign text
 	Program // a program that wrote text that nobody vouches for
 )
 
-// AddRun records that a program ran from one time to another. What changed meanwhile has text of the
-// program's level, which is Foreign or Unvouched, unless the agent is known to have written it later.
+// AddRun records that a program ran from one time to another. A file that changed in this time has
+// text of the level, which is Foreign or Unvouched, unless the agent wrote it later.
 func (f File) AddRun(level Level, from, to time.Time) error {
 	run := foreignRun
 	if level == Unvouched {
@@ -34,11 +34,12 @@ func (f File) AddRun(level Level, from, to time.Time) error {
 	return err
 }
 
-// writersIn are the writers of a run, by its level.
+// writersIn contains the writer of the files that changed during a run, by the level of the run.
 var writersIn = map[Level]Writer{foreignRun: Other, programRun: Program}
 
-// setRun sets the writers of the files that changed while a program ran. A change time after now was
-// set on purpose, so it may hide any change.
+// setRun sets the writers of the files that changed while a program ran. It also sets the writer of
+// a file with a change time in the future, because such a time was set on purpose and may hide a
+// change.
 func setRun(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
 	if len(prints) < 2*printSize {
 		return
@@ -51,7 +52,8 @@ func setRun(writers []Writer, changed []int64, now int64, run Level, prints []by
 	}
 }
 
-// changeTimes returns when each file was last changed, in milliseconds, or 0 if it does not exist.
+// changeTimes returns the time of the last change of each file, in milliseconds. The time is 0 if
+// the file does not exist.
 func changeTimes(paths []string) []int64 {
 	times := make([]int64, len(paths))
 	for i, p := range paths {
@@ -62,10 +64,10 @@ func changeTimes(paths []string) []int64 {
 	return times
 }
 
-// AddOwnPaths records that the agent wrote files.
+// AddOwnPaths records that the agent wrote the files.
 func (f File) AddOwnPaths(paths ...string) error { return f.addPaths(ownPath, paths) }
 
-// AddOtherPaths records that a program wrote text of others to files.
+// AddOtherPaths records that a program wrote foreign text to the files.
 func (f File) AddOtherPaths(paths ...string) error { return f.addPaths(foreignPath, paths) }
 
 func (f File) addPaths(level Level, paths []string) error {
@@ -80,7 +82,6 @@ func (f File) addPaths(level Level, paths []string) error {
 	return err
 }
 
-// pathHash returns the hash of a path.
 func pathHash(path string) uint64 {
 	h := uint64(hashBasis)
 	for _, c := range []byte(strings.TrimSuffix(path, "/")) {
@@ -89,10 +90,11 @@ func pathHash(path string) uint64 {
 	return finish(h * runFactor)
 }
 
-// Writers returns who wrote each file last. If that cannot be read, all are Other.
+// Writers returns the last writer of each file. If the records cannot be read, it returns Other for
+// all files.
 func (f File) Writers(paths []string) []Writer {
 	writers := make([]Writer, len(paths))
-	var changed []int64 // read for the first run
+	var changed []int64 // read when the first run is found
 	var numbers map[printHash][]int
 	err := f.scan(pathsFile, func(key *cipherKey, h *head, _, prints []byte) error {
 		if numbers == nil {

@@ -1,4 +1,4 @@
-// This file extracts text from the output of tools.
+// This file extracts text from the outputs of tools.
 
 package fingerprint
 
@@ -8,9 +8,9 @@ import (
 	"unicode/utf16"
 )
 
-// TextOf returns the text that a model reads in the output of a tool: the strings of JSON,
-// each on separate lines, without escapes. Bytes that do not look like JSON are returned
-// unchanged. It does not parse the JSON, because a tool may return anything, in large
+// TextOf returns the text that a model reads in the output of a tool. For JSON, this is the strings
+// without escapes, each on lines of its own. Output that does not look like JSON is returned
+// unchanged. TextOf does not parse the JSON, because a tool may return invalid JSON and large
 // amounts.
 func TextOf(raw []byte) string {
 	raw = bytes.TrimSpace(raw)
@@ -35,7 +35,7 @@ func unescaped(s []byte) string {
 			switch c := s[i]; c {
 			case 'n', 'r':
 				out = append(out, '\n')
-			case 't': // a tab, because tools write one after the number of a line
+			case 't': // keep the tab that tools write after a line number
 				out = append(out, '\t')
 			case 'f', 'b':
 				out = append(out, ' ')
@@ -51,8 +51,8 @@ func unescaped(s []byte) string {
 	return string(out)
 }
 
-// escapedRune reads the hexadecimal digits that follow \u, and a second escape if the
-// character needs two. It returns a blank and 0 for other text.
+// escapedRune decodes the hexadecimal digits after \u, and a second escape if the character needs a
+// surrogate pair. It returns a space and size 0 if the digits are not valid.
 func escapedRune(s []byte) (r rune, size int) {
 	digits := func(s []byte) rune {
 		if len(s) < 4 {

@@ -1,13 +1,12 @@
-// This file converts a text to prints, which are hashes of runs of six words.
+// This file converts a text to hashes of runs of six words.
 
-// Package fingerprint finds texts that repeat words of earlier texts. It stores only hashes
-// of the earlier texts.
+// Package fingerprint finds texts that repeat words of earlier texts. It stores only hashes of the
+// earlier texts.
 //
-// Two texts share words if they have a run of six words in common. Letter case,
-// punctuation, compatible forms of a letter (NFKC), marks and zero-width characters are
-// ignored. In scripts without spaces, a letter counts as half a word. A line or sentence
-// that is shorter than a run is found as a whole line or sentence or, if it has at least
-// four words, anywhere in a text.
+// A text repeats another if they have a run of six words in common. Letter case, punctuation,
+// compatible forms of a letter (NFKC), marks and zero-width characters are ignored. In scripts
+// without spaces, a letter counts as half a word. A line or sentence that is shorter than a run is
+// compared as a whole. If it has at least four words, it is also found inside a longer text.
 package fingerprint
 
 import (
@@ -20,22 +19,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// runWords is the number of consecutive words that two texts must share.
+// runWords is the number of consecutive words that two texts must have in common.
 const runWords = 6
 
-// A word counts as two units, and a letter of a script without spaces as one.
+// A word counts as two units, and a letter of a script without spaces as one unit.
 const (
 	wordUnits   = 2
 	letterUnits = 1
 	runUnits    = runWords * wordUnits
 
-	// A line or sentence below runUnits is printed as a whole if it has at least these
-	// units and letters.
+	// A line or sentence of less than runUnits is hashed as a whole if it has at least these units
+	// and letters.
 	shortUnits   = 3 * wordUnits
 	shortLetters = 12
 
-	// Within a longer text, a short line is only searched if it has at least these units
-	// and letters, because shorter ones are too common.
+	// A short line is searched inside a longer text only if it has at least these units and
+	// letters. Shorter lines are too common.
 	innerUnits   = 4 * wordUnits
 	innerLetters = 20
 )
@@ -44,15 +43,15 @@ const (
 	hashBasis  = 14695981039346656037
 	hashPrime  = 1099511628211
 	runFactor  = 0x9e3779b97f4a7c15
-	shortBasis = 0x5851f42d4c957f2d // tells a whole short line from a run
+	shortBasis = 0x5851f42d4c957f2d // distinguishes a whole short line from a run
 )
 
-// word is a word of a text in its normal form.
+// word is a normalized word of a text.
 type word struct {
 	hash    uint64
 	units   uint8
 	letters uint16
-	ends    bool // a line or sentence ends after the word
+	ends    bool // the word is the last of a line or sentence
 }
 
 // finish mixes the bits of a hash.
@@ -62,7 +61,7 @@ func finish(h uint64) uint64 {
 	return h ^ h>>32
 }
 
-// scanner cuts a text into words.
+// scanner divides a text into words.
 type scanner struct {
 	words   []word
 	hash    uint64
@@ -83,7 +82,7 @@ func (s *scanner) endLine() {
 	}
 }
 
-// isUnspaced reports whether the letter is of a script that is written without spaces.
+// isUnspaced reports whether a letter belongs to a script that is written without spaces.
 func isUnspaced(r rune) bool {
 	return r >= '\u0e01' && unicode.In(
 		r,
@@ -97,8 +96,8 @@ func isUnspaced(r rune) bool {
 	)
 }
 
-// isInvisible reports whether a character has no visible form. Such characters are not part
-// of words.
+// isInvisible reports whether a character is invisible or only a mark on another letter. Such
+// characters are not part of words.
 func isInvisible(r rune) bool {
 	return r == '\u034f' || r == '\u115f' || r == '\u1160' || r == '\u3164' ||
 		unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me)
@@ -117,13 +116,13 @@ func isASCII(s string) bool {
 // wordsOf returns the words of a text.
 func wordsOf(text string) []word {
 	if !isASCII(text) && !norm.NFKD.IsNormalString(text) {
-		text = norm.NFKD.String(text) // separates marks from their letters
+		text = norm.NFKD.String(text) // separate marks from their letters
 	}
 	s := scanner{hash: hashBasis, words: make([]word, 0, len(text)/5+1)}
 	for i := 0; i < len(text); i++ {
 		switch class := asciiClass[text[i]]; class {
 		case letterClass:
-			s.hash = (s.hash ^ uint64(text[i]|0x20)) * hashPrime // digits have this bit anyway
+			s.hash = (s.hash ^ uint64(text[i]|0x20)) * hashPrime // digits have this bit in any case
 			s.letters++
 		case lineClass:
 			s.endLine()
@@ -150,12 +149,12 @@ const (
 	gapClass    = iota // ends a word
 	letterClass        // part of a word
 	lineClass          // ends a line
-	stopClass          // ends a sentence if a blank follows
-	joinClass          // ignored, so that "don't" is one word with any kind of apostrophe
+	stopClass          // ends a sentence if white space or a closing sign follows
+	joinClass          // ignored, so that "don't" is a single word with any kind of apostrophe
 	otherClass         // part of a character that is not ASCII
 )
 
-// asciiClass are the classes of all bytes.
+// asciiClass contains the class of each byte.
 var asciiClass = func() (class [256]byte) {
 	for c := range class {
 		switch b := byte(c); {
@@ -174,7 +173,7 @@ var asciiClass = func() (class [256]byte) {
 	return class
 }()
 
-// rune adds a character that is not ASCII.
+// rune adds a character outside of ASCII.
 func (s *scanner) rune(r rune) {
 	switch {
 	case isInvisible(r) || r == '’':
@@ -213,13 +212,12 @@ func runs(words []word, fn func(hash uint64)) {
 			}
 		}
 		if units < runUnits {
-			return // no later word has enough words after it either
+			return // later runs have even fewer words
 		}
 	}
 }
 
-// shortLines calls fn with the hash of each line and each sentence that is shorter than
-// a run.
+// shortLines calls fn with the hash of each line or sentence that is shorter than a run.
 func shortLines(words []word, fn func(hash uint64)) {
 	for from := 0; from < len(words); {
 		to := from
@@ -247,8 +245,8 @@ func shortHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// innerLines calls fn with the hashes of all word sequences that may be a short line of
-// another text.
+// innerLines calls fn with the hashes of all word sequences that can be a short line of another
+// text.
 func innerLines(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortBasis)
@@ -268,13 +266,13 @@ func innerLines(words []word, fn func(hash uint64)) {
 	}
 }
 
-// maxRead is the maximum size in bytes of a text for which all hashes are stored. For a
-// longer text, those of its first and last maxRead bytes are stored, because clients also
-// shorten long texts.
+// maxRead is the maximum size, in bytes, of a text for which all hashes are stored. For a longer
+// text, only the hashes of its first and last maxRead bytes are stored. Clients also shorten long
+// texts in this way.
 const maxRead = 512 << 10
 
-// ofRead returns the hashes that are kept of a text that was read, each once, and whether
-// they are all.
+// ofRead returns the hashes to store for a text that was read, without duplicates. isWhole reports
+// whether the hashes cover the whole text.
 func ofRead(text string) (all []uint64, isWhole bool) {
 	add := func(h uint64) { all = append(all, h) }
 	isWhole = len(text) <= maxRead
@@ -288,18 +286,18 @@ func ofRead(text string) (all []uint64, isWhole bool) {
 	return slices.Compact(all), isWhole
 }
 
-// printsOf calls fn with the hashes by which repetitions of a text are found.
+// printsOf calls fn with the hashes that are compared to find repetitions of a text.
 func printsOf(text string, fn func(hash uint64)) {
 	for _, form := range formsOf(text) {
 		words := wordsOf(form)
 		runs(words, fn)
 		shortLines(words, fn)
 	}
-	// A short line of a file is also found if only some lines of the output have a prefix.
+	// Find short lines of a file even if only some lines of the output have a prefix.
 	shortLines(wordsOf(prefixedLines(text)), fn)
 }
 
-// ofWritten calls fn with all hashes by which a text may be found to repeat another text.
+// ofWritten calls fn with all hashes of a text that can show that it repeats another text.
 func ofWritten(text string, fn func(hash uint64)) {
 	for _, form := range formsOf(text) {
 		words := wordsOf(form)
@@ -309,7 +307,7 @@ func ofWritten(text string, fn func(hash uint64)) {
 	}
 }
 
-// withoutTags returns the text that a browser shows of HTML, about.
+// withoutTags returns approximately the text that a browser shows for HTML.
 func withoutTags(s string) string {
 	var b strings.Builder
 	for {
@@ -339,7 +337,7 @@ func isTagStart(c byte) bool {
 	return c == '/' || c == '!' || c == '?' || (c|0x20 >= 'a' && c|0x20 <= 'z')
 }
 
-// isBlockTag reports whether a tag ends a line. Tags such as b and span do not.
+// isBlockTag reports whether a tag ends a line. For example, p does, and b and span do not.
 func isBlockTag(tag string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(strings.Trim(tag, "/ ")), " ")
 	return slices.Contains(
@@ -349,9 +347,9 @@ func isBlockTag(tag string) bool {
 	)
 }
 
-// withoutPrefixes returns a text without the numbers, file names and marks that tools print
-// before lines, such as "12→", "a/b.md:12:" and "> ". It does so only if most lines have a
-// prefix.
+// withoutPrefixes returns a text without the numbers, file names and marks that tools print before
+// lines, such as "12→" and "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise
+// the caller must not use the text.
 func withoutPrefixes(s string) (string, bool) {
 	var b strings.Builder
 	with, lines := 0, 0
@@ -360,7 +358,7 @@ func withoutPrefixes(s string) (string, bool) {
 		if ok {
 			with++
 		}
-		if ok || strings.Contains(strings.TrimSpace(line), " ") { // keys of JSON do not count as lines
+		if ok || strings.Contains(strings.TrimSpace(line), " ") { // lines without a space, such as JSON keys, are not counted
 			lines++
 		}
 		b.WriteString(rest)
@@ -368,7 +366,7 @@ func withoutPrefixes(s string) (string, bool) {
 	return b.String(), lines > 0 && with*2 > lines
 }
 
-// prefixedLines returns the lines that have such a prefix, without it.
+// prefixedLines returns the lines with such a prefix, without the prefix. It omits all other lines.
 func prefixedLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -379,14 +377,14 @@ func prefixedLines(s string) string {
 	return b.String()
 }
 
-// withoutPrefix returns a line without its prefix, and whether it has one.
+// withoutPrefix returns a line without its prefix. ok is false if the line has no prefix.
 func withoutPrefix(line string) (rest string, ok bool) {
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)
 		if !ok || len(head) > 120 || !isLinePrefix(head) {
 			continue
 		}
-		if sep == ":" { // a name followed by a number
+		if sep == ":" { // the prefix may be a name and a number
 			if number, tail, ok := strings.Cut(tail, ":"); ok && isNumber(number) {
 				return tail, true
 			}
@@ -396,8 +394,7 @@ func withoutPrefix(line string) (rest string, ok bool) {
 	return line, false
 }
 
-// isLinePrefix reports whether a text is a number, or a name of a file, with nothing but
-// blanks in front.
+// isLinePrefix reports whether a text is a number or a file name, with or without leading spaces.
 func isLinePrefix(s string) bool {
 	s = strings.TrimLeft(s, " ")
 	return isNumber(s) || (s != "" && !strings.Contains(s, " ") && strings.ContainsAny(s, "./"))

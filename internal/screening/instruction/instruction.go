@@ -1,9 +1,9 @@
-// This file matches texts with the rules.
+// This file applies the rules to a text.
 
-// Package instruction finds texts that look like instructions to an agent: orders that
-// apply beyond the session, that override rules, that demand secrecy or that send data
-// away, and characters that only a model sees. Such a text does not prove an attack, and an
-// attack may not need it. The origin of a text is more important.
+// Package instruction finds texts that look like instructions to an agent: orders that apply beyond
+// the session, that override rules, that demand secrecy or that send data away, and characters that
+// only a model sees. A match does not prove an attack, and an attack may not match. The origin of a
+// text is more important.
 package instruction
 
 import (
@@ -16,10 +16,9 @@ import (
 	"unicode/utf8"
 )
 
-// Find returns the sorted names of the rules that a text matches. It returns nil if the
-// text does not look like instructions, which is also the case if it matches only one weak
-// rule. The text is read as a model reads it: other letters, invisible characters or split
-// words do not prevent a match.
+// Find returns the sorted names of the rules that a text matches. It returns nil if the text does
+// not look like instructions. A single weak rule is not enough. Find reads the text as a model
+// does, so that look-alike letters, invisible characters or split words do not prevent a match.
 func Find(text string) []string {
 	low, has := lower(text)
 	var f finder
@@ -43,24 +42,24 @@ func Find(text string) []string {
 	return f.names
 }
 
-// Hidden is the name of the rule for characters that a person does not see.
+// Hidden is the name of the rule for characters that a person cannot see.
 const Hidden = "hidden"
 
-// leastWeak is the number of different weak rules that make a text shaped like
-// instructions.
+// leastWeak is the number of weak rules that a text must match to look like instructions.
 const leastWeak = 2
 
-// leastBold is the minimum number of bold marks in a text in which single consecutive words
-// may be bold.
+// leastBold is the minimum number of bold marks in a text that may have single bold words one after
+// another.
 const leastBold = 6
 
-// isBold reports whether single words of a text may be bold.
+// isBold reports whether a text may have single bold words one after another.
 func isBold(low string) bool {
 	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= leastBold) ||
 		(strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= leastBold)
 }
 
-// finder collects the rules that the readings of a text match.
+// finder collects the rules that the readings of a text match. A reading is a normalized form of
+// the text.
 type finder struct {
 	names    []string
 	isStrong bool // one of the rules is not weak
@@ -75,8 +74,8 @@ func (f *finder) add(name string) {
 	}
 }
 
-// read examines a reading of a text. If its words may be split, it also examines a reading
-// with joined words.
+// read applies the rules to a reading. If its words may be split, it also applies them to the
+// reading with joined words.
 func (f *finder) read(low string) {
 	flowing, hasShortLines := low, false
 	if f.hasLines || strings.Contains(low, "  ") {
@@ -94,9 +93,9 @@ func (f *finder) read(low string) {
 	}
 }
 
-// match adds the rules that a text matches. Rules about the start of a line are matched
-// with the lines, the others with the flowing text. It reports whether words of the text
-// may be split.
+// match adds the rules that a reading matches. lines has the original line breaks and is used for
+// rules about the start of a line. flowing is used for all other rules. match reports whether words
+// of the text may be split.
 func (f *finder) match(lines, flowing string) (mayBeApart bool) {
 	t := rules()
 	has, mayBeApart := t.groupsIn(flowing)
@@ -120,8 +119,8 @@ func (f *finder) match(lines, flowing string) (mayBeApart bool) {
 	return mayBeApart
 }
 
-// matchSquashed adds the rules, except weak ones, that words without spaces between them
-// match.
+// matchSquashed adds the rules, except weak rules, that match a word without spaces. Such a word
+// may consist of several words.
 func (f *finder) matchSquashed(word string) {
 	t := rules()
 	has := make([]uint8, len(t.rules))
@@ -137,10 +136,10 @@ func (f *finder) matchSquashed(word string) {
 	}
 }
 
-// Shaped reports whether texts that are read together, such as a name and a content, look
-// like instructions to an agent. It must be called before any text is shown to a model that
-// did not ask for it. It does not know the author, so callers must except texts that a
-// person wrote or approved.
+// Shaped reports whether texts that are read together, such as an entry's name and content, look
+// like instructions to an agent. It must be called before a text is shown to a model that did not
+// ask for it. It does not know the author. The caller must except texts that a person wrote or
+// approved.
 func Shaped(texts ...string) bool {
 	return Find(strings.Join(texts, "\n")) != nil
 }
@@ -160,17 +159,17 @@ type rule struct {
 // part replaces the sign … in an expression. It matches a part of a sentence.
 const part = `[^.!?\n]{0,60}`
 
-// isOfLine reports whether only signs may be before a match in its line.
+// isOfLine reports whether a match must be at the start of a line, apart from signs.
 func (r *rule) isOfLine() bool { return r.expr[0] == '^' }
 
-// matches reports whether a text matches the expression. The text must be in lower case and
-// start with a line break. The expression is compiled when it is first needed.
+// matches reports whether a text matches the expression. The text must be in lower case and begin
+// with a line break. The expression is compiled when it is first used.
 func (r *rule) matches(low string) bool {
 	r.once.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expr, "…", part)) })
 	return r.in(low)
 }
 
-// squashedExpr returns the expression for words without anything between them.
+// squashedExpr returns the expression for text without spaces between its words.
 func (r *rule) squashedExpr() *regexp.Regexp {
 	r.onceSquashed.Do(func() {
 		expr := strings.NewReplacer(
@@ -188,20 +187,20 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 		if re, err := regexp.Compile(expr); err == nil {
 			r.squashed = re
 		} else {
-			r.squashed = regexp.MustCompile(`[^\s\S]`) // the expression needs a space
+			r.squashed = regexp.MustCompile(`[^\s\S]`) // matches nothing: the expression requires a space
 		}
 	})
 	return r.squashed
 }
 
-// contents describes which special characters a text has.
+// contents specifies which kinds of characters a text contains.
 type contents struct {
 	isASCII     bool
-	hasControls bool // characters below the space: line breaks, tabs, escapes
+	hasControls bool // control characters: line breaks, tabs, escapes
 }
 
-// lower returns a line break and the text in lower case, as by [strings.ToLower]. It also
-// reports which special characters the text has.
+// lower returns the text in lower case, like [strings.ToLower], after a line break. It also returns
+// which kinds of characters the text contains.
 func lower(text string) (low string, has contents) {
 	const ones = 0x0101010101010101
 	b := append(make([]byte, 0, 1+len(text)), '\n')
@@ -229,17 +228,17 @@ func lower(text string) (low string, has contents) {
 
 var le = binary.LittleEndian
 
-// mostJoiners is the maximum number of consecutive zero-width characters in an innocent
-// text. Some emoji are joined by one.
+// mostJoiners is the maximum number of consecutive zero-width characters in a harmless text. Some
+// emoji contain a single joiner.
 const mostJoiners = 1
 
-// unseen are invisible characters that hide text anywhere: tags and direction controls.
+// unseen contains invisible characters that can hide text anywhere: tags and direction controls.
 var unseen = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x202D, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0xE0020, Hi: 0xE007F, Stride: 1}},
 }
 
-// joiners are characters without width that a text may need between two emoji or letters
+// joiners contains zero-width characters that a text may need between two emoji or between letters
 // of some scripts.
 const joiners = "\u200B\u200C\u200D\u2060\u2061\u2062\u2063\u2064\u180E\u034F\uFEFF"
 
@@ -250,7 +249,7 @@ const softHyphen = 0xAD
 // between two ASCII letters.
 func hidden(text string) bool {
 	row, selectors := 0, 0
-	before, between := false, false // before: there is an ASCII letter; between: an invisible character follows it
+	before, between := false, false // before: the previous character is an ASCII letter; between: invisible characters follow an ASCII letter
 	for i, c := range text {
 		if c < utf8.RuneSelf {
 			isLetter := isWord(byte(c))
@@ -288,10 +287,10 @@ func hidden(text string) bool {
 	return false
 }
 
-// blackFlag is the first character of regional flags, whose names are spelled in tags.
+// blackFlag is the first character of regional flags. The name of the region follows as tags.
 const blackFlag = 0x1F3F4
 
-// endsInFlag reports whether a text ends within the emoji of a region.
+// endsInFlag reports whether a text ends inside the emoji of a region's flag.
 func endsInFlag(before string) bool {
 	for before != "" {
 		c, n := utf8.DecodeLastRuneInString(before)

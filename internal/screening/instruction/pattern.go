@@ -12,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a regular expression that is tried only where a match may begin. A search by
-// [regexp.Regexp] examines the whole text, at 50 ns per byte.
+// pattern is a regular expression that is tried only at positions where a match can begin. This is
+// faster than [regexp.Regexp], which examines the whole text at 50 ns per byte.
 type pattern struct {
-	here   *regexp.Regexp // matches a character, and then the expression
+	here   *regexp.Regexp // matches one character, followed by the expression
 	whole  func() *regexp.Regexp
-	starts []string         // prefixes of all possible matches; sorted
-	first  [1<<8 + 1]uint16 // index of the first prefix with a given first byte
+	starts []string         // sorted prefixes; each match begins with one of them
+	first  [1<<8 + 1]uint16 // by first byte: index of the first prefix
 	word   bool             // a match begins at the start of a word
-	line   bool             // only signs precede a match in its line
+	line   bool             // only signs may precede a match in its line
 	reach  int              // maximum length of a match in bytes; negative if unlimited
 }
 
-// newPattern compiles an expression. It begins with ^ if only signs may precede it in its
-// line. newPattern panics if a match may begin with any character.
+// newPattern compiles an expression. An initial ^ means that only signs may precede a match in its
+// line. newPattern panics if a match can begin with any character.
 func newPattern(expr string) *pattern {
 	expr, line := strings.CutPrefix(expr, "^")
 	re, err := syntax.Parse(expr, syntax.Perl)
@@ -46,7 +46,7 @@ func newPattern(expr string) *pattern {
 	}
 	p.starts, _ = starts(re)
 	slices.Sort(p.starts)
-	last := "\x00" // a prefix that starts with another prefix is not needed
+	last := "\x00" // delete each prefix that itself begins with a shorter prefix
 	p.starts = slices.DeleteFunc(p.starts, func(s string) bool {
 		covered := strings.HasPrefix(s, last)
 		if !covered {
@@ -63,8 +63,8 @@ func newPattern(expr string) *pattern {
 	return p
 }
 
-// in reports whether a text, which must start with a line break, matches. If there are too
-// many possible positions, it searches the whole text instead.
+// in reports whether a text contains a match. The text must begin with a line break. If there are
+// too many positions to try, in searches the whole text.
 func (p *pattern) in(text string) bool {
 	tries, reach := 32+len(text)/64, p.reach
 	if reach < 0 {
@@ -92,7 +92,7 @@ func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// mayBegin reports whether a match may begin after a text.
+// mayBegin reports whether a match can begin directly after a text.
 func (p *pattern) mayBegin(before string) bool {
 	if p.word && isWord(before[len(before)-1]) {
 		return false
@@ -123,12 +123,12 @@ func beginsWord(re *syntax.Regexp) bool {
 	return false
 }
 
-// mostStarts is the maximum number of prefixes. If there would be more, shorter prefixes
-// are used.
+// mostStarts is the maximum number of prefixes. If an expression has more, shorter prefixes are
+// used.
 const mostStarts = 64
 
-// starts returns prefixes such that every match begins with one of them. whole is true if
-// the prefixes are complete matches.
+// starts returns prefixes such that each match begins with one of them. whole is true if the
+// prefixes are complete matches.
 func starts(re *syntax.Regexp) (all []string, whole bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
@@ -157,7 +157,8 @@ func starts(re *syntax.Regexp) (all []string, whole bool) {
 	return []string{""}, false
 }
 
-// charsOf returns the characters in the ranges, if they are few.
+// charsOf returns the characters in the ranges. If there are too many, it returns the empty prefix
+// and false.
 func charsOf(ranges []rune) (all []string, few bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
@@ -189,7 +190,8 @@ func startsOfAll(subs []*syntax.Regexp) (all []string, whole bool) {
 	return all, whole
 }
 
-// longest returns the maximum number of characters of a match, or -1 if it is unlimited.
+// longest returns the maximum number of characters in a match, or a negative number if it is
+// unlimited.
 func longest(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:

@@ -1,5 +1,4 @@
-// This file normalizes texts that are written in a way that a model can read but a search
-// for words cannot.
+// This file normalizes texts that a model can read although a search for words would not find them.
 
 package instruction
 
@@ -12,17 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// A text is examined in up to three readings. All are in lower case, contain no invisible
-// characters, and begin with a line break:
+// A text is examined in up to three readings. Each is in lower case, has no invisible characters,
+// and begins with a line break:
 //
-//   - as written,
-//   - with each look-alike of an ASCII letter replaced by that letter: full-width, mathematical,
-//     circled and accented letters, and look-alikes of other scripts,
-//   - with split words joined: single letters with spaces, words joined by signs such as an underscore,
-//     and one word per line.
+//   - the text as written,
+//   - the text with ASCII letters in place of their look-alikes: full-width, mathematical, circled and
+//     accented letters, and look-alikes of other scripts,
+//   - the text with split words joined: single letters with spaces, words joined by signs such as an
+//     underscore, and one word per line.
 
-// visible returns a text without invisible characters: zero-width characters, controls, and
-// escape sequences of terminals.
+// visible returns a text without invisible characters, control characters and terminal escape
+// sequences.
 func visible(low string) string {
 	b := make([]byte, 0, len(low))
 	for i := 0; i < len(low); {
@@ -39,8 +38,8 @@ func visible(low string) string {
 	return string(b)
 }
 
-// escapeSize returns the length of the terminal escape sequence at the start of a text. For
-// an unfinished or unknown sequence it is 1.
+// escapeSize returns the length of the terminal escape sequence at the start of a text. It returns
+// 1 for an unfinished or unknown sequence.
 func escapeSize(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1
@@ -53,14 +52,14 @@ func escapeSize(s string) int {
 	return 1
 }
 
-// hidesLetters reports whether a text has a control character by which a terminal hides
-// letters: an escape, a backspace or a zero byte.
+// hidesLetters reports whether a text contains a control character that hides letters on a
+// terminal: an escape, a backspace or a zero byte.
 func hidesLetters(text string) bool {
 	return strings.IndexByte(text, '\x1b') >= 0 || strings.IndexByte(text, '\b') >= 0 || strings.IndexByte(text, 0) >= 0
 }
 
-// isInvisible reports whether a character has no width: those in
-// [unicode.Other_Default_Ignorable_Code_Point], variation selectors, and format characters.
+// isInvisible reports whether a character has no width: a character in
+// [unicode.Other_Default_Ignorable_Code_Point], a variation selector, or a format character.
 func isInvisible(c rune) bool {
 	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
@@ -69,9 +68,9 @@ func isInvisible(c rune) bool {
 //go:embed letters.txt
 var letterSource string
 
-// letters maps a character to the ASCII characters that it looks like, in lower case. Each
-// line of letters.txt has an ASCII text, a tab, and its look-alikes. The test of that file
-// derives it from Unicode's compatibility decompositions.
+// letters maps a character to the ASCII characters that it looks like, in lower case. Each line of
+// letters.txt contains an ASCII text, a tab, and the look-alikes. The test of that file derives it
+// from Unicode's compatibility decompositions.
 var letters = sync.OnceValue(func() map[rune]string {
 	m := make(map[rune]string, len(letterSource)/3)
 	for line := range strings.Lines(letterSource) {
@@ -83,8 +82,8 @@ var letters = sync.OnceValue(func() map[rune]string {
 	return m
 })
 
-// Skeleton returns a text in which look-alikes are replaced by ASCII characters, accents
-// are removed, and other signs and spaces are replaced by ASCII. The text must be in lower case.
+// Skeleton returns a text with ASCII characters in place of their look-alikes, and without accents.
+// Other signs become hyphens, and other white space becomes spaces. The text must be in lower case.
 func Skeleton(low string) string {
 	like := letters()
 	b := make([]byte, 0, len(low))
@@ -106,12 +105,11 @@ func Skeleton(low string) string {
 	return string(b)
 }
 
-// isSpace reports whether a byte is white space.
 func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
-// flow returns a text in which each run of white space is one space, or one line break at
-// the end of a paragraph or before a list item. Most texts have line breaks anywhere in a
-// sentence. It also reports whether several consecutive lines have at most two words.
+// flow replaces each run of white space by a space, or by a line break at the end of a paragraph or
+// before a list item, because most texts have line breaks anywhere in a sentence. It also reports
+// whether the text has several consecutive lines of at most two words.
 func flow(low string) (flowing string, hasShortLines bool) {
 	b := []byte(low)
 	short := 0
@@ -147,8 +145,8 @@ func hasGaps(b []byte) bool {
 		bytes.IndexByte(b, '\v') >= 0 || bytes.IndexByte(b, '\f') >= 0
 }
 
-// squeeze replaces each run of white space by a line break, if the run contains one, or by
-// a space. This removes blank lines.
+// squeeze replaces each run of white space by a line break if the run contains a line break, and
+// otherwise by a space. Therefore the result has no blank lines.
 func squeeze(b []byte) []byte {
 	out := b[:0]
 	for i := 0; i < len(b); {
@@ -170,7 +168,7 @@ func squeeze(b []byte) []byte {
 	return out
 }
 
-// isShort reports whether a line has at most [mostShortWords] words.
+// isShort reports whether a line has at most mostShortWords words.
 func isShort(line string) bool {
 	line = strings.TrimSpace(line)
 	for range mostShortWords {
@@ -185,7 +183,7 @@ func isShort(line string) bool {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// isItem reports whether a line begins as an item of a list, a heading or a quotation does.
+// isItem reports whether a line begins like a list item, a heading or a quotation.
 func isItem(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	if line == "" || strings.IndexByte("-*#>|+", line[0]) >= 0 {
@@ -197,19 +195,19 @@ func isItem(line string) bool {
 
 // Limits for joining split words.
 const (
-	mostShortLine   = 40 // bytes of such a line
+	mostShortLine   = 40 // maximum length of a short line in bytes
 	mostShortWords  = 2  // maximum number of words in a short line
-	leastShortLines = 3  // such lines in a row
+	leastShortLines = 3  // minimum number of consecutive short lines
 	leastSpelled    = 5  // minimum number of consecutive single letters
-	leastChain      = 2  // signs that join words, in a row
+	leastChain      = 2  // minimum number of consecutive signs that join words
 	leastSquashed   = 16 // minimum number of letters in a word that may be several words
-	mostSquashed    = 16 // such words of a text that are examined
+	mostSquashed    = 16 // maximum number of such words that are examined in a text
 )
 
-// piece is a word of a text and the characters between it and the next word.
+// piece is a word of a text, and the characters between it and the next word.
 type piece struct{ word, gap string }
 
-// piecesOf returns the words of a text. The characters before the first word are the gap of
+// piecesOf divides a text into words. If the text does not begin with a word, the first piece has
 // an empty word.
 func piecesOf(s string) []piece {
 	isGap := func(i int) bool { return (s[i] < utf8.RuneSelf && !isWord(s[i])) || s[i] == '_' }
@@ -227,8 +225,8 @@ func piecesOf(s string) []piece {
 	return all
 }
 
-// respell returns a reading of a text in which split words are joined. It also returns the
-// long words that may be several words without spaces.
+// respell returns a reading of a text with its split words joined. It also returns long words that
+// may consist of several words.
 func respell(low string) (words string, squashed []string) {
 	all := piecesOf(joinShortLines(low))
 	var b strings.Builder
@@ -259,8 +257,7 @@ func appendLong(squashed []string, word string) []string {
 	return append(squashed, word)
 }
 
-// withoutEmphasis returns the characters between two words without the signs for bold and
-// italic.
+// withoutEmphasis removes the signs for bold and italic from the characters between two words.
 func withoutEmphasis(gap string) string {
 	if strings.IndexByte(gap, ' ') < 0 {
 		return gap
@@ -273,9 +270,9 @@ func withoutEmphasis(gap string) string {
 	}, gap)
 }
 
-// spelledOut returns the number of single letters at the start of a text.
+// spelledOut returns the number of consecutive single letters at the start of a text.
 func spelledOut(all []piece) int {
-	const widest = 8 // bytes between two letters
+	const widest = 8 // maximum number of bytes between two letters
 	n := 0
 	for n < len(all) && utf8.RuneCountInString(all[n].word) == 1 && (all[n].word < "0" || all[n].word > "9") {
 		n++
@@ -286,8 +283,8 @@ func spelledOut(all []piece) int {
 	return n
 }
 
-// putTogether joins single letters to words: the most frequent gap is treated as a gap
-// within words, and any other gap ends a word. It returns all letters as one word.
+// putTogether writes single letters as words to b. The most frequent gap separates the letters of a
+// word, and any other gap ends a word. putTogether returns all letters as a single word.
 func putTogether(b *strings.Builder, letters []piece) (run string) {
 	count := map[string]int{}
 	common := letters[0].gap
@@ -315,8 +312,8 @@ func putTogether(b *strings.Builder, letters []piece) (run string) {
 	return all.String()
 }
 
-// chainOf returns the number of words at the start that are joined to the next word by the
-// same sign. It returns 0 if there are fewer than [leastChain].
+// chainOf returns the number of words at the start of a text that are joined to their next word by
+// the same sign. It returns 0 if there are fewer than leastChain.
 func chainOf(all []piece) int {
 	sign := all[0].gap
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
@@ -332,8 +329,8 @@ func chainOf(all []piece) int {
 	return n
 }
 
-// joinShortLines returns a text in which several consecutive lines with at most two words
-// are joined. Empty lines between them are ignored.
+// joinShortLines joins consecutive lines of at most two words, if there are at least
+// leastShortLines of them. It ignores empty lines between them.
 func joinShortLines(low string) string {
 	var b, run, joined strings.Builder
 	n := 0

@@ -1,4 +1,5 @@
-// This file has the table of all rules, and finds their words in one pass over a text.
+// This file contains the table of all rules, and finds the words of the rules in one pass over a
+// text.
 
 package instruction
 
@@ -10,34 +11,33 @@ import (
 	"sync"
 )
 
-// table is all rules, and where their words are looked up.
+// table contains all rules and an index of their words.
 type table struct {
 	rules []rule
-	signs []word                  // words of one byte, sorted
-	heads [headPlaces / 64]uint64 // a bit for each place in words that has some
+	signs []word                  // words of a single byte, sorted
+	heads [headPlaces / 64]uint64 // bit set: the elements of words that are not empty
 	words [headPlaces][]word      // longer words, by a hash of their first three bytes
 
-	squashed []word // words with at least four letters, without spaces
+	squashed []word // words of at least leastLetters letters, without spaces
 }
 
 const headPlaces = 1 << 12
 
-// leastLetters is the minimum number of letters of a word that is searched within longer
-// words.
+// leastLetters is the minimum number of letters of a word that is searched for inside longer words.
 const leastLetters = 4
 
-// placeOf returns the place in words for the first three bytes of a head.
+// placeOf returns the index in words for a head, which depends on its first three bytes.
 func placeOf(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// word is a text that a rule requires, at the start of a word or sign.
+// word is a word or sign that a rule requires in a text.
 type word struct {
 	text       string
-	head, mask uint32 // first four bytes of text, and a mask of the bytes that it has
+	head, mask uint32 // first four bytes of text, and a mask for the bytes that text has
 	rule       int
 	group      uint8
 }
 
-// headOf returns the first four bytes of a text, those that it lacks being 0.
+// headOf returns the first four bytes of a text. Missing bytes are 0.
 func headOf(s string) uint32 {
 	if len(s) < 4 {
 		s += "\x00\x00\x00"
@@ -46,13 +46,13 @@ func headOf(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// add adds a word to the table.
+// add adds a word to the index.
 func (t *table) add(w word) {
 	if len(w.text) == 1 {
 		t.signs = append(t.signs, w)
 		return
 	}
-	for third := range uint32(1 << 8) { // for a word of two bytes, the third byte may be any
+	for third := range uint32(1 << 8) { // any third byte may follow a word of two bytes
 		if head := w.head | third<<16; len(w.text) == 2 || head == w.head {
 			place := placeOf(head)
 			if !slices.Contains(t.words[place], w) {
@@ -63,9 +63,10 @@ func (t *table) add(w word) {
 	}
 }
 
-// groupsIn returns for each rule the groups of which the text has a word. It also reports
-// whether words of the text may be split or joined: if there are four single letters at
-// equal distances, three signs within a few words, or an unusually long word.
+// groupsIn returns, for each rule, a bit for each of its word groups of which the text contains a
+// word. It also reports whether words of the text may be split or joined, because the text has four
+// single letters at equal distances, three joining signs within a few words, or an unusually long
+// word.
 func (t *table) groupsIn(low string) (has []uint8, mayBeApart bool) {
 	has = make([]uint8, len(t.rules))
 	sign, isIn := byte(0), false
@@ -77,7 +78,7 @@ func (t *table) groupsIn(low string) (has []uint8, mayBeApart bool) {
 			has[w.rule] |= w.group
 		}
 	}
-	before := uint64(0) // whether the byte before the block is of a word, in its lowest bit
+	before := uint64(0) // lowest bit: the byte before the block is part of a word
 	var a apart
 	for from := 0; from < len(low); from += len(block{}) {
 		var b block
@@ -103,20 +104,19 @@ func (t *table) groupsIn(low string) (has []uint8, mayBeApart bool) {
 	return has, a.found
 }
 
-// apart detects split words, block by block.
+// apart detects split words, one block of text after another.
 type apart struct {
 	found bool
-	signs int // that join words in the block before
-	tail  int // letters at the end of the block before
+	signs int // number of signs in the previous block that join words
+	tail  int // number of letters at the end of the previous block
 }
 
 const (
-	leastSigns = 3  // that join words, in two blocks
-	leastTail  = 16 // letters of a word
+	leastSigns = 3  // number of signs that join words, in two consecutive blocks
+	leastTail  = 16 // number of letters in a word
 )
 
-// add examines the letters and signs of a block. before reports whether a letter precedes
-// it.
+// add examines the letters and signs of a block. before is 1 if a letter precedes the block.
 func (a *apart) add(letters, others, before uint64) {
 	if a.found {
 		return
@@ -137,11 +137,10 @@ func (a *apart) add(letters, others, before uint64) {
 	a.signs, a.tail = signs, bits.LeadingZeros64(^letters)
 }
 
-// block is some bytes of a text.
 type block [64]byte
 
-// letters returns a bit for each byte that is part of a word, and a bit for each other byte
-// that is not a space.
+// letters returns one bit for each byte that is part of a word, and one bit for each other byte
+// except spaces.
 func (b *block) letters() (letters, others uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
@@ -156,7 +155,8 @@ func (b *block) letters() (letters, others uint64) {
 	return letters, others
 }
 
-// gatherBits moves the lowest bit of each byte to the highest byte, in a product.
+// gatherBits is a factor. The product with a word has the lowest bit of each byte in its highest
+// byte.
 const gatherBits = 0x0102040810204080
 
 //go:embed rules.txt

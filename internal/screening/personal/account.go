@@ -2,9 +2,10 @@
 
 package personal
 
-// issuer is a card issuer. Its card numbers begin with a number from low to high, which has
-// digits digits, and have one of the lengths (ISO/IEC 7812). Visa's lengths 13 (not issued
-// any more) and 19 are left out, because one in ten other numbers would match.
+// issuer is a card issuer. The first digits of its card numbers are a number from low to high with
+// the given number of digits. Its card numbers have one of the lengths (ISO/IEC 7812). Visa's
+// lengths 13, which is not issued any more, and 19 are left out, because one in ten other numbers
+// would match.
 type issuer struct {
 	low, high, digits int
 	lengths           []int
@@ -31,7 +32,8 @@ var issuers = []issuer{
 	{6759, 6763, 4, []int{16, 18, 19}}, // Maestro
 }
 
-// cardShapes are the digit groups of card numbers: as they are printed, or without spaces.
+// cardShapes contains the lengths of the digit groups of card numbers, as printed or without
+// spaces.
 var cardShapes = [][]int{
 	{16},
 	{15},
@@ -49,7 +51,7 @@ var cardShapes = [][]int{
 	{4, 12},
 }
 
-// card returns the number of groups, from the k-th on, that form a card number, or 0.
+// card returns the number of groups from group k that form a card number, or 0.
 func (c *chain) card(k int) int {
 	gs := c.groups[k:]
 	if gs[0].n < 4 || (!c.isSeparateNumber(k, 1) && gs[0].n > maxDigits) {
@@ -66,8 +68,8 @@ func (c *chain) card(k int) int {
 	return 0
 }
 
-// matchesShape reports whether the groups begin with the lengths of the shape and have the same
-// separator between them.
+// matchesShape reports whether the first groups have the lengths of the shape and equal separators
+// between them.
 func matchesShape(gs []group, shape []int) bool {
 	if len(gs) < len(shape) {
 		return false
@@ -80,8 +82,8 @@ func matchesShape(gs []group, shape []int) bool {
 	return true
 }
 
-// isSeparateNumber reports whether n groups from the k-th on form a separate number: the groups next
-// to them have other separators or other lengths.
+// isSeparateNumber reports whether n groups from group k form a number of their own, because the
+// neighboring groups have other separators or other lengths.
 func (c *chain) isSeparateNumber(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
 	if (k == 0 && !mayStartAt(c.text, first.start)) ||
@@ -116,8 +118,8 @@ func isIssued(d []byte) bool {
 	return false
 }
 
-// luhn reports whether the last digit is the check digit of the others (ISO/IEC 7812-1,
-// annex B). Numbers of only one digit value are refused.
+// luhn reports whether the last digit is a correct check digit (ISO/IEC 7812-1, annex B). It
+// returns false if all digits are equal.
 func luhn(d []byte) bool {
 	sum, same := 0, true
 	for i := range d {
@@ -134,8 +136,8 @@ func luhn(d []byte) bool {
 	return sum%10 == 0 && !same
 }
 
-// ibanLengths has the length of the account numbers of each country (from SWIFT's IBAN
-// registry).
+// ibanLengths contains the length of the account numbers of each country, from SWIFT's IBAN
+// registry.
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29,
 	"BY": 28,
@@ -154,9 +156,9 @@ var ibanLengths = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// ibanAt returns the end of the IBAN whose first digit is at this position, or 0 if there
-// is none. It may have a space or a dash between two characters. At least half of its
-// characters must be digits.
+// ibanAt returns the end of the IBAN whose first digit is at position i, or 0 if there is no IBAN.
+// There may be a space or a dash between two characters. At least half of the characters must be
+// digits.
 func ibanAt(text string, i int) int {
 	if i < 2 || (i > 2 && isWord(text[i-3])) {
 		return 0
@@ -189,8 +191,9 @@ func ibanAt(text string, i int) int {
 	return i
 }
 
-// ibanChar returns the n-th character of an IBAN and its length in bytes. For a single
-// separator it returns character 0. If neither is found, the length is 0.
+// ibanChar returns the character of an IBAN at position i, and its length in bytes. n is the number
+// of characters before it. For a single separator, the character is 0. If there is neither a
+// character nor a separator, the length is 0.
 func ibanChar(text string, i, n int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0
@@ -219,8 +222,8 @@ func upper(b byte) byte {
 	return b
 }
 
-// mod97 returns the remainder by ISO 7064 MOD 97-10, which is 1 for a valid number. The
-// first four characters are moved to the end, and A counts as 10.
+// mod97 returns the remainder by ISO 7064 MOD 97-10, which is 1 for a valid IBAN. The first four
+// characters are moved to the end. A has the value 10, B has 11, and so on.
 func mod97(b []byte) int {
 	r := 0
 	for i := range b {

@@ -1,4 +1,4 @@
-// Mail addresses.
+// This file finds mail addresses.
 
 package personal
 
@@ -15,10 +15,10 @@ const (
 	maxDomain = 255
 )
 
-// signs are the ways to write the at sign: plain, in a URL, and full-width.
+// signs are the forms of the at sign: plain, in a URL, and full-width.
 var signs = []string{"@", "%40", "＠"}
 
-// mails returns the mail addresses of a text.
+// mails returns the mail addresses in a text.
 func mails(text string) []Finding {
 	var found []Finding
 	for _, sign := range signs {
@@ -40,8 +40,8 @@ func mails(text string) []Finding {
 	return apart(found)
 }
 
-// isLetter reports whether a character may be a letter of an address. Letters of scripts
-// without spaces are excluded, because an address ends before them.
+// isLetter reports whether a character can be a letter of an address. An address ends before a
+// letter of a script that is written without spaces.
 func isLetter(c rune) bool {
 	switch {
 	case c < utf8.RuneSelf:
@@ -54,8 +54,8 @@ func isLetter(c rune) bool {
 
 func isDigit(c rune) bool { return c >= '0' && c <= '9' }
 
-// localStart returns the start of the local part at the end of a text. If there is none, or
-// if it is too long, it returns len(before).
+// localStart returns the start of the local part at the end of the text before an at sign. It
+// returns len(before) if there is no local part or if it is too long.
 func localStart(before string) int {
 	i := len(before)
 	for i > 0 {
@@ -77,8 +77,8 @@ func localStart(before string) int {
 	return i
 }
 
-// domainEnd returns the end of the domain at this position, or 0 if there is none. A domain
-// has at least two labels, and the last one consists of letters.
+// domainEnd returns the end of the domain at position start, or 0 if there is no domain. A domain
+// has at least two labels, and the last label consists of letters.
 func domainEnd(text string, start int) int {
 	end := 0
 	label := start
@@ -104,7 +104,7 @@ func domainEnd(text string, start int) int {
 	return end
 }
 
-// isTop reports whether a label can be the last of a domain.
+// isTop reports whether a label can be a top-level domain.
 func isTop(label string) bool {
 	letters := 0
 	for _, c := range label {
@@ -116,9 +116,9 @@ func isTop(label string) bool {
 	return letters >= 2 && letters <= 24
 }
 
-// Parts of addresses that do not belong to a person: local parts of programs and accounts,
-// local parts used in examples, and domains that nobody can own (RFC 2606, RFC 6762) or
-// that are file names.
+// Parts of addresses that do not belong to a person: local parts of programs, local parts and
+// domains that are used in examples, and top-level domains that nobody can own (RFC 2606, RFC 6762)
+// or that are extensions of files.
 var (
 	programs = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
 		"bounces", "actions"}
@@ -135,8 +135,8 @@ var (
 		"timer", "target", "mount", "slice"}
 )
 
-// isPersonal reports whether an address may be a person's. Its parts are
-// text[start:atSign] and text[domain:end].
+// isPersonal reports whether an address may belong to a person. Its parts are text[start:atSign]
+// and text[domain:end].
 func isPersonal(text string, start, atSign, domain, end int) bool {
 	local, host := strings.ToLower(text[start:atSign]), strings.ToLower(text[domain:end])
 	top := host[strings.LastIndexByte(host, '.')+1:]
@@ -156,7 +156,7 @@ func isPersonal(text string, start, atSign, domain, end int) bool {
 	return true
 }
 
-// isAccount reports whether a text ends with an account in a URL, and its password.
+// isAccount reports whether the text before an at sign ends with the user and password of a URL.
 func isAccount(before string) bool {
 	i := strings.LastIndex(before, "://")
 	return i >= 0 && !strings.ContainsAny(before[i+len("://"):], "/?# \t\n")

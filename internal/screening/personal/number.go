@@ -1,4 +1,4 @@
-// This file scans numbers as people write them: groups of digits with separators.
+// This file scans numbers in groups of digits with separators, as people write them.
 
 package personal
 
@@ -8,26 +8,26 @@ import "strings"
 type separator uint8
 
 const (
-	space separator = iota // or a character without width
+	space separator = iota // white space, or an invisible character
 	dash
 	dot
 	slash
 	paren
 )
 
-// group is digits without anything between them.
+// group is a sequence of digits without a separator.
 type group struct {
-	start, end int       // in the text
-	first, n   int       // in the digits of its chain
+	start, end int       // position in the text
+	first, n   int       // index of the first digit in chain.digits, and number of digits
 	sep        separator // separator before the group (unused for the first group)
 }
 
-// maxGroups is the maximum number of groups that are examined together. No number that is
-// searched has more.
+// maxGroups is the maximum number of groups that are examined together. None of the numbers that
+// are searched for has more groups.
 const maxGroups = 24
 
-// maxDigits is the maximum number of digits of a group. A longer group is stored with one
-// digit more, so that it matches nothing.
+// maxDigits is the maximum number of digits in a group. Of a longer group, maxDigits+1 digits are
+// stored, so that it cannot match.
 const maxDigits = 20
 
 // chain is a sequence of digit groups with single separators between them.
@@ -35,15 +35,15 @@ type chain struct {
 	text   string
 	groups []group
 	digits []byte // '0' to '9', whatever script the text uses
-	ended  bool   // no further group follows
+	ended  bool   // the text has no further group; false if maxGroups was reached
 }
 
-// zeros are the digits 0 of other scripts that are recognized: full-width, Arabic, Persian
-// and Devanagari. Their other digits follow and differ only in the last byte.
+// zeros contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and
+// Devanagari. Their other digits differ from it only in the last byte.
 var zeros = []string{"０", "٠", "۰", "०"}
 
-// digitAt returns the digit at this position and its length in bytes, which is 0 if there
-// is no digit.
+// digitAt returns the digit at a position and its length in bytes. The length is 0 if there is no
+// digit.
 func digitAt(text string, i int) (d byte, size int) {
 	if c := text[i]; c < 0x80 {
 		if c >= '0' && c <= '9' {
@@ -60,7 +60,7 @@ func digitAt(text string, i int) (d byte, size int) {
 	return 0, 0
 }
 
-// wideSeparators are the separators outside of ASCII.
+// wideSeparators contains the separators outside of ASCII.
 var wideSeparators = []struct {
 	text string
 	is   separator
@@ -70,8 +70,8 @@ var wideSeparators = []struct {
 	{"\u00AD", space}, {"\u200B", space}, {"\u200C", space}, {"\u200D", space}, {"\u2060", space}, {"\uFEFF", space},
 }
 
-// separatorAt returns the separator at the start of a text and its length in bytes, which
-// is 0 if there is none.
+// separatorAt returns the separator at the start of a text and its length in bytes. The length is 0
+// if there is no separator.
 func separatorAt(text string) (separator, int) {
 	if text == "" {
 		return 0, 0
@@ -97,9 +97,9 @@ func separatorAt(text string) (separator, int) {
 	return 0, 0
 }
 
-// gapAt returns the separator between two groups and its length in bytes, which is 0 if no
-// group can follow. There may be a space on each side of a separator, and another separator
-// after a parenthesis.
+// gapAt returns the separator between two groups of digits and the length of the whole gap in
+// bytes. The length is 0 if no group can follow. A gap may have a space on each side of the
+// separator, and another separator after a parenthesis.
 func gapAt(text string) (sep separator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
@@ -123,7 +123,7 @@ func gapAt(text string) (sep separator, size int) {
 	return sep, size
 }
 
-// scan reads the groups that begin at a digit of a text.
+// scan reads the groups of digits that begin at position i, and returns their end.
 func (c *chain) scan(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
@@ -167,7 +167,7 @@ func (c *chain) of(gs []group) []byte {
 	return c.digits[gs[0].first : last.first+last.n]
 }
 
-// begins are the bytes with which a digit may begin.
+// begins contains true for the bytes that can be the first byte of a digit.
 var begins = func() (is [256]bool) {
 	for _, b := range []byte("0123456789\xD9\xDB\xE0\xEF") {
 		is[b] = true
@@ -175,7 +175,7 @@ var begins = func() (is [256]bool) {
 	return is
 }()
 
-// leastDigits is the minimum number of digits of a number that is searched.
+// leastDigits is the minimum number of digits of a number that is searched for.
 const leastDigits = 7
 
 // numbers appends the numbers in a text to found.
@@ -204,8 +204,8 @@ func numbers(text string, found []Finding) []Finding {
 	return found
 }
 
-// find appends the numbers of a chain to found, and returns the position where the scan
-// must continue.
+// find appends the numbers of the chain to found. It returns the position at which the scan must
+// continue.
 func (c *chain) find(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
 		if len(c.digits)-c.groups[k].first < leastDigits {
@@ -230,8 +230,8 @@ func (c *chain) find(found []Finding, end int) ([]Finding, int) {
 	return found, end
 }
 
-// mayStartAt reports whether a number may begin at this position: it must not be part of a word,
-// a path or a fraction, or be joined to the text before by a dash or another sign.
+// mayStartAt reports whether a number can begin at a position. It must not be part of a word, a
+// path or a fraction. A dash or a similar sign must not join it to the text before.
 func mayStartAt(text string, i int) bool {
 	if i == 0 {
 		return true
@@ -240,7 +240,7 @@ func mayStartAt(text string, i int) bool {
 	return !isWord(b) && strings.IndexByte("-./\\#$,~^@", b) < 0
 }
 
-// mayEndAt reports whether a number may end at a place of a text.
+// mayEndAt reports whether a number can end at a position.
 func mayEndAt(text string, i int) bool {
 	if i == len(text) {
 		return true

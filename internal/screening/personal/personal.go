@@ -1,9 +1,9 @@
 // This file finds and redacts personal data in texts.
 
-// Package personal finds personal data that can be recognized by its form: mail addresses,
-// telephone numbers and, by their checksums, bank account numbers (IBAN) and card numbers.
-// It does not find names of persons, postal addresses and national identification numbers,
-// whose checksums are too short to distinguish them from other numbers.
+// Package personal finds personal data that can be recognized by its form: mail addresses and
+// telephone numbers, and bank account numbers (IBAN) and card numbers, which have checksums. It
+// does not find names of persons, postal addresses and national identification numbers. The
+// checksums of identification numbers are too short to distinguish them from other numbers.
 package personal
 
 import (
@@ -14,7 +14,7 @@ import (
 // Kind is a kind of personal data.
 type Kind string
 
-// The kinds.
+// All kinds.
 const (
 	mail  Kind = "mail"
 	phone Kind = "phone"
@@ -25,7 +25,7 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{mail, phone, iban, card} }
 
-// A Finding is personal data in text[Start:End].
+// A Finding is personal data at text[Start:End].
 type Finding struct {
 	Kind       Kind
 	Start, End int
@@ -43,7 +43,7 @@ func Find(text string) []Finding {
 	return found
 }
 
-// apart sorts findings and removes those that begin within another finding.
+// apart sorts findings and removes those that begin inside an earlier finding.
 func apart(found []Finding) []Finding {
 	slices.SortStableFunc(found, func(a, b Finding) int { return a.Start - b.Start })
 	end := 0
@@ -54,7 +54,7 @@ func apart(found []Finding) []Finding {
 	})
 }
 
-// FindKinds returns the kinds that a text has data of, sorted.
+// FindKinds returns the kinds of personal data in a text, sorted and without duplicates.
 func FindKinds(text string) []Kind {
 	var ks []Kind
 	for _, f := range Find(text) {
@@ -66,7 +66,7 @@ func FindKinds(text string) []Kind {
 	return ks
 }
 
-// Mark returns the text that replaces data of this kind.
+// Mark returns the text that replaces data of the kind.
 func (k Kind) Mark() string { return "[" + string(k) + "]" }
 
 // Redact returns the text with all data of these kinds replaced by marks.

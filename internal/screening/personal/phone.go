@@ -1,5 +1,5 @@
-// This file finds telephone numbers: international numbers, and national forms that cannot
-// be confused with other numbers.
+// This file finds telephone numbers in international form, and in national forms that cannot be
+// confused with other numbers.
 
 package personal
 
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// countries are the country codes (ITU E.164), each with how many digits follow.
+// countries contains the country codes (ITU E.164), each with the number of digits that follow.
 const countries = `1:10 7:10 20:8-10 27:9 30:10 31:9 32:8-9 33:9 34:9 36:8-9 39:8-11 40:9 41:9 43:8-13 44:9-10 45:8 46:7-10
 47:8 48:9 49:7-11 51:8-9 52:10 53:8 54:10-11 55:10-11 56:9 57:10 58:10 60:8-10 61:9 62:8-12 63:8-10 64:8-10 65:8 66:8-9
 81:9-10 82:8-10 84:9-10 86:10-11 90:10 91:10 92:9-10 93:9 94:9 95:7-10 98:10 211:9 212:9 213:8-9 216:8 218:9 220:7 221:9
@@ -25,7 +25,7 @@ const countries = `1:10 7:10 20:8-10 27:9 30:10 31:9 32:8-9 33:9 34:9 36:8-9 39:
 960:7 961:7-8 962:8-9 963:8-9 964:8-10 965:8 966:8-9 967:7-9 968:8 970:8-9 971:8-9 972:8-9 973:8 974:8 975:7-8 976:8 977:8-10
 992:9 993:8 994:9 995:9 996:9 998:9`
 
-// span is how many digits follow a country code.
+// span is the minimum and maximum number of digits after a country code.
 type span struct{ least, most int }
 
 var spans = sync.OnceValue(func() map[string]span {
@@ -44,8 +44,8 @@ var spans = sync.OnceValue(func() map[string]span {
 	return all
 })
 
-// phone returns the start of the telephone number whose first digits are the k-th group,
-// and its number of groups, which is 0 if there is none.
+// phone returns the start of the telephone number whose first digits are group k, and its number of
+// groups. The number of groups is 0 if there is no telephone number.
 func (c *chain) phone(k int) (start, n int) {
 	start = c.groups[k].start
 	if p, ok := plusBefore(c.text, start); ok {
@@ -87,23 +87,24 @@ func (c *chain) withPlus(k, plus int) (start, n int) {
 	return plus, n
 }
 
-// mayBegin reports whether the k-th group is separated from the group before, so that a
-// number may begin with it.
+// mayBegin reports whether a number can begin with group k, because a suitable separator precedes
+// the group.
 func (c *chain) mayBegin(k int) bool {
 	g := c.groups[k]
 	return k == 0 || g.sep == space || g.sep == paren || (g.sep == slash && strings.HasSuffix(c.text[:g.start], " "))
 }
 
-// mayEnd reports whether a number may end with the k-th group.
+// mayEnd reports whether a number can end with group k.
 func (c *chain) mayEnd(k int) bool {
 	return k+1 < len(c.groups) || !c.ended || mayEndAt(c.text, c.groups[k].end)
 }
 
-// leastPlain is the minimum number of digits of an international number without spaces. A
-// shorter one may be an ordinary number with a sign.
+// leastPlain is the minimum number of digits of an international number without spaces. A shorter
+// number may be an ordinary number with a sign.
 const leastPlain = 10
 
-// plusBefore returns the position of the plus sign of an international number.
+// plusBefore returns the position of the plus sign before position i. ok is false if there is no
+// plus sign, or if it cannot begin a telephone number.
 func plusBefore(text string, i int) (at int, ok bool) {
 	before := strings.TrimSuffix(text[:i], "(")
 	for _, plus := range []string{"+", "＋", "%2B"} {
@@ -114,8 +115,8 @@ func plusBefore(text string, i int) (at int, ok bool) {
 	return 0, false
 }
 
-// international returns how many groups from the k-th on are a country code, after that
-// many other digits, and a number of that country.
+// international returns the number of groups from group k that form an international number, or 0.
+// The number begins with skip other digits, followed by the country code.
 func (c *chain) international(k, skip int) int {
 	gs := c.groups[k:]
 	size, s := country(c.of(gs)[skip:])
@@ -135,8 +136,8 @@ func (c *chain) international(k, skip int) int {
 	return best
 }
 
-// country returns the length of the country code at the start of the digits, and the number
-// of digits that follow. For an unknown code, the span is zero.
+// country returns the length of the country code at the start of the digits, and the number of
+// digits that may follow. For an unknown code, both are zero.
 func country(digits []byte) (size int, s span) {
 	for size = 1; size <= 3 && size < len(digits); size++ {
 		s, ok := spans()[string(digits[:size])]
@@ -147,7 +148,7 @@ func country(digits []byte) (size int, s span) {
 	return 0, span{}
 }
 
-// isDate reports whether a group is the year of a date, as in 2026-01-02.
+// isDate reports whether group k is the year of a date, such as 2026-01-02.
 func (c *chain) isDate(k int) bool {
 	if k+2 >= len(c.groups) {
 		return false
@@ -158,14 +159,14 @@ func (c *chain) isDate(k int) bool {
 	return y.n == 4 && m.n == 2 && d.n == 2 && m.sep == d.sep && m.sep != space
 }
 
-// americanSeps are the separators in a number of North America.
+// americanSeps contains the allowed pairs of separators in a North American number.
 var americanSeps = []string{"--", "..", ")-", ") ", ")."}
 
-// sepOf are the signs of the separators.
+// sepOf contains the sign of each separator.
 const sepOf = " -./)"
 
-// national returns the number of groups, from the k-th on, that form a number as written
-// for callers in the same country, or 0. open reports whether it begins with a parenthesis.
+// national returns the number of groups from group k that form a number for callers in the same
+// country, or 0. open reports whether the number begins with a parenthesis.
 func (c *chain) national(k int, open bool) int {
 	gs := c.groups[k:]
 	d := c.of(gs)
@@ -188,8 +189,8 @@ func (c *chain) national(k int, open bool) int {
 	return c.american(k)
 }
 
-// american returns how many groups from the k-th on are an area, an exchange and a line
-// of North America.
+// american returns the number of groups from group k that form a North American number (area,
+// exchange and line), or 0.
 func (c *chain) american(k int) int {
 	gs := c.groups[k:]
 	if len(gs) < 3 || gs[0].n != 3 || gs[1].n != 3 || gs[2].n != 4 || !c.isFollowedBySpace(k, 3) {
@@ -204,26 +205,24 @@ func (c *chain) american(k int) int {
 	return 3
 }
 
-// isFollowedBySpace reports whether the groups after n groups from the k-th on, if any, are separated
-// by a space.
+// isFollowedBySpace reports whether a space, or nothing, follows n groups from group k.
 func (c *chain) isFollowedBySpace(k, n int) bool {
 	return k+n >= len(c.groups) || c.groups[k+n].sep == space
 }
 
-// Limits for a number with the trunk prefix 0: digits in its first group, and in total.
+// Limits of the number of digits in the first group and in a whole number with the trunk prefix 0.
 const (
 	leastArea, mostArea   = 2, 5
 	leastTrunk, mostTrunk = 9, 12
 	mostTrunkGroups       = 5
 )
 
-// trunk returns the number of groups, from the k-th on, that form a number with the trunk
-// prefix 0, or 0. Such a number must have several groups, so that other numbers with a
-// leading zero are not found.
+// trunk returns the number of groups from group k that form a number with the trunk prefix 0, or 0.
+// The number must have several groups, so that other numbers with a leading zero are not found.
 func (c *chain) trunk(k int, open bool) int {
 	gs := c.groups[k:]
 	if k > 0 && !open && gs[0].sep == space && c.groups[k-1].n == gs[0].n {
-		return 0 // a row of a table
+		return 0 // this is a row of a table
 	}
 	if n := c.pairs(k); n > 0 {
 		return n
@@ -251,13 +250,13 @@ func (c *chain) withArea(k int) int {
 	return 0
 }
 
-// isGroupOfTrunk reports whether a group may be the i-th of a number with the prefix 0.
+// isGroupOfTrunk reports whether a group can be group i of a number with the trunk prefix 0.
 func isGroupOfTrunk(g group, i int) bool {
 	return g.n >= 2 && g.sep != dot && (i == 1 || g.sep <= dash)
 }
 
-// isLast reports whether no group follows the k-th group, or a group that begins another
-// number.
+// isLast reports whether a number ends with group k, because no group follows or the next group
+// begins another number.
 func (c *chain) isLast(k int) bool {
 	if k+1 == len(c.groups) {
 		return true
@@ -266,7 +265,8 @@ func (c *chain) isLast(k int) bool {
 	return next.sep <= slash && next.sep != dash && next.n > 1 && c.digits[next.first] == '0'
 }
 
-// pairs returns 5 for a number in five pairs, as in France.
+// pairs returns 5 if the groups from group k are a number of five pairs, as in France, and
+// otherwise 0.
 func (c *chain) pairs(k int) int {
 	gs := c.groups[k:]
 	if len(gs) != 5 || (c.text[gs[4].end:] != "" && gs[1].sep == space && len(c.text) > gs[4].end+1 &&
@@ -281,8 +281,7 @@ func (c *chain) pairs(k int) int {
 	return 5
 }
 
-// isHex reports whether a text begins with two hexadecimal digits and no more, as the
-// bytes of a dump do.
+// isHex reports whether a text begins with exactly two hexadecimal digits, like a byte in a dump.
 func isHex(text string) bool {
 	if len(text) < 2 || (len(text) > 2 && isWord(text[2])) {
 		return false
@@ -291,8 +290,8 @@ func isHex(text string) bool {
 		strings.IndexByte("0123456789abcdefABCDEF", text[1]) >= 0
 }
 
-// called returns the number of groups, from the k-th on, that form a number after a word
-// such as "Tel.", or 0.
+// called returns the number of groups from group k that form a number after a word such as "Tel.",
+// or 0.
 func (c *chain) called(k int) int {
 	digits := 0
 	n := 0
@@ -312,8 +311,8 @@ func (c *chain) called(k int) int {
 	return n
 }
 
-// callWords are words before a telephone number, and linkWords are words that may occur
-// between.
+// callWords are words before a telephone number. linkWords are words that may occur between such a
+// word and the number.
 var (
 	callWords = []string{"tel", "telefon", "telefonnummer", "telephone", "téléphone", "teléfono", "telefono",
 		"telefone", "phone", "mobile", "mobil", "mobilnummer",

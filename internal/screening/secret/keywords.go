@@ -2,27 +2,27 @@
 
 package secret
 
-// keyword is a word in lower case, and the number of the rule to try where it occurs.
+// keyword is a lower-case word, and the index of the rule to try at its occurrences.
 type keyword struct {
 	word string
 	rule int
 }
 
-// maxPrefix is the number of bytes of each word in the automaton, to keep it small. The
-// rest of the word is compared afterwards.
+// maxPrefix is the number of bytes of each word that the automaton stores, which keeps it small. A
+// match of this prefix is then compared with the whole word.
 const maxPrefix = 4
 
 // automaton finds many words in one pass, ignoring case. See Aho and Corasick, Efficient
 // string matching, 1975.
 type automaton struct {
-	class  [256]uint8 // class of each byte; the same for upper and lower case, 0 for bytes of no word
-	width  int        // classes
-	next   []uint16   // by state: index of its first word; its words end at that of the next state
-	starts []uint32   // state → its words, up to those of the next
+	class  [256]uint8 // class of each byte; equal for upper and lower case; 0 for bytes that are in no word
+	width  int        // number of classes
+	next   []uint16   // next state, at index state*width+class
+	starts []uint32   // words[starts[s]:starts[s+1]] are the words that end in state s
 	words  []keyword
 }
 
-// each calls fn for every word in a text, with its position.
+// each calls fn with every word in the text and its position.
 func (a *automaton) each(text string, fn func(w keyword, start int)) {
 	s := 0
 	for i := range len(text) {

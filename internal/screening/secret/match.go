@@ -1,31 +1,31 @@
-// This file matches the expressions of rules at a given position.
+// This file matches the expression of a rule at a position of a text.
 
 package secret
 
 import "strings"
 
-// program is a compiled expression. Go's regexp has the same result, but its time per
-// position grows with the size of the expression. The programs are stored in rules.bin.
+// program is a compiled regular expression. It matches the same texts as package regexp, whose time
+// per position grows with the size of the expression. The programs are stored in rules.bin.
 type program struct {
 	insts  []inst
-	groups int // slots of groups
+	groups int // number of entries of matcher.slots in use
 }
 
-// inst is an instruction. Except for a jump, the next instruction follows it.
+// inst is an instruction. It is followed by the next instruction, except for a jump.
 type inst struct {
 	op       uint8
-	fold     bool   // the case of the literal does not matter
-	least    bool   // the run is as short as may be
-	exact    bool   // no byte of the set can follow the run
+	fold     bool   // the literal matches in upper and lower case
+	least    bool   // lazy: the run is as short as possible
+	exact    bool   // the byte after the run cannot be in the set, so that only the longest run can match
 	text     string // literal
 	first    set    // possible first bytes of a match from here on
-	set      *set   // bytes of a run
-	min, max int    // bytes of a run
-	alts     []int  // instructions that branches begin with
-	arg      int    // instruction to jump to, slot to save in
+	set      *set   // bytes that a run may contain
+	min, max int    // length of a run in bytes
+	alts     []int  // first instructions of the branches
+	arg      int    // instruction to jump to, or slot to save the position in
 }
 
-// Operations.
+// Operations of instructions.
 const (
 	opLiteral = iota
 	opRun
@@ -39,11 +39,11 @@ const (
 	opMatch
 )
 
-// cachedRun is the minimum length limit of runs whose ends are cached.
+// cachedRun is the largest maximum length of runs whose ends are not cached.
 const cachedRun = 64
 
-// set is a set of bytes. If it contains runes outside of ASCII, it contains all their
-// bytes.
+// set is a set of bytes. A set that contains runes outside of ASCII contains all bytes of their
+// UTF-8 encodings.
 type set [4]uint64
 
 func (s *set) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
@@ -53,17 +53,17 @@ type matcher struct {
 	*program
 	text  string
 	slots [2 * maxGroups]int // start and end of each group; group 0 is the match
-	runs  []span             // by instruction: the last long run
+	runs  []span             // by instruction: the most recent long run
 	steps int                // number of instructions and run bytes so far, as a measure of time
 }
 
-// span is a range of positions; to is exclusive.
+// span is a range of positions from from to to, without to.
 type span struct{ from, to int }
 
 // maxGroups is the maximum number of groups of an expression, including the match.
 const maxGroups = 20
 
-// at reports whether the expression matches at a place.
+// at reports whether the expression matches at a position.
 func (m *matcher) at(pos int) bool {
 	if pos < len(m.text) && !m.insts[0].first.has(m.text[pos]) {
 		return false
@@ -75,7 +75,7 @@ func (m *matcher) at(pos int) bool {
 	return m.match(0, pos)
 }
 
-// within reports whether an expression matches in a text.
+// within reports whether the expression matches anywhere in the text.
 func (p *program) within(text string) bool {
 	m := matcher{program: p, text: text}
 	for at := range len(text) + 1 {
@@ -86,7 +86,7 @@ func (p *program) within(text string) bool {
 	return false
 }
 
-// match reports whether the rest of the program matches.
+// match reports whether the program from instruction pc on matches at a position.
 func (m *matcher) match(pc, pos int) bool {
 	for {
 		in := &m.insts[pc]
@@ -127,8 +127,8 @@ func (m *matcher) match(pc, pos int) bool {
 	}
 }
 
-// size returns the length of the match of an instruction that can match in at most one way,
-// or -1 if it does not match.
+// size returns the length of the match of an instruction that can match in only one way. It returns
+// -1 if the instruction does not match.
 func (m *matcher) size(pc, pos int) int {
 	in := &m.insts[pc]
 	switch in.op {
@@ -149,7 +149,7 @@ func (m *matcher) size(pc, pos int) int {
 	return -1
 }
 
-// may reports whether the next byte lets an instruction match.
+// may reports whether the next byte allows an instruction to match.
 func (m *matcher) may(pc, pos int) bool {
 	return pos == len(m.text) || m.insts[pc].first.has(m.text[pos])
 }
@@ -167,7 +167,7 @@ func (m *matcher) holds(op uint8, pos int) bool {
 	return within == (op == opNoBoundary)
 }
 
-// tryRun tries each length of a run followed by the rest of the program.
+// tryRun tries each length of a run, followed by the rest of the program.
 func (m *matcher) tryRun(pc, pos int) bool {
 	in := &m.insts[pc]
 	if in.least {
@@ -189,7 +189,8 @@ func (m *matcher) tryRun(pc, pos int) bool {
 	return false
 }
 
-// run returns the length of the run at this position, up to one more than its maximum.
+// run returns the length of the run at a position. The result is at most one more than the maximum
+// length of the instruction.
 func (m *matcher) run(pc, pos int) int {
 	in := &m.insts[pc]
 	if in.max <= cachedRun {
@@ -214,7 +215,7 @@ func (m *matcher) run(pc, pos int) int {
 	return min(r.to-pos, in.max+1)
 }
 
-// hasPrefix reports whether a text begins with the text of an instruction.
+// hasPrefix reports whether the text begins with the instruction's literal.
 func (in *inst) hasPrefix(text string) bool {
 	if in.fold {
 		return hasPrefixFold(text, in.text)

@@ -1,5 +1,5 @@
-// This file finds secrets that are written in another form: with characters that nobody sees,
-// in full-width letters, percent-encoded or in base64.
+// This file finds secrets in other encodings: with invisible characters, in full-width letters,
+// percent-encoded or in base64.
 
 package secret
 
@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// reading is a text as it is read after decoding.
+// reading is a decoded form of a text, or of a part of it.
 type reading struct {
 	text       string
-	starts     []int // for each byte of text, and for its end, where the original of the character begins (may be nil)
-	start, end int   // of the original, if starts is nil
+	starts     []int // position of the original character for each byte of text, and for the end of text; may be nil
+	start, end int   // position of the whole reading in the original, used if starts is nil
 }
 
-// original returns the part of the original that encodes a part of the reading's text.
+// original returns the range of the original text from which text[start:end] was decoded.
 func (r *reading) original(start, end int) (originalStart, originalEnd int) {
 	if r.starts == nil {
 		return r.start, r.end
@@ -25,9 +25,9 @@ func (r *reading) original(start, end int) (originalStart, originalEnd int) {
 	return r.starts[start], r.starts[end]
 }
 
-// otherReadings returns the readings of a text, and of parts of it, in which there may be secrets
-// that the text itself does not show. Only lines with other forms, such as percent signs, are
-// read again, together with the lines of this kind next to them.
+// otherReadings returns decoded forms of a text and its parts, in which there may be secrets that
+// are not visible in the text itself. Only lines with encoded characters, such as percent signs,
+// are decoded. Neighboring lines of this kind are decoded together.
 func otherReadings(text string) []reading {
 	all := base64Readings(text)
 	if !hasOtherForms(text) {
@@ -57,7 +57,7 @@ func otherReadings(text string) []reading {
 	return all
 }
 
-// lineLength returns the length of the first line of a text with its line feed.
+// lineLength returns the length of the first line of a text, including its line feed.
 func lineLength(text string) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
@@ -65,8 +65,7 @@ func lineLength(text string) int {
 	return len(text)
 }
 
-// hasOtherForms reports whether [read] may return another text in which there is a secret that
-// the text itself does not show.
+// hasOtherForms reports whether [read] may find a secret that is not visible in the text itself.
 func hasOtherForms(text string) bool {
 	for rest := text; ; rest = rest[1:] {
 		percent := strings.IndexByte(rest, '%')
@@ -102,9 +101,8 @@ func hasOtherForms(text string) bool {
 	return false
 }
 
-// read returns the text with the letters of ASCII for variants of them, without characters that
-// nobody sees, and with the bytes that percent signs encode. The text is a part of another, which
-// begins there at an offset.
+// read decodes a part of a text, which begins at the offset: it replaces variants of ASCII letters
+// by the letters, removes invisible characters, and decodes percent-encoding.
 func read(text string, offset int) reading {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
@@ -122,7 +120,7 @@ func read(text string, offset int) reading {
 		}
 		c, size := utf8.DecodeRuneInString(text[i:])
 		if !isInvisible(c) {
-			visible := text[i : i+size] // also a byte that is not UTF-8
+			visible := text[i : i+size] // c may also be a byte that is not UTF-8
 			if plain := plainForm(c); plain != c {
 				visible = string(plain)
 			}
@@ -133,12 +131,12 @@ func read(text string, offset int) reading {
 	return reading{text: string(decoded), starts: append(starts, offset+len(text))}
 }
 
-// asciiLetters are the letters in the order of Unicode's alphabets of mathematical letters.
+// asciiLetters contains the letters in the order of Unicode's mathematical alphabets.
 const asciiLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// plainForm returns the character of ASCII of which c is a full-width, mathematical or circled
-// variant, as Unicode's normal form KC does. It returns other characters unchanged. The package
-// is part of the library, which imports no other module, so that it has no table of all forms.
+// plainForm returns the ASCII character of which c is a full-width, mathematical or circled
+// variant, like Unicode's normal form KC. It returns other characters unchanged. It has no complete
+// table, because this package is part of the library, which imports no other modules.
 func plainForm(c rune) rune {
 	switch {
 	case '！' <= c && c <= '～':
@@ -153,7 +151,7 @@ func plainForm(c rune) rune {
 	return c
 }
 
-// percentByte returns the byte of ASCII that a text begins with in percent-encoding.
+// percentByte returns the ASCII byte whose percent-encoding is at the start of a text.
 func percentByte(text string) (c byte, ok bool) {
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
@@ -178,21 +176,21 @@ func isInvisible(c rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
 }
 
-// Bounds of text in base64, in bytes.
+// Limits of base64 texts, in bytes.
 const (
-	leastBase64 = 24 // shorter runs hold no secret that the rules would find
-	leastLine   = 60 // a run goes on in the next line if its line is as long as encoders make them
-	probedSize  = 24 // of the beginning, which shows whether a run encodes text
+	leastBase64 = 24 // minimum length of a run; the rules would find no secret in a shorter run
+	leastLine   = 60 // minimum length of a line after which a run continues in the next line
+	probedSize  = 24 // length of the start of a run that is examined to see whether the run encodes text
 )
 
-// base64Readings returns the runs of base64 that encode text.
+// base64Readings returns the decoded forms of the runs of base64 that encode text.
 func base64Readings(text string) (all []reading) {
 	for i := 0; i+leastBase64 <= len(text); {
 		last := i + leastBase64 - 1
 		for last >= i && isBase64[text[last]] {
 			last--
 		}
-		if last >= i { // no run of the least size begins before the next byte
+		if last >= i { // no run of the minimum length begins before the next byte
 			i = last + 1
 			continue
 		}
@@ -205,7 +203,8 @@ func base64Readings(text string) (all []reading) {
 	return all
 }
 
-// endOfBase64 returns where a run of base64 that begins at a place ends. It may be in lines.
+// endOfBase64 returns the end of the base64 run that begins at start. The run may have several
+// lines.
 func endOfBase64(text string, start int) int {
 	line := start
 	for i := start; ; {
@@ -226,8 +225,8 @@ func endOfBase64(text string, start int) int {
 	}
 }
 
-// base64Values maps each byte of base64, also of its form for URLs, to its six bits, and other
-// bytes to a larger value. isBase64 says which bytes are of base64.
+// base64Values contains the six bits of each base64 byte, including the URL alphabet, and 0xff for
+// other bytes. isBase64 contains true for base64 bytes.
 var base64Values, isBase64 = func() (values [256]uint8, is [256]bool) {
 	for c := range 256 {
 		values[c] = 0xff
@@ -240,7 +239,7 @@ var base64Values, isBase64 = func() (values [256]uint8, is [256]bool) {
 	return values, is
 }()
 
-// decodeBase64 returns the text that a run encodes, or "" if the run encodes no text.
+// decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
 func decodeBase64(run string) string {
 	for i := 0; i < probedSize; i += 4 {
 		b := uint32(0)
@@ -253,18 +252,18 @@ func decodeBase64(run string) string {
 	}
 	run = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/").Replace(run)
 	if len(run)%4 == 1 {
-		run = run[:len(run)-1] // encodes no byte
+		run = run[:len(run)-1] // a single character encodes no byte
 	}
 	return decodeText(run)
 }
 
-// isText reports whether a byte may be in an encoded text. Text in UTF-16 has zero bytes.
+// isText reports whether a byte can be part of an encoded text. Zero bytes are part of UTF-16.
 func isText(c byte) bool {
 	return c >= ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0
 }
 
-// decodeText decodes base64 that has no padding. It returns "" if the result is not printable.
-// Text in UTF-16, as PowerShell encodes it, has a zero byte after each of ASCII, which is left out.
+// decodeText decodes base64 without padding. It returns "" if the result is not printable. It
+// removes the zero bytes of UTF-16, which PowerShell uses.
 func decodeText(run string) string {
 	b, err := base64.RawStdEncoding.DecodeString(run)
 	if err != nil {

@@ -8,29 +8,30 @@ import (
 	"strings"
 )
 
-// generic is the rule for values that are assigned to any name that sounds like a secret.
+// generic is the name of the rule for values that are assigned to any name that sounds like a
+// secret.
 const generic = "generic-api-key"
 
-// rule is a rule for one kind of secret.
+// rule describes one kind of secret.
 type rule struct {
 	name          string
-	order         int  // in the data
-	before, after int  // range around a keyword, in bytes, where matches may begin
-	assigns       bool // the keyword is part of a name
-	words         bool // a secret of this rule contains no words
+	order         int  // index in the table
+	before, after int  // number of bytes before and after the start of a keyword in which a match may begin
+	assigns       bool // the keyword is part of a name, to which the secret is assigned
+	words         bool // secrets of this rule do not contain words
 	entropy       float64
 	group         int
 	allow         []allowance
 	*expression
 }
 
-// allowance is an expression for matches that are not secrets.
+// allowance is an expression that excludes matches, because they are not secrets.
 type allowance struct {
 	target int
 	*expression
 }
 
-// has reports whether there is a rule of that name.
+// has reports whether a rule has this name.
 func (rs *rules) has(name string) bool {
 	return slices.ContainsFunc(rs.all, func(r rule) bool { return r.name == name })
 }
@@ -38,11 +39,11 @@ func (rs *rules) has(name string) bool {
 // maxName is the maximum distance in bytes between a keyword and the assignment.
 const maxName = 64
 
-// leastAssigned is the minimum length in bytes of values that rules of assignments find.
+// leastAssigned is the minimum length, in bytes, of a value that is assigned to a name.
 const leastAssigned = 8
 
-// isAssignment reports whether a text may continue with the rest of a name, an assignment, and
-// a value without white space.
+// isAssignment reports whether a text can be the rest of a name, an assignment sign, and a value
+// without white space.
 func isAssignment(text string) bool {
 	i := 0
 	for i < len(text) && i < maxName && (isWord(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()", text[i]) >= 0) {
@@ -58,7 +59,7 @@ func isAssignment(text string) bool {
 		n++
 	}
 	for i > 0 && text[i-1] == '=' {
-		i-- // the value may begin with it
+		i-- // the value may begin with an equals sign
 	}
 	n := 0
 	for n < leastAssigned && i+n < len(text) && isToken(text[i+n]) {
@@ -85,7 +86,8 @@ func (r *rule) finding(text string, match []int) (Finding, bool) {
 	return f, end > start && !r.isAllowed(text, match[0], match[1], f)
 }
 
-// secretOf returns the position of the secret in a match.
+// secretOf returns the position of the secret in a match: the rule's group, or the first group that
+// is not empty, or the whole match.
 func (r *rule) secretOf(m []int) (start, end int) {
 	if r.group > 0 {
 		return m[2*r.group], m[2*r.group+1]
@@ -98,8 +100,8 @@ func (r *rule) secretOf(m []int) (start, end int) {
 	return m[0], m[1]
 }
 
-// isAllowed reports whether a finding is not a secret but an example, a variable, a path or a
-// word.
+// isAllowed reports whether a finding is not a secret, because it is an example, a variable, a
+// path, a public key or made of words.
 func (r *rule) isAllowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
 	if (r.entropy > 0 && entropy(secret) <= r.entropy) || isExample(secret) || (r.words && isInTable(text, f)) {
@@ -130,7 +132,7 @@ func (r *rule) isAllowed(text string, start, end int, f Finding) bool {
 	return false
 }
 
-// leastJoined is the minimum number of words in a name such as sk-learn-contrib.
+// leastJoined is the minimum number of words in a name like sk-learn-contrib.
 const leastJoined = 3
 
 // isJoinedWords reports whether a text consists of lower-case words joined by hyphens or
@@ -152,16 +154,16 @@ func isJoinedWords(s string) bool {
 	return words >= leastJoined && float64(letters) >= leastWord*float64(words)
 }
 
-// longestJoined is the maximum number of letters in a word of such a name. Random letters
-// that happen to be pronounceable are longer.
+// longestJoined is the maximum number of letters in one word of a joined name. Random letters that
+// are pronounceable by chance are longer.
 const longestJoined = 16
 
-// publicKeys are prefixes of public keys, which are not secret: age, SSH (RSA, Ed25519,
-// ECDSA, security keys) and OpenPGP.
+// publicKeys contains the first characters of public keys, which are not secret: age, SSH (RSA,
+// Ed25519, ECDSA, security keys) and OpenPGP.
 var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
 	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
-// leastPublicKey is the minimum length in bytes of a public key or of its first line.
+// leastPublicKey is the minimum length, in bytes, of a public key or its first line.
 const leastPublicKey = 60
 
 // isPublicKey reports whether a text is a public key.
@@ -171,18 +173,18 @@ func isPublicKey(s string) bool {
 	})
 }
 
-// hasWords reports whether a secret contains words, although secrets of this rule do not.
+// hasWords reports whether a secret contains words although secrets of this rule do not. Such a
+// match is not a secret.
 func (r *rule) hasWords(secret string) bool {
 	return (r.words && (plainValue(secret) || hasStopword(secret))) ||
 		(r.assigns && plainValue(secret) && isCapitalized(secret))
 }
 
-// lineMargin is the maximum number of bytes of the line that are examined on each side of a
-// match.
+// lineMargin is the maximum number of bytes on each side of a match that are examined as its line.
 const lineMargin = 128
 
-// lineAround returns a part of a text with the rest of its lines, up to lineMargin bytes on
-// each side.
+// lineAround returns text[start:end] with the rest of its lines, up to lineMargin bytes on each
+// side.
 func lineAround(text string, start, end int) string {
 	from, to := max(0, start-lineMargin), min(len(text), end+lineMargin)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
@@ -210,7 +212,7 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// isExample reports whether a secret is an example as in documentation: a repeated letter, an
+// isExample reports whether a secret looks like an example in documentation: a repeated letter, an
 // alphabet, or a variable.
 func isExample(s string) bool {
 	if strings.Count(s, s[:1]) == len(s) {
@@ -222,8 +224,8 @@ func isExample(s string) bool {
 		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().exprs[exprVariable].program().within(s))
 }
 
-// withName returns a match with the rest of the name before it, as the expressions of
-// gitleaks require.
+// withName returns a match together with the start of the name that the match continues. The
+// expressions of gitleaks expect this.
 func withName(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWord(text[start-1]) || text[start-1] == '.' || text[start-1] == '-'); n++ {
 		start--
@@ -231,16 +233,17 @@ func withName(text string, start, end int) string {
 	return text[start:end]
 }
 
-// A value is part of a table if at least leastTable of the tableLines lines before and
-// after it have hexadecimal values. Lines have at most maxTableLine bytes.
+// A value is part of a table if at least leastTable of the tableLines lines before it and the
+// tableLines lines after it have hexadecimal values. At most maxTableLine bytes are examined on
+// each side.
 const (
 	leastTable   = 4
 	tableLines   = 6
 	maxTableLine = 4 << 10
 )
 
-// isInTable reports whether a hexadecimal secret is one of many values that are not secrets,
-// like a key among test vectors.
+// isInTable reports whether a hexadecimal secret is part of a table of values that are not secrets,
+// such as test vectors.
 func isInTable(text string, f Finding) bool {
 	if !isHexadecimal(text[f.Start:f.End]) {
 		return false
@@ -263,12 +266,12 @@ func hexLines(lines []string) (n int) {
 	return n
 }
 
-// leastWord is the minimum average length, in bytes, of the words in an identifier or path.
-// Random letters and digits form shorter words.
+// leastWord is the minimum average length, in bytes, of the words in an identifier or path. Random
+// letters and digits divide into shorter words.
 const leastWord = 3.3
 
-// plainValue reports whether an assigned value looks like an identifier or path:
-// pronounceable words in camel case or with separators.
+// plainValue reports whether an assigned value looks like an identifier or path: pronounceable
+// words in camel case or with separators.
 func plainValue(s string) bool {
 	words := 0
 	letters := 0
@@ -294,13 +297,13 @@ func plainValue(s string) bool {
 // Limits for random values, in bytes.
 const (
 	leastScrambled  = 14
-	longestUnspoken = 4   // maximum length of an unpronounceable word, such as TLS
-	perUnspoken     = 3.0 // length for which a longer unpronounceable word counts as another word
-	leastNextToWord = 2.5 // minimum average word length if one is a stop word
+	longestUnspoken = 4   // maximum length of an unpronounceable part that counts as one word, such as TLS
+	perUnspoken     = 3.0 // number of bytes of a longer unpronounceable part that count as one more word
+	leastNextToWord = 2.5 // minimum average word length in a value that contains a stop word
 )
 
-// isScrambled reports whether a part of a value between separators changes case and digits as
-// often as random values do. Stop words in such a value occur by chance.
+// isScrambled reports whether some part of a value changes its case and digits as often as a random
+// value. Separators divide the value into parts. Stop words in such a value occur by chance.
 func isScrambled(s string) bool {
 	if isHexadecimal(s) {
 		return false
@@ -324,8 +327,8 @@ func isScrambled(s string) bool {
 	return false
 }
 
-// wordSize returns the length of the first word of an identifier in camel case. For
-// example, RSAKey has the words RSA and Key.
+// wordSize returns the length of the first word of an identifier in camel case. For example, RSAKey
+// consists of the words RSA and Key.
 func wordSize(s string) int {
 	kind, n := kindOf(s[0]), 1
 	for n < len(s) && kindOf(s[n]) == kind {
@@ -343,8 +346,8 @@ func wordSize(s string) int {
 	return n
 }
 
-// isPronounceable reports whether a word has vowels like words of most languages: at least one in
-// four letters, and fewer than five consecutive consonants.
+// isPronounceable reports whether a word has as many vowels as the words of most languages: at
+// least one in four letters, and at most four consonants in a row.
 func isPronounceable(w string) bool {
 	vowels, row := 0, 0
 	for i := range len(w) {
@@ -360,7 +363,7 @@ func isPronounceable(w string) bool {
 	return 4*vowels >= len(w)
 }
 
-// The kinds of bytes in an identifier.
+// Kinds of bytes in an identifier.
 const (
 	other = iota
 	lower
@@ -380,13 +383,13 @@ func kindOf(c byte) int {
 	return other
 }
 
-// isCapitalized reports whether a word is written as a heading has it.
+// isCapitalized reports whether a word consists of an upper-case letter and lower-case letters.
 func isCapitalized(s string) bool {
 	return kindOf(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// leastStopword is the minimum length in bytes of a stop word in an identifier, because
-// random letters often form shorter ones.
+// leastStopword is the minimum length, in bytes, of a stop word in an identifier. Shorter stop
+// words often occur in random letters.
 const leastStopword = 4
 
 // startsWithStopword reports whether a word of an identifier is a stop word, or begins with
@@ -404,7 +407,7 @@ func startsWithStopword(w string) bool {
 	return false
 }
 
-// hasStopword reports whether a secret contains a word that real secrets do not contain.
+// hasStopword reports whether a secret contains a word that does not occur in real secrets.
 func hasStopword(s string) bool {
 	low, words := strings.ToLower(s), &ruleSet().stopwords
 	for i := range low {

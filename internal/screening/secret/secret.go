@@ -1,18 +1,18 @@
-// This file finds secrets in one pass for the keywords of all rules.
+// This file finds secrets. One pass over the text finds the keywords of all rules.
 
-// Package secret finds passwords, keys and tokens in a text, and replaces them by marks.
-// Its rules are those of gitleaks (rules.txt) and rules for keys of memory products
-// (own.txt), compiled to rules.bin. It does not depend on entries.
+// Package secret finds passwords, keys and tokens in a text, and replaces them by marks. Its rules
+// come from gitleaks (rules.txt). Additional rules (own.txt) find keys of memory products. Both are
+// compiled to rules.bin. The package does not depend on entries.
 //
-// Code that stores text from agents, hooks or transcripts must call [Redactor.Redact]
-// before it writes anything, and before it derives a name from the text:
+// Code that stores text from agents, hooks or transcripts must call [Redactor.Redact] before it
+// writes anything, and before it derives a name from the text:
 //
 //	r := secret.NewRedactor(home)
 //	text, found := r.Redact(text)
 //
-// A process needs only one redactor, which any number of goroutines can use. The redactor
-// creates the key file of the home when it finds its first secret. In one home, equal
-// secrets have equal marks. Redacting a text with marks does not change the marks.
+// A process needs only one redactor, which any number of goroutines can use. The redactor creates
+// the key file of the home when it finds its first secret. In one home, equal secrets have equal
+// marks. Redacting a text with marks does not change the marks.
 package secret
 
 import (
@@ -21,16 +21,16 @@ import (
 	"strings"
 )
 
-// A Finding is a secret in text[Start:End].
+// A Finding is a secret at text[Start:End].
 type Finding struct {
 	Rule       string
 	Start, End int
-	order      int // order of the rule; among equal findings the first is kept
+	order      int // index of the rule; findings at the same position are sorted by it
 }
 
-// Find returns the secrets in a text, in order and without overlaps. It also finds secrets
-// that are percent-encoded, in base64, in full-width letters, or interrupted by invisible
-// characters or a line break. Marks by [Redactor.Redact] contain no secrets.
+// Find returns the secrets in a text, in order and without overlaps. It also finds secrets that are
+// percent-encoded, in base64, in full-width letters, or interrupted by invisible characters or a
+// line break. Marks of [Redactor.Redact] are not findings.
 func Find(text string) []Finding {
 	found := append(findPlain(text), findBroken(text)...)
 	for _, r := range otherReadings(text) {
@@ -42,7 +42,7 @@ func Find(text string) []Finding {
 	return disjoint(text, found)
 }
 
-// findPlain returns the secrets that a text has in the form in which the rules describe them.
+// findPlain returns the secrets that are written literally, without encoding or a line break.
 func findPlain(text string) []Finding {
 	rules := ruleSet()
 	s := search{text: text, rules: rules}
@@ -50,23 +50,23 @@ func findPlain(text string) []Finding {
 	return s.found
 }
 
-// search is the state of a pass over a text. It tries each rule at most once at a position.
+// search is the state of one pass over a text. It tries each rule at most once at a position.
 type search struct {
 	text  string
 	rules *rules
-	place []uint16     // by rule: index in of plus 1, or 0 before its first keyword
-	of    []ruleSearch // the rules whose keywords occurred, usually few
+	place []uint16     // by rule: index in of plus 1; 0 until the first keyword of the rule occurs
+	of    []ruleSearch // rules whose keywords occurred, usually few
 	found []Finding
 }
 
 // ruleSearch is the state of a search for one rule.
 type ruleSearch struct {
 	*matcher
-	next int // minimum position of the next match
+	next int // position at which the next match may begin
 }
 
-// keyword tries a rule around an occurrence of its keyword. It finds non-overlapping
-// matches from left to right, like package regexp.
+// keyword tries to match a rule near an occurrence of its keyword. It finds non-overlapping matches
+// from left to right, like package regexp.
 func (s *search) keyword(h keyword, start int) {
 	r := &s.rules.all[h.rule]
 	if r.assigns && !isAssignment(s.text[start+len(h.word):]) {
@@ -94,8 +94,8 @@ func (s *search) keyword(h keyword, start int) {
 	}
 }
 
-// disjoint orders findings, joins those that overlap under the name of the most
-// telling rule, and drops those that touch a mark.
+// disjoint sorts the findings and drops those that overlap a mark. It joins overlapping findings.
+// The result has the rule of the first, unless this is the generic rule.
 func disjoint(text string, found []Finding) []Finding {
 	if found == nil {
 		return nil
@@ -122,7 +122,7 @@ func disjoint(text string, found []Finding) []Finding {
 	return out
 }
 
-// A mark is [redacted: RULE #tag], without the tag if there is no key.
+// A mark is [redacted: RULE #tag], or [redacted: RULE] if there is no key.
 const (
 	markBegin = "[redacted: "
 	markEnd   = "]"
@@ -146,8 +146,9 @@ func markedParts(text string) (at []Finding) {
 	}
 }
 
-// markSize returns the length of the mark at the start of a text, or 0. A mark must have
-// the name of an existing rule and a valid tag, so that nothing can be hidden in it.
+// markSize returns the length of the mark at the start of a text, or 0 if the text does not begin
+// with a mark. A mark must have the name of an existing rule and a valid tag, so that no secret can
+// be hidden in a false mark.
 func markSize(text string) int {
 	body, _, ok := strings.Cut(text[len(markBegin):min(len(text), maxMark)], markEnd)
 	if !ok {
@@ -160,13 +161,13 @@ func markSize(text string) int {
 	return len(markBegin) + len(body) + len(markEnd)
 }
 
-// maxRounds is the maximum number of searches in a text. Another search may find a secret
-// that an earlier match covered.
+// maxRounds is the maximum number of searches in a text. A further search may find a secret that
+// overlapped an earlier finding.
 const maxRounds = 4
 
-// redact returns the text with marks in place of the secrets, and the secrets with their
-// positions in the original text. tag returns the tag of a secret: eight hexadecimal
-// digits, or "" for no tag.
+// redact replaces the secrets in a text by marks. It returns the new text and the secrets that the
+// first search found, with their positions in the original text. tag returns the tag of a secret,
+// which is eight hexadecimal digits, or "" for no tag.
 func redact(text string, tag func(secret string) string) (string, []Finding) {
 	var all []Finding
 	for range maxRounds {
@@ -192,17 +193,17 @@ func redact(text string, tag func(secret string) string) (string, []Finding) {
 	return text, all
 }
 
-// Bounds of the pieces of a divided secret, in bytes. A shorter first piece does not begin like a key,
-// and a longer one is found by itself.
+// Limits of the pieces of a divided secret, in bytes. A shorter first piece has no prefix of a key,
+// and a longer piece is found without the other.
 const (
 	leastPiece = 4
 	maxPiece   = 300
 )
 
 // FindDivided returns the secrets that begin at the end of one text and continue at the start of
-// another, such as a name and a content. The result has the found pieces of each text. Only keys with
-// a prefix of their own count, such as ghp_: other rules would join words that stand side by side by
-// chance.
+// another, such as an entry's name and content. The result contains, for each text, the pieces in
+// it. Only keys with a distinctive prefix, such as ghp_, are found. Other rules would match words
+// that are neighbors by chance.
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
@@ -227,7 +228,8 @@ func FindDivided(texts ...string) [][]Finding {
 	return found
 }
 
-// findBroken returns the secrets that a line break divides, as in a copy from a terminal.
+// findBroken returns the secrets that a line break interrupts, for example in text copied from a
+// terminal.
 func findBroken(text string) (found []Finding) {
 	for from := 0; ; {
 		i := strings.IndexByte(text[from:], '\n')
@@ -254,7 +256,7 @@ func findBroken(text string) (found []Finding) {
 	}
 }
 
-// startOfPiece returns where the run of key characters that ends at an offset begins.
+// startOfPiece returns the start of the run of key characters that ends at end.
 func startOfPiece(text string, end int) int {
 	start := end
 	for start > max(0, end-maxPiece) && isKeyByte(text[start-1]) {
@@ -263,7 +265,7 @@ func startOfPiece(text string, end int) int {
 	return start
 }
 
-// endOfPiece returns where the run of key characters that begins at an offset ends.
+// endOfPiece returns the end of the run of key characters that begins at start.
 func endOfPiece(text string, start int) int {
 	end := start
 	for end < min(len(text), start+maxPiece) && isKeyByte(text[end]) {
@@ -274,7 +276,8 @@ func endOfPiece(text string, start int) int {
 
 func isKeyByte(c byte) bool { return isBase64[c] || c == '.' || c == '=' }
 
-// beginsKey reports whether a piece has the keyword of a rule for keys with a prefix.
+// beginsKey reports whether a piece contains the keyword of a rule for keys with a distinctive
+// prefix.
 func beginsKey(piece string) (ok bool) {
 	if len(piece) < leastPiece {
 		return false
@@ -287,8 +290,9 @@ func beginsKey(piece string) (ok bool) {
 	return ok
 }
 
-// dividedKey returns the secret that the two pieces form, and how many bytes of the second piece it
-// has. The size is 0 if they form none, or if the second piece may be an ordinary word.
+// dividedKey returns the secret that two pieces form together, and the number of its bytes in the
+// second piece. The size is 0 if they do not form a secret, or if the second piece may be an
+// ordinary word.
 func dividedKey(first, second string) (f Finding, size int) {
 	isWord := strings.Trim(second, "abcdefghijklmnopqrstuvwxyz.-_") == ""
 	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findPlain(first) != nil

@@ -1,5 +1,5 @@
-// This file loads the compiled rules, which are embedded in the binary. Parts that are not
-// needed for a text are not decoded.
+// This file loads the compiled rules, which are embedded in the binary. An expression is decoded
+// when it is first used.
 
 package secret
 
@@ -10,11 +10,12 @@ import (
 	"sync"
 )
 
-// table is compiled from rules.txt, own.txt and stopwords.txt by
+// table contains the rules in compiled form. A test builds it from rules.txt, own.txt and
+// stopwords.txt:
 //
 //	go test ./internal/screening/secret -run TestTable -update
 //
-// It has numbers as uvarints, and texts after their length.
+// Numbers are uvarints. A text follows its length.
 //
 //go:embed rules.bin
 var table string
@@ -44,28 +45,28 @@ func (r *tableReader) bytes(n int) string {
 
 func (r *tableReader) text() string { return r.bytes(r.int()) }
 
-// rules are all rules, and the automaton of their keywords.
+// rules contains all rules, and the automaton of their keywords.
 type rules struct {
 	sets      []set
-	exprs     []expression // the expressions of the constants below come first
+	exprs     []expression // the expressions of the constants below are first
 	all       []rule
 	keywords  automaton
-	stopwords [256]string // by their first byte
+	stopwords [256]string // stop words by their first byte, each after its length
 }
 
-// Expressions that are of no rule.
+// Expressions that do not belong to a rule, as indexes of rules.exprs.
 const (
 	exprVariable = iota
 	exprHexValue
 	exprNamesSecret
 )
 
-// Targets of an allowance.
+// The part of a text to which the expression of an allowance is applied.
 const (
 	targetSecret = iota
 	targetMatch
 	targetLine
-	targetWord // the secret, unless it is random
+	targetWord // the secret, unless it is scrambled
 )
 
 var ruleSet = sync.OnceValue(loadRules)
@@ -104,7 +105,6 @@ func loadRules() *rules {
 	return rs
 }
 
-// read reads an automaton.
 func (a *automaton) read(r *tableReader) {
 	a.words = make([]keyword, r.int())
 	for i := range a.words {
@@ -123,7 +123,7 @@ func (a *automaton) read(r *tableReader) {
 	}
 }
 
-// expression is decoded at its first use.
+// expression is a program that is decoded when it is first used.
 type expression struct {
 	code string
 	once sync.Once

@@ -1,4 +1,4 @@
-// This file computes tags, by which equal secrets of a home have equal marks.
+// This file computes the tags in marks. Equal secrets in a home have equal tags.
 
 package secret
 
@@ -15,27 +15,27 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the file with the key for a home's tags. Like other files whose names begin
-// with that of the store, it is in .gitignore.
+// keyFile is the file with the key for a home's tags. It is in .gitignore, because its name begins
+// with the name of the store.
 const keyFile = "memory.oxbow.key"
 
 const keySize = 32 // bytes
 
-// Redactor replaces secrets by marks, with the key of a home. It is safe for concurrent
-// use. A nil Redactor makes marks without tags.
+// A Redactor replaces secrets by marks with tags that depend on a home's key. It is safe for
+// concurrent use. A nil Redactor uses marks without tags.
 type Redactor struct {
 	dir string
 
 	mu  sync.Mutex // guards key
-	key []byte     // nil until it is needed
+	key []byte     // nil until the first secret is found
 }
 
-// NewRedactor returns a redactor for the home in this directory. It reads or creates the
-// key when it finds its first secret. If it cannot, marks have no tags.
+// NewRedactor returns a redactor for the home in a directory. It reads or creates the home's key
+// when it finds its first secret. If that fails, marks have no tags.
 func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 
-// Redact returns the text with marks in place of the secrets, and the secrets that were
-// replaced. A text without secrets is returned unchanged.
+// Redact replaces the secrets in a text by marks. It returns the new text and the secrets, with
+// their positions in the original text. A text without secrets is returned unchanged.
 func (r *Redactor) Redact(text string) (string, []Finding) {
 	return redact(text, r.tag)
 }
@@ -58,8 +58,9 @@ func (r *Redactor) tag(secret string) string {
 	return hex.EncodeToString(mac.Sum(nil))[:tagSize]
 }
 
-// readKey returns the key in a directory, and creates it if it does not exist. It returns
-// nil if that fails. If two processes create it at once, the later key remains.
+// readKey returns the key of the home in a directory, and creates it if it does not exist. It
+// returns nil if that fails. If two processes create the key at the same time, both use the one
+// that was written last.
 func readKey(dir string) []byte {
 	home, err := vfs.Dir(dir)
 	if err != nil {
@@ -87,7 +88,7 @@ func readKey(dir string) []byte {
 	return key
 }
 
-// Mark returns the text with marks in place of the findings.
+// Mark returns the text with the findings replaced by marks.
 func (r *Redactor) Mark(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
 		mark := markBegin + f.Rule
