@@ -164,7 +164,7 @@ func (r *Resolved) head() string {
 	title, description := "# Memory\n", ""
 	if r.Name != "" {
 		title = "# Memory: profile " + r.Name + "\n"
-		if d := strings.Join(strings.Fields(r.Description), " "); d != "" && !instruction.Shaped(d) {
+		if d := strings.Join(strings.Fields(r.Description), " "); d != "" && !instruction.LooksLikeInstructions(d) {
 			description = prompt.Fence("text", d) + "\n"
 		}
 	}

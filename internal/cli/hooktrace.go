@@ -65,7 +65,7 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 // entries of a memory counts as text of others, unless the fingerprints show that this home
 // returned the entries and stored them before.
 func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
-	text := fingerprint.TextOf(r.Output)
+	text := fingerprint.OutputText(r.Output)
 	v := origin.Judge(origin.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
 		origin.Machine{Getenv: getenv, Writers: p.Writers})
 	isWarned := v.Level == origin.Own && bytes.Contains(r.Output, []byte(session.Warned))
@@ -83,7 +83,7 @@ func keepRead(p *fingerprint.File, v origin.Verdict, command string, output []by
 	if v.Level == origin.Own || output == nil {
 		return "", nil
 	}
-	text := fingerprint.TextOf(output)
+	text := fingerprint.OutputText(output)
 	if v.Level == origin.Foreign && command == "" && strings.TrimSpace(text) == "" {
 		return "", nil
 	}

@@ -31,5 +31,5 @@ func (a *app) readPrints() *fingerprint.File {
 // repeatsOthers reports whether a text repeats text of others that agents have read.
 func (a *app) repeatsOthers(text string) bool {
 	p := a.readPrints()
-	return p != nil && p.Find([]string{text}, nil)[0].Any()
+	return p != nil && p.Find([]string{text}, nil)[0].IsRepeat()
 }

@@ -20,7 +20,7 @@ const (
 // other layouts. If repeats is nil, repetitions are not checked.
 func CautionReason(text string, repeats func(text string) bool) string {
 	switch {
-	case instruction.Shaped("", text):
+	case instruction.LooksLikeInstructions("", text):
 		return isShapedReason
 	case repeats != nil && repeats(text):
 		return repeatsReason
@@ -63,7 +63,7 @@ func (w *Workspace) trusts(entries []oxbow.Entry) []oxbow.Trust {
 	}
 	prints := w.Knowledge().Prints
 	for i, text := range texts {
-		if Warning(levels[i]) == "" && instruction.Shaped("", text) {
+		if Warning(levels[i]) == "" && instruction.LooksLikeInstructions("", text) {
 			levels[i] = oxbow.TrustUnvouched
 		}
 	}
@@ -71,7 +71,7 @@ func (w *Workspace) trusts(entries []oxbow.Entry) []oxbow.Trust {
 		return levels
 	}
 	for i, m := range prints.Find(texts, nil) { // search the fingerprints once for all entries
-		if m.Any() && levels[i] != oxbow.TrustQuarantined {
+		if m.IsRepeat() && levels[i] != oxbow.TrustQuarantined {
 			levels[i] = oxbow.TrustTainted
 		}
 	}

@@ -280,7 +280,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 		if f.Hidden || (p.Visible != nil && !p.Visible(f.Name)) {
 			continue
 		}
-		if instruction.Shaped(f.Name) { // anybody may name the profiles of a repository
+		if instruction.LooksLikeInstructions(f.Name) { // anybody may name the profiles of a repository
 			shaped++
 			continue
 		}
@@ -289,7 +289,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 			continue
 		}
 		s := ProfileShort{f.Name, strings.Join(strings.Fields(f.Description), " ")}
-		if instruction.Shaped(s.Description) {
+		if instruction.LooksLikeInstructions(s.Description) {
 			s.Description = "(its description is shaped like instructions; a person sees it with oxbow profile show)"
 		}
 		if f.Wrong != nil {

@@ -56,5 +56,5 @@ func (w *Workspace) RepeatsOthers(text string) bool {
 		return false
 	}
 	k := w.Knowledge()
-	return k.Prints != nil && k.Prints.Find([]string{text}, nil)[0].Any()
+	return k.Prints != nil && k.Prints.Find([]string{text}, nil)[0].IsRepeat()
 }

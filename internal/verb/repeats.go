@@ -152,7 +152,7 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *Secon
 		if all == nil {
 			all = fingerprint.Compare(c.texts, c.before)
 		}
-		for _, i := range all.With(writtenText(e)) {
+		for _, i := range all.FindRepeats(writtenText(e)) {
 			if c.names[i] == e.Name {
 				continue
 			}

@@ -95,7 +95,7 @@ func TestImportKeepsNoPrints(t *testing.T) {
 	if e := write(oxbow.Imported, "imported", text); e.Trust() != oxbow.TrustImported {
 		t.Fatalf("the import has the trust %s", e.Trust())
 	}
-	if found := k.Prints.Find([]string{text}, nil)[0]; found.Any() {
+	if found := k.Prints.Find([]string{text}, nil)[0]; found.IsRepeat() {
 		t.Errorf("the import left the fingerprints %+v", found)
 	}
 	if e := write(oxbow.Agent, "note", "I saw that "+text); e.Trust() != oxbow.TrustImported {

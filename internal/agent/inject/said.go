@@ -35,9 +35,9 @@ func (u *unit) isShaped() bool {
 	}
 	t, err := session.Parse(u.entry.Content)
 	if err != nil {
-		return instruction.Shaped(session.Readable(u.entry.Content))
+		return instruction.LooksLikeInstructions(session.Readable(u.entry.Content))
 	}
-	return instruction.Shaped(t.Said())
+	return instruction.LooksLikeInstructions(t.Said())
 }
 
 // dropPrinted removes terms from the strength that occur only in a tool's output, because tool

@@ -228,7 +228,7 @@ func (s *Skill) warning() string {
 // handoff that names it, or "". It is withheld if it belongs to the project and is shaped like
 // instructions.
 func (s *Skill) Withheld() string {
-	if !s.Project || !instruction.Shaped(s.Name, s.Text) {
+	if !s.Project || !instruction.LooksLikeInstructions(s.Name, s.Text) {
 		return ""
 	}
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"

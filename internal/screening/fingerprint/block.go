@@ -79,7 +79,7 @@ type printHash uint64
 type cipherKey struct {
 	key   []byte
 	block cipher.Block
-	seal  cipher.AEAD
+	aead  cipher.AEAD
 }
 
 func newCipherKey(key []byte) (*cipherKey, error) {
@@ -91,8 +91,8 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 	return &cipherKey{key, block, seal}, err
 }
 
-// print returns the print of a hash.
-func (k *cipherKey) print(hash uint64) printHash {
+// printOf returns the print of a hash.
+func (k *cipherKey) printOf(hash uint64) printHash {
 	var b [16]byte
 	le.PutUint64(b[:], hash)
 	b[15] = 1 // no other use of the key encrypts a block with this last byte
@@ -105,8 +105,8 @@ func printAt(b []byte) printHash {
 	return printHash(le.Uint32(b)) | printHash(le.Uint16(b[4:]))<<32
 }
 
-// mac returns the first eight bytes of an HMAC.
-func (k *cipherKey) mac(parts ...[]byte) uint64 {
+// digest returns the first eight bytes of an HMAC.
+func (k *cipherKey) digest(parts ...[]byte) uint64 {
 	h := hmac.New(sha256.New, k.key)
 	for _, p := range parts {
 		h.Write(p)
@@ -114,11 +114,11 @@ func (k *cipherKey) mac(parts ...[]byte) uint64 {
 	return le.Uint64(h.Sum(nil))
 }
 
-// header returns the header of a file with this valid size.
-func (k *cipherKey) header(size int64) []byte {
+// makeHeader returns the header of a file with this valid size.
+func (k *cipherKey) makeHeader(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
-	le.PutUint64(b[8:], k.mac([]byte("prints")))
+	le.PutUint64(b[8:], k.digest([]byte("prints")))
 	le.PutUint64(b[16:], uint64(size))
 	le.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli))
 	return b
@@ -131,24 +131,24 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 		return 0, errDamaged
 	}
 	size = int64(le.Uint64(b[16:]))
-	if le.Uint64(b[8:]) != k.mac([]byte("prints")) || size < headerSize {
+	if le.Uint64(b[8:]) != k.digest([]byte("prints")) || size < headerSize {
 		return 0, errDamaged
 	}
 	return size, nil
 }
 
-type head struct {
-	raw    []byte
-	body   uint32 // checksum of the bytes after the head
-	sealed int    // length of the sealed labels in bytes
-	prints int    // length of the prints in bytes
-	level  Level
-	time   time.Time
-	id     uint64
+type blockHead struct {
+	encoded      []byte
+	bodyChecksum uint32 // checksum of the bytes after the head
+	sealedSize   int    // length of the sealed labels in bytes
+	printsSize   int    // length of the prints in bytes
+	level        Level
+	time         time.Time
+	id           uint64
 }
 
 // readHead decodes the block head at the start of b.
-func readHead(b []byte) (h head, err error) {
+func readHead(b []byte) (h blockHead, err error) {
 	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) ||
 		le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
 		return h, errDamaged
@@ -157,12 +157,12 @@ func readHead(b []byte) (h head, err error) {
 	if sealed > maxBody || prints > maxBody || prints%printSize != 0 {
 		return h, errDamaged
 	}
-	return head{b[:headSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])),
+	return blockHead{b[:headSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])),
 		time.Unix(int64(le.Uint64(b[24:])), 0), le.Uint64(b[32:])}, nil
 }
 
-// size returns the length of the block in bytes.
-func (h *head) size() int { return headSize + h.sealed + h.prints }
+// blockSize returns the length of the block in bytes.
+func (h *blockHead) blockSize() int { return headSize + h.sealedSize + h.printsSize }
 
 // appendBlock appends a block to b. It also returns the block's identifier.
 func (k *cipherKey) appendBlock(
@@ -179,7 +179,7 @@ func (k *cipherKey) appendBlock(
 	for _, p := range prints {
 		body = append(body, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40))
 	}
-	id = k.mac(le.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
+	id = k.digest(le.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
 	raw := make([]byte, headSize)
 	copy(raw, blockMagic)
 	le.PutUint32(raw[20:], uint32(level))
@@ -187,7 +187,7 @@ func (k *cipherKey) appendBlock(
 	le.PutUint64(raw[32:], id)
 	nonce := make([]byte, nonceSize)
 	_, _ = rand.Read(nonce) // never fails
-	sealed := k.seal.Seal(nonce, nonce, plain, raw[20:])
+	sealed := k.aead.Seal(nonce, nonce, plain, raw[20:])
 	le.PutUint32(raw[12:], uint32(len(sealed)))
 	le.PutUint32(raw[16:], uint32(len(body)))
 	le.PutUint32(raw[8:], crc32.Update(crc32.Checksum(sealed, castagnoli), castagnoli, body))
@@ -196,11 +196,11 @@ func (k *cipherKey) appendBlock(
 }
 
 // openLabels decrypts the labels of a block.
-func (k *cipherKey) openLabels(h *head, sealed []byte) (labels []string, err error) {
+func (k *cipherKey) openLabels(h *blockHead, sealed []byte) (labels []string, err error) {
 	if len(sealed) < nonceSize {
 		return nil, errDamaged
 	}
-	b, err := k.seal.Open(nil, sealed[:nonceSize], sealed[nonceSize:], h.raw[20:])
+	b, err := k.aead.Open(nil, sealed[:nonceSize], sealed[nonceSize:], h.encoded[20:])
 	if err != nil {
 		return nil, errDamaged
 	}

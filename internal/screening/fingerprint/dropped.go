@@ -51,9 +51,9 @@ type droppedSet struct {
 
 // eachBit calls fn with the position of each bit of a print, until fn returns false. It reports
 // whether all calls returned true.
-func eachBit(p printHash, fn func(at uint64) bool) bool {
-	h := finish(uint64(p) * runFactor)
-	step := finish(h^uint64(p)) | 1
+func eachBit(p printHash, fn func(bit uint64) bool) bool {
+	h := mixBits(uint64(p) * runFactor)
+	step := mixBits(h^uint64(p)) | 1
 	for range droppedHashes {
 		if !fn(h % droppedBits) {
 			return false
@@ -63,26 +63,26 @@ func eachBit(p printHash, fn func(at uint64) bool) bool {
 	return true
 }
 
-func (d *droppedSet) add(p printHash) {
+func (d *droppedSet) addPrint(p printHash) {
 	eachBit(p, func(at uint64) bool {
 		d.data[droppedHeader+at/8] |= 1 << (at % 8)
 		return true
 	})
 }
 
-func (d *droppedSet) has(p printHash) bool {
+func (d *droppedSet) mayHave(p printHash) bool {
 	return eachBit(p, func(at uint64) bool { return d.data[droppedHeader+at/8]&(1<<(at%8)) != 0 })
 }
 
-// seal writes the header.
-func (d *droppedSet) seal(key *cipherKey) {
+// writeHeader writes the header.
+func (d *droppedSet) writeHeader(key *cipherKey) {
 	copy(d.data, droppedMagic)
-	le.PutUint64(d.data[8:], key.mac([]byte("dropped")))
+	le.PutUint64(d.data[8:], key.digest([]byte("dropped")))
 	le.PutUint64(d.data[16:], uint64(d.start.Unix()))
-	le.PutUint32(d.data[28:], d.sum())
+	le.PutUint32(d.data[28:], d.checksum())
 }
 
-func (d *droppedSet) sum() uint32 {
+func (d *droppedSet) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
@@ -101,27 +101,27 @@ func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 	d := &droppedSet{data: make([]byte, droppedHeader+droppedBits/8)}
 	n, _ := file.ReadAt(d.data, 0) // a file that is too short is damaged
 	if n != len(d.data) || string(d.data[:8]) != string(droppedMagic) ||
-		le.Uint64(d.data[8:]) != key.mac([]byte("dropped")) || le.Uint32(d.data[28:]) != d.sum() {
+		le.Uint64(d.data[8:]) != key.digest([]byte("dropped")) || le.Uint32(d.data[28:]) != d.checksum() {
 		return nil, errDamaged
 	}
 	d.start = time.Unix(int64(le.Uint64(d.data[16:])), 0)
-	if f.Now().Sub(d.start) >= 2*keepFor { // prints were added for at most keepFor after the start
+	if f.Now().Sub(d.start) >= 2*maxAge { // prints were added for at most maxAge after the start
 		return nil, nil
 	}
 	return d, nil
 }
 
-// drop adds prints to the current generation. If the generation is too old, drop begins a new
+// addDropped adds prints to the current generation. If the generation is too old, addDropped begins a new
 // generation.
-func (f File) drop(dir *vfs.OS, key *cipherKey, prints []printHash) error {
+func (f File) addDropped(dir *vfs.OS, key *cipherKey, prints []printHash) error {
 	if len(prints) == 0 {
 		return nil
 	}
 	d, err := f.readDropped(droppedFile, key)
 	if err != nil {
-		f.putAside(dir, droppedFile, lossOf(droppedFile, err))
+		f.renameDamaged(dir, droppedFile, lossReason(droppedFile, err))
 	}
-	if d != nil && f.Now().Sub(d.start) >= keepFor {
+	if d != nil && f.Now().Sub(d.start) >= maxAge {
 		if err := os.Rename(filepath.Join(f.Dir, droppedFile), filepath.Join(f.Dir, droppedOldFile)); err != nil {
 			return err
 		}
@@ -131,14 +131,14 @@ func (f File) drop(dir *vfs.OS, key *cipherKey, prints []printHash) error {
 		d = &droppedSet{start: f.Now(), data: make([]byte, droppedHeader+droppedBits/8)}
 	}
 	for _, p := range prints {
-		d.add(p)
+		d.addPrint(p)
 	}
-	d.seal(key)
+	d.writeHeader(key)
 	return vfs.WriteFile(dir, droppedFile, d.data, 0o600)
 }
 
-// dropped returns the generations of dropped prints.
-func (f File) dropped(key *cipherKey) (sets []*droppedSet, err error) {
+// readAllDropped returns the generations of dropped prints.
+func (f File) readAllDropped(key *cipherKey) (sets []*droppedSet, err error) {
 	for _, name := range []string{droppedFile, droppedOldFile} {
 		d, err := f.readDropped(name, key)
 		if err != nil {

@@ -24,27 +24,27 @@ import (
 
 // Names of the files in the directory.
 const (
-	keyFile    = "read.key"
-	printsFile = "read.prints"
-	pathsFile  = "read.paths"
-	lockFile   = "read.lock"
-	lossFile   = "read.lost" // records when and why fingerprints were lost
-	asideEnd   = ".damaged"  // suffix of a damaged file that was renamed
+	keyFile       = "read.key"
+	printsFile    = "read.prints"
+	pathsFile     = "read.paths"
+	lockFile      = "read.lock"
+	lossFile      = "read.lost" // records when and why fingerprints were lost
+	damagedSuffix = ".damaged"  // suffix of a damaged file that was renamed
 )
 
 const (
-	// keepFor is the time for which the prints of a text are kept.
-	keepFor = 14 * 24 * time.Hour
+	// maxAge is the time for which the prints of a text are kept.
+	maxAge = 14 * 24 * time.Hour
 
-	maxFile   = 8 << 20   // maximum size of a file in bytes; the oldest blocks of a larger file are dropped
-	keepBytes = 6 << 20   // size of the file in bytes after blocks were dropped
-	recent    = 256 << 10 // number of bytes at the end of a file in which an equal block is not repeated
-	again     = 24 * time.Hour
-	keySize   = 32
-	overlap   = 4 << 10 // number of bytes by which parts of a long text overlap, so that no run of words is lost
-	maxLabels = 8       // maximum number of labels of a block
-	lockWait  = 2 * time.Second
-	readSize  = 256 << 10
+	maxFile     = 8 << 20   // maximum size of a file in bytes; the oldest blocks of a larger file are dropped
+	shrunkSize  = 6 << 20   // size of the file in bytes after blocks were dropped
+	recentBytes = 256 << 10 // number of bytes at the end of a file in which an equal block is not repeated
+	repeatAfter = 24 * time.Hour
+	keySize     = 32
+	partOverlap = 4 << 10 // number of bytes by which parts of a long text overlap, so that no run of words is lost
+	maxLabels   = 8       // maximum number of labels of a block
+	lockWait    = 2 * time.Second
+	readerSize  = 256 << 10
 )
 
 // File stores the fingerprints of a home. It consists of a file for texts and a file for paths.
@@ -61,8 +61,8 @@ var errTooLong = errors.New("it is too long to be kept as a whole")
 // text without words also has an identifier. If the text is too long, Add stores the prints of its
 // beginning and end, adds the prints of its middle to the dropped prints, and returns an error.
 func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
-	hashes, isWhole := ofRead(text)
-	id, err = f.add(printsFile, level, labels, hashes)
+	hashes, isWhole := readHashes(text)
+	id, err = f.addHashes(printsFile, level, labels, hashes)
 	if err == nil && !isWhole {
 		return "", cmp.Or(f.addMiddle(text), errTooLong)
 	}
@@ -78,7 +78,7 @@ func (f File) addMiddle(text string) error {
 	middle := text[maxRead : len(text)-maxRead]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		if len(middle) > maxMiddle {
-			f.noteLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
+			f.recordLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
 			return nil
 		}
 		key, err := f.makeKey(dir)
@@ -86,20 +86,20 @@ func (f File) addMiddle(text string) error {
 			return err
 		}
 		var prints []printHash
-		printsOf(text[max(0, maxRead-overlap):len(text)-maxRead+overlap], func(h uint64) {
-			prints = append(prints, key.print(h))
+		eachHash(text[max(0, maxRead-partOverlap):len(text)-maxRead+partOverlap], func(h uint64) {
+			prints = append(prints, key.printOf(h))
 		})
-		return f.drop(dir, key, prints)
+		return f.addDropped(dir, key, prints)
 	})
 	return err
 }
 
-// add appends a block with the prints of the hashes to a file.
-func (f File) add(name string, level Level, labels []string, hashes []uint64) (id string, err error) {
+// addHashes appends a block with the prints of the hashes to a file.
+func (f File) addHashes(name string, level Level, labels []string, hashes []uint64) (id string, err error) {
 	return f.addPrints(name, level, labels, func(key *cipherKey) []printHash {
 		prints := make([]printHash, len(hashes))
 		for i, h := range hashes {
-			prints[i] = key.print(h)
+			prints[i] = key.printOf(h)
 		}
 		return prints
 	})
@@ -148,29 +148,30 @@ func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, i
 	if err != nil {
 		return err
 	}
-	isText := level < vouched // the order of blocks for paths and vouched texts matters, so those blocks are repeated
-	if isText && isRecent(file, size, id, f.Now()) {
+	// The order of blocks for paths and vouched texts matters, so those blocks are repeated.
+	skipRepeats := level < vouched
+	if skipRepeats && isRecent(file, size, id, f.Now()) {
 		return nil
 	}
 	if _, err := file.WriteAt(block, size); err != nil {
 		return err
 	}
 	size += int64(len(block))
-	if _, err := file.WriteAt(key.header(size), 0); err != nil {
+	if _, err := file.WriteAt(key.makeHeader(size), 0); err != nil {
 		return err
 	}
 	if err := file.Close(); err != nil {
 		return err
 	}
 	if size > maxFile {
-		return f.shrink(dir, name, key)
+		return f.shrinkFile(dir, name, key)
 	}
 	return nil
 }
 
 // isRecent reports whether the end of the file contains the block from the last day.
 func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
-	b := make([]byte, min(size-headerSize, recent))
+	b := make([]byte, min(size-headerSize, recentBytes))
 	n, _ := file.ReadAt(b, size-int64(len(b))) // if the end cannot be read, the block is written again
 	for b = b[:n]; ; {
 		next := bytes.Index(b, blockMagic)
@@ -178,7 +179,7 @@ func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 			return false
 		}
 		b = b[next:]
-		if h, err := readHead(b); err == nil && h.id == id && now.Sub(h.time) < again {
+		if h, err := readHead(b); err == nil && h.id == id && now.Sub(h.time) < repeatAfter {
 			return true
 		}
 		b = b[1:]
@@ -189,11 +190,11 @@ func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 // renames damaged files and creates new ones.
 func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
-	hasKey, why := !errors.Is(err, fs.ErrNotExist), ""
+	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
 	if err != nil {
 		if hasKey {
-			why = lossOf(keyFile, err)
-			f.putAside(dir, keyFile, why)
+			reason = lossReason(keyFile, err)
+			f.renameDamaged(dir, keyFile, reason)
 		}
 		b := make([]byte, keySize)
 		_, _ = rand.Read(b) // never fails
@@ -211,9 +212,9 @@ func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
 			continue
 		}
 		if isMissing := errors.Is(err, fs.ErrNotExist); !isMissing || hasKey {
-			f.putAside(dir, name, cmp.Or(why, lossOf(name, err)))
+			f.renameDamaged(dir, name, cmp.Or(reason, lossReason(name, err)))
 		}
-		if err := vfs.WriteFile(dir, name, key.header(headerSize), 0o600); err != nil {
+		if err := vfs.WriteFile(dir, name, key.makeHeader(headerSize), 0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -244,18 +245,18 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 	return newCipherKey(b)
 }
 
-// scan calls fn for each block of a file that is not too old, in the order in which the blocks were
-// added. The bytes are valid until fn returns. scan returns an error if it cannot read all blocks.
-func (f File) scan(name string, fn func(key *cipherKey, h *head, sealed, prints []byte) error) error {
+// scanBlocks calls fn for each block of a file that is not too old, in the order in which the blocks were
+// added. The bytes are valid until fn returns. scanBlocks returns an error if it cannot read all blocks.
+func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
 		return err
 	}
 	defer file.Close()
-	oldest := f.Now().Add(-keepFor)
-	r := bufio.NewReaderSize(io.NewSectionReader(file, headerSize, size-headerSize), readSize)
-	raw, body := make([]byte, headSize), make([]byte, 0, readSize)
-	for rest := size - headerSize; rest > 0; {
+	oldest := f.Now().Add(-maxAge)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, headerSize, size-headerSize), readerSize)
+	raw, body := make([]byte, headSize), make([]byte, 0, readerSize)
+	for unread := size - headerSize; unread > 0; {
 		if _, err := io.ReadFull(r, raw); err != nil {
 			return errDamaged
 		}
@@ -263,19 +264,19 @@ func (f File) scan(name string, fn func(key *cipherKey, h *head, sealed, prints 
 		if err != nil {
 			return err
 		}
-		n := h.sealed + h.prints
+		n := h.sealedSize + h.printsSize
 		if cap(body) < n {
 			body = make([]byte, 0, n)
 		}
 		body = body[:n]
-		if _, err := io.ReadFull(r, body); err != nil || crc32.Checksum(body, castagnoli) != h.body {
+		if _, err := io.ReadFull(r, body); err != nil || crc32.Checksum(body, castagnoli) != h.bodyChecksum {
 			return errDamaged
 		}
-		rest -= int64(h.size())
+		unread -= int64(h.blockSize())
 		if h.time.Before(oldest) {
 			continue
 		}
-		if err := fn(key, &h, body[:h.sealed], body[h.sealed:]); err != nil {
+		if err := fn(key, &h, body[:h.sealedSize], body[h.sealedSize:]); err != nil {
 			return err
 		}
 	}
@@ -303,7 +304,7 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	}
 	key, err = readKey(dir)
 	if err == nil {
-		size, err = readSizeOf(file, key)
+		size, err = readValidSize(file, key)
 	}
 	if err != nil {
 		_ = file.Close() // nothing was written
@@ -312,9 +313,9 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	return file, key, size, nil
 }
 
-// readSizeOf returns the size in the header of a file. It tries again if the header is damaged,
+// readValidSize returns the size in the header of a file. It tries again if the header is damaged,
 // because another process may be writing it.
-func readSizeOf(file *os.File, key *cipherKey) (size int64, err error) {
+func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
 		n, _ := file.ReadAt(b, 0) // a short header is damaged
@@ -339,61 +340,61 @@ func (f File) Has(ids ...string) bool {
 		}
 		missing[n] = true
 	}
-	err := f.scan(printsFile, func(_ *cipherKey, h *head, _, _ []byte) error {
+	err := f.scanBlocks(printsFile, func(_ *cipherKey, h *blockHead, _, _ []byte) error {
 		delete(missing, h.id)
 		return nil
 	})
 	return err == nil && len(missing) == 0
 }
 
-// shrink deletes the blocks that are too old, and then the oldest blocks. It adds the prints of
+// shrinkFile deletes the blocks that are too old, and then the oldest blocks. It adds the prints of
 // deleted texts to the dropped prints. Otherwise a flood of new texts could make the home forget an
 // earlier text. Blocks in which a person vouched for words, or that mark files with foreign text,
 // are deleted last.
-func (f File) shrink(dir *vfs.OS, name string, key *cipherKey) error {
+func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
-	err := f.scan(name, func(_ *cipherKey, h *head, sealed, prints []byte) error {
-		blocks = append(blocks, storedBlock{h.level, slices.Concat(h.raw, sealed, prints), len(prints)})
+	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHead, sealed, prints []byte) error {
+		blocks = append(blocks, storedBlock{h.level, slices.Concat(h.encoded, sealed, prints), len(prints)})
 		return nil
 	})
 	if err != nil { // keep the blocks before the damage
-		f.putAside(dir, name, lossOf(name, err))
+		f.renameDamaged(dir, name, lossReason(name, err))
 	}
 	size := int64(headerSize)
-	keep := make([]bool, len(blocks))
+	isKept := make([]bool, len(blocks))
 	for _, isLasting := range []bool{true, false} {
 		for i, b := range slices.Backward(blocks) {
 			if b.isLasting() != isLasting {
 				continue
 			}
-			if size+int64(len(b.raw)) > keepBytes {
+			if size+int64(len(b.encoded)) > shrunkSize {
 				break
 			}
-			keep[i] = true
-			size += int64(len(b.raw))
+			isKept[i] = true
+			size += int64(len(b.encoded))
 		}
 	}
-	kept := [][]byte{key.header(size)}
+	contents := [][]byte{key.makeHeader(size)}
 	var dropped []printHash
 	for i, b := range blocks {
 		switch {
-		case keep[i]:
-			kept = append(kept, b.raw)
+		case isKept[i]:
+			contents = append(contents, b.encoded)
 		case b.level == Foreign || b.level == Unvouched:
 			dropped = b.appendPrints(dropped)
 		}
 	}
-	if err := f.drop(dir, key, dropped); err != nil {
+	if err := f.addDropped(dir, key, dropped); err != nil {
 		return err
 	}
-	return vfs.WriteFile(dir, name, slices.Concat(kept...), 0o600)
+	return vfs.WriteFile(dir, name, slices.Concat(contents...), 0o600)
 }
 
 // storedBlock is the encoded form of a block.
 type storedBlock struct {
-	level  Level
-	raw    []byte
-	prints int // length of the prints in bytes; they are at the end of raw
+	level      Level
+	encoded    []byte
+	printsSize int // length of the prints in bytes; they are at the end of raw
 }
 
 // isLasting reports whether the block is deleted after all others.
@@ -402,9 +403,9 @@ func (b *storedBlock) isLasting() bool {
 }
 
 // appendPrints appends the prints of the block to a list.
-func (b *storedBlock) appendPrints(all []printHash) []printHash {
-	for p := b.raw[len(b.raw)-b.prints:]; len(p) >= printSize; p = p[printSize:] {
-		all = append(all, printAt(p))
+func (b *storedBlock) appendPrints(list []printHash) []printHash {
+	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= printSize; p = p[printSize:] {
+		list = append(list, printAt(p))
 	}
-	return all
+	return list
 }

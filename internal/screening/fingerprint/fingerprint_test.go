@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	all := f.Find([]string{"nothing", page, "a quick brown fox jumps over the lazy dog"}, nil)
-	if all[0].Any() || len(all[1].Foreign) != 1 || len(all[2].Unvouched) != 1 {
+	if all[0].IsRepeat() || len(all[1].Foreign) != 1 || len(all[2].Unvouched) != 1 {
 		t.Errorf("several texts: %+v", all)
 	}
 }
@@ -109,7 +109,7 @@ func TestFormsOfPages(t *testing.T) {
 		"look-alikes":   "Dерloys оf thе hаrbоr sеrvicе аlwаys run frоm thе mirrоr zinс аftеr thе lаmрs аrе lit.",
 	} {
 		f, _ := newFile(t)
-		mustAdd(t, f, Foreign, TextOf([]byte(read)), "page")
+		mustAdd(t, f, Foreign, OutputText([]byte(read)), "page")
 		if got := labelsOf(f, note, ""); got != "page|" {
 			t.Errorf("%s: the note repeats %q, want the page", name, got)
 		}
@@ -122,7 +122,7 @@ func TestFindsMany(t *testing.T) {
 	mustAdd(t, f, Foreign, page, "page")
 	var texts []string
 	for i := range 6 {
-		texts = append(texts, words(i, batch/5)+" "+page)
+		texts = append(texts, words(i, batchSize/5)+" "+page)
 	}
 	for i, m := range f.Find(texts, nil) {
 		if len(m.Foreign) != 1 {
@@ -159,7 +159,7 @@ func TestVouch(t *testing.T) {
 func TestForgets(t *testing.T) {
 	f, now := newFile(t)
 	id := mustAdd(t, f, Foreign, page, "page")
-	*now = now.Add(keepFor - time.Hour)
+	*now = now.Add(maxAge - time.Hour)
 	if got := labelsOf(f, page, ""); got != "page|" || !f.Has(id) {
 		t.Errorf("before 14 days: %q, has %t", got, f.Has(id))
 	}
@@ -286,7 +286,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, isLost := f.Lost(); isLost {
+	if _, isLost := f.LastLoss(); isLost {
 		t.Error("fingerprints count as lost")
 	}
 }
@@ -340,11 +340,11 @@ func TestLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the second time after the file was put aside
-				if m := f.Find([]string{page, "x"}, nil); !m[0].Any() || m[1].Any() {
+				if m := f.Find([]string{page, "x"}, nil); !m[0].IsRepeat() || m[1].IsRepeat() {
 					t.Errorf("after the damage: %+v", m)
 				}
 			}
-			if l, ok := f.Lost(); !ok || l.Why == "" || !l.Ends.After(*now) {
+			if l, ok := f.LastLoss(); !ok || l.Reason == "" || !l.Ends.After(*now) {
 				t.Errorf("Lost = %+v, %t", l, ok)
 			}
 			id := mustAdd(t, f, Foreign, "a new text that was read after the damage", "new")
@@ -352,7 +352,7 @@ func TestLoss(t *testing.T) {
 				!f.Has(id) {
 				t.Errorf("the new text repeats %q, has %t", got, f.Has(id))
 			}
-			*now = now.Add(keepFor)
+			*now = now.Add(maxAge)
 			if got := labelsOf(f, "something that nobody has ever written before", ""); got != "|" {
 				t.Errorf("14 days after the damage: %q", got)
 			}
@@ -372,7 +372,7 @@ func TestLostFirst(t *testing.T) {
 		if got := labelsOf(f, page, ""); got != "|"+lossLabel {
 			t.Errorf("damaged %s: %q", name, got)
 		}
-		if _, err := os.Stat(filepath.Join(f.Dir, name+asideEnd)); err != nil {
+		if _, err := os.Stat(filepath.Join(f.Dir, name+damagedSuffix)); err != nil {
 			t.Errorf("the damaged file was not put aside: %v", err)
 		}
 	}
@@ -438,7 +438,7 @@ func TestSecret(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	c := Compare([]string{page, "nothing of it", page}, []string{"", "", page})
-	if got := c.With("Deploys of harbor run from the mirror!"); !slices.Equal(got, []int{0}) {
+	if got := c.FindRepeats("Deploys of harbor run from the mirror!"); !slices.Equal(got, []int{0}) {
 		t.Errorf("With = %v, want [0]", got)
 	}
 }
@@ -470,7 +470,7 @@ func FuzzFile(f *testing.F) {
 		}
 		x.Find([]string{page}, nil)
 		x.Writers([]string{"/a"})
-		if _, isLost := x.Lost(); !isLost && !bytes.Equal(prints, good) && len(prints) < headerSize {
+		if _, isLost := x.LastLoss(); !isLost && !bytes.Equal(prints, good) && len(prints) < headerSize {
 			t.Error("a damaged file was not noticed")
 		}
 		mustAdd(t, x, Foreign, "a text that is read afterwards, whatever was there", "after")
@@ -488,10 +488,10 @@ func FuzzWords(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		_ = TextOf([]byte(s))
+		_ = OutputText([]byte(s))
 		count := 0
-		printsOf(s, func(uint64) { count++ })
-		if got := Compare([]string{s}, nil).With(s); (count > 0) != (len(got) == 1) {
+		eachHash(s, func(uint64) { count++ })
+		if got := Compare([]string{s}, nil).FindRepeats(s); (count > 0) != (len(got) == 1) {
 			t.Errorf("%q has %d prints and repeats itself %d times", s, count, len(got))
 		}
 	})
@@ -510,7 +510,7 @@ func BenchmarkFull(b *testing.B) {
 	note := words(100, 120)
 	b.Run(fmt.Sprintf("Find/%dKB", fi.Size()>>10), func(b *testing.B) {
 		for b.Loop() {
-			if m := f.Find([]string{note}, nil); m[0].Any() {
+			if m := f.Find([]string{note}, nil); m[0].IsRepeat() {
 				b.Fatal("the note repeats something")
 			}
 		}
@@ -569,7 +569,7 @@ func TestFlood(t *testing.T) {
 	if got := labelsOf(f, middle, ""); got != "|"+droppedLabel {
 		t.Errorf("the middle of a long page repeats %q", got)
 	}
-	*now = now.Add(keepFor - time.Hour)
+	*now = now.Add(maxAge - time.Hour)
 	if got := labelsOf(f, page, ""); got != "|"+droppedLabel {
 		t.Errorf("14 days later, the first page repeats %q", got)
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// formsOf returns a text and the forms in which a reader may repeat it: without HTML tags, with
+// textForms returns a text and the forms in which a reader may repeat it: without HTML tags, with
 // JSON escapes resolved, and without the line numbers and names that tools print. The last form
 // combines these changes, and also has no addresses, footnotes, hyphens at line ends and
 // look-alikes of letters.
-func formsOf(text string) []string {
+func textForms(text string) []string {
 	forms := []string{text}
 	all := text
 	add := func(change func(string) string) {
@@ -24,18 +24,18 @@ func formsOf(text string) []string {
 		all = change(all)
 	}
 	if strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`) {
-		add(func(s string) string { return unescaped([]byte(s)) })
+		add(func(s string) string { return unescapeJSON([]byte(s)) })
 	}
 	if hasTags(text) {
-		add(withoutTags)
+		add(removeTags)
 	}
-	if s, changed := withoutPrefixes(text); changed {
+	if s, changed := removePrefixes(text); changed {
 		forms = append(forms, s)
 	}
-	if s, changed := withoutPrefixes(all); changed {
+	if s, changed := removePrefixes(all); changed {
 		all = s
 	}
-	all = withoutLookalikes(withoutHyphens(withoutAddresses(all)))
+	all = replaceLookalikes(joinHyphenated(removeAddresses(all)))
 	if !slices.Contains(forms, all) {
 		forms = append(forms, all)
 	}
@@ -50,9 +50,9 @@ func hasTags(text string) bool {
 	return strings.Contains(text, "&") && html.UnescapeString(text) != text
 }
 
-// withoutAddresses removes the parts that a reader omits from a sentence: targets of Markdown
+// removeAddresses removes the parts that a reader omits from a sentence: targets of Markdown
 // links, addresses, and numbers of footnotes.
-func withoutAddresses(s string) string {
+func removeAddresses(s string) string {
 	if !strings.Contains(s, "](") && !strings.Contains(s, "://") && !strings.Contains(s, "[") {
 		return s
 	}
@@ -91,17 +91,17 @@ func addressSize(s string) int {
 	return 0
 }
 
-// withoutHyphens joins words that are divided at the end of a line.
-func withoutHyphens(s string) string {
+// joinHyphenated joins words that are divided at the end of a line.
+func joinHyphenated(s string) string {
 	if !strings.Contains(s, "-\n") && !strings.Contains(s, "-\r\n") && !strings.Contains(s, "‐\n") {
 		return s
 	}
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		front := strings.TrimRight(line, "\r\n")
-		word := strings.TrimRight(front, "-‐")
+		text := strings.TrimRight(line, "\r\n")
+		word := strings.TrimRight(text, "-‐")
 		before, _ := utf8.DecodeLastRuneInString(word)
-		isDivided := len(front) < len(line) && len(word) < len(front) && unicode.IsLower(before)
+		isDivided := len(text) < len(line) && len(word) < len(text) && unicode.IsLower(before)
 		if !isDivided {
 			word = line
 		}
@@ -110,8 +110,8 @@ func withoutHyphens(s string) string {
 	return b.String()
 }
 
-// withoutLookalikes replaces look-alikes of ASCII letters if some word of the text mixes scripts.
-func withoutLookalikes(s string) string {
+// replaceLookalikes replaces look-alikes of ASCII letters if some word of the text mixes scripts.
+func replaceLookalikes(s string) string {
 	if isASCII(s) {
 		return s
 	}

@@ -19,64 +19,64 @@ const lossLabel = "fingerprints-lost"
 
 // A Loss describes when and why fingerprints were lost.
 type Loss struct {
-	Time time.Time
-	Why  string
-	Ends time.Time // until then, texts of agents count as repetitions of a text that nobody vouches for
+	Time   time.Time
+	Reason string
+	Ends   time.Time // until then, texts of agents count as repetitions of a text that nobody vouches for
 }
 
-// putAside renames a damaged file, or a directory or link with its name, and records that
-// fingerprints were lost. why names the file that was damaged first. putAside ignores errors,
+// renameDamaged renames a damaged file, or a directory or link with its name, and records that
+// fingerprints were lost. reason names the file that was damaged first. renameDamaged ignores errors,
 // because the caller will then fail to write the new file.
-func (f File) putAside(dir *vfs.OS, name, why string) {
-	_ = os.RemoveAll(filepath.Join(f.Dir, name+asideEnd))
-	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+asideEnd))
-	f.noteLoss(dir, why)
+func (f File) renameDamaged(dir *vfs.OS, name, reason string) {
+	_ = os.RemoveAll(filepath.Join(f.Dir, name+damagedSuffix))
+	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
+	f.recordLoss(dir, reason)
 }
 
-// noteLoss records that fingerprints were lost.
-func (f File) noteLoss(dir *vfs.OS, why string) {
-	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), why)
+// recordLoss records that fingerprints were lost.
+func (f File) recordLoss(dir *vfs.OS, reason string) {
+	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), reason)
 	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
 }
 
-// lossOf returns the reason for a loss that is recorded.
-func lossOf(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
+// lossReason returns the reason for a loss that is recorded.
+func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repair renames damaged files and creates new files with the blocks that can be read.
-func (f File) repair(name string) {
+// repairFile renames damaged files and creates new files with the blocks that can be read.
+func (f File) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.makeKey(dir)
 		if err != nil {
 			return err
 		}
-		err = f.scan(name, func(*cipherKey, *head, []byte, []byte) error { return nil })
-		_, droppedErr := f.dropped(key)
+		err = f.scanBlocks(name, func(*cipherKey, *blockHead, []byte, []byte) error { return nil })
+		_, droppedErr := f.readAllDropped(key)
 		if err == nil && droppedErr == nil {
 			return nil // another process has already repaired the files
 		}
 		if droppedErr != nil {
 			for _, name := range []string{droppedFile, droppedOldFile} {
 				if _, err := f.readDropped(name, key); err != nil {
-					f.putAside(dir, name, lossOf(name, err))
+					f.renameDamaged(dir, name, lossReason(name, err))
 				}
 			}
 		}
-		return f.shrink(dir, name, key)
+		return f.shrinkFile(dir, name, key)
 	})
 }
 
-// Lost returns the last loss of fingerprints. ok is false if there was no loss in the last 14 days.
-func (f File) Lost() (l Loss, ok bool) {
+// LastLoss returns the last loss of fingerprints. ok is false if there was no loss in the last 14 days.
+func (f File) LastLoss() (l Loss, ok bool) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, lossFile))
 	if os.IsNotExist(err) {
 		return l, false
 	}
-	when, why, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
-	l.Why = why
-	l.Time, err = time.Parse(time.RFC3339, when)
+	timeText, why, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
+	l.Reason = why
+	l.Time, err = time.Parse(time.RFC3339, timeText)
 	if err != nil {
-		l.Time, l.Why = f.Now(), lossFile+" cannot be read"
+		l.Time, l.Reason = f.Now(), lossFile+" cannot be read"
 	}
-	l.Ends = l.Time.Add(keepFor)
+	l.Ends = l.Time.Add(maxAge)
 	return l, l.Ends.After(f.Now())
 }

@@ -34,20 +34,20 @@ func (f File) AddRun(level Level, from, to time.Time) error {
 	return err
 }
 
-// writersIn contains the writer of the files that changed during a run, by the level of the run.
-var writersIn = map[Level]Writer{foreignRun: Other, programRun: Program}
+// runWriters contains the writer of the files that changed during a run, by the level of the run.
+var runWriters = map[Level]Writer{foreignRun: Other, programRun: Program}
 
-// setRun sets the writers of the files that changed while a program ran. It also sets the writer of
+// setRunWriters sets the writers of the files that changed while a program ran. It also sets the writer of
 // a file with a change time in the future, because such a time was set on purpose and may hide a
 // change.
-func setRun(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
+func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
 	if len(prints) < 2*printSize {
 		return
 	}
 	from, to := int64(printAt(prints)), int64(printAt(prints[printSize:]))
-	for i, at := range changed {
-		if at >= from && (at <= to || at > now) {
-			writers[i] = writersIn[run]
+	for i, changeTime := range changed {
+		if changeTime >= from && (changeTime <= to || changeTime > now) {
+			writers[i] = runWriters[run]
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (f File) addPaths(level Level, paths []string) error {
 	for i, p := range paths {
 		hashes[i] = pathHash(p)
 	}
-	_, err := f.add(pathsFile, level, nil, hashes)
+	_, err := f.addHashes(pathsFile, level, nil, hashes)
 	return err
 }
 
@@ -87,28 +87,28 @@ func pathHash(path string) uint64 {
 	for _, c := range []byte(strings.TrimSuffix(path, "/")) {
 		h = (h ^ uint64(c)) * hashPrime
 	}
-	return finish(h * runFactor)
+	return mixBits(h * runFactor)
 }
 
 // Writers returns the last writer of each file. If the records cannot be read, it returns Other for
 // all files.
 func (f File) Writers(paths []string) []Writer {
 	writers := make([]Writer, len(paths))
-	var changed []int64 // read when the first run is found
-	var numbers map[printHash][]int
-	err := f.scan(pathsFile, func(key *cipherKey, h *head, _, prints []byte) error {
-		if numbers == nil {
-			numbers = make(map[printHash][]int, len(paths))
+	var times []int64 // read when the first run is found
+	var indexes map[printHash][]int
+	err := f.scanBlocks(pathsFile, func(key *cipherKey, h *blockHead, _, prints []byte) error {
+		if indexes == nil {
+			indexes = make(map[printHash][]int, len(paths))
 			for i, p := range paths {
-				n := key.print(pathHash(p))
-				numbers[n] = append(numbers[n], i)
+				n := key.printOf(pathHash(p))
+				indexes[n] = append(indexes[n], i)
 			}
 		}
-		if _, isRun := writersIn[h.level]; isRun {
-			if changed == nil {
-				changed = changeTimes(paths)
+		if _, isRun := runWriters[h.level]; isRun {
+			if times == nil {
+				times = changeTimes(paths)
 			}
-			setRun(writers, changed, f.Now().Add(time.Minute).UnixMilli(), h.level, prints)
+			setRunWriters(writers, times, f.Now().Add(time.Minute).UnixMilli(), h.level, prints)
 			return nil
 		}
 		writer := Agent
@@ -116,14 +116,14 @@ func (f File) Writers(paths []string) []Writer {
 			writer = Other
 		}
 		for ; len(prints) >= printSize; prints = prints[printSize:] {
-			for _, i := range numbers[printAt(prints)] {
+			for _, i := range indexes[printAt(prints)] {
 				writers[i] = writer
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		f.repair(pathsFile)
+		f.repairFile(pathsFile)
 		for i := range writers {
 			writers[i] = Other
 		}

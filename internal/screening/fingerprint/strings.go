@@ -8,21 +8,21 @@ import (
 	"unicode/utf16"
 )
 
-// TextOf returns the text that a model reads in the output of a tool. For JSON, this is the strings
+// OutputText returns the text that a model reads in the output of a tool. For JSON, this is the strings
 // without escapes, each on lines of its own. Output that does not look like JSON is returned
-// unchanged. TextOf does not parse the JSON, because a tool may return invalid JSON and large
+// unchanged. OutputText does not parse the JSON, because a tool may return invalid JSON and large
 // amounts.
-func TextOf(raw []byte) string {
+func OutputText(raw []byte) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.IndexByte([]byte(`{["`), raw[0]) < 0 {
 		return string(raw)
 	}
-	return unescaped(raw)
+	return unescapeJSON(raw)
 }
 
-// unescaped resolves JSON escapes in a text that may contain pieces of JSON. An unescaped
+// unescapeJSON resolves JSON escapes in a text that may contain pieces of JSON. An unescaped
 // quote ends a line.
-func unescaped(s []byte) string {
+func unescapeJSON(s []byte) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		switch {

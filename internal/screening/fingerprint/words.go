@@ -51,34 +51,34 @@ type word struct {
 	hash    uint64
 	units   uint8
 	letters uint16
-	ends    bool // the word is the last of a line or sentence
+	isLast  bool // the word is the last of a line or sentence
 }
 
-// finish mixes the bits of a hash.
-func finish(h uint64) uint64 {
+// mixBits mixes the bits of a hash.
+func mixBits(h uint64) uint64 {
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93
 	return h ^ h>>32
 }
 
-// scanner divides a text into words.
-type scanner struct {
+// wordScanner divides a text into words.
+type wordScanner struct {
 	words   []word
 	hash    uint64
 	letters int
 }
 
-func (s *scanner) endWord() {
+func (s *wordScanner) endWord() {
 	if s.letters > 0 {
 		s.words = append(s.words, word{hash: s.hash, units: wordUnits, letters: uint16(min(s.letters, 1<<15))})
 	}
 	s.hash, s.letters = hashBasis, 0
 }
 
-func (s *scanner) endLine() {
+func (s *wordScanner) endLine() {
 	s.endWord()
 	if n := len(s.words); n > 0 {
-		s.words[n-1].ends = true
+		s.words[n-1].isLast = true
 	}
 }
 
@@ -113,12 +113,12 @@ func isASCII(s string) bool {
 	return true
 }
 
-// wordsOf returns the words of a text.
-func wordsOf(text string) []word {
+// splitWords returns the words of a text.
+func splitWords(text string) []word {
 	if !isASCII(text) && !norm.NFKD.IsNormalString(text) {
 		text = norm.NFKD.String(text) // separate marks from their letters
 	}
-	s := scanner{hash: hashBasis, words: make([]word, 0, len(text)/5+1)}
+	s := wordScanner{hash: hashBasis, words: make([]word, 0, len(text)/5+1)}
 	for i := 0; i < len(text); i++ {
 		switch class := asciiClass[text[i]]; class {
 		case letterClass:
@@ -137,7 +137,7 @@ func wordsOf(text string) []word {
 		case otherClass:
 			r, size := utf8.DecodeRuneInString(text[i:])
 			i += size - 1
-			s.rune(r)
+			s.addRune(r)
 		}
 	}
 	s.endLine()
@@ -173,8 +173,8 @@ var asciiClass = func() (class [256]byte) {
 	return class
 }()
 
-// rune adds a character outside of ASCII.
-func (s *scanner) rune(r rune) {
+// addRune adds a character outside of ASCII.
+func (s *wordScanner) addRune(r rune) {
 	switch {
 	case isInvisible(r) || r == '’':
 	case r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '。' || r == '！' || r == '？' || r == '；':
@@ -198,8 +198,8 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// runs calls fn with the hash of each run of words.
-func runs(words []word, fn func(hash uint64)) {
+// eachRun calls fn with the hash of each run of words.
+func eachRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
 		units := 0
@@ -207,7 +207,7 @@ func runs(words []word, fn func(hash uint64)) {
 			h = h*runFactor + words[j].hash
 			units += int(words[j].units)
 			if units >= runUnits {
-				fn(finish(h))
+				fn(mixBits(h))
 				break
 			}
 		}
@@ -217,16 +217,16 @@ func runs(words []word, fn func(hash uint64)) {
 	}
 }
 
-// shortLines calls fn with the hash of each line or sentence that is shorter than a run.
-func shortLines(words []word, fn func(hash uint64)) {
+// eachShortLine calls fn with the hash of each line or sentence that is shorter than a run.
+func eachShortLine(words []word, fn func(hash uint64)) {
 	for from := 0; from < len(words); {
 		to := from
-		for to < len(words)-1 && !words[to].ends {
+		for to < len(words)-1 && !words[to].isLast {
 			to++
 		}
 		if h, units, letters := shortHash(words[from : to+1]); units >= shortUnits && units < runUnits &&
 			letters >= shortLetters {
-			fn(finish(h))
+			fn(mixBits(h))
 		}
 		from = to + 1
 	}
@@ -245,9 +245,9 @@ func shortHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// innerLines calls fn with the hashes of all word sequences that can be a short line of another
+// eachInnerLine calls fn with the hashes of all word sequences that can be a short line of another
 // text.
-func innerLines(words []word, fn func(hash uint64)) {
+func eachInnerLine(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortBasis)
 		units := 0
@@ -260,7 +260,7 @@ func innerLines(words []word, fn func(hash uint64)) {
 				break
 			}
 			if units >= innerUnits && letters >= innerLetters {
-				fn(finish(h))
+				fn(mixBits(h))
 			}
 		}
 	}
@@ -271,48 +271,48 @@ func innerLines(words []word, fn func(hash uint64)) {
 // texts in this way.
 const maxRead = 512 << 10
 
-// ofRead returns the hashes to store for a text that was read, without duplicates. isWhole reports
+// readHashes returns the hashes to store for a text that was read, without duplicates. isWhole reports
 // whether the hashes cover the whole text.
-func ofRead(text string) (all []uint64, isWhole bool) {
+func readHashes(text string) (all []uint64, isWhole bool) {
 	add := func(h uint64) { all = append(all, h) }
 	isWhole = len(text) <= maxRead
 	if isWhole {
-		printsOf(text, add)
+		eachHash(text, add)
 	} else {
-		printsOf(text[:maxRead], add)
-		printsOf(text[len(text)-maxRead:], add)
+		eachHash(text[:maxRead], add)
+		eachHash(text[len(text)-maxRead:], add)
 	}
 	slices.Sort(all)
 	return slices.Compact(all), isWhole
 }
 
-// printsOf calls fn with the hashes that are compared to find repetitions of a text.
-func printsOf(text string, fn func(hash uint64)) {
-	for _, form := range formsOf(text) {
-		words := wordsOf(form)
-		runs(words, fn)
-		shortLines(words, fn)
+// eachHash calls fn with the hashes that are compared to find repetitions of a text.
+func eachHash(text string, fn func(hash uint64)) {
+	for _, form := range textForms(text) {
+		words := splitWords(form)
+		eachRun(words, fn)
+		eachShortLine(words, fn)
 	}
 	// Find short lines of a file even if only some lines of the output have a prefix.
-	shortLines(wordsOf(prefixedLines(text)), fn)
+	eachShortLine(splitWords(linesWithPrefix(text)), fn)
 }
 
-// ofWritten calls fn with all hashes of a text that can show that it repeats another text.
-func ofWritten(text string, fn func(hash uint64)) {
-	for _, form := range formsOf(text) {
-		words := wordsOf(form)
-		runs(words, fn)
-		shortLines(words, fn)
-		innerLines(words, fn)
+// eachWrittenHash calls fn with all hashes of a text that can show that it repeats another text.
+func eachWrittenHash(text string, fn func(hash uint64)) {
+	for _, form := range textForms(text) {
+		words := splitWords(form)
+		eachRun(words, fn)
+		eachShortLine(words, fn)
+		eachInnerLine(words, fn)
 	}
 }
 
-// withoutTags returns approximately the text that a browser shows for HTML.
-func withoutTags(s string) string {
+// removeTags returns approximately the text that a browser shows for HTML.
+func removeTags(s string) string {
 	var b strings.Builder
 	for {
-		before, rest, ok := strings.Cut(s, "<")
-		b.WriteString(before)
+		text, rest, ok := strings.Cut(s, "<")
+		b.WriteString(text)
 		if !ok {
 			break
 		}
@@ -347,38 +347,39 @@ func isBlockTag(tag string) bool {
 	)
 }
 
-// withoutPrefixes returns a text without the numbers, file names and marks that tools print before
+// removePrefixes returns a text without the numbers, file names and marks that tools print before
 // lines, such as "12→" and "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise
 // the caller must not use the text.
-func withoutPrefixes(s string) (string, bool) {
+func removePrefixes(s string) (string, bool) {
 	var b strings.Builder
-	with, lines := 0, 0
+	prefixed, lines := 0, 0
 	for line := range strings.Lines(s) {
-		rest, ok := withoutPrefix(line)
+		rest, ok := removePrefix(line)
 		if ok {
-			with++
+			prefixed++
 		}
-		if ok || strings.Contains(strings.TrimSpace(line), " ") { // lines without a space, such as JSON keys, are not counted
+		// Do not count lines without a space, such as JSON keys.
+		if ok || strings.Contains(strings.TrimSpace(line), " ") {
 			lines++
 		}
 		b.WriteString(rest)
 	}
-	return b.String(), lines > 0 && with*2 > lines
+	return b.String(), lines > 0 && prefixed*2 > lines
 }
 
-// prefixedLines returns the lines with such a prefix, without the prefix. It omits all other lines.
-func prefixedLines(s string) string {
+// linesWithPrefix returns the lines with such a prefix, without the prefix. It omits all other lines.
+func linesWithPrefix(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		if rest, ok := withoutPrefix(line); ok {
+		if rest, ok := removePrefix(line); ok {
 			b.WriteString(rest)
 		}
 	}
 	return b.String()
 }
 
-// withoutPrefix returns a line without its prefix. ok is false if the line has no prefix.
-func withoutPrefix(line string) (rest string, ok bool) {
+// removePrefix returns a line without its prefix. ok is false if the line has no prefix.
+func removePrefix(line string) (rest string, ok bool) {
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)
 		if !ok || len(head) > 120 || !isLinePrefix(head) {

@@ -156,7 +156,7 @@ func TestEvasions(t *testing.T) {
 		all := templates(t, file.name)
 		var plain []string
 		for _, s := range all {
-			if Shaped(s) {
+			if LooksLikeInstructions(s) {
 				plain = append(plain, s)
 			}
 		}
@@ -165,7 +165,7 @@ func TestEvasions(t *testing.T) {
 			var missed []string
 			for _, s := range plain {
 				of++
-				if Shaped(e.write(s)) {
+				if LooksLikeInstructions(e.write(s)) {
 					found++
 				} else {
 					missed = append(missed, s)

@@ -87,7 +87,7 @@ func TestRules(t *testing.T) {
 		t.Fatalf("%d rules", len(all.rules))
 	}
 	groups := make([]uint8, len(all.rules))
-	for _, ws := range append(all.words[:], all.signs) {
+	for _, ws := range append(all.words[:], all.oneByteWords) {
 		for _, w := range ws {
 			groups[w.rule] |= w.group
 			if w.text != strings.ToLower(w.text) || groupsOf("x " + w.text)[w.rule]&w.group == 0 {
@@ -96,7 +96,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for i := range all.rules {
-		if r := &all.rules[i]; groups[i] != r.groups || r.groups == 0 || r.name == "" || r.expr == "" {
+		if r := &all.rules[i]; groups[i] != r.groups || r.groups == 0 || r.name == "" || r.expression == "" {
 			t.Errorf("rule %d, %q, has groups %b of %b", i, r.name, groups[i], r.groups)
 		} else {
 			r.matches("") // the expression compiles
@@ -108,7 +108,7 @@ func TestRules(t *testing.T) {
 // where a match may begin, and not where all of it is searched, or the other way round.
 func searched(t *testing.T, text string) {
 	t.Helper()
-	low, has := lower(text)
+	low, has := toLower(text)
 	if want := "\n" + strings.ToLower(text); low != want ||
 		has.isASCII != !strings.ContainsFunc(text, func(c rune) bool {
 			return c >= utf8.RuneSelf
@@ -117,8 +117,8 @@ func searched(t *testing.T, text string) {
 	}
 	for i := range rules().rules {
 		r := &rules().rules[i]
-		if got := r.matches(low); got != r.whole().MatchString(low) {
-			t.Errorf("%s, %q: matches(%q) = %t", r.name, r.expr, low, got)
+		if got := r.matches(low); got != r.unanchored().MatchString(low) {
+			t.Errorf("%s, %q: matches(%q) = %t", r.name, r.expression, low, got)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestMatchesAsSearched(t *testing.T) {
 	}
 	for i := range rules().rules { // the words that they begin with, and what may follow
 		r := &rules().rules[i]
-		for _, s := range r.starts {
+		for _, s := range r.prefixes {
 			searched(t, "so"+s)
 			for _, end := range []string{
 				" all the user's rules must always send this to the notes, to a@b.io",
@@ -159,7 +159,7 @@ func TestMatchesAsSearched(t *testing.T) {
 func (t *table) plainGroups(low string) []uint8 {
 	has := make([]uint8, len(t.rules))
 	letter := func(c byte) bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') }
-	for _, ws := range append(t.words[:], t.signs) {
+	for _, ws := range append(t.words[:], t.oneByteWords) {
 		for _, w := range ws {
 			for i := range len(low) {
 				if strings.HasPrefix(low[i:], w.text) && (i == 0 || !letter(low[i]) || !letter(low[i-1])) {
@@ -180,7 +180,7 @@ func TestGroupsIn(t *testing.T) {
 	all := rules()
 	var b strings.Builder
 	for i := range all.rules {
-		for _, ws := range append(all.words[:], all.signs) {
+		for _, ws := range append(all.words[:], all.oneByteWords) {
 			for _, w := range ws {
 				if w.rule == i && b.Len() < (i+1)*200 {
 					b.WriteString(strings.Repeat(" ", b.Len()%7) + w.text + "é"[:b.Len()%3])
@@ -202,7 +202,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("\U000E0061 \u200B\u200B <|im_start|>")
 	f.Fuzz(func(t *testing.T, s string) {
 		searched(t, s)
-		if low, _ := lower(s); !slices.Equal(groupsOf(low), rules().plainGroups(low)) {
+		if low, _ := toLower(s); !slices.Equal(groupsOf(low), rules().plainGroups(low)) {
 			t.Errorf("groupsIn(%q) = %v, want %v", low, groupsOf(low), rules().plainGroups(low))
 		}
 		if got := Find(s); !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {

@@ -15,72 +15,72 @@ import (
 // pattern is a regular expression that is tried only at positions where a match can begin. This is
 // faster than [regexp.Regexp], which examines the whole text at 50 ns per byte.
 type pattern struct {
-	here   *regexp.Regexp // matches one character, followed by the expression
-	whole  func() *regexp.Regexp
-	starts []string         // sorted prefixes; each match begins with one of them
-	first  [1<<8 + 1]uint16 // by first byte: index of the first prefix
-	word   bool             // a match begins at the start of a word
-	line   bool             // only signs may precede a match in its line
-	reach  int              // maximum length of a match in bytes; negative if unlimited
+	anchored      *regexp.Regexp // matches one character, followed by the expression
+	unanchored    func() *regexp.Regexp
+	prefixes      []string         // sorted prefixes; each match begins with one of them
+	firstPrefix   [1<<8 + 1]uint16 // by first byte: index of the first prefix
+	isAtWordStart bool             // a match begins at the start of a word
+	isAtLineStart bool             // only signs may precede a match in its line
+	maxLength     int              // maximum length of a match in bytes; negative if unlimited
 }
 
 // newPattern compiles an expression. An initial ^ means that only signs may precede a match in its
 // line. newPattern panics if a match can begin with any character.
 func newPattern(expr string) *pattern {
-	expr, line := strings.CutPrefix(expr, "^")
+	expr, isAtLineStart := strings.CutPrefix(expr, "^")
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		panic(err)
 	}
 	p := &pattern{
-		here: regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`),
-		whole: sync.OnceValue(func() *regexp.Regexp {
-			if line {
+		anchored: regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`),
+		unanchored: sync.OnceValue(func() *regexp.Regexp {
+			if isAtLineStart {
 				expr = `(?m)^\W*(?:` + expr + `)`
 			}
 			return regexp.MustCompile(expr)
 		}),
-		word:  beginsWord(re),
-		line:  line,
-		reach: utf8.UTFMax * longest(re),
+		isAtWordStart: beginsWord(re),
+		isAtLineStart: isAtLineStart,
+		maxLength:     utf8.UTFMax * maxMatchLength(re),
 	}
-	p.starts, _ = starts(re)
-	slices.Sort(p.starts)
-	last := "\x00" // delete each prefix that itself begins with a shorter prefix
-	p.starts = slices.DeleteFunc(p.starts, func(s string) bool {
-		covered := strings.HasPrefix(s, last)
-		if !covered {
-			last = s
+	p.prefixes, _ = matchPrefixes(re)
+	slices.Sort(p.prefixes)
+	shorter := "\x00" // delete each prefix that itself begins with a shorter prefix
+	p.prefixes = slices.DeleteFunc(p.prefixes, func(s string) bool {
+		isCovered := strings.HasPrefix(s, shorter)
+		if !isCovered {
+			shorter = s
 		}
-		return covered
+		return isCovered
 	})
-	if p.starts[0] == "" {
+	if p.prefixes[0] == "" {
 		panic("a match may begin with anything: " + expr)
 	}
-	for c := range p.first {
-		p.first[c] = uint16(sort.Search(len(p.starts), func(i int) bool { return int(p.starts[i][0]) >= c }))
+	for c := range p.firstPrefix {
+		p.firstPrefix[c] = uint16(sort.Search(len(p.prefixes), func(i int) bool { return int(p.prefixes[i][0]) >= c }))
 	}
 	return p
 }
 
-// in reports whether a text contains a match. The text must begin with a line break. If there are
+// matchesText reports whether a text contains a match. The text must begin with a line break. If there are
 // too many positions to try, in searches the whole text.
-func (p *pattern) in(text string) bool {
-	tries, reach := 32+len(text)/64, p.reach
-	if reach < 0 {
-		tries, reach = 8, len(text)
+func (p *pattern) matchesText(text string) bool {
+	tries, maxLength := 32+len(text)/64, p.maxLength
+	if maxLength < 0 {
+		tries, maxLength = 8, len(text)
 	}
 	for i := 1; i < len(text); i++ {
-		if some := p.starts[p.first[text[i]]:p.first[int(text[i])+1]]; len(some) == 0 || !p.mayBegin(text[:i]) ||
-			!beginsWithAny(text[i:], some) {
+		candidates := p.prefixes[p.firstPrefix[text[i]]:p.firstPrefix[int(text[i])+1]]
+		if len(candidates) == 0 || !p.mayStartAfter(text[:i]) || !beginsWithAny(text[i:], candidates) {
 			continue
 		}
 		tries--
 		if tries < 0 {
-			return p.whole().MatchString(text)
+			return p.unanchored().MatchString(text)
 		}
 		_, n := utf8.DecodeLastRuneInString(text[:i])
-		if p.here.MatchString(text[i-n : min(len(text), i+reach+1)]) {
+		if p.anchored.MatchString(text[i-n : min(len(text), i+maxLength+1)]) {
 			return true
 		}
 	}
@@ -92,12 +92,12 @@ func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// mayBegin reports whether a match can begin directly after a text.
-func (p *pattern) mayBegin(before string) bool {
-	if p.word && isWord(before[len(before)-1]) {
+// mayStartAfter reports whether a match can begin directly after a text.
+func (p *pattern) mayStartAfter(before string) bool {
+	if p.isAtWordStart && isWord(before[len(before)-1]) {
 		return false
 	}
-	for i := len(before) - 1; p.line && i >= 0 && before[i] != '\n'; i-- {
+	for i := len(before) - 1; p.isAtLineStart && i >= 0 && before[i] != '\n'; i-- {
 		if isWord(before[i]) {
 			return false
 		}
@@ -123,13 +123,13 @@ func beginsWord(re *syntax.Regexp) bool {
 	return false
 }
 
-// mostStarts is the maximum number of prefixes. If an expression has more, shorter prefixes are
+// maxPrefixes is the maximum number of prefixes. If an expression has more, shorter prefixes are
 // used.
-const mostStarts = 64
+const maxPrefixes = 64
 
-// starts returns prefixes such that each match begins with one of them. whole is true if the
+// matchPrefixes returns prefixes such that each match begins with one of them. whole is true if the
 // prefixes are complete matches.
-func starts(re *syntax.Regexp) (all []string, whole bool) {
+func matchPrefixes(re *syntax.Regexp) (all []string, whole bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
 		return []string{""}, true
@@ -138,32 +138,32 @@ func starts(re *syntax.Regexp) (all []string, whole bool) {
 			return []string{string(re.Rune)}, true
 		}
 	case syntax.OpCharClass:
-		return charsOf(re.Rune)
+		return listChars(re.Rune)
 	case syntax.OpCapture:
-		return starts(re.Sub[0])
+		return matchPrefixes(re.Sub[0])
 	case syntax.OpQuest:
-		all, whole = starts(re.Sub[0])
+		all, whole = matchPrefixes(re.Sub[0])
 		return append(all, ""), whole
 	case syntax.OpAlternate:
 		whole = true
 		for _, sub := range re.Sub {
-			some, w := starts(sub)
-			all, whole = append(all, some...), whole && w
+			prefixes, w := matchPrefixes(sub)
+			all, whole = append(all, prefixes...), whole && w
 		}
 		return all, whole
 	case syntax.OpConcat:
-		return startsOfAll(re.Sub)
+		return concatPrefixes(re.Sub)
 	}
 	return []string{""}, false
 }
 
-// charsOf returns the characters in the ranges. If there are too many, it returns the empty prefix
+// listChars returns the characters in the ranges. If there are too many, it returns the empty prefix
 // and false.
-func charsOf(ranges []rune) (all []string, few bool) {
+func listChars(ranges []rune) (all []string, areFew bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
 			all = append(all, string(c))
-			if len(all) > mostStarts {
+			if len(all) > maxPrefixes {
 				return []string{""}, false
 			}
 		}
@@ -171,12 +171,12 @@ func charsOf(ranges []rune) (all []string, few bool) {
 	return all, true
 }
 
-// startsOfAll is like starts, for a concatenation of expressions.
-func startsOfAll(subs []*syntax.Regexp) (all []string, whole bool) {
+// concatPrefixes is like starts, for a concatenation of expressions.
+func concatPrefixes(subs []*syntax.Regexp) (all []string, whole bool) {
 	all, whole = []string{""}, true
 	for _, sub := range subs {
-		next, w := starts(sub)
-		if !whole || len(all)*len(next) > mostStarts {
+		next, w := matchPrefixes(sub)
+		if !whole || len(all)*len(next) > maxPrefixes {
 			return all, false
 		}
 		var longer []string
@@ -190,9 +190,9 @@ func startsOfAll(subs []*syntax.Regexp) (all []string, whole bool) {
 	return all, whole
 }
 
-// longest returns the maximum number of characters in a match, or a negative number if it is
+// maxMatchLength returns the maximum number of characters in a match, or a negative number if it is
 // unlimited.
-func longest(re *syntax.Regexp) int {
+func maxMatchLength(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
 		return 0
@@ -201,21 +201,21 @@ func longest(re *syntax.Regexp) int {
 	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return 1
 	case syntax.OpCapture, syntax.OpQuest:
-		return longest(re.Sub[0])
+		return maxMatchLength(re.Sub[0])
 	case syntax.OpRepeat:
-		return min(re.Max, re.Max*longest(re.Sub[0]))
+		return min(re.Max, re.Max*maxMatchLength(re.Sub[0]))
 	}
-	most := 0
+	length := 0
 	for _, sub := range re.Sub {
-		n := longest(sub)
+		n := maxMatchLength(sub)
 		switch {
 		case n < 0 || re.Op == syntax.OpStar || re.Op == syntax.OpPlus:
 			return -1
 		case re.Op == syntax.OpAlternate:
-			most = max(most, n)
+			length = max(length, n)
 		default:
-			most += n
+			length += n
 		}
 	}
-	return most
+	return length
 }

@@ -20,9 +20,9 @@ import (
 //   - the text with split words joined: single letters with spaces, words joined by signs such as an
 //     underscore, and one word per line.
 
-// visible returns a text without invisible characters, control characters and terminal escape
+// removeInvisible returns a text without invisible characters, control characters and terminal escape
 // sequences.
-func visible(low string) string {
+func removeInvisible(low string) string {
 	b := make([]byte, 0, len(low))
 	for i := 0; i < len(low); {
 		c, n := utf8.DecodeRuneInString(low[i:])
@@ -107,33 +107,34 @@ func Skeleton(low string) string {
 
 func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
-// flow replaces each run of white space by a space, or by a line break at the end of a paragraph or
+// joinLines replaces each run of white space by a space, or by a line break at the end of a paragraph or
 // before a list item, because most texts have line breaks anywhere in a sentence. It also reports
 // whether the text has several consecutive lines of at most two words.
-func flow(low string) (flowing string, hasShortLines bool) {
+func joinLines(low string) (flowing string, hasShortLines bool) {
 	b := []byte(low)
-	short := 0
-	for from := 1; from < len(b); {
-		n := strings.IndexByte(low[from:], '\n')
+	shortLines := 0
+	for lineStart := 1; lineStart < len(b); {
+		n := strings.IndexByte(low[lineStart:], '\n')
 		if n < 0 {
 			break
 		}
-		if n > mostShortLine {
-			short = 0
+		if n > maxShortLine {
+			shortLines = 0
 		} else if n > 0 {
-			short++
-			if !isShort(low[from : from+n]) {
-				short = 0
+			shortLines++
+			if !isShort(low[lineStart : lineStart+n]) {
+				shortLines = 0
 			}
-			hasShortLines = hasShortLines || short >= leastShortLines
+			hasShortLines = hasShortLines || shortLines >= minShortLines
 		}
-		from += n + 1
-		if n > 0 && from < len(b) && (isLetter(b[from]) || (b[from] != '\n' && !isItem(low[from:]))) {
-			b[from-1] = ' '
+		lineStart += n + 1
+		if n > 0 && lineStart < len(b) &&
+			(isLetter(b[lineStart]) || (b[lineStart] != '\n' && !isItem(low[lineStart:]))) {
+			b[lineStart-1] = ' '
 		}
 	}
 	if hasGaps(b) {
-		b = squeeze(b)
+		b = squeezeSpace(b)
 	}
 	return string(b), hasShortLines
 }
@@ -145,9 +146,9 @@ func hasGaps(b []byte) bool {
 		bytes.IndexByte(b, '\v') >= 0 || bytes.IndexByte(b, '\f') >= 0
 }
 
-// squeeze replaces each run of white space by a line break if the run contains a line break, and
+// squeezeSpace replaces each run of white space by a line break if the run contains a line break, and
 // otherwise by a space. Therefore the result has no blank lines.
-func squeeze(b []byte) []byte {
+func squeezeSpace(b []byte) []byte {
 	out := b[:0]
 	for i := 0; i < len(b); {
 		from := i
@@ -168,10 +169,10 @@ func squeeze(b []byte) []byte {
 	return out
 }
 
-// isShort reports whether a line has at most mostShortWords words.
+// isShort reports whether a line has at most maxShortWords words.
 func isShort(line string) bool {
 	line = strings.TrimSpace(line)
-	for range mostShortWords {
+	for range maxShortWords {
 		_, rest, found := strings.Cut(line, " ")
 		if !found {
 			return true
@@ -195,21 +196,21 @@ func isItem(line string) bool {
 
 // Limits for joining split words.
 const (
-	mostShortLine   = 40 // maximum length of a short line in bytes
-	mostShortWords  = 2  // maximum number of words in a short line
-	leastShortLines = 3  // minimum number of consecutive short lines
-	leastSpelled    = 5  // minimum number of consecutive single letters
-	leastChain      = 2  // minimum number of consecutive signs that join words
-	leastSquashed   = 16 // minimum number of letters in a word that may be several words
-	mostSquashed    = 16 // maximum number of such words that are examined in a text
+	maxShortLine     = 40 // maximum length of a short line in bytes
+	maxShortWords    = 2  // maximum number of words in a short line
+	minShortLines    = 3  // minimum number of consecutive short lines
+	minSingleLetters = 5  // minimum number of consecutive single letters
+	minChain         = 2  // minimum number of consecutive signs that join words
+	minSquashed      = 16 // minimum number of letters in a word that may be several words
+	maxSquashed      = 16 // maximum number of such words that are examined in a text
 )
 
 // piece is a word of a text, and the characters between it and the next word.
 type piece struct{ word, gap string }
 
-// piecesOf divides a text into words. If the text does not begin with a word, the first piece has
+// splitPieces divides a text into words. If the text does not begin with a word, the first piece has
 // an empty word.
-func piecesOf(s string) []piece {
+func splitPieces(s string) []piece {
 	isGap := func(i int) bool { return (s[i] < utf8.RuneSelf && !isWord(s[i])) || s[i] == '_' }
 	var all []piece
 	for i := 0; i < len(s); {
@@ -225,19 +226,19 @@ func piecesOf(s string) []piece {
 	return all
 }
 
-// respell returns a reading of a text with its split words joined. It also returns long words that
+// joinSplitWords returns a reading of a text with its split words joined. It also returns long words that
 // may consist of several words.
-func respell(low string) (words string, squashed []string) {
-	all := piecesOf(joinShortLines(low))
+func joinSplitWords(low string) (words string, squashed []string) {
+	all := splitPieces(joinShortLines(low))
 	var b strings.Builder
 	for i := 0; i < len(all); {
-		if n := spelledOut(all[i:]); n >= leastSpelled {
-			run := putTogether(&b, all[i:i+n])
+		if n := countSingleLetters(all[i:]); n >= minSingleLetters {
+			run := joinLetters(&b, all[i:i+n])
 			squashed = append(squashed, run)
 			i += n
 			continue
 		}
-		n := chainOf(all[i:])
+		n := countChained(all[i:])
 		for _, p := range all[i : i+n] {
 			b.WriteString(p.word + strings.TrimSuffix(p.gap, all[i].gap) + " ")
 			squashed = appendLong(squashed, p.word)
@@ -246,12 +247,12 @@ func respell(low string) (words string, squashed []string) {
 		squashed = appendLong(squashed, all[i+n].word)
 		i += n + 1
 	}
-	words, _ = flow("\n" + strings.TrimLeft(b.String(), "\n"))
-	return words, squashed[:min(len(squashed), mostSquashed)]
+	words, _ = joinLines("\n" + strings.TrimLeft(b.String(), "\n"))
+	return words, squashed[:min(len(squashed), maxSquashed)]
 }
 
 func appendLong(squashed []string, word string) []string {
-	if len(word) < leastSquashed {
+	if len(word) < minSquashed {
 		return squashed
 	}
 	return append(squashed, word)
@@ -270,8 +271,8 @@ func withoutEmphasis(gap string) string {
 	}, gap)
 }
 
-// spelledOut returns the number of consecutive single letters at the start of a text.
-func spelledOut(all []piece) int {
+// countSingleLetters returns the number of consecutive single letters at the start of a text.
+func countSingleLetters(all []piece) int {
 	const widest = 8 // maximum number of bytes between two letters
 	n := 0
 	for n < len(all) && utf8.RuneCountInString(all[n].word) == 1 && (all[n].word < "0" || all[n].word > "9") {
@@ -283,15 +284,15 @@ func spelledOut(all []piece) int {
 	return n
 }
 
-// putTogether writes single letters as words to b. The most frequent gap separates the letters of a
-// word, and any other gap ends a word. putTogether returns all letters as a single word.
-func putTogether(b *strings.Builder, letters []piece) (run string) {
+// joinLetters writes single letters as words to b. The most frequent gap separates the letters of a
+// word, and any other gap ends a word. joinLetters returns all letters as a single word.
+func joinLetters(b *strings.Builder, letters []piece) (run string) {
 	count := map[string]int{}
-	common := letters[0].gap
+	commonGap := letters[0].gap
 	for _, p := range letters[:len(letters)-1] {
 		count[p.gap]++
-		if count[p.gap] > count[common] {
-			common = p.gap
+		if count[p.gap] > count[commonGap] {
+			commonGap = p.gap
 		}
 	}
 	var all strings.Builder
@@ -301,10 +302,10 @@ func putTogether(b *strings.Builder, letters []piece) (run string) {
 		switch {
 		case i == len(letters)-1:
 			b.WriteString(p.gap)
-		case p.gap != common:
-			signs := strings.ReplaceAll(p.gap, common, "")
+		case p.gap != commonGap:
+			signs := strings.ReplaceAll(p.gap, commonGap, "")
 			b.WriteString(signs)
-			if signs == "" || strings.Contains(p.gap, common+common) {
+			if signs == "" || strings.Contains(p.gap, commonGap+commonGap) {
 				b.WriteByte(' ')
 			}
 		}
@@ -312,9 +313,9 @@ func putTogether(b *strings.Builder, letters []piece) (run string) {
 	return all.String()
 }
 
-// chainOf returns the number of words at the start of a text that are joined to their next word by
-// the same sign. It returns 0 if there are fewer than leastChain.
-func chainOf(all []piece) int {
+// countChained returns the number of words at the start of a text that are joined to their next word by
+// the same sign. It returns 0 if there are fewer than minChain.
+func countChained(all []piece) int {
 	sign := all[0].gap
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
 		return 0
@@ -323,19 +324,19 @@ func chainOf(all []piece) int {
 	for n < len(all)-1 && len(all[n].gap) <= 3 && strings.HasSuffix(all[n].gap, sign) {
 		n++
 	}
-	if n < leastChain || n == len(all) {
+	if n < minChain || n == len(all) {
 		return 0
 	}
 	return n
 }
 
 // joinShortLines joins consecutive lines of at most two words, if there are at least
-// leastShortLines of them. It ignores empty lines between them.
+// minShortLines of them. It ignores empty lines between them.
 func joinShortLines(low string) string {
 	var b, run, joined strings.Builder
 	n := 0
 	end := func() {
-		if n < leastShortLines {
+		if n < minShortLines {
 			b.WriteString(run.String())
 		} else {
 			b.WriteString(joined.String() + "\n")
@@ -346,7 +347,7 @@ func joinShortLines(low string) string {
 	}
 	for line := range strings.Lines(low) {
 		words := strings.Fields(strings.TrimLeft(line, " \t-*#>|+0123456789.)"))
-		if len(words) > mostShortWords {
+		if len(words) > maxShortWords {
 			end()
 			b.WriteString(line)
 			continue

@@ -51,17 +51,17 @@ var cardShapes = [][]int{
 	{4, 12},
 }
 
-// card returns the number of groups from group k that form a card number, or 0.
-func (c *chain) card(k int) int {
+// matchCard returns the number of groups from group k that form a card number, or 0.
+func (c *chain) matchCard(k int) int {
 	gs := c.groups[k:]
-	if gs[0].n < 4 || (!c.isSeparateNumber(k, 1) && gs[0].n > maxDigits) {
+	if gs[0].digitCount < 4 || (!c.isSeparateNumber(k, 1) && gs[0].digitCount > maxDigits) {
 		return 0
 	}
 	for _, shape := range cardShapes {
 		if !matchesShape(gs, shape) || !c.isSeparateNumber(k, len(shape)) {
 			continue
 		}
-		if d := c.of(gs[:len(shape)]); isIssued(d) && luhn(d) {
+		if d := c.digitsOf(gs[:len(shape)]); isIssued(d) && hasLuhnDigit(d) {
 			return len(shape)
 		}
 	}
@@ -75,7 +75,7 @@ func matchesShape(gs []group, shape []int) bool {
 		return false
 	}
 	for i, n := range shape {
-		if gs[i].n != n || (i > 0 && (gs[i].sep != gs[1].sep || gs[i].sep > dash)) {
+		if gs[i].digitCount != n || (i > 0 && (gs[i].sep != gs[1].sep || gs[i].sep > dash)) {
 			return false
 		}
 	}
@@ -87,15 +87,16 @@ func matchesShape(gs []group, shape []int) bool {
 func (c *chain) isSeparateNumber(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
 	if (k == 0 && !mayStartAt(c.text, first.start)) ||
-		(k+n == len(c.groups) && c.ended && !mayEndAt(c.text, last.end)) {
+		(k+n == len(c.groups) && c.isComplete && !mayEndAt(c.text, last.end)) {
 		return false
 	}
-	if k > 0 && (first.sep != space || (n > 1 && c.groups[k-1].n == first.n)) {
+	if k > 0 && (first.sep != space || (n > 1 && c.groups[k-1].digitCount == first.digitCount)) {
 		return false
 	}
 	if k+n < len(c.groups) {
 		next := c.groups[k+n]
-		return (next.sep == space && (n == 1 || next.n != c.groups[k].n)) || (next.sep == slash && n > 1)
+		return (next.sep == space && (n == 1 || next.digitCount != c.groups[k].digitCount)) ||
+			(next.sep == slash && n > 1)
 	}
 	return true
 }
@@ -118,10 +119,10 @@ func isIssued(d []byte) bool {
 	return false
 }
 
-// luhn reports whether the last digit is a correct check digit (ISO/IEC 7812-1, annex B). It
+// hasLuhnDigit reports whether the last digit is a correct check digit (ISO/IEC 7812-1, annex B). It
 // returns false if all digits are equal.
-func luhn(d []byte) bool {
-	sum, same := 0, true
+func hasLuhnDigit(d []byte) bool {
+	sum, allEqual := 0, true
 	for i := range d {
 		v := int(d[len(d)-1-i] - '0')
 		if i%2 == 1 {
@@ -131,9 +132,9 @@ func luhn(d []byte) bool {
 			}
 		}
 		sum += v
-		same = same && d[i] == d[0]
+		allEqual = allEqual && d[i] == d[0]
 	}
-	return sum%10 == 0 && !same
+	return sum%10 == 0 && !allEqual
 }
 
 // ibanLengths contains the length of the account numbers of each country, from SWIFT's IBAN

@@ -18,26 +18,26 @@ const (
 // signs are the forms of the at sign: plain, in a URL, and full-width.
 var signs = []string{"@", "%40", "＠"}
 
-// mails returns the mail addresses in a text.
-func mails(text string) []Finding {
+// findMailAddresses returns the mail addresses in a text.
+func findMailAddresses(text string) []Finding {
 	var found []Finding
 	for _, sign := range signs {
-		from := 0 // end of the previous address
-		for at := 0; ; {
-			i := strings.Index(text[at:], sign)
+		lastEnd := 0 // end of the previous address
+		for signPos := 0; ; {
+			i := strings.Index(text[signPos:], sign)
 			if i < 0 {
 				break
 			}
-			at += i
-			start, end := localStart(text[from:at])+from, domainEnd(text, at+len(sign))
-			if start < at && end > 0 && isPersonal(text, start, at, at+len(sign), end) {
+			signPos += i
+			start, end := localStart(text[lastEnd:signPos])+lastEnd, domainEnd(text, signPos+len(sign))
+			if start < signPos && end > 0 && isPersonal(text, start, signPos, signPos+len(sign), end) {
 				found = append(found, Finding{mail, start, end})
-				from = end
+				lastEnd = end
 			}
-			at += len(sign)
+			signPos += len(sign)
 		}
 	}
-	return apart(found)
+	return dropOverlaps(found)
 }
 
 // isLetter reports whether a character can be a letter of an address. An address ends before a
@@ -95,7 +95,7 @@ func domainEnd(text string, start int) int {
 			break
 		}
 		i += n
-		if labels > 0 && isTop(text[label:i]) {
+		if labels > 0 && isTopLevel(text[label:i]) {
 			end = i
 		} else if labels > 0 && i > label {
 			end = 0
@@ -104,8 +104,8 @@ func domainEnd(text string, start int) int {
 	return end
 }
 
-// isTop reports whether a label can be a top-level domain.
-func isTop(label string) bool {
+// isTopLevel reports whether a label can be a top-level domain.
+func isTopLevel(label string) bool {
 	letters := 0
 	for _, c := range label {
 		if !isLetter(c) {
@@ -120,16 +120,16 @@ func isTop(label string) bool {
 // domains that are used in examples, and top-level domains that nobody can own (RFC 2606, RFC 6762)
 // or that are extensions of files.
 var (
-	programs = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
+	programNames = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
 		"bounces", "actions"}
 	placeholders = []string{"user", "username", "you", "me", "name", "your", "yourname", "your.name", "your-name",
 		"your_name", "your-email", "your_email", "youremail", "myemail", "my-email", "my_email",
 		"someone", "somebody", "foo", "bar", "baz", "test", "email", "mail", "admin", "info", "support", "contact",
 		"hello", "sales", "team", "x", "a", "b",
 		"first.last", "firstname.lastname"}
-	examples = []string{"example.com", "example.net", "example.org", "example.edu", "domain.com", "email.com",
+	exampleDomains = []string{"example.com", "example.net", "example.org", "example.edu", "domain.com", "email.com",
 		"mail.com", "company.com", "host.com", "acme.com"}
-	noTops = []string{"example", "invalid", "test", "localhost", "local", "internal", "lan", "png", "jpg", "jpeg",
+	unownedTops = []string{"example", "invalid", "test", "localhost", "local", "internal", "lan", "png", "jpg", "jpeg",
 		"gif", "svg", "webp", "css", "js", "ts",
 		"json", "yaml", "yml", "toml", "xml", "html", "txt", "md", "go", "py", "lock", "log", "service", "socket",
 		"timer", "target", "mount", "slice"}
@@ -145,9 +145,9 @@ func isPersonal(text string, start, atSign, domain, end int) bool {
 		return false
 	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // a path on a host
 		return false
-	case slices.Contains(programs, local) || slices.Contains(noTops, top):
+	case slices.Contains(programNames, local) || slices.Contains(unownedTops, top):
 		return false
-	case slices.Contains(examples, host) && slices.Contains(placeholders, local):
+	case slices.Contains(exampleDomains, host) && slices.Contains(placeholders, local):
 		return false
 	case strings.Contains(host, "noreply") || strings.HasSuffix(local, "noreply"), strings.HasSuffix(local, "no-reply"),
 		strings.Contains(local, "donotreply"), strings.Contains(local, "do-not-reply"):

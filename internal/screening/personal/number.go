@@ -17,9 +17,9 @@ const (
 
 // group is a sequence of digits without a separator.
 type group struct {
-	start, end int       // position in the text
-	first, n   int       // index of the first digit in chain.digits, and number of digits
-	sep        separator // separator before the group (unused for the first group)
+	start, end             int       // position in the text
+	firstDigit, digitCount int       // index of the first digit in chain.digits, and number of digits
+	sep                    separator // separator before the group (unused for the first group)
 }
 
 // maxGroups is the maximum number of groups that are examined together. None of the numbers that
@@ -32,10 +32,10 @@ const maxDigits = 20
 
 // chain is a sequence of digit groups with single separators between them.
 type chain struct {
-	text   string
-	groups []group
-	digits []byte // '0' to '9', whatever script the text uses
-	ended  bool   // the text has no further group; false if maxGroups was reached
+	text       string
+	groups     []group
+	digits     []byte // '0' to '9', whatever script the text uses
+	isComplete bool   // the text has no further group; false if maxGroups was reached
 }
 
 // zeros contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and
@@ -123,23 +123,23 @@ func gapAt(text string) (sep separator, size int) {
 	return sep, size
 }
 
-// scan reads the groups of digits that begin at position i, and returns their end.
-func (c *chain) scan(text string, i int) (end int) {
+// scanGroups reads the groups of digits that begin at position i, and returns their end.
+func (c *chain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
 	c.digits = c.digits[:0]
-	c.ended = true
+	c.isComplete = true
 	sep := space
 	for {
-		g := group{start: i, first: len(c.digits), sep: sep}
+		g := group{start: i, firstDigit: len(c.digits), sep: sep}
 		for i < len(text) {
 			d, size := digitAt(text, i)
 			if size == 0 {
 				break
 			}
-			if g.n <= maxDigits {
+			if g.digitCount <= maxDigits {
 				c.digits = append(c.digits, d)
-				g.n++
+				g.digitCount++
 			}
 			i += size
 		}
@@ -150,39 +150,39 @@ func (c *chain) scan(text string, i int) (end int) {
 		if size == 0 || i+size >= len(text) {
 			return i
 		}
-		if _, is := digitAt(text, i+size); is == 0 {
+		if _, nextSize := digitAt(text, i+size); nextSize == 0 {
 			return i
 		}
 		if len(c.groups) == maxGroups {
-			c.ended = false
+			c.isComplete = false
 			return i
 		}
 		i += size
 	}
 }
 
-// of returns the digits of the groups.
-func (c *chain) of(gs []group) []byte {
+// digitsOf returns the digits of the groups.
+func (c *chain) digitsOf(gs []group) []byte {
 	last := gs[len(gs)-1]
-	return c.digits[gs[0].first : last.first+last.n]
+	return c.digits[gs[0].firstDigit : last.firstDigit+last.digitCount]
 }
 
-// begins contains true for the bytes that can be the first byte of a digit.
-var begins = func() (is [256]bool) {
+// startsDigit contains true for the bytes that can be the first byte of a digit.
+var startsDigit = func() (table [256]bool) {
 	for _, b := range []byte("0123456789\xD9\xDB\xE0\xEF") {
-		is[b] = true
+		table[b] = true
 	}
-	return is
+	return table
 }()
 
-// leastDigits is the minimum number of digits of a number that is searched for.
-const leastDigits = 7
+// minDigits is the minimum number of digits of a number that is searched for.
+const minDigits = 7
 
-// numbers appends the numbers in a text to found.
-func numbers(text string, found []Finding) []Finding {
+// findNumbers appends the numbers in a text to found.
+func findNumbers(text string, found []Finding) []Finding {
 	var c chain
 	for i := 0; i < len(text); {
-		if !begins[text[i]] {
+		if !startsDigit[text[i]] {
 			i++
 			continue
 		}
@@ -195,27 +195,27 @@ func numbers(text string, found []Finding) []Finding {
 			i = end
 			continue
 		}
-		end := c.scan(text, i)
-		if len(c.digits) >= leastDigits {
-			found, end = c.find(found, end)
+		end := c.scanGroups(text, i)
+		if len(c.digits) >= minDigits {
+			found, end = c.appendNumbers(found, end)
 		}
 		i = end
 	}
 	return found
 }
 
-// find appends the numbers of the chain to found. It returns the position at which the scan must
+// appendNumbers appends the numbers of the chain to found. It returns the position at which the scan must
 // continue.
-func (c *chain) find(found []Finding, end int) ([]Finding, int) {
+func (c *chain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
-		if len(c.digits)-c.groups[k].first < leastDigits {
+		if len(c.digits)-c.groups[k].firstDigit < minDigits {
 			break
 		}
-		kind, n := card, c.card(k)
+		kind, n := card, c.matchCard(k)
 		start := c.groups[k].start
 		if n == 0 {
 			kind = phone
-			start, n = c.phone(k)
+			start, n = c.matchPhone(k)
 		}
 		if n == 0 {
 			if ibanAt(c.text, c.groups[k].start) > 0 { // the next chain begins there

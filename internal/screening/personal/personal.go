@@ -34,23 +34,23 @@ type Finding struct {
 // Find returns the personal data in a text, in order and without overlaps. The running time
 // is proportional to the length of the text, whatever its content.
 func Find(text string) []Finding {
-	found := mails(text)
+	found := findMailAddresses(text)
 	n := len(found)
-	found = numbers(text, found)
+	found = findNumbers(text, found)
 	if n > 0 && n < len(found) {
-		found = apart(found)
+		found = dropOverlaps(found)
 	}
 	return found
 }
 
-// apart sorts findings and removes those that begin inside an earlier finding.
-func apart(found []Finding) []Finding {
+// dropOverlaps sorts findings and removes those that begin inside an earlier finding.
+func dropOverlaps(found []Finding) []Finding {
 	slices.SortStableFunc(found, func(a, b Finding) int { return a.Start - b.Start })
 	end := 0
 	return slices.DeleteFunc(found, func(f Finding) bool {
-		within := f.Start < end
+		isInside := f.Start < end
 		end = max(end, f.End)
-		return within
+		return isInside
 	})
 }
 

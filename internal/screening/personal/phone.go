@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// countries contains the country codes (ITU E.164), each with the number of digits that follow.
-const countries = `1:10 7:10 20:8-10 27:9 30:10 31:9 32:8-9 33:9 34:9 36:8-9 39:8-11 40:9 41:9 43:8-13 44:9-10 45:8 46:7-10
+// countryCodes contains the country codes (ITU E.164), each with the number of digits that follow.
+const countryCodes = `1:10 7:10 20:8-10 27:9 30:10 31:9 32:8-9 33:9 34:9 36:8-9 39:8-11 40:9 41:9 43:8-13 44:9-10 45:8 46:7-10
 47:8 48:9 49:7-11 51:8-9 52:10 53:8 54:10-11 55:10-11 56:9 57:10 58:10 60:8-10 61:9 62:8-12 63:8-10 64:8-10 65:8 66:8-9
 81:9-10 82:8-10 84:9-10 86:10-11 90:10 91:10 92:9-10 93:9 94:9 95:7-10 98:10 211:9 212:9 213:8-9 216:8 218:9 220:7 221:9
 222:8 223:8 224:8-9 225:10 226:8 227:8 228:8 229:8-10 230:7-8 231:7-9 232:8 233:9 234:8-10 235:8 236:8 237:8-9 238:7 239:7
@@ -25,59 +25,59 @@ const countries = `1:10 7:10 20:8-10 27:9 30:10 31:9 32:8-9 33:9 34:9 36:8-9 39:
 960:7 961:7-8 962:8-9 963:8-9 964:8-10 965:8 966:8-9 967:7-9 968:8 970:8-9 971:8-9 972:8-9 973:8 974:8 975:7-8 976:8 977:8-10
 992:9 993:8 994:9 995:9 996:9 998:9`
 
-// span is the minimum and maximum number of digits after a country code.
-type span struct{ least, most int }
+// digitRange is the minimum and maximum number of digits after a country code.
+type digitRange struct{ min, max int }
 
-var spans = sync.OnceValue(func() map[string]span {
-	all := map[string]span{}
-	for f := range strings.FieldsSeq(countries) {
+var digitRanges = sync.OnceValue(func() map[string]digitRange {
+	all := map[string]digitRange{}
+	for f := range strings.FieldsSeq(countryCodes) {
 		code, n, _ := strings.Cut(f, ":")
 		least, most, ranges := strings.Cut(n, "-")
-		var s span
-		s.least, _ = strconv.Atoi(least)
-		s.most = s.least
+		var s digitRange
+		s.min, _ = strconv.Atoi(least)
+		s.max = s.min
 		if ranges {
-			s.most, _ = strconv.Atoi(most)
+			s.max, _ = strconv.Atoi(most)
 		}
 		all[code] = s
 	}
 	return all
 })
 
-// phone returns the start of the telephone number whose first digits are group k, and its number of
+// matchPhone returns the start of the telephone number whose first digits are group k, and its number of
 // groups. The number of groups is 0 if there is no telephone number.
-func (c *chain) phone(k int) (start, n int) {
+func (c *chain) matchPhone(k int) (start, n int) {
 	start = c.groups[k].start
 	if p, ok := plusBefore(c.text, start); ok {
-		return c.withPlus(k, p)
+		return c.matchWithPlus(k, p)
 	}
-	if !c.mayBegin(k) {
+	if !c.mayStartWith(k) {
 		return start, 0
 	}
-	open := strings.HasSuffix(c.text[:start], "(")
-	if open {
+	hasParen := strings.HasSuffix(c.text[:start], "(")
+	if hasParen {
 		start--
 	}
 	if k == 0 && !mayStartAt(c.text, start) {
 		return start, 0
 	}
-	n = c.national(k, open)
-	if n == 0 && isCalled(c.text[:start]) {
-		n = c.called(k)
+	n = c.matchNational(k, hasParen)
+	if n == 0 && isAnnounced(c.text[:start]) {
+		n = c.matchAnnounced(k)
 	}
-	if n == 0 || !c.mayEnd(k+n-1) {
+	if n == 0 || !c.mayEndWith(k+n-1) {
 		return start, 0
 	}
-	if open && !strings.Contains(c.text[start:c.groups[k+n-1].end], ")") {
+	if hasParen && !strings.Contains(c.text[start:c.groups[k+n-1].end], ")") {
 		start++ // (212-876-8800)
 	}
 	return start, n
 }
 
-// withPlus is like phone, for a number with a plus sign at position plus.
-func (c *chain) withPlus(k, plus int) (start, n int) {
-	n = c.international(k, 0)
-	if n == 0 || (n == 1 && c.groups[k].n < leastPlain) {
+// matchWithPlus is like phone, for a number with a plus sign at position plus.
+func (c *chain) matchWithPlus(k, plus int) (start, n int) {
+	n = c.matchInternational(k, 0)
+	if n == 0 || (n == 1 && c.groups[k].digitCount < minPlain) {
 		return plus, 0
 	}
 	all := c.text[plus:c.groups[k+n-1].end]
@@ -87,25 +87,25 @@ func (c *chain) withPlus(k, plus int) (start, n int) {
 	return plus, n
 }
 
-// mayBegin reports whether a number can begin with group k, because a suitable separator precedes
+// mayStartWith reports whether a number can begin with group k, because a suitable separator precedes
 // the group.
-func (c *chain) mayBegin(k int) bool {
+func (c *chain) mayStartWith(k int) bool {
 	g := c.groups[k]
 	return k == 0 || g.sep == space || g.sep == paren || (g.sep == slash && strings.HasSuffix(c.text[:g.start], " "))
 }
 
-// mayEnd reports whether a number can end with group k.
-func (c *chain) mayEnd(k int) bool {
-	return k+1 < len(c.groups) || !c.ended || mayEndAt(c.text, c.groups[k].end)
+// mayEndWith reports whether a number can end with group k.
+func (c *chain) mayEndWith(k int) bool {
+	return k+1 < len(c.groups) || !c.isComplete || mayEndAt(c.text, c.groups[k].end)
 }
 
-// leastPlain is the minimum number of digits of an international number without spaces. A shorter
+// minPlain is the minimum number of digits of an international number without spaces. A shorter
 // number may be an ordinary number with a sign.
-const leastPlain = 10
+const minPlain = 10
 
 // plusBefore returns the position of the plus sign before position i. ok is false if there is no
 // plus sign, or if it cannot begin a telephone number.
-func plusBefore(text string, i int) (at int, ok bool) {
+func plusBefore(text string, i int) (pos int, ok bool) {
 	before := strings.TrimSuffix(text[:i], "(")
 	for _, plus := range []string{"+", "＋", "%2B"} {
 		if t, ok := strings.CutSuffix(before, plus); ok {
@@ -115,37 +115,37 @@ func plusBefore(text string, i int) (at int, ok bool) {
 	return 0, false
 }
 
-// international returns the number of groups from group k that form an international number, or 0.
+// matchInternational returns the number of groups from group k that form an international number, or 0.
 // The number begins with skip other digits, followed by the country code.
-func (c *chain) international(k, skip int) int {
+func (c *chain) matchInternational(k, skip int) int {
 	gs := c.groups[k:]
-	size, s := country(c.of(gs)[skip:])
-	digits, best := -size-skip, 0
+	size, digits := countryCode(c.digitsOf(gs)[skip:])
+	digitCount, groupCount := -size-skip, 0
 	for i, g := range gs {
-		if i > 0 && g.n == 1 && c.digits[g.first] == '0' && g.sep == paren {
+		if i > 0 && g.digitCount == 1 && c.digits[g.firstDigit] == '0' && g.sep == paren {
 			continue // +49 (0)30
 		}
-		digits += g.n
-		if digits > s.most || (i > 0 && c.isDate(k+i)) {
+		digitCount += g.digitCount
+		if digitCount > digits.max || (i > 0 && c.isDate(k+i)) {
 			break
 		}
-		if digits >= s.least && c.mayEnd(k+i) {
-			best = i + 1
+		if digitCount >= digits.min && c.mayEndWith(k+i) {
+			groupCount = i + 1
 		}
 	}
-	return best
+	return groupCount
 }
 
-// country returns the length of the country code at the start of the digits, and the number of
+// countryCode returns the length of the country code at the start of the digits, and the number of
 // digits that may follow. For an unknown code, both are zero.
-func country(digits []byte) (size int, s span) {
+func countryCode(digits []byte) (size int, s digitRange) {
 	for size = 1; size <= 3 && size < len(digits); size++ {
-		s, ok := spans()[string(digits[:size])]
+		s, ok := digitRanges()[string(digits[:size])]
 		if ok && (digits[0] != '1' || (len(digits) > 4 && digits[1] >= '2' && digits[4] >= '2')) {
 			return size, s
 		}
 	}
-	return 0, span{}
+	return 0, digitRange{}
 }
 
 // isDate reports whether group k is the year of a date, such as 2026-01-02.
@@ -156,48 +156,49 @@ func (c *chain) isDate(k int) bool {
 	y := c.groups[k]
 	m := c.groups[k+1]
 	d := c.groups[k+2]
-	return y.n == 4 && m.n == 2 && d.n == 2 && m.sep == d.sep && m.sep != space
+	return y.digitCount == 4 && m.digitCount == 2 && d.digitCount == 2 && m.sep == d.sep && m.sep != space
 }
 
 // americanSeps contains the allowed pairs of separators in a North American number.
 var americanSeps = []string{"--", "..", ")-", ") ", ")."}
 
-// sepOf contains the sign of each separator.
-const sepOf = " -./)"
+// separatorSigns contains the sign of each separator.
+const separatorSigns = " -./)"
 
-// national returns the number of groups from group k that form a number for callers in the same
-// country, or 0. open reports whether the number begins with a parenthesis.
-func (c *chain) national(k int, open bool) int {
+// matchNational returns the number of groups from group k that form a number for callers in the same
+// country, or 0. hasParen reports whether the number begins with a parenthesis.
+func (c *chain) matchNational(k int, hasParen bool) int {
 	gs := c.groups[k:]
-	d := c.of(gs)
+	d := c.digitsOf(gs)
 	switch {
 	case d[0] == '0' && d[1] != '0':
-		return c.trunk(k, open)
+		return c.matchTrunk(k, hasParen)
 	case d[0] == '0':
-		if n := c.international(k, 2); n > 1 {
+		if n := c.matchInternational(k, 2); n > 1 {
 			return n
 		}
 		return 0
-	case d[0] == '1' && gs[0].n == 1 && len(gs) > 1: // 1-800-…
-		if n := c.american(k + 1); n > 0 {
+	case d[0] == '1' && gs[0].digitCount == 1 && len(gs) > 1: // 1-800-…
+		if n := c.matchAmerican(k + 1); n > 0 {
 			return 1 + n
 		}
 		return 0
 	case d[0] == '1' && d[1] >= '3' && matchesShape(gs, []int{3, 4, 4}) && c.isFollowedBySpace(k, 3): // China
 		return 3
 	}
-	return c.american(k)
+	return c.matchAmerican(k)
 }
 
-// american returns the number of groups from group k that form a North American number (area,
+// matchAmerican returns the number of groups from group k that form a North American number (area,
 // exchange and line), or 0.
-func (c *chain) american(k int) int {
+func (c *chain) matchAmerican(k int) int {
 	gs := c.groups[k:]
-	if len(gs) < 3 || gs[0].n != 3 || gs[1].n != 3 || gs[2].n != 4 || !c.isFollowedBySpace(k, 3) {
+	if len(gs) < 3 || gs[0].digitCount != 3 || gs[1].digitCount != 3 || gs[2].digitCount != 4 ||
+		!c.isFollowedBySpace(k, 3) {
 		return 0
 	}
-	d := c.of(gs)
-	seps := string([]byte{sepOf[gs[1].sep], sepOf[gs[2].sep]})
+	d := c.digitsOf(gs)
+	seps := string([]byte{separatorSigns[gs[1].sep], separatorSigns[gs[2].sep]})
 	if !slices.Contains(americanSeps, seps) || d[0] < '2' || d[3] < '2' ||
 		(d[0] == d[1] && d[1] == d[2] && d[0] == d[3]) {
 		return 0
@@ -212,38 +213,39 @@ func (c *chain) isFollowedBySpace(k, n int) bool {
 
 // Limits of the number of digits in the first group and in a whole number with the trunk prefix 0.
 const (
-	leastArea, mostArea   = 2, 5
-	leastTrunk, mostTrunk = 9, 12
-	mostTrunkGroups       = 5
+	minArea, maxArea   = 2, 5
+	minTrunk, maxTrunk = 9, 12
+	maxTrunkGroups     = 5
 )
 
-// trunk returns the number of groups from group k that form a number with the trunk prefix 0, or 0.
+// matchTrunk returns the number of groups from group k that form a number with the trunk prefix 0, or 0.
 // The number must have several groups, so that other numbers with a leading zero are not found.
-func (c *chain) trunk(k int, open bool) int {
+func (c *chain) matchTrunk(k int, hasParen bool) int {
 	gs := c.groups[k:]
-	if k > 0 && !open && gs[0].sep == space && c.groups[k-1].n == gs[0].n {
+	if k > 0 && !hasParen && gs[0].sep == space && c.groups[k-1].digitCount == gs[0].digitCount {
 		return 0 // this is a row of a table
 	}
-	if n := c.pairs(k); n > 0 {
+	if n := c.matchPairs(k); n > 0 {
 		return n
 	}
-	if gs[0].n >= leastArea && gs[0].n <= mostArea && len(gs) > 1 && gs[1].n > 2 {
-		return c.withArea(k)
+	if gs[0].digitCount >= minArea && gs[0].digitCount <= maxArea && len(gs) > 1 && gs[1].digitCount > 2 {
+		return c.matchWithArea(k)
 	}
 	return 0
 }
 
-// withArea is like trunk, for a number whose first group is an area code.
-func (c *chain) withArea(k int) int {
+// matchWithArea is like trunk, for a number whose first group is an area code.
+func (c *chain) matchWithArea(k int) int {
 	gs := c.groups[k:]
-	digits, apart := gs[0].n, false
-	for i := 1; i < min(len(gs), mostTrunkGroups) && isGroupOfTrunk(gs[i], i); i++ {
-		digits += gs[i].n
-		if digits > mostTrunk {
+	digitCount, isSeparate := gs[0].digitCount, false
+	for i := 1; i < min(len(gs), maxTrunkGroups) && isGroupOfTrunk(gs[i], i); i++ {
+		digitCount += gs[i].digitCount
+		if digitCount > maxTrunk {
 			return 0
 		}
-		apart = apart || gs[i].n != gs[0].n || gs[i].sep != space // otherwise it may be a table row
-		if digits >= leastTrunk && apart && c.isLast(k+i) {
+		// Without a group that differs from the first, the number may be a row of a table.
+		isSeparate = isSeparate || gs[i].digitCount != gs[0].digitCount || gs[i].sep != space
+		if digitCount >= minTrunk && isSeparate && c.isLast(k+i) {
 			return i + 1
 		}
 	}
@@ -252,7 +254,7 @@ func (c *chain) withArea(k int) int {
 
 // isGroupOfTrunk reports whether a group can be group i of a number with the trunk prefix 0.
 func isGroupOfTrunk(g group, i int) bool {
-	return g.n >= 2 && g.sep != dot && (i == 1 || g.sep <= dash)
+	return g.digitCount >= 2 && g.sep != dot && (i == 1 || g.sep <= dash)
 }
 
 // isLast reports whether a number ends with group k, because no group follows or the next group
@@ -262,19 +264,19 @@ func (c *chain) isLast(k int) bool {
 		return true
 	}
 	next := c.groups[k+1]
-	return next.sep <= slash && next.sep != dash && next.n > 1 && c.digits[next.first] == '0'
+	return next.sep <= slash && next.sep != dash && next.digitCount > 1 && c.digits[next.firstDigit] == '0'
 }
 
-// pairs returns 5 if the groups from group k are a number of five pairs, as in France, and
+// matchPairs returns 5 if the groups from group k are a number of five pairs, as in France, and
 // otherwise 0.
-func (c *chain) pairs(k int) int {
+func (c *chain) matchPairs(k int) int {
 	gs := c.groups[k:]
 	if len(gs) != 5 || (c.text[gs[4].end:] != "" && gs[1].sep == space && len(c.text) > gs[4].end+1 &&
 		c.text[gs[4].end] == ' ' && isHex(c.text[gs[4].end+1:])) {
 		return 0
 	}
 	for i, g := range gs {
-		if g.n != 2 || (i > 0 && (g.sep != gs[1].sep || g.sep > dot)) {
+		if g.digitCount != 2 || (i > 0 && (g.sep != gs[1].sep || g.sep > dot)) {
 			return 0
 		}
 	}
@@ -290,22 +292,22 @@ func isHex(text string) bool {
 		strings.IndexByte("0123456789abcdefABCDEF", text[1]) >= 0
 }
 
-// called returns the number of groups from group k that form a number after a word such as "Tel.",
+// matchAnnounced returns the number of groups from group k that form a number after a word such as "Tel.",
 // or 0.
-func (c *chain) called(k int) int {
+func (c *chain) matchAnnounced(k int) int {
 	digits := 0
 	n := 0
 	dots := 0
 	for i, g := range c.groups[k:] {
-		if digits+g.n > 15 || c.isDate(k+i) || i == 6 {
+		if digits+g.digitCount > 15 || c.isDate(k+i) || i == 6 {
 			break
 		}
-		digits, n = digits+g.n, i+1
+		digits, n = digits+g.digitCount, i+1
 		if i > 0 && g.sep == dot {
 			dots++
 		}
 	}
-	if digits < leastDigits || dots == 3 {
+	if digits < minDigits || dots == 3 {
 		return 0
 	}
 	return n
@@ -321,19 +323,18 @@ var (
 	linkWords = []string{"number", "no", "nr", "is", "at", "ist", "lautet", "unter", "num", "office", "work", "home"}
 )
 
-// isCalled reports whether a text ends with a word that announces a telephone number.
-func isCalled(before string) bool {
+// isAnnounced reports whether a text ends with a word that announces a telephone number.
+func isAnnounced(before string) bool {
 	before = before[max(0, len(before)-40):]
 	for range 3 {
 		before = strings.TrimRight(before, " \t:.=-–(\"'`*_#|：")
 		word := before[wordStart(before):]
-		low := strings.ToLower(word)
-		if slices.Contains(callWords, low) || slices.ContainsFunc(callWords[len(callWords)-7:], func(w string) bool {
-			return strings.HasSuffix(low, w)
-		}) {
+		lowered := strings.ToLower(word)
+		hasSuffix := func(w string) bool { return strings.HasSuffix(lowered, w) }
+		if slices.Contains(callWords, lowered) || slices.ContainsFunc(callWords[len(callWords)-7:], hasSuffix) {
 			return true
 		}
-		if !slices.Contains(linkWords, low) {
+		if !slices.Contains(linkWords, lowered) {
 			return false
 		}
 		before = before[:len(before)-len(word)]

@@ -191,18 +191,18 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 func (w *tableWriter) program(p *program) []byte {
 	b := appendInts(nil, p.groups, len(p.insts))
 	for _, in := range p.insts {
-		b = appendInts(b, int(in.op), place(&w.sets, in.first))
+		b = appendInts(b, int(in.op), place(&w.sets, in.firstBytes))
 		switch in.op {
 		case opLiteral:
-			b = appendText(appendInts(b, asInt(in.fold)), in.text)
+			b = appendText(appendInts(b, asInt(in.isCaseless)), in.text)
 		case opRun:
-			b = appendInts(b, asInt(in.least), asInt(in.exact), place(&w.sets, *in.set), in.min)
+			b = appendInts(b, asInt(in.isLazy), asInt(in.isExact), place(&w.sets, *in.runBytes), in.min)
 			if in.max == math.MaxInt-1 {
 				in.max = -1
 			}
 			b = appendInts(b, in.max+1)
 		case opBranch:
-			b = appendInts(appendInts(b, len(in.alts)), in.alts...)
+			b = appendInts(appendInts(b, len(in.branches)), in.branches...)
 		case opJump, opSave:
 			b = appendInts(b, in.arg)
 		}
@@ -215,12 +215,12 @@ func (w *tableWriter) keywords(a *automaton) {
 	for _, k := range a.words {
 		w.rest = appendInts(appendText(w.rest, k.word), k.rule)
 	}
-	w.rest = append(appendInts(w.rest, a.width), a.class[:]...)
-	w.rest = appendInts(w.rest, len(a.starts))
-	for _, at := range a.starts {
+	w.rest = append(appendInts(w.rest, a.classCount), a.byteClass[:]...)
+	w.rest = appendInts(w.rest, len(a.wordStarts))
+	for _, at := range a.wordStarts {
 		w.rest = appendInts(w.rest, int(at))
 	}
-	for _, s := range a.next {
+	for _, s := range a.transitions {
 		w.rest = binary.LittleEndian.AppendUint16(w.rest, s)
 	}
 }

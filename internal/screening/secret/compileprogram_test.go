@@ -40,7 +40,7 @@ func newProgram(expr string) *program {
 	for pc := len(p.insts) - 1; pc >= 0; pc-- { // jumps lead forward
 		p.begins(pc)
 		if in := &p.insts[pc]; in.op == opRun {
-			in.exact = !in.set.meets(&p.insts[pc+1].first)
+			in.isExact = !in.runBytes.meets(&p.insts[pc+1].firstBytes)
 		}
 	}
 	return p
@@ -49,30 +49,30 @@ func newProgram(expr string) *program {
 // begins sets what a match from an instruction may begin with.
 func (p *program) begins(pc int) {
 	in := &p.insts[pc]
-	f := &in.first
+	f := &in.firstBytes
 	switch in.op {
 	case opLiteral:
 		f.add(in.text[0])
-		if in.fold {
+		if in.isCaseless {
 			f.add(in.text[0] | 0x20)
 			f.add(upperByte(in.text[0]))
 		}
 	case opRun:
-		*f = *in.set
+		*f = *in.runBytes
 		if in.min == 0 {
-			f.join(&p.insts[pc+1].first)
+			f.join(&p.insts[pc+1].firstBytes)
 		}
 	case opBranch:
-		for _, alt := range in.alts {
-			f.join(&p.insts[alt].first)
+		for _, alt := range in.branches {
+			f.join(&p.insts[alt].firstBytes)
 		}
 	case opJump:
-		*f = p.insts[in.arg].first
+		*f = p.insts[in.arg].firstBytes
 	case opMatch:
 		*f = allBytes
 	case opEnd: // no byte follows
 	default:
-		*f = p.insts[pc+1].first
+		*f = p.insts[pc+1].firstBytes
 	}
 }
 
@@ -91,7 +91,7 @@ func (p *program) add(re *syntax.Regexp) {
 		if fold {
 			text = strings.ToLower(text)
 		}
-		p.emit(inst{op: opLiteral, text: text, fold: fold})
+		p.emit(inst{op: opLiteral, text: text, isCaseless: fold})
 	case syntax.OpCapture:
 		p.groups = max(p.groups, 2*re.Cap+2)
 		p.emit(inst{op: opSave, arg: 2 * re.Cap})
@@ -121,7 +121,7 @@ func (p *program) branch(subs ...*syntax.Regexp) {
 	branch := p.emit(inst{op: opBranch})
 	var jumps []int
 	for _, sub := range subs {
-		p.insts[branch].alts = append(p.insts[branch].alts, len(p.insts))
+		p.insts[branch].branches = append(p.insts[branch].branches, len(p.insts))
 		p.add(sub)
 		jumps = append(jumps, p.emit(inst{op: opJump}))
 	}
@@ -162,7 +162,8 @@ func (p *program) repeat(re *syntax.Regexp) {
 		if most < 0 {
 			most = math.MaxInt - 1
 		}
-		p.emit(inst{op: opRun, set: &s, min: least, max: most, least: re.Flags&syntax.NonGreedy != 0 && least != most})
+		isLazy := re.Flags&syntax.NonGreedy != 0 && least != most
+		p.emit(inst{op: opRun, runBytes: &s, min: least, max: most, isLazy: isLazy})
 		return
 	}
 	if sub == re || most < 0 || most > maxUnrolled {
@@ -213,7 +214,7 @@ func setOf(re *syntax.Regexp) (s set, ok bool) {
 		}
 		c := byte(re.Rune[0])
 		s.add(c)
-		if re.Flags&syntax.FoldCase != 0 && (kindOf(c) == lower || kindOf(c) == upper) {
+		if re.Flags&syntax.FoldCase != 0 && (byteKind(c) == lower || byteKind(c) == upper) {
 			s.add(c ^ 0x20)
 		}
 		return s, true
@@ -237,7 +238,7 @@ func setOf(re *syntax.Regexp) (s set, ok bool) {
 }
 
 func upperByte(c byte) byte {
-	if kindOf(c) == lower {
+	if byteKind(c) == lower {
 		return c - 0x20
 	}
 	return c
@@ -245,30 +246,30 @@ func upperByte(c byte) byte {
 
 // newAutomaton makes the automaton of words in lower case.
 func newAutomaton(words []keyword) *automaton {
-	a := &automaton{width: 1}
+	a := &automaton{classCount: 1}
 	letters := 1
 	for _, w := range words {
 		letters += min(len(w.word), maxPrefix)
 		for i := range min(len(w.word), maxPrefix) {
-			if c := w.word[i]; a.class[c] == 0 {
-				a.class[c] = uint8(a.width)
-				a.width++
+			if c := w.word[i]; a.byteClass[c] == 0 {
+				a.byteClass[c] = uint8(a.classCount)
+				a.classCount++
 			}
 		}
 	}
 	for c := 'a'; c <= 'z'; c++ {
-		a.class[c-'a'+'A'] = a.class[c]
+		a.byteClass[c-'a'+'A'] = a.byteClass[c]
 	}
-	next := make([]uint16, a.width, a.width*letters)
+	next := make([]uint16, a.classCount, a.classCount*letters)
 	ends := [][]keyword{nil}
 	for _, w := range words {
 		s := 0
 		for i := range min(len(w.word), maxPrefix) {
-			to := &next[s*a.width+int(a.class[w.word[i]])]
+			to := &next[s*a.classCount+int(a.byteClass[w.word[i]])]
 			if *to == 0 {
 				*to = uint16(len(ends))
 				ends = append(ends, nil)
-				next = next[:len(next)+a.width]
+				next = next[:len(next)+a.classCount]
 				s = len(ends) - 1
 				continue
 			}
@@ -276,13 +277,13 @@ func newAutomaton(words []keyword) *automaton {
 		}
 		ends[s] = append(ends[s], w)
 	}
-	link(next, a.width, ends)
-	a.next = next
+	link(next, a.classCount, ends)
+	a.transitions = next
 	for _, ws := range ends {
-		a.starts = append(a.starts, uint32(len(a.words)))
+		a.wordStarts = append(a.wordStarts, uint32(len(a.words)))
 		a.words = append(a.words, ws...)
 	}
-	a.starts = append(a.starts, uint32(len(a.words)))
+	a.wordStarts = append(a.wordStarts, uint32(len(a.words)))
 	return a
 }
 

@@ -13,16 +13,16 @@ type program struct {
 
 // inst is an instruction. It is followed by the next instruction, except for a jump.
 type inst struct {
-	op       uint8
-	fold     bool   // the literal matches in upper and lower case
-	least    bool   // lazy: the run is as short as possible
-	exact    bool   // the byte after the run cannot be in the set, so that only the longest run can match
-	text     string // literal
-	first    set    // possible first bytes of a match from here on
-	set      *set   // bytes that a run may contain
-	min, max int    // length of a run in bytes
-	alts     []int  // first instructions of the branches
-	arg      int    // instruction to jump to, or slot to save the position in
+	op         uint8
+	isCaseless bool   // the literal matches in upper and lower case
+	isLazy     bool   // lazy: the run is as short as possible
+	isExact    bool   // the byte after the run cannot be in the set, so that only the longest run can match
+	text       string // literal
+	firstBytes set    // possible first bytes of a match from here on
+	runBytes   *set   // bytes that a run may contain
+	min, max   int    // length of a run in bytes
+	branches   []int  // first instructions of the branches
+	arg        int    // instruction to jump to, or slot to save the position in
 }
 
 // Operations of instructions.
@@ -63,9 +63,9 @@ type span struct{ from, to int }
 // maxGroups is the maximum number of groups of an expression, including the match.
 const maxGroups = 20
 
-// at reports whether the expression matches at a position.
-func (m *matcher) at(pos int) bool {
-	if pos < len(m.text) && !m.insts[0].first.has(m.text[pos]) {
+// matchAt reports whether the expression matches at a position.
+func (m *matcher) matchAt(pos int) bool {
+	if pos < len(m.text) && !m.insts[0].firstBytes.has(m.text[pos]) {
 		return false
 	}
 	for i := range m.groups {
@@ -75,11 +75,11 @@ func (m *matcher) at(pos int) bool {
 	return m.match(0, pos)
 }
 
-// within reports whether the expression matches anywhere in the text.
-func (p *program) within(text string) bool {
+// matchesIn reports whether the expression matches anywhere in the text.
+func (p *program) matchesIn(text string) bool {
 	m := matcher{program: p, text: text}
-	for at := range len(text) + 1 {
-		if m.at(at) {
+	for pos := range len(text) + 1 {
+		if m.matchAt(pos) {
 			return true
 		}
 	}
@@ -89,24 +89,24 @@ func (p *program) within(text string) bool {
 // match reports whether the program from instruction pc on matches at a position.
 func (m *matcher) match(pc, pos int) bool {
 	for {
-		in := &m.insts[pc]
+		instr := &m.insts[pc]
 		m.steps++
-		switch in.op {
+		switch instr.op {
 		case opBranch:
-			for _, alt := range in.alts {
-				if m.may(alt, pos) && m.match(alt, pos) {
+			for _, alt := range instr.branches {
+				if m.canMatch(alt, pos) && m.match(alt, pos) {
 					return true
 				}
 			}
 			return false
 		case opJump:
-			pc = in.arg
+			pc = instr.arg
 			continue
 		case opSave:
-			old := m.slots[in.arg]
-			m.slots[in.arg] = pos
+			oldStart := m.slots[instr.arg]
+			m.slots[instr.arg] = pos
 			if !m.match(pc+1, pos) {
-				m.slots[in.arg] = old
+				m.slots[instr.arg] = oldStart
 				return false
 			}
 			return true
@@ -114,11 +114,11 @@ func (m *matcher) match(pc, pos int) bool {
 			m.slots[1] = pos
 			return true
 		case opRun:
-			if !in.exact && in.min != in.max {
-				return m.tryRun(pc, pos)
+			if !instr.isExact && instr.min != instr.max {
+				return m.tryRunLengths(pc, pos)
 			}
 		}
-		n := m.size(pc, pos)
+		n := m.fixedSize(pc, pos)
 		if n < 0 {
 			return false
 		}
@@ -127,75 +127,75 @@ func (m *matcher) match(pc, pos int) bool {
 	}
 }
 
-// size returns the length of the match of an instruction that can match in only one way. It returns
+// fixedSize returns the length of the match of an instruction that can match in only one way. It returns
 // -1 if the instruction does not match.
-func (m *matcher) size(pc, pos int) int {
-	in := &m.insts[pc]
-	switch in.op {
+func (m *matcher) fixedSize(pc, pos int) int {
+	instr := &m.insts[pc]
+	switch instr.op {
 	case opLiteral:
-		if in.hasPrefix(m.text[pos:]) {
-			return len(in.text)
+		if instr.hasPrefix(m.text[pos:]) {
+			return len(instr.text)
 		}
 	case opRun:
-		n := m.run(pc, pos)
-		if n >= in.min && (n <= in.max || !in.exact) {
-			return min(n, in.max)
+		n := m.runLength(pc, pos)
+		if n >= instr.min && (n <= instr.max || !instr.isExact) {
+			return min(n, instr.max)
 		}
 	default:
-		if m.holds(in.op, pos) {
+		if m.checkAssertion(instr.op, pos) {
 			return 0
 		}
 	}
 	return -1
 }
 
-// may reports whether the next byte allows an instruction to match.
-func (m *matcher) may(pc, pos int) bool {
-	return pos == len(m.text) || m.insts[pc].first.has(m.text[pos])
+// canMatch reports whether the next byte allows an instruction to match.
+func (m *matcher) canMatch(pc, pos int) bool {
+	return pos == len(m.text) || m.insts[pc].firstBytes.has(m.text[pos])
 }
 
-// holds reports whether an assertion is true at a position.
-func (m *matcher) holds(op uint8, pos int) bool {
+// checkAssertion reports whether an assertion is true at a position.
+func (m *matcher) checkAssertion(op uint8, pos int) bool {
 	switch op {
 	case opBegin:
 		return pos == 0
 	case opEnd:
 		return pos == len(m.text)
 	}
-	within := (pos > 0 && isWord(m.text[pos-1]) == (pos < len(m.text) && isWord(m.text[pos]))) ||
+	isInWord := (pos > 0 && isWord(m.text[pos-1]) == (pos < len(m.text) && isWord(m.text[pos]))) ||
 		(pos == 0 && (len(m.text) == 0 || !isWord(m.text[0])))
-	return within == (op == opNoBoundary)
+	return isInWord == (op == opNoBoundary)
 }
 
-// tryRun tries each length of a run, followed by the rest of the program.
-func (m *matcher) tryRun(pc, pos int) bool {
-	in := &m.insts[pc]
-	if in.least {
-		for n := 0; n <= in.max; n++ {
-			if n >= in.min && m.may(pc+1, pos+n) && m.match(pc+1, pos+n) {
+// tryRunLengths tries each length of a run, followed by the rest of the program.
+func (m *matcher) tryRunLengths(pc, pos int) bool {
+	instr := &m.insts[pc]
+	if instr.isLazy {
+		for n := 0; n <= instr.max; n++ {
+			if n >= instr.min && m.canMatch(pc+1, pos+n) && m.match(pc+1, pos+n) {
 				return true
 			}
-			if pos+n == len(m.text) || !in.set.has(m.text[pos+n]) {
+			if pos+n == len(m.text) || !instr.runBytes.has(m.text[pos+n]) {
 				return false
 			}
 		}
 		return false
 	}
-	for n := min(m.run(pc, pos), in.max); n >= in.min; n-- {
-		if m.may(pc+1, pos+n) && m.match(pc+1, pos+n) {
+	for n := min(m.runLength(pc, pos), instr.max); n >= instr.min; n-- {
+		if m.canMatch(pc+1, pos+n) && m.match(pc+1, pos+n) {
 			return true
 		}
 	}
 	return false
 }
 
-// run returns the length of the run at a position. The result is at most one more than the maximum
+// runLength returns the length of the run at a position. The result is at most one more than the maximum
 // length of the instruction.
-func (m *matcher) run(pc, pos int) int {
+func (m *matcher) runLength(pc, pos int) int {
 	in := &m.insts[pc]
 	if in.max <= cachedRun {
 		n := 0
-		for n <= in.max && pos+n < len(m.text) && in.set.has(m.text[pos+n]) {
+		for n <= in.max && pos+n < len(m.text) && in.runBytes.has(m.text[pos+n]) {
 			n++
 		}
 		m.steps += n
@@ -207,7 +207,7 @@ func (m *matcher) run(pc, pos int) int {
 	r := &m.runs[pc]
 	if pos < r.from || pos >= r.to {
 		*r = span{pos, pos}
-		for r.to < len(m.text) && in.set.has(m.text[r.to]) {
+		for r.to < len(m.text) && in.runBytes.has(m.text[r.to]) {
 			r.to++
 		}
 		m.steps += r.to - pos
@@ -217,7 +217,7 @@ func (m *matcher) run(pc, pos int) int {
 
 // hasPrefix reports whether the text begins with the instruction's literal.
 func (in *inst) hasPrefix(text string) bool {
-	if in.fold {
+	if in.isCaseless {
 		return hasPrefixFold(text, in.text)
 	}
 	return strings.HasPrefix(text, in.text)
@@ -230,7 +230,7 @@ func hasPrefixFold(text, word string) bool {
 		return false
 	}
 	for i := range len(word) {
-		if c := text[i]; c != word[i] && (kindOf(c) != upper || c|0x20 != word[i]) {
+		if c := text[i]; c != word[i] && (byteKind(c) != upper || c|0x20 != word[i]) {
 			return false
 		}
 	}

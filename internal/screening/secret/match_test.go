@@ -23,9 +23,9 @@ func reference(t testing.TB, text string) []Finding {
 	rules := ruleSet()
 	for i, r := range rules.all {
 		var near []span
-		rules.keywords.each(text, func(w keyword, start int) {
+		rules.keywords.eachWord(text, func(w keyword, start int) {
 			if w.rule == i {
-				near = append(near, span{start - r.before, start + r.after})
+				near = append(near, span{start - r.bytesBefore, start + r.bytesAfter})
 			}
 		})
 		if near == nil {
@@ -35,12 +35,12 @@ func reference(t testing.TB, text string) []Finding {
 			if !slices.ContainsFunc(near, func(n span) bool { return n.from <= m[0] && m[0] <= n.to }) {
 				continue
 			}
-			if f, ok := r.finding(text, m); ok {
+			if f, ok := r.findingIn(text, m); ok {
 				found = append(found, f)
 			}
 		}
 	}
-	return disjoint(text, found)
+	return mergeFindings(text, found)
 }
 
 var peers []*regexp.Regexp
@@ -125,7 +125,7 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 // countsBytes reports whether a rule has runs of bytes that are runes in regexp.
 func countsBytes(rule int) bool {
 	return slices.ContainsFunc(ruleSet().all[rule].program().insts, func(in inst) bool {
-		return in.op == opRun && in.max > 1 && in.set.has(0x80)
+		return in.op == opRun && in.max > 1 && in.runBytes.has(0x80)
 	})
 }
 
@@ -220,8 +220,8 @@ func TestFindGrowth(t *testing.T) {
 	const size, most = 16 << 10, 250
 	steps := func(text string) (n int) {
 		s := search{text: text, rules: ruleSet()}
-		s.rules.keywords.each(text, s.keyword)
-		for _, r := range s.of {
+		s.rules.keywords.eachWord(text, s.tryRule)
+		for _, r := range s.searches {
 			n += r.steps
 		}
 		return n
@@ -246,7 +246,7 @@ func BenchmarkFirst(b *testing.B) {
 	}
 	for b.Loop() {
 		s := search{text: string(text[:4<<10]), rules: loadRules()}
-		s.rules.keywords.each(s.text, s.keyword)
+		s.rules.keywords.eachWord(s.text, s.tryRule)
 	}
 }
 

@@ -17,8 +17,8 @@ type reading struct {
 	start, end int   // position of the whole reading in the original, used if starts is nil
 }
 
-// original returns the range of the original text from which text[start:end] was decoded.
-func (r *reading) original(start, end int) (originalStart, originalEnd int) {
+// originalRange returns the range of the original text from which text[start:end] was decoded.
+func (r *reading) originalRange(start, end int) (originalStart, originalEnd int) {
 	if r.starts == nil {
 		return r.start, r.end
 	}
@@ -46,9 +46,9 @@ func otherReadings(text string) []reading {
 			start += lineLength(text[start:])
 			continue
 		}
-		r := read(text[start:end], start)
+		r := decodeForms(text[start:end], start)
 		for _, inner := range base64Readings(r.text) {
-			inner.start, inner.end = r.original(inner.start, inner.end)
+			inner.start, inner.end = r.originalRange(inner.start, inner.end)
 			all = append(all, inner)
 		}
 		all = append(all, r)
@@ -65,7 +65,7 @@ func lineLength(text string) int {
 	return len(text)
 }
 
-// hasOtherForms reports whether [read] may find a secret that is not visible in the text itself.
+// hasOtherForms reports whether [decodeForms] may find a secret that is not visible in the text itself.
 func hasOtherForms(text string) bool {
 	for rest := text; ; rest = rest[1:] {
 		percent := strings.IndexByte(rest, '%')
@@ -77,11 +77,11 @@ func hasOtherForms(text string) bool {
 			return true
 		}
 	}
-	first := 0 // character that is not ASCII
-	for first < len(text) && text[first] < utf8.RuneSelf {
-		first++
+	nonASCII := 0 // character that is not ASCII
+	for nonASCII < len(text) && text[nonASCII] < utf8.RuneSelf {
+		nonASCII++
 	}
-	text = text[max(0, first-1):]
+	text = text[max(0, nonASCII-1):]
 	afterToken := false // the last visible character may be in a token
 	for _, c := range text {
 		switch {
@@ -101,9 +101,9 @@ func hasOtherForms(text string) bool {
 	return false
 }
 
-// read decodes a part of a text, which begins at the offset: it replaces variants of ASCII letters
+// decodeForms decodes a part of a text, which begins at the offset: it replaces variants of ASCII letters
 // by the letters, removes invisible characters, and decodes percent-encoding.
-func read(text string, offset int) reading {
+func decodeForms(text string, offset int) reading {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
 	add := func(part string, start int) {
@@ -178,15 +178,15 @@ func isInvisible(c rune) bool {
 
 // Limits of base64 texts, in bytes.
 const (
-	leastBase64 = 24 // minimum length of a run; the rules would find no secret in a shorter run
-	leastLine   = 60 // minimum length of a line after which a run continues in the next line
-	probedSize  = 24 // length of the start of a run that is examined to see whether the run encodes text
+	minBase64   = 24 // minimum length of a run; the rules would find no secret in a shorter run
+	minFullLine = 60 // minimum length of a line after which a run continues in the next line
+	probeSize   = 24 // length of the start of a run that is examined to see whether the run encodes text
 )
 
 // base64Readings returns the decoded forms of the runs of base64 that encode text.
 func base64Readings(text string) (all []reading) {
-	for i := 0; i+leastBase64 <= len(text); {
-		last := i + leastBase64 - 1
+	for i := 0; i+minBase64 <= len(text); {
+		last := i + minBase64 - 1
 		for last >= i && isBase64[text[last]] {
 			last--
 		}
@@ -206,12 +206,12 @@ func base64Readings(text string) (all []reading) {
 // endOfBase64 returns the end of the base64 run that begins at start. The run may have several
 // lines.
 func endOfBase64(text string, start int) int {
-	line := start
+	lineStart := start
 	for i := start; ; {
 		for i < len(text) && isBase64[text[i]] {
 			i++
 		}
-		if i-line < leastLine {
+		if i-lineStart < minFullLine {
 			return i
 		}
 		next := i
@@ -221,27 +221,27 @@ func endOfBase64(text string, start int) int {
 		if next == i || next == len(text) || !isBase64[text[next]] {
 			return i
 		}
-		i, line = next, next
+		i, lineStart = next, next
 	}
 }
 
 // base64Values contains the six bits of each base64 byte, including the URL alphabet, and 0xff for
 // other bytes. isBase64 contains true for base64 bytes.
-var base64Values, isBase64 = func() (values [256]uint8, is [256]bool) {
+var base64Values, isBase64 = func() (values [256]uint8, isValue [256]bool) {
 	for c := range 256 {
 		values[c] = 0xff
 	}
 	for i, c := range []byte(asciiLetters + "0123456789+/") {
-		values[c], is[c] = uint8(i), true
+		values[c], isValue[c] = uint8(i), true
 	}
-	values['-'], is['-'] = values['+'], true
-	values['_'], is['_'] = values['/'], true
-	return values, is
+	values['-'], isValue['-'] = values['+'], true
+	values['_'], isValue['_'] = values['/'], true
+	return values, isValue
 }()
 
 // decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
 func decodeBase64(run string) string {
-	for i := 0; i < probedSize; i += 4 {
+	for i := 0; i < probeSize; i += 4 {
 		b := uint32(0)
 		for _, c := range []byte(run[i : i+4]) {
 			b = b<<6 | uint32(base64Values[c]&63)

@@ -14,14 +14,14 @@ const generic = "generic-api-key"
 
 // rule describes one kind of secret.
 type rule struct {
-	name          string
-	order         int  // index in the table
-	before, after int  // number of bytes before and after the start of a keyword in which a match may begin
-	assigns       bool // the keyword is part of a name, to which the secret is assigned
-	words         bool // secrets of this rule do not contain words
-	entropy       float64
-	group         int
-	allow         []allowance
+	name                    string
+	order                   int  // index in the table
+	bytesBefore, bytesAfter int  // number of bytes before and after the start of a keyword in which a match may begin
+	isForAssignments        bool // the keyword is part of a name, to which the secret is assigned
+	noWords                 bool // secrets of this rule do not contain words
+	entropy                 float64
+	group                   int
+	allowances              []allowance
 	*expression
 }
 
@@ -31,16 +31,16 @@ type allowance struct {
 	*expression
 }
 
-// has reports whether a rule has this name.
-func (rs *rules) has(name string) bool {
+// hasRule reports whether a rule has this name.
+func (rs *rules) hasRule(name string) bool {
 	return slices.ContainsFunc(rs.all, func(r rule) bool { return r.name == name })
 }
 
 // maxName is the maximum distance in bytes between a keyword and the assignment.
 const maxName = 64
 
-// leastAssigned is the minimum length, in bytes, of a value that is assigned to a name.
-const leastAssigned = 8
+// minAssigned is the minimum length, in bytes, of a value that is assigned to a name.
+const minAssigned = 8
 
 // isAssignment reports whether a text can be the rest of a name, an assignment sign, and a value
 // without white space.
@@ -49,8 +49,8 @@ func isAssignment(text string) bool {
 	for i < len(text) && i < maxName && (isWord(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()", text[i]) >= 0) {
 		i++
 	}
-	is := text[i:min(len(text), i+3)]
-	if is == "" || (strings.IndexByte("=>:|,?", is[0]) < 0 && is != "：" && is != "＝") {
+	sign := text[i:min(len(text), i+3)]
+	if sign == "" || (strings.IndexByte("=>:|,?", sign[0]) < 0 && sign != "：" && sign != "＝") {
 		return false
 	}
 	for i += 1; i < len(text) && (strings.IndexByte("=>:|", text[i]) >= 0 || text[i] >= 0x80); i++ {
@@ -62,10 +62,10 @@ func isAssignment(text string) bool {
 		i-- // the value may begin with an equals sign
 	}
 	n := 0
-	for n < leastAssigned && i+n < len(text) && isToken(text[i+n]) {
+	for n < minAssigned && i+n < len(text) && isToken(text[i+n]) {
 		n++
 	}
-	return n == leastAssigned
+	return n == minAssigned
 }
 
 func isWord(c byte) bool {
@@ -76,9 +76,9 @@ func isWord(c byte) bool {
 // quotes.
 func isToken(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
 
-// finding returns the secret in a match. It returns false if the match is not a secret.
-func (r *rule) finding(text string, match []int) (Finding, bool) {
-	start, end := r.secretOf(match)
+// findingIn returns the secret in a match. It returns false if the match is not a secret.
+func (r *rule) findingIn(text string, match []int) (Finding, bool) {
+	start, end := r.secretRange(match)
 	for end > start && text[end-1] == '\n' {
 		end--
 	}
@@ -86,89 +86,89 @@ func (r *rule) finding(text string, match []int) (Finding, bool) {
 	return f, end > start && !r.isAllowed(text, match[0], match[1], f)
 }
 
-// secretOf returns the position of the secret in a match: the rule's group, or the first group that
+// secretRange returns the position of the secret in a match: the rule's group, or the first group that
 // is not empty, or the whole match.
-func (r *rule) secretOf(m []int) (start, end int) {
+func (r *rule) secretRange(match []int) (start, end int) {
 	if r.group > 0 {
-		return m[2*r.group], m[2*r.group+1]
+		return match[2*r.group], match[2*r.group+1]
 	}
-	for i := 2; i < len(m); i += 2 {
-		if m[i] >= 0 && m[i] < m[i+1] {
-			return m[i], m[i+1]
+	for i := 2; i < len(match); i += 2 {
+		if match[i] >= 0 && match[i] < match[i+1] {
+			return match[i], match[i+1]
 		}
 	}
-	return m[0], m[1]
+	return match[0], match[1]
 }
 
 // isAllowed reports whether a finding is not a secret, because it is an example, a variable, a
 // path, a public key or made of words.
 func (r *rule) isAllowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	if (r.entropy > 0 && entropy(secret) <= r.entropy) || isExample(secret) || (r.words && isInTable(text, f)) {
+	if (r.entropy > 0 && entropy(secret) <= r.entropy) || isExample(secret) || (r.noWords && isInTable(text, f)) {
 		return true
 	}
 	if isJoinedWords(secret) || isPublicKey(secret) {
 		return true
 	}
-	random := isScrambled(secret)
-	if !random && r.hasWords(secret) {
+	isRandom := isScrambled(secret)
+	if !isRandom && r.hasWords(secret) {
 		return true
 	}
-	for _, a := range r.allow {
-		if random && a.target == targetWord {
+	for _, a := range r.allowances {
+		if isRandom && a.target == targetWord {
 			continue
 		}
 		target := secret
 		switch a.target {
 		case targetMatch:
-			target = withName(text, start, end)
+			target = extendToName(text, start, end)
 		case targetLine:
-			target = lineAround(text, start, end)
+			target = surroundingLines(text, start, end)
 		}
-		if a.program().within(target) {
+		if a.program().matchesIn(target) {
 			return true
 		}
 	}
 	return false
 }
 
-// leastJoined is the minimum number of words in a name like sk-learn-contrib.
-const leastJoined = 3
+// minJoinedWords is the minimum number of words in a name like sk-learn-contrib.
+const minJoinedWords = 3
 
 // isJoinedWords reports whether a text consists of lower-case words joined by hyphens or
 // underscores, like names of packages and classes: sk-learn-contrib-imbalanced. A part may
 // also be a short number. Random keys have parts that cannot be pronounced.
 func isJoinedWords(s string) bool {
-	words, letters := 0, 0
+	words, letterCount := 0, 0
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == '-' || c == '_' }) {
 		isNumber := len(part) <= 2 && strings.Trim(part, "0123456789") == ""
 		if isNumber {
 			continue
 		}
 		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" ||
-			(len(part) > longestUnspoken && !isPronounceable(part)) || len(part) > longestJoined {
+			(len(part) > maxUnspoken && !isPronounceable(part)) || len(part) > maxJoinedWord {
 			return false
 		}
-		words, letters = words+1, letters+len(part)
+		words, letterCount = words+1, letterCount+len(part)
 	}
-	return words >= leastJoined && float64(letters) >= leastWord*float64(words)
+	return words >= minJoinedWords && float64(letterCount) >= minAverageWord*float64(words)
 }
 
-// longestJoined is the maximum number of letters in one word of a joined name. Random letters that
+// maxJoinedWord is the maximum number of letters in one word of a joined name. Random letters that
 // are pronounceable by chance are longer.
-const longestJoined = 16
+const maxJoinedWord = 16
 
 // publicKeys contains the first characters of public keys, which are not secret: age, SSH (RSA,
 // Ed25519, ECDSA, security keys) and OpenPGP.
 var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
 	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
-// leastPublicKey is the minimum length, in bytes, of a public key or its first line.
-const leastPublicKey = 60
+// minPublicKey is the minimum length, in bytes, of a public key or its first line.
+const minPublicKey = 60
 
 // isPublicKey reports whether a text is a public key.
 func isPublicKey(s string) bool {
-	return len(s) >= leastPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool {
+	return len(s) >= minPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool {
 		return strings.HasPrefix(s, begin)
 	})
 }
@@ -176,16 +176,16 @@ func isPublicKey(s string) bool {
 // hasWords reports whether a secret contains words although secrets of this rule do not. Such a
 // match is not a secret.
 func (r *rule) hasWords(secret string) bool {
-	return (r.words && (plainValue(secret) || hasStopword(secret))) ||
-		(r.assigns && plainValue(secret) && isCapitalized(secret))
+	return (r.noWords && (isPlainValue(secret) || hasStopword(secret))) ||
+		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
 }
 
 // lineMargin is the maximum number of bytes on each side of a match that are examined as its line.
 const lineMargin = 128
 
-// lineAround returns text[start:end] with the rest of its lines, up to lineMargin bytes on each
+// surroundingLines returns text[start:end] with the rest of its lines, up to lineMargin bytes on each
 // side.
-func lineAround(text string, start, end int) string {
+func surroundingLines(text string, start, end int) string {
 	from, to := max(0, start-lineMargin), min(len(text), end+lineMargin)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
 		from += i + 1
@@ -218,28 +218,28 @@ func isExample(s string) bool {
 	if strings.Count(s, s[:1]) == len(s) {
 		return true
 	}
-	low := strings.ToLower(s)
-	return strings.Contains(low, "abcdefghijklmnopqrstuvwxyz") ||
-		strings.Contains(low, "014df517-39d1-4453-b7b3-9930c563627c") ||
-		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().exprs[exprVariable].program().within(s))
+	lowered := strings.ToLower(s)
+	return strings.Contains(lowered, "abcdefghijklmnopqrstuvwxyz") ||
+		strings.Contains(lowered, "014df517-39d1-4453-b7b3-9930c563627c") ||
+		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().expressions[exprVariable].program().matchesIn(s))
 }
 
-// withName returns a match together with the start of the name that the match continues. The
+// extendToName returns a match together with the start of the name that the match continues. The
 // expressions of gitleaks expect this.
-func withName(text string, start, end int) string {
+func extendToName(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWord(text[start-1]) || text[start-1] == '.' || text[start-1] == '-'); n++ {
 		start--
 	}
 	return text[start:end]
 }
 
-// A value is part of a table if at least leastTable of the tableLines lines before it and the
+// A value is part of a table if at least minTableLines of the tableLines lines before it and the
 // tableLines lines after it have hexadecimal values. At most maxTableLine bytes are examined on
 // each side.
 const (
-	leastTable   = 4
-	tableLines   = 6
-	maxTableLine = 4 << 10
+	minTableLines = 4
+	tableLines    = 6
+	maxTableLine  = 4 << 10
 )
 
 // isInTable reports whether a hexadecimal secret is part of a table of values that are not secrets,
@@ -249,36 +249,36 @@ func isInTable(text string, f Finding) bool {
 		return false
 	}
 	lines := strings.Split(text[max(0, f.Start-maxTableLine):f.Start], "\n")
-	n := hexLines(lines[max(0, len(lines)-1-tableLines) : len(lines)-1])
+	n := countHexLines(lines[max(0, len(lines)-1-tableLines) : len(lines)-1])
 	lines = strings.Split(text[f.End:min(len(text), f.End+maxTableLine)], "\n")
-	return n+hexLines(lines[1:min(len(lines), 1+tableLines)]) >= leastTable
+	return n+countHexLines(lines[1:min(len(lines), 1+tableLines)]) >= minTableLines
 }
 
 func isHexadecimal(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
-func hexLines(lines []string) (n int) {
-	names, value := ruleSet().exprs[exprNamesSecret].program(), ruleSet().exprs[exprHexValue].program()
+func countHexLines(lines []string) (n int) {
+	names, value := ruleSet().expressions[exprNamesSecret].program(), ruleSet().expressions[exprHexValue].program()
 	for _, l := range lines {
-		if !names.within(l) && value.within(l) {
+		if !names.matchesIn(l) && value.matchesIn(l) {
 			n++
 		}
 	}
 	return n
 }
 
-// leastWord is the minimum average length, in bytes, of the words in an identifier or path. Random
+// minAverageWord is the minimum average length, in bytes, of the words in an identifier or path. Random
 // letters and digits divide into shorter words.
-const leastWord = 3.3
+const minAverageWord = 3.3
 
-// plainValue reports whether an assigned value looks like an identifier or path: pronounceable
+// isPlainValue reports whether an assigned value looks like an identifier or path: pronounceable
 // words in camel case or with separators.
-func plainValue(s string) bool {
+func isPlainValue(s string) bool {
 	words := 0
 	letters := 0
 	digits := 0
 	for s != "" {
 		n := wordSize(s)
-		w, kind := s[:n], kindOf(s[n-1])
+		w, kind := s[:n], byteKind(s[n-1])
 		s = s[n:]
 		if kind == other {
 			continue
@@ -291,15 +291,15 @@ func plainValue(s string) bool {
 		}
 		words, letters = words+1, letters+n
 	}
-	return words > 0 && 2*digits <= words && float64(letters) >= leastWord*float64(words)
+	return words > 0 && 2*digits <= words && float64(letters) >= minAverageWord*float64(words)
 }
 
 // Limits for random values, in bytes.
 const (
-	leastScrambled  = 14
-	longestUnspoken = 4   // maximum length of an unpronounceable part that counts as one word, such as TLS
+	minScrambled    = 14
+	maxUnspoken     = 4   // maximum length of an unpronounceable part that counts as one word, such as TLS
 	perUnspoken     = 3.0 // number of bytes of a longer unpronounceable part that count as one more word
-	leastNextToWord = 2.5 // minimum average word length in a value that contains a stop word
+	minWithStopword = 2.5 // minimum average word length in a value that contains a stop word
 )
 
 // isScrambled reports whether some part of a value changes its case and digits as often as a random
@@ -308,19 +308,19 @@ func isScrambled(s string) bool {
 	if isHexadecimal(s) {
 		return false
 	}
-	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c >= 0x80 || kindOf(byte(c)) == other }) {
-		words, least := 0.0, leastWord
-		for rest := part; rest != ""; words++ {
+	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c >= 0x80 || byteKind(byte(c)) == other }) {
+		wordCount, minLength := 0.0, minAverageWord
+		for rest := part; rest != ""; wordCount++ {
 			n := wordSize(rest)
 			if startsWithStopword(rest[:n]) {
-				least = leastNextToWord
+				minLength = minWithStopword
 			}
-			if n > longestUnspoken && kindOf(rest[n-1]) != digit && !isPronounceable(rest[:n]) {
-				words += float64(n) / perUnspoken
+			if n > maxUnspoken && byteKind(rest[n-1]) != digit && !isPronounceable(rest[:n]) {
+				wordCount += float64(n) / perUnspoken
 			}
 			rest = rest[n:]
 		}
-		if len(part) >= leastScrambled && float64(len(part)) <= least*words {
+		if len(part) >= minScrambled && float64(len(part)) <= minLength*wordCount {
 			return true
 		}
 	}
@@ -330,17 +330,17 @@ func isScrambled(s string) bool {
 // wordSize returns the length of the first word of an identifier in camel case. For example, RSAKey
 // consists of the words RSA and Key.
 func wordSize(s string) int {
-	kind, n := kindOf(s[0]), 1
-	for n < len(s) && kindOf(s[n]) == kind {
+	kind, n := byteKind(s[0]), 1
+	for n < len(s) && byteKind(s[n]) == kind {
 		n++
 	}
-	if kind != upper || n == len(s) || kindOf(s[n]) != lower {
+	if kind != upper || n == len(s) || byteKind(s[n]) != lower {
 		return n
 	}
 	if n > 1 {
 		return n - 1
 	}
-	for n < len(s) && kindOf(s[n]) == lower {
+	for n < len(s) && byteKind(s[n]) == lower {
 		n++
 	}
 	return n
@@ -349,14 +349,14 @@ func wordSize(s string) int {
 // isPronounceable reports whether a word has as many vowels as the words of most languages: at
 // least one in four letters, and at most four consonants in a row.
 func isPronounceable(w string) bool {
-	vowels, row := 0, 0
+	vowels, consonants := 0, 0
 	for i := range len(w) {
-		row++
+		consonants++
 		if strings.IndexByte("aeiouyAEIOUY", w[i]) >= 0 {
 			vowels++
-			row = 0
+			consonants = 0
 		}
-		if row == 5 {
+		if consonants == 5 {
 			return false
 		}
 	}
@@ -371,7 +371,7 @@ const (
 	digit
 )
 
-func kindOf(c byte) int {
+func byteKind(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z':
 		return lower
@@ -385,22 +385,22 @@ func kindOf(c byte) int {
 
 // isCapitalized reports whether a word consists of an upper-case letter and lower-case letters.
 func isCapitalized(s string) bool {
-	return kindOf(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
+	return byteKind(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// leastStopword is the minimum length, in bytes, of a stop word in an identifier. Shorter stop
+// minStopword is the minimum length, in bytes, of a stop word in an identifier. Shorter stop
 // words often occur in random letters.
-const leastStopword = 4
+const minStopword = 4
 
 // startsWithStopword reports whether a word of an identifier is a stop word, or begins with
 // a stop word of at least half its length.
 func startsWithStopword(w string) bool {
-	if len(w) < leastStopword {
+	if len(w) < minStopword {
 		return false
 	}
-	low, words := strings.ToLower(w), &ruleSet().stopwords
-	for of := tableReader(words[low[0]]); of != ""; {
-		if s := of.text(); len(s) >= max(leastStopword, (len(w)+1)/2) && strings.HasPrefix(low, s) {
+	lowered, words := strings.ToLower(w), &ruleSet().stopwords
+	for list := tableReader(words[lowered[0]]); list != ""; {
+		if s := list.readText(); len(s) >= max(minStopword, (len(w)+1)/2) && strings.HasPrefix(lowered, s) {
 			return true
 		}
 	}
@@ -409,10 +409,10 @@ func startsWithStopword(w string) bool {
 
 // hasStopword reports whether a secret contains a word that does not occur in real secrets.
 func hasStopword(s string) bool {
-	low, words := strings.ToLower(s), &ruleSet().stopwords
-	for i := range low {
-		for of := tableReader(words[low[i]]); of != ""; {
-			if strings.HasPrefix(low[i:], of.text()) {
+	lowered, words := strings.ToLower(s), &ruleSet().stopwords
+	for i := range lowered {
+		for list := tableReader(words[lowered[i]]); list != ""; {
+			if strings.HasPrefix(lowered[i:], list.readText()) {
 				return true
 			}
 		}

@@ -32,82 +32,82 @@ type Finding struct {
 // percent-encoded, in base64, in full-width letters, or interrupted by invisible characters or a
 // line break. Marks of [Redactor.Redact] are not findings.
 func Find(text string) []Finding {
-	found := append(findPlain(text), findBroken(text)...)
+	found := append(findPlain(text), findAcrossLines(text)...)
 	for _, r := range otherReadings(text) {
 		for _, f := range findPlain(r.text) {
-			f.Start, f.End = r.original(f.Start, f.End)
+			f.Start, f.End = r.originalRange(f.Start, f.End)
 			found = append(found, f)
 		}
 	}
-	return disjoint(text, found)
+	return mergeFindings(text, found)
 }
 
 // findPlain returns the secrets that are written literally, without encoding or a line break.
 func findPlain(text string) []Finding {
 	rules := ruleSet()
 	s := search{text: text, rules: rules}
-	rules.keywords.each(text, s.keyword)
-	return s.found
+	rules.keywords.eachWord(text, s.tryRule)
+	return s.findings
 }
 
 // search is the state of one pass over a text. It tries each rule at most once at a position.
 type search struct {
-	text  string
-	rules *rules
-	place []uint16     // by rule: index in of plus 1; 0 until the first keyword of the rule occurs
-	of    []ruleSearch // rules whose keywords occurred, usually few
-	found []Finding
+	text        string
+	rules       *rules
+	searchIndex []uint16     // by rule: index in of plus 1; 0 until the first keyword of the rule occurs
+	searches    []ruleSearch // rules whose keywords occurred, usually few
+	findings    []Finding
 }
 
 // ruleSearch is the state of a search for one rule.
 type ruleSearch struct {
 	*matcher
-	next int // position at which the next match may begin
+	nextPos int // position at which the next match may begin
 }
 
-// keyword tries to match a rule near an occurrence of its keyword. It finds non-overlapping matches
+// tryRule tries to match a rule near an occurrence of its keyword. It finds non-overlapping matches
 // from left to right, like package regexp.
-func (s *search) keyword(h keyword, start int) {
-	r := &s.rules.all[h.rule]
-	if r.assigns && !isAssignment(s.text[start+len(h.word):]) {
+func (s *search) tryRule(word keyword, start int) {
+	r := &s.rules.all[word.rule]
+	if r.isForAssignments && !isAssignment(s.text[start+len(word.word):]) {
 		return
 	}
-	if s.place == nil {
-		s.place = make([]uint16, len(s.rules.all))
+	if s.searchIndex == nil {
+		s.searchIndex = make([]uint16, len(s.rules.all))
 	}
-	place := &s.place[h.rule]
-	if *place == 0 {
-		s.of = append(s.of, ruleSearch{matcher: &matcher{program: r.program(), text: s.text}})
-		*place = uint16(len(s.of))
+	index := &s.searchIndex[word.rule]
+	if *index == 0 {
+		s.searches = append(s.searches, ruleSearch{matcher: &matcher{program: r.program(), text: s.text}})
+		*index = uint16(len(s.searches))
 	}
-	rs := &s.of[*place-1]
-	last := min(start+r.after, len(s.text))
-	for at := max(start-r.before, rs.next); at <= last; at = max(at+1, rs.next) {
-		rs.next = at + 1
-		if !rs.at(at) {
+	rs := &s.searches[*index-1]
+	lastPos := min(start+r.bytesAfter, len(s.text))
+	for pos := max(start-r.bytesBefore, rs.nextPos); pos <= lastPos; pos = max(pos+1, rs.nextPos) {
+		rs.nextPos = pos + 1
+		if !rs.matchAt(pos) {
 			continue
 		}
-		rs.next = max(rs.next, rs.slots[1])
-		if f, ok := r.finding(s.text, rs.slots[:rs.groups]); ok {
-			s.found = append(s.found, f)
+		rs.nextPos = max(rs.nextPos, rs.slots[1])
+		if f, ok := r.findingIn(s.text, rs.slots[:rs.groups]); ok {
+			s.findings = append(s.findings, f)
 		}
 	}
 }
 
-// disjoint sorts the findings and drops those that overlap a mark. It joins overlapping findings.
+// mergeFindings sorts the findings and drops those that overlap a mark. It joins overlapping findings.
 // The result has the rule of the first, unless this is the generic rule.
-func disjoint(text string, found []Finding) []Finding {
+func mergeFindings(text string, found []Finding) []Finding {
 	if found == nil {
 		return nil
 	}
 	slices.SortFunc(found, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, b.End-a.End, a.order-b.order) })
 	var out []Finding
-	marked := markedParts(text)
+	marks := findMarks(text)
 	for _, f := range found {
-		for len(marked) > 0 && marked[0].End <= f.Start {
-			marked = marked[1:]
+		for len(marks) > 0 && marks[0].End <= f.Start {
+			marks = marks[1:]
 		}
-		if len(marked) > 0 && marked[0].Start < f.End {
+		if len(marks) > 0 && marks[0].Start < f.End {
 			continue
 		}
 		if last := len(out) - 1; last >= 0 && f.Start < out[last].End {
@@ -130,17 +130,17 @@ const (
 	tagSize   = 8   // hexadecimal digits
 )
 
-// markedParts returns the positions of the marks in a text.
-func markedParts(text string) (at []Finding) {
+// findMarks returns the positions of the marks in a text.
+func findMarks(text string) (marks []Finding) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], markBegin)
 		if i < 0 {
-			return at
+			return marks
 		}
 		start := from + i
 		from = start + len(markBegin)
 		if size := markSize(text[start:]); size > 0 {
-			at = append(at, Finding{Start: start, End: start + size})
+			marks = append(marks, Finding{Start: start, End: start + size})
 			from = start + size
 		}
 	}
@@ -154,8 +154,8 @@ func markSize(text string) int {
 	if !ok {
 		return 0
 	}
-	name, tag, tagged := strings.Cut(body, " #")
-	if !ruleSet().has(name) || (tagged && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "")) {
+	name, tag, hasTag := strings.Cut(body, " #")
+	if !ruleSet().hasRule(name) || (hasTag && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "")) {
 		return 0
 	}
 	return len(markBegin) + len(body) + len(markEnd)
@@ -165,39 +165,39 @@ func markSize(text string) int {
 // overlapped an earlier finding.
 const maxRounds = 4
 
-// redact replaces the secrets in a text by marks. It returns the new text and the secrets that the
+// replaceSecrets replaces the secrets in a text by marks. It returns the new text and the secrets that the
 // first search found, with their positions in the original text. tag returns the tag of a secret,
 // which is eight hexadecimal digits, or "" for no tag.
-func redact(text string, tag func(secret string) string) (string, []Finding) {
-	var all []Finding
+func replaceSecrets(text string, tag func(secret string) string) (string, []Finding) {
+	var first []Finding
 	for range maxRounds {
 		found := Find(text)
 		if len(found) == 0 {
 			break
 		}
-		if all == nil {
-			all = found
+		if first == nil {
+			first = found
 		}
 		var b strings.Builder
-		at := 0
+		end := 0
 		for _, f := range found {
-			b.WriteString(text[at:f.Start] + markBegin + f.Rule)
+			b.WriteString(text[end:f.Start] + markBegin + f.Rule)
 			if t := tag(text[f.Start:f.End]); t != "" {
 				b.WriteString(" #" + t)
 			}
 			b.WriteString(markEnd)
-			at = f.End
+			end = f.End
 		}
-		text = b.String() + text[at:]
+		text = b.String() + text[end:]
 	}
-	return text, all
+	return text, first
 }
 
 // Limits of the pieces of a divided secret, in bytes. A shorter first piece has no prefix of a key,
 // and a longer piece is found without the other.
 const (
-	leastPiece = 4
-	maxPiece   = 300
+	minPiece = 4
+	maxPiece = 300
 )
 
 // FindDivided returns the secrets that begin at the end of one text and continue at the start of
@@ -208,7 +208,7 @@ func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
 		start := startOfPiece(first, len(first))
-		if !beginsKey(first[start:]) {
+		if !hasKeyword(first[start:]) {
 			continue
 		}
 		for k, second := range texts {
@@ -223,14 +223,14 @@ func FindDivided(texts ...string) [][]Finding {
 		}
 	}
 	for i := range found {
-		found[i] = disjoint(texts[i], found[i])
+		found[i] = mergeFindings(texts[i], found[i])
 	}
 	return found
 }
 
-// findBroken returns the secrets that a line break interrupts, for example in text copied from a
+// findAcrossLines returns the secrets that a line break interrupts, for example in text copied from a
 // terminal.
-func findBroken(text string) (found []Finding) {
+func findAcrossLines(text string) (found []Finding) {
 	for from := 0; ; {
 		i := strings.IndexByte(text[from:], '\n')
 		if i < 0 {
@@ -242,16 +242,16 @@ func findBroken(text string) (found []Finding) {
 			end--
 		}
 		start := startOfPiece(text, end)
-		if !beginsKey(text[start:end]) {
+		if !hasKeyword(text[start:end]) {
 			continue
 		}
-		next := from
-		for next < len(text) && (text[next] == ' ' || text[next] == '\t' || text[next] == '>') {
-			next++
+		second := from
+		for second < len(text) && (text[second] == ' ' || text[second] == '\t' || text[second] == '>') {
+			second++
 		}
-		f, size := dividedKey(text[start:end], text[next:endOfPiece(text, next)])
+		f, size := dividedKey(text[start:end], text[second:endOfPiece(text, second)])
 		if size > 0 {
-			found = append(found, Finding{Rule: f.Rule, Start: start + f.Start, End: next + size, order: f.order})
+			found = append(found, Finding{Rule: f.Rule, Start: start + f.Start, End: second + size, order: f.order})
 		}
 	}
 }
@@ -276,16 +276,16 @@ func endOfPiece(text string, start int) int {
 
 func isKeyByte(c byte) bool { return isBase64[c] || c == '.' || c == '=' }
 
-// beginsKey reports whether a piece contains the keyword of a rule for keys with a distinctive
+// hasKeyword reports whether a piece contains the keyword of a rule for keys with a distinctive
 // prefix.
-func beginsKey(piece string) (ok bool) {
-	if len(piece) < leastPiece {
+func hasKeyword(piece string) (ok bool) {
+	if len(piece) < minPiece {
 		return false
 	}
 	rules := ruleSet()
-	rules.keywords.each(piece, func(h keyword, _ int) {
+	rules.keywords.eachWord(piece, func(h keyword, _ int) {
 		r := &rules.all[h.rule]
-		ok = ok || (!r.assigns && r.name != generic && r.name != "password")
+		ok = ok || (!r.isForAssignments && r.name != generic && r.name != "password")
 	})
 	return ok
 }
@@ -300,7 +300,7 @@ func dividedKey(first, second string) (f Finding, size int) {
 		return Finding{}, 0
 	}
 	for _, f := range findPlain(first + second) {
-		if f.Rule != generic && f.Start <= len(first)-leastPiece && f.End > len(first) {
+		if f.Rule != generic && f.Start <= len(first)-minPiece && f.End > len(first) {
 			return f, f.End - len(first)
 		}
 	}

@@ -24,7 +24,7 @@ var table string
 // table with its sources.
 type tableReader string
 
-func (r *tableReader) int() int {
+func (r *tableReader) readInt() int {
 	n, i := 0, 0
 	for shift := 0; ; shift += 7 {
 		c := (*r)[i]
@@ -37,21 +37,21 @@ func (r *tableReader) int() int {
 	}
 }
 
-func (r *tableReader) bytes(n int) string {
+func (r *tableReader) readBytes(n int) string {
 	s := string((*r)[:n])
 	*r = (*r)[n:]
 	return s
 }
 
-func (r *tableReader) text() string { return r.bytes(r.int()) }
+func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
 
 // rules contains all rules, and the automaton of their keywords.
 type rules struct {
-	sets      []set
-	exprs     []expression // the expressions of the constants below are first
-	all       []rule
-	keywords  automaton
-	stopwords [256]string // stop words by their first byte, each after its length
+	sets        []set
+	expressions []expression // the expressions of the constants below are first
+	all         []rule
+	keywords    automaton
+	stopwords   [256]string // stop words by their first byte, each after its length
 }
 
 // Expressions that do not belong to a rule, as indexes of rules.exprs.
@@ -73,92 +73,93 @@ var ruleSet = sync.OnceValue(loadRules)
 
 func loadRules() *rules {
 	rs, r := new(rules), tableReader(table)
-	rs.sets = make([]set, r.int())
+	rs.sets = make([]set, r.readInt())
 	for i := range rs.sets {
-		b := []byte(r.bytes(32))
+		b := []byte(r.readBytes(32))
 		for j := range rs.sets[i] {
 			rs.sets[i][j] = binary.LittleEndian.Uint64(b[8*j:])
 		}
 	}
-	rs.exprs = make([]expression, r.int())
-	for i := range rs.exprs {
-		rs.exprs[i].code = r.text()
+	rs.expressions = make([]expression, r.readInt())
+	for i := range rs.expressions {
+		rs.expressions[i].code = r.readText()
 	}
-	rs.all = make([]rule, r.int())
-	allow := make([]allowance, 0, r.int())
+	rs.all = make([]rule, r.readInt())
+	allowances := make([]allowance, 0, r.readInt())
 	for i := range rs.all {
-		from := len(allow)
-		one := rule{name: r.text(), order: i, before: r.int(), after: r.int(), assigns: r.int() != 0,
-			words:   r.int() != 0,
-			entropy: float64(r.int()) / 1000, group: r.int(), expression: &rs.exprs[r.int()]}
-		for range r.int() {
-			allow = append(allow, allowance{r.int(), &rs.exprs[r.int()]})
+		firstAllowance := len(allowances)
+		newRule := rule{name: r.readText(), order: i, bytesBefore: r.readInt(), bytesAfter: r.readInt(),
+			isForAssignments: r.readInt() != 0,
+			noWords:          r.readInt() != 0,
+			entropy:          float64(r.readInt()) / 1000, group: r.readInt(), expression: &rs.expressions[r.readInt()]}
+		for range r.readInt() {
+			allowances = append(allowances, allowance{r.readInt(), &rs.expressions[r.readInt()]})
 		}
-		one.allow = allow[from:]
-		rs.all[i] = one
+		newRule.allowances = allowances[firstAllowance:]
+		rs.all[i] = newRule
 	}
-	rs.keywords.read(&r)
-	for range r.int() {
-		c := r.int()
-		rs.stopwords[c] = r.text()
+	rs.keywords.decode(&r)
+	for range r.readInt() {
+		c := r.readInt()
+		rs.stopwords[c] = r.readText()
 	}
 	return rs
 }
 
-func (a *automaton) read(r *tableReader) {
-	a.words = make([]keyword, r.int())
+func (a *automaton) decode(r *tableReader) {
+	a.words = make([]keyword, r.readInt())
 	for i := range a.words {
-		a.words[i] = keyword{r.text(), r.int()}
+		a.words[i] = keyword{r.readText(), r.readInt()}
 	}
-	a.width = r.int()
-	copy(a.class[:], r.bytes(len(a.class)))
-	a.starts = make([]uint32, r.int())
-	for i := range a.starts {
-		a.starts[i] = uint32(r.int())
+	a.classCount = r.readInt()
+	copy(a.byteClass[:], r.readBytes(len(a.byteClass)))
+	a.wordStarts = make([]uint32, r.readInt())
+	for i := range a.wordStarts {
+		a.wordStarts[i] = uint32(r.readInt())
 	}
-	a.next = make([]uint16, a.width*(len(a.starts)-1))
-	moves := r.bytes(2 * len(a.next))
-	for i := range a.next {
-		a.next[i] = uint16(moves[2*i]) | uint16(moves[2*i+1])<<8
+	a.transitions = make([]uint16, a.classCount*(len(a.wordStarts)-1))
+	encoded := r.readBytes(2 * len(a.transitions))
+	for i := range a.transitions {
+		a.transitions[i] = uint16(encoded[2*i]) | uint16(encoded[2*i+1])<<8
 	}
 }
 
 // expression is a program that is decoded when it is first used.
 type expression struct {
-	code string
-	once sync.Once
-	prog *program
+	code    string
+	once    sync.Once
+	decoded *program
 }
 
 func (e *expression) program() *program {
-	e.once.Do(func() { e.prog = decodeProgram(tableReader(e.code), ruleSet().sets) })
-	return e.prog
+	e.once.Do(func() { e.decoded = decodeProgram(tableReader(e.code), ruleSet().sets) })
+	return e.decoded
 }
 
 func decodeProgram(r tableReader, sets []set) *program {
-	p := &program{groups: r.int(), insts: make([]inst, r.int())}
+	p := &program{groups: r.readInt(), insts: make([]inst, r.readInt())}
 	for i := range p.insts {
 		in := &p.insts[i]
-		in.op = uint8(r.int())
-		in.first = sets[r.int()]
+		in.op = uint8(r.readInt())
+		in.firstBytes = sets[r.readInt()]
 		switch in.op {
 		case opLiteral:
-			in.fold, in.text = r.int() != 0, r.text()
+			in.isCaseless, in.text = r.readInt() != 0, r.readText()
 		case opRun:
-			in.least = r.int() != 0
-			in.exact = r.int() != 0
-			in.set = &sets[r.int()]
-			in.min, in.max = r.int(), r.int()-1
+			in.isLazy = r.readInt() != 0
+			in.isExact = r.readInt() != 0
+			in.runBytes = &sets[r.readInt()]
+			in.min, in.max = r.readInt(), r.readInt()-1
 			if in.max < 0 {
 				in.max = math.MaxInt - 1
 			}
 		case opBranch:
-			in.alts = make([]int, r.int())
-			for j := range in.alts {
-				in.alts[j] = r.int()
+			in.branches = make([]int, r.readInt())
+			for j := range in.branches {
+				in.branches[j] = r.readInt()
 			}
 		case opJump, opSave:
-			in.arg = r.int()
+			in.arg = r.readInt()
 		}
 	}
 	return p

@@ -37,10 +37,10 @@ func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 // Redact replaces the secrets in a text by marks. It returns the new text and the secrets, with
 // their positions in the original text. A text without secrets is returned unchanged.
 func (r *Redactor) Redact(text string) (string, []Finding) {
-	return redact(text, r.tag)
+	return replaceSecrets(text, r.secretTag)
 }
 
-func (r *Redactor) tag(secret string) string {
+func (r *Redactor) secretTag(secret string) string {
 	if r == nil {
 		return ""
 	}
@@ -92,7 +92,7 @@ func readKey(dir string) []byte {
 func (r *Redactor) Mark(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
 		mark := markBegin + f.Rule
-		if t := r.tag(text[f.Start:f.End]); t != "" {
+		if t := r.secretTag(text[f.Start:f.End]); t != "" {
 			mark += " #" + t
 		}
 		text = text[:f.Start] + mark + markEnd + text[f.End:]

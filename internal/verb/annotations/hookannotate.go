@@ -114,7 +114,7 @@ func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBefo
 func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
 	var out []annotate.Found
 	for _, f := range found {
-		if !instruction.Shaped(f.In, f.Headline()) {
+		if !instruction.LooksLikeInstructions(f.In, f.Headline()) {
 			out = append(out, f)
 		}
 	}

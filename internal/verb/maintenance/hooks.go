@@ -71,14 +71,14 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 
 // fingerprints reports whether fingerprints of texts that agents have read were lost.
 func (d *diagnosis) fingerprints(spool string) {
-	l, ok := fingerprint.File{Dir: spool, Now: d.w.Time}.Lost()
+	l, ok := fingerprint.File{Dir: spool, Now: d.w.Time}.LastLoss()
 	if !ok {
 		return
 	}
 	d.add(warning, "hooks", "oxbow approve NAME lets a note that you have read count again",
 		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and "+
 			"found, but not shown unasked",
-		d.w.Date(l.Time), l.Why, d.w.Date(l.Ends))
+		d.w.Date(l.Time), l.Reason, d.w.Date(l.Ends))
 }
 
 // hooks checks the spool and the archive, to which hooks write, and reports the last failure of a

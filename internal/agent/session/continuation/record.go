@@ -119,7 +119,7 @@ func (r *record) conclusions(t *session.Turn) {
 	all := extract.Concluded(said)
 	all = append(all, extract.Figures(said)...)
 	for _, s := range all {
-		if !slices.Contains(r.concluded, s) && !instruction.Shaped(s) {
+		if !slices.Contains(r.concluded, s) && !instruction.LooksLikeInstructions(s) {
 			r.concluded = append(r.concluded, s)
 		}
 	}
@@ -133,7 +133,8 @@ func (r *record) plan(turns []session.Turn) {
 				continue
 			}
 			for line := range strings.Lines(e.Text) {
-				if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- [ ] "); ok && !instruction.Shaped(item) {
+				item, isTask := strings.CutPrefix(strings.TrimSpace(line), "- [ ] ")
+				if isTask && !instruction.LooksLikeInstructions(item) {
 					r.todos = append(r.todos, item)
 				}
 			}
@@ -160,7 +161,7 @@ func (r *record) calls(turns []session.Turn) {
 				}
 			}
 			line := oneLine(e.Call.Command)
-			if line == "" || seen[line] || len(seen) >= maxCommands || instruction.Shaped(line) {
+			if line == "" || seen[line] || len(seen) >= maxCommands || instruction.LooksLikeInstructions(line) {
 				continue
 			}
 			seen[line] = true
@@ -212,10 +213,10 @@ func failure(line string, c *session.Call) string {
 	all := strings.Join(names, ", ")
 	switch { // a package may print instructions for an agent
 	case all != "":
-		if !instruction.Shaped(all) {
+		if !instruction.LooksLikeInstructions(all) {
 			out += ": " + all
 		}
-	case why != "" && !instruction.Shaped(why):
+	case why != "" && !instruction.LooksLikeInstructions(why):
 		out += ": " + cutText(why, 120)
 	}
 	return out
