@@ -1,5 +1,5 @@
-// Package cache caches values within a budget of bytes. The caller must be able to create a
-// value again.
+// Package cache caches values within a limit on their total size. The caller must be able to
+// compute a value again, because the cache may remove it at any time.
 package cache
 
 import (
@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Budget limits the total size of the values of several [Slots]. If it is exceeded, the
-// oldest value is removed, unless it was read since it was added: then it counts as just
-// added. A Budget is safe for concurrent use.
+// A Budget limits the total size of the values of several [Slots]. When the limit is exceeded, the
+// oldest values are removed. A value that was read since it was added is not removed but treated as
+// newly added. A Budget is safe for concurrent use.
 type Budget struct {
 	most int64
 
@@ -19,7 +19,7 @@ type Budget struct {
 	queue []place // the values, oldest first
 }
 
-// NewBudget returns a budget of this many bytes. If maxBytes is below 1, no values are kept.
+// NewBudget returns a budget of maxBytes. If maxBytes is below 1, no values are cached.
 func NewBudget(maxBytes int64) *Budget { return &Budget{most: max(maxBytes, 0)} }
 
 // Most returns the maximum number of bytes.
@@ -32,7 +32,7 @@ func (b *Budget) Held() int64 {
 	return b.held
 }
 
-// place is the position of a value.
+// place identifies a cached value.
 type place struct {
 	slots interface{ evict(n int) bool }
 	n     int
@@ -44,7 +44,7 @@ func (b *Budget) add(p place) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, p)
 	b.held += p.size
-	// After two rounds, all values that are not constantly read are removed.
+	// After two rounds, only values that were read in between can remain.
 	for i := 2 * len(b.queue); i > 0 && b.held > b.most; i-- {
 		first := b.queue[0]
 		b.queue[0] = place{}
@@ -57,7 +57,7 @@ func (b *Budget) add(p place) {
 	}
 }
 
-// drop removes the values of an owner from the queue.
+// drop removes all values of an owner from the queue.
 func (b *Budget) drop(owner interface{ evict(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,8 +69,8 @@ func (b *Budget) drop(owner interface{ evict(n int) bool }) {
 	})
 }
 
-// Slots are numbered places, each for one value. They are safe for concurrent use. Blocks
-// of empty slots need almost no memory.
+// Slots is a fixed number of slots, each for one cached value. It is safe for concurrent use. A
+// block of empty slots needs almost no memory.
 type Slots[T any] struct {
 	budget *Budget
 	blocks []atomic.Pointer[block[T]]
@@ -83,7 +83,7 @@ const blockSlots = 128
 
 type slot[T any] struct {
 	value T
-	read  atomic.Bool // read since it was added or last spared
+	read  atomic.Bool // the value was read since it was added or since it was last kept
 }
 
 // NewSlots returns n empty slots.
@@ -91,7 +91,7 @@ func NewSlots[T any](b *Budget, n int) *Slots[T] {
 	return &Slots[T]{b, make([]atomic.Pointer[block[T]], (n+blockSlots-1)/blockSlots)}
 }
 
-// Get returns the value of a slot, and whether there is one.
+// Get returns the value of a slot. ok is false if the slot is empty.
 func (s *Slots[T]) Get(n int) (value T, ok bool) {
 	b := s.blocks[n/blockSlots].Load()
 	if b == nil {
@@ -101,15 +101,15 @@ func (s *Slots[T]) Get(n int) (value T, ok bool) {
 	if p == nil {
 		return value, false
 	}
-	if !p.read.Load() { // writing only if the value changes keeps the cache line shared between processors
+	if !p.read.Load() { // avoid unnecessary writes, so that processors can share the cache line
 		p.read.Store(true)
 	}
 	return p.value, true
 }
 
-// Put stores a value of size bytes in an empty slot. If the slot already has a value, Put
-// returns that value, otherwise the new one. Values of other slots may be removed, and even
-// the new value, if it exceeds the budget.
+// Put stores a value of size bytes in a slot and returns it. If the slot already has a value, Put
+// returns that value instead. To stay within the budget, Put may remove values of other slots, and
+// even the new value.
 func (s *Slots[T]) Put(n int, value T, size int) T {
 	at := &s.blocks[n/blockSlots]
 	if at.Load() == nil {
@@ -126,15 +126,16 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 	return value
 }
 
-// Drop removes all values from the budget. The slots must not be used afterwards. s may be
-// nil.
+// Drop removes all values from the budget. The slots must not be used afterwards. Drop does nothing
+// if s is nil.
 func (s *Slots[T]) Drop() {
 	if s != nil {
 		s.budget.drop(s)
 	}
 }
 
-// evict empties a slot, unless its value was read since the last call.
+// evict empties a slot and returns true. If the value was read since the last call, evict keeps it
+// and returns false.
 func (s *Slots[T]) evict(n int) bool {
 	at := &s.blocks[n/blockSlots].Load()[n%blockSlots]
 	if p := at.Load(); p != nil && p.read.Swap(false) {

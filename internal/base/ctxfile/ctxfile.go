@@ -6,14 +6,13 @@ import (
 	"io"
 )
 
-// Inner is the part of a file that is wrapped.
+// Inner is the interface of the wrapped file.
 type Inner interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// A File wraps Inner. Once Context is done, reads and writes fail with the error of
-// Context.
+// A File wraps Inner. Once Context is done, reads and writes fail with the error of Context.
 type File struct {
 	Context context.Context
 	Inner   Inner

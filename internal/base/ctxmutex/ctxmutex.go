@@ -1,4 +1,4 @@
-// Package ctxmutex provides a mutex that can be waited for with a context.
+// Package ctxmutex provides a mutex that a goroutine can wait for until a context is done.
 package ctxmutex
 
 import "context"
@@ -15,7 +15,7 @@ func (m Mutex) Lock() { m <- struct{}{} }
 // Unlock unlocks the mutex, which must be locked.
 func (m Mutex) Unlock() { <-m }
 
-// TryLock locks the mutex if it is unlocked, and reports whether it did.
+// TryLock locks the mutex if it is unlocked, and reports whether it succeeded.
 func (m Mutex) TryLock() bool {
 	select {
 	case m <- struct{}{}:
@@ -25,8 +25,8 @@ func (m Mutex) TryLock() bool {
 	}
 }
 
-// LockContext locks the mutex. If ctx is done before that, it returns the error of ctx. If
-// the mutex is unlocked, it is locked even if ctx is done.
+// LockContext locks the mutex. It returns the error of ctx if ctx is done first. If the mutex is
+// unlocked, LockContext locks it even if ctx is done.
 func (m Mutex) LockContext(ctx context.Context) error {
 	if m.TryLock() {
 		return nil

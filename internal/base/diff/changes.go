@@ -1,4 +1,4 @@
-// This file lists the common and the changed lines of two texts.
+// This file lists the common lines and the changed lines of two texts.
 
 package diff
 
@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Changes yields the lines of both texts in a common order. The mark is ' ' for a line that
-// both texts have, '-' for a line that only before has, and '+' for a line that only after
-// has.
+// Changes yields the lines of both texts in order. The mark is ' ' for a line in both texts, '-'
+// for a line only in before, and '+' for a line only in after.
 func Changes(before, after string) iter.Seq2[byte, string] {
 	return func(yield func(mark byte, line string) bool) {
 		a, b := textLines(before), textLines(after)

@@ -5,8 +5,8 @@ package diff
 
 import "slices"
 
-// Interner assigns IDs to lines, so that comparing lines is cheap. Equal lines have the
-// same ID.
+// Interner assigns IDs to lines, so that lines can be compared quickly. Equal lines have the same
+// ID.
 type Interner map[string]int32
 
 // Number returns the ID of a line. A new line gets the next ID.
@@ -28,20 +28,21 @@ func (in Interner) Lines(lines []string) []int32 {
 	return out
 }
 
-// Mapper creates line maps. It reuses its working memory. The zero Mapper is ready to use.
+// Mapper maps lines of one text to equal lines of another. It reuses its working memory. The zero
+// Mapper is ready to use.
 type Mapper struct {
 	seen []occurrence // by line ID; all zero between calls
 }
 
-// occurrence has the number of times that a line occurs in each text, and its last index in
-// each.
+// occurrence has the number of occurrences of a line in each of two texts, and the index of its
+// last occurrence in each.
 type occurrence struct{ na, nb, ia, ib int32 }
 
-// Map returns for each line of a the equal line of b that it is mapped to, or -1. Mapped
-// lines are in the same order in both texts. It is a patience diff (Bram Cohen): lines that
-// occur once in each text are anchors, and the parts between two anchors are compared
-// separately. A part without an anchor is mapped by a shortest edit script (Myers, "An
-// O(ND) Difference Algorithm and Its Variations", 1986).
+// Map returns, for each line of a, the index of the equal line of b to which it is mapped, or -1.
+// Mapped lines are in the same order in both texts. It is a patience diff (Bram Cohen): lines that
+// occur exactly once in each text are anchors, and the parts between two anchors are mapped
+// separately. A part without anchors is mapped by a shortest edit script (Myers, "An O(ND)
+// Difference Algorithm and Its Variations", 1986).
 func (d *Mapper) Map(a, b []int32) []int {
 	m := make([]int, len(a))
 	for i := range m {
@@ -60,8 +61,7 @@ func (d *Mapper) Map(a, b []int32) []int {
 	return m
 }
 
-// mapStretch maps a, which starts at line i of the whole text, to b, which starts at line
-// j.
+// mapStretch maps a part of each text. The parts start at lines i and j of the whole texts.
 func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
@@ -91,8 +91,8 @@ func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
 	d.mapStretch(a[x:], b[y:], i+x, j+y, m)
 }
 
-// anchors returns the longest ascending sequence of index pairs of lines that occur once in
-// each text.
+// anchors returns the index pairs of lines that occur exactly once in each text. If their order
+// differs, it returns the longest sequence in ascending order.
 func (d *Mapper) anchors(a, b []int32) [][2]int {
 	by := d.seen
 	for i, l := range a {
@@ -115,9 +115,9 @@ func (d *Mapper) anchors(a, b []int32) [][2]int {
 	return longestRising(pairs)
 }
 
-// longestRising returns the longest subsequence of the pairs with ascending second numbers,
-// by patience sorting: tops has for each length the pair with the smallest second number
-// that ends a sequence of this length.
+// longestRising returns the longest subsequence of pairs with ascending second numbers. It uses
+// patience sorting: for each length, tops contains the pair with the smallest second number that
+// ends a sequence of this length.
 func longestRising(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
 	before := make([]int, len(pairs))
@@ -143,16 +143,16 @@ func longestRising(pairs [][2]int) [][2]int {
 	return out
 }
 
-// maxEdits is the maximum number of edits that myers searches for. A part with more edits
-// counts as rewritten, because the memory grows with the square of the edits, and a mapping
-// with so many edits would mean little.
+// maxEdits is the maximum number of edits for which myers searches. A part with more edits is
+// treated as rewritten: the memory grows with the square of the edits, and such a mapping would not
+// be useful.
 const maxEdits = 1000
 
-// myers maps a part by a shortest edit script.
+// myers maps a part of each text by a shortest edit script.
 func myers(a, b []int32, i, j int, m []int) {
 	most := min(len(a)+len(b), maxEdits)
 	v := make([]int32, 2*most+2) // furthest position in a on each diagonal
-	var trace [][]int32          // for each round, the part of v that it could change
+	var trace [][]int32          // for each round, the part of v that the round can change
 	for d := 0; d <= most; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
@@ -174,8 +174,8 @@ func myers(a, b []int32, i, j int, m []int) {
 	}
 }
 
-// myersBack walks back from the end of both texts through the rounds and sets the lines
-// that are equal. Round d of the trace has the ends of the diagonals -d to d.
+// myersBack follows the trace from the end of both texts back to their start, and maps the equal
+// lines. Round d of the trace has the ends of the diagonals -d to d.
 func myersBack(trace [][]int32, x, y, i, j int, m []int) {
 	for d := len(trace); d > 0; d-- {
 		last := trace[d-1]

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Lines merges two texts that were derived from base. It returns "" and false if both texts
-// changed the same or adjacent lines in different ways. A line ends with \n, except for the
-// rest after the last one. ours and theirs may be exchanged.
+// Lines merges two texts that were derived from base. It returns "" and false if the texts changed
+// the same or adjacent lines in different ways. A line ends with \n, except for the last. The
+// result does not depend on the order of ours and theirs.
 //
-// It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007):
-// lines that both texts share with base are fixed points. Between two fixed points, the
-// version of the side that changed is used.
+// It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007). The
+// lines that both texts have in common with base are fixed points. Between two fixed points, the
+// result has the lines of the text that changed.
 func Lines(base, ours, theirs string) (string, bool) {
 	switch {
 	case ours == theirs || theirs == base:
@@ -55,7 +55,8 @@ func Lines(base, ours, theirs string) (string, bool) {
 	}
 }
 
-// join writes the merged lines between two fixed points.
+// join writes the merged lines between two fixed points. It returns false if both sides changed in
+// different ways.
 func join(out *strings.Builder, b, o, t []string) bool {
 	base := strings.Join(b, "")
 	ours := strings.Join(o, "")

@@ -1,7 +1,6 @@
-// This file selects the sentence with a reason.
+// This file selects the sentence that contains the reason for an edit.
 
-// Package editreason selects, from what an agent said before an edit, the sentence with the
-// reason for the edit.
+// Package editreason finds the reason for an edit in the text that the agent wrote before the edit.
 package editreason
 
 import (
@@ -11,9 +10,9 @@ import (
 	"unicode"
 )
 
-// Sentence returns the last sentence of a text that does more than announce the next step,
-// and true. If all sentences are only announcements, it returns the last one and false. For
-// a text without sentences it returns "".
+// Sentence returns the last sentence that does more than announce the next step, and true. If all
+// sentences are announcements, it returns the last sentence and false. It returns "" for a text
+// without sentences.
 func Sentence(text string) (sentence string, gives bool) {
 	all := sentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
@@ -27,8 +26,8 @@ func Sentence(text string) (sentence string, gives bool) {
 	return all[len(all)-1], false
 }
 
-// Trim returns a text without the sentences at its beginning and end that only announce the
-// next step. If all sentences do, it returns the whole text. Fenced code is kept.
+// Trim removes the sentences at the beginning and end of a text that only announce the next step.
+// If all sentences are announcements, it returns the whole text. It keeps fenced code.
 func Trim(text string) string {
 	all := sentences(text)
 	first, last := 0, len(all)-1
@@ -53,16 +52,15 @@ func Trim(text string) string {
 	return text
 }
 
-// announcing matches the beginnings of sentences that only announce the next step.
+// announcing matches the beginning of a sentence that only announces the next step.
 var announcing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|check (that|if|whether) |now (for )?(the|to) )`,
 	)
 })
 
-// announces reports whether a sentence announces the next step without a reason: it has
-// only a few words, ends with a colon, or begins like an announcement and does not continue
-// with a reason.
+// announces reports whether a sentence only announces the next step: it has few words, ends with a
+// colon, or begins like an announcement and does not continue with a reason.
 func announces(s string) bool {
 	words := len(strings.Fields(s))
 	switch {
@@ -89,8 +87,8 @@ func isASCII(s string) bool {
 // marker matches a Markdown marker at the beginning of a line.
 var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
 
-// sentences splits a text at the ends of lines and sentences. It leaves out fenced code and
-// the markers of lists, quotes and headings.
+// sentences divides a text into sentences. A sentence also ends at the end of a line. Fenced code
+// and the markers of lists, quotations and headings are omitted.
 func sentences(text string) []string {
 	var out []string
 	fenced := false

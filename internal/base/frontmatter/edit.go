@@ -1,5 +1,5 @@
-// This file edits front matter. Unknown keys, comments, blank lines and the style of
-// unchanged values are preserved byte for byte.
+// This file edits front matter. It preserves unknown keys, comments, blank lines and the style of
+// unchanged values byte for byte.
 
 package frontmatter
 
@@ -9,13 +9,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// span is a half-open range of lines, counting from 0.
+// span is a range of lines from from to to, without to, counting from 0.
 type span struct{ from, to int }
 
-// Edit returns data, whose block mapping is top, with new lines for some of the keys.
-// render must return the new lines of a key ("" to remove it) and whether the key changes.
-// old is the current value or nil. A new key is inserted after the existing keys that
-// precede it in keys. Lines end with eol.
+// Edit returns data with new lines for some of the keys. top is the block mapping in data. render
+// receives the current value of a key, or nil, and returns whether the key changes, and its new
+// lines, or "" to remove it. A new key is inserted after the existing keys that precede it in keys.
+// Lines end with eol.
 func Edit(
 	data, eol string,
 	top *yaml.Node,
@@ -32,7 +32,7 @@ func Edit(
 	spans, values := locate(top, lines)
 	added := make([]string, len(lines)+1) // text to insert before each line
 	removed := make([]bool, len(lines))
-	last := 0 // end of the keys so far
+	last := 0 // end of the last key so far
 	for _, k := range keys {
 		at, there := spans[k]
 		text, ok := render(k, values[k])

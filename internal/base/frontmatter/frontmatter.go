@@ -1,9 +1,9 @@
-// This file parses a YAML mapping strictly. It refuses anchors, aliases, tags, merge keys
-// and multiple documents, because a reader could overlook what they mean.
+// This file parses a YAML mapping strictly. It rejects anchors, aliases, tags, merge keys and
+// multiple documents, because a reader could overlook their meaning.
 
-// Package frontmatter reads and edits the YAML front matter of a text: a mapping of plain
-// values and lists between lines of three dashes. Every mistake is reported with its line
-// and column. Edits preserve all other lines.
+// Package frontmatter reads and edits the YAML front matter of a text, which is a mapping of plain
+// values and lists between two lines of three dashes. It reports each mistake with its line and
+// column. Edits preserve all other lines.
 package frontmatter
 
 import (
@@ -22,15 +22,15 @@ import (
 // Limits of the front matter.
 const (
 	MaxBytes = 64 << 10
-	maxLines = 500 // maximum number of lines; without an end within these, the first "---" is a horizontal rule
+	maxLines = 500 // maximum number of lines; without an end in them, the first "---" is a horizontal rule
 	maxDepth = 4   // maximum nesting of lists and mappings
 )
 
-// A Diagnostic is one mistake in a file.
+// A Diagnostic describes a mistake in a file.
 type Diagnostic struct {
 	File   string
-	Line   int // counting from 1 (0 if it concerns the whole file)
-	Column int // counting from 1 (0 if unknown)
+	Line   int // counting from 1; 0 if the mistake concerns the whole file
+	Column int // counting from 1; 0 if unknown
 	Text   string
 }
 
@@ -44,9 +44,9 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Column, d.Text)
 }
 
-// Cut splits a text into front matter and body. data are the lines between the first line,
-// "---", and the next line "---" or "...". body is the text after that line. If there is no
-// front matter, ok is false and body is the whole text.
+// Cut divides a text into front matter and body. data contains the lines between the first line,
+// which must be "---", and the next line "---" or "...". body is the text after that line. If there
+// is no front matter, ok is false and body is the whole text.
 func Cut(text string) (data, body string, ok bool) {
 	open, rest, found := strings.Cut(text, "\n")
 	if !found || strings.TrimRight(open, " \t\r") != "---" {
@@ -66,15 +66,15 @@ func Cut(text string) (data, body string, ok bool) {
 	return "", text, false
 }
 
-// Reader reads one mapping and collects mistakes. A reader of the mapping's values may
-// embed it.
+// A Reader reads a mapping and collects its mistakes. It may be embedded in a type that reads the
+// mapping's values.
 type Reader struct {
 	File  string
-	First int // number of the first YAML line in the file, counting from 1 (0 if the file is only YAML)
+	First int // number of the first YAML line in the file, counting from 1; 0 if the file contains only YAML
 	Found []Diagnostic
 }
 
-// Add reports a mistake at a node. A nil node means the whole file.
+// Add records a mistake at a node. A nil node means the whole file.
 func (r *Reader) Add(n *yaml.Node, format string, args ...any) {
 	d := Diagnostic{Text: fmt.Sprintf(format, args...)}
 	if n != nil {
@@ -91,14 +91,14 @@ func (r *Reader) add(d Diagnostic) {
 	r.Found = append(r.Found, d)
 }
 
-// decodeError matches an error of the YAML decoder.
+// decodeError matches an error message of the YAML decoder.
 var decodeError = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 })
 
-// Read returns the only value of data. If data has no value, it returns an empty mapping
-// with line 0. If there are mistakes, it returns nil. Line numbers of the nodes count from
-// 1 in data.
+// Read parses data, which must contain at most one YAML value, and returns the value. If data has
+// no value, Read returns an empty mapping with line 0. If there are mistakes, it returns nil. The
+// nodes have line numbers from 1 in data.
 func (r *Reader) Read(data string) *yaml.Node {
 	if len(data) > MaxBytes {
 		r.Add(nil, "has %d bytes; the most is %d", len(data), MaxBytes)
@@ -139,7 +139,8 @@ func (r *Reader) Read(data string) *yaml.Node {
 	return nil
 }
 
-// plain reports the refused features in a node and its children.
+// plain records the features of a node and its children that are not allowed. It returns false if
+// it finds any.
 func (r *Reader) plain(n *yaml.Node, depth int) bool {
 	found := len(r.Found)
 	switch {

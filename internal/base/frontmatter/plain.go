@@ -1,4 +1,4 @@
-// This file has a fast path for simple front matter, which is the usual case: the YAML
+// This file implements a fast path for simple front matter, which is the usual case. The YAML
 // decoder takes ten times as long. The resulting nodes are the same.
 
 package frontmatter
@@ -15,11 +15,10 @@ import (
 // maxList is the maximum number of values in a list.
 const maxList = 1000
 
-// reserved are bare words that YAML, or older versions of it, do not read as text.
+// reserved contains bare words that YAML 1.1 or 1.2 does not read as text.
 var reserved = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
-// IsBare reports whether a value can be written without quotes and is read back as the same
-// text.
+// IsBare reports whether a value can be written without quotes and is then read as the same text.
 func IsBare(s string) bool {
 	for i, c := range s {
 		switch {
@@ -33,8 +32,8 @@ func IsBare(s string) bool {
 	return !slices.Contains(reserved, strings.ToLower(s)) && !strings.HasSuffix(s, " ")
 }
 
-// isLiteral reports whether a value is not quoted and not null: a bare word, a boolean, or
-// a number or time.
+// isLiteral reports whether a value is an unquoted bare word, boolean, number or time. It returns
+// false for null.
 func isLiteral(s string) bool {
 	if IsBare(s) || s == "true" || s == "false" {
 		return true
@@ -45,9 +44,9 @@ func isLiteral(s string) bool {
 	return strings.Trim(s, "0123456789.:-TZ+") == ""
 }
 
-// readPlain returns the same mapping as the decoder, or nil if data does not have the
-// simple form. Each line must have a bare key, ": ", and either a literal or bare words in
-// brackets.
+// readPlain returns the same mapping as the YAML decoder. It returns nil if data does not have the
+// simple form, in which each line has a bare key, ": ", and either a literal or a list of bare
+// words in brackets.
 func readPlain(data string) *yaml.Node {
 	if data == "" {
 		return nil
@@ -75,7 +74,7 @@ func readPlain(data string) *yaml.Node {
 	return top
 }
 
-// plainList parses bare words in brackets.
+// plainList parses a list of bare words in brackets. It returns nil for any other value.
 func plainList(text string, line, column int) *yaml.Node {
 	inner, ok := strings.CutSuffix(text[1:], "]")
 	words := strings.Split(inner, ", ")

@@ -3,10 +3,10 @@ package logpos
 
 import "encoding/binary"
 
-// Position is a change in a log. It is encoded as follows, with little-endian integers:
+// A Position identifies a change in a log. Its encoding has little-endian integers:
 //
 //	offset size field
-//	0   16 identity of the log
+//	 0   16 identity of the log
 //	16    8 sequence number of the change, or of the base
 //	24    8 offset of its record in the file, or 0 for the base
 //	32   32 chain at the change

@@ -1,4 +1,4 @@
-// This file compares written pages with those of a file.
+// This file compares pages with the pages of a file.
 
 package pagefile
 
@@ -8,17 +8,17 @@ import (
 	"io"
 )
 
-// Comparison compares whole written pages, except their checksums, with a file.
+// A Comparison compares the pages that are written to it with the pages of a file. It ignores
+// checksums.
 type Comparison struct {
 	File io.ReaderAt
 	Head bool // page 0 differs
-	Page int  // number of another page that differs, or 0
+	Page int  // number of another page that differs; 0 if there is none
 }
 
 var errDiffers = errors.New("a page differs")
 
-// WriteAt implements [io.WriterAt]. It returns an error if a page other than page 0
-// differs.
+// WriteAt implements [io.WriterAt]. It returns an error if a page other than page 0 differs.
 func (c *Comparison) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
 	if _, err := c.File.ReadAt(have, offset); err != nil && err != io.EOF {

@@ -1,12 +1,11 @@
-// Package pagefile reads and writes files with tables, which are divided into pages with
-// checksums, so that single pages can be read.
+// Package pagefile reads and writes files that contain tables. The files are divided into pages
+// with checksums, so that single pages can be read.
 //
-// A file consists of pages of 4,096 bytes. Each page ends with a CRC-32C checksum of the
-// checksum of page 0 (except in page 0 itself), the page's number (8 bytes), and the 4,092
-// bytes before it. So a page of another file or at another position is detected. Page 0 is
-// the caller's head. The tables follow in order, each on a new page. A row never crosses
-// pages, and the space after the last row of a page is zero. All integers are
-// little-endian.
+// A page has 4,096 bytes. It ends with a CRC-32C checksum of the checksum of page 0 (except in page
+// 0 itself), the page's number (8 bytes), and the first 4,092 bytes of the page. Therefore a page
+// of another file, or a page at a wrong position, is detected. Page 0 is the caller's head. The
+// tables follow in order. Each table begins on a new page. A row never crosses pages, and the space
+// after the last row of a page is zero. All integers are little-endian.
 package pagefile
 
 import (
@@ -26,16 +25,16 @@ const (
 	// Data is the size of a page without its checksum, in bytes.
 	Data = Size - 4
 
-	run = 256 // number of pages that one call reads when a whole table is read
+	run = 256 // number of pages that a single call reads when a whole table is read
 )
 
-// errDamaged is the error of damaged pages.
+// errDamaged reports that a page is damaged.
 var errDamaged = errors.New("the file is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Check returns the checksum of page n. data are the bytes of the page before the checksum,
-// and head is the checksum of page 0.
+// Check returns the checksum of page n. data contains the bytes of the page before its checksum.
+// head is the checksum of page 0.
 func Check(data []byte, n int, head uint32) uint32 {
 	if n == 0 {
 		return crc32.Update(0, castagnoli, data)
@@ -46,8 +45,8 @@ func Check(data []byte, n int, head uint32) uint32 {
 	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
 }
 
-// Table is the size of a table: the size of a row in bytes (1 for plain bytes) and the
-// number of rows.
+// A Table describes a table: the size of a row in bytes, which is 1 for a table of plain bytes, and
+// the number of rows.
 type Table struct{ Row, Count int }
 
 // Pages returns the number of pages of the table.
@@ -65,11 +64,11 @@ func Pages(tables []Table) int {
 	return n
 }
 
-// page is a page. If it could not be read, it is all zeros.
+// page contains the bytes of a page, which are zeros if the page could not be read.
 type page = [Size]byte
 
-// Reader reads a file. It is safe for concurrent use and caches pages. If something cannot
-// be read, its methods return zeros, so the caller must call Err afterwards.
+// A Reader reads a file and caches its pages. It is safe for concurrent use. Its methods return
+// zeros if they cannot read a page. Therefore the caller must call Err afterwards.
 type Reader struct {
 	file   io.ReaderAt
 	check  uint32 // checksum of page 0
@@ -79,7 +78,7 @@ type Reader struct {
 	err    atomic.Pointer[error] // first error
 }
 
-// Open opens a file. shapes must return the tables according to page 0, or an error.
+// Open opens a file. shapes must return the tables that page 0 describes, or an error.
 func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.Read(0, 1)
@@ -103,7 +102,7 @@ func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader,
 // Fail records an error, which Err returns.
 func (r *Reader) Fail(err error) { r.err.CompareAndSwap(nil, &err) }
 
-// Err returns the first error, or nil if everything could be read.
+// Err returns the first error, or nil if all pages could be read.
 func (r *Reader) Err() error {
 	if err := r.err.Load(); err != nil {
 		return *err
@@ -117,7 +116,7 @@ func (r *Reader) Count(table int) int { return r.tables[table].Count }
 // Start returns the first page of a table.
 func (r *Reader) Start(table int) int { return r.starts[table] }
 
-// Read reads count pages from page n on, and verifies their checksums.
+// Read reads count pages, beginning with page n, and verifies their checksums.
 func (r *Reader) Read(n, count int) ([]byte, error) {
 	b := make([]byte, count*Size)
 	if err := r.read(b, n); err != nil {
@@ -126,7 +125,7 @@ func (r *Reader) Read(n, count int) ([]byte, error) {
 	return b, nil
 }
 
-// read fills b with the pages from page n on.
+// read fills b with pages, beginning with page n.
 func (r *Reader) read(b []byte, n int) error {
 	if got, err := r.file.ReadAt(b, int64(n)*Size); got < len(b) {
 		if err == nil || err == io.EOF {
@@ -143,7 +142,8 @@ func (r *Reader) read(b []byte, n int) error {
 	return nil
 }
 
-// load reads up to count pages, starting with the missing page n.
+// load reads up to count pages, beginning with page n, and returns page n. It adds the pages to the
+// cache.
 func (r *Reader) load(n, count int) *page {
 	b, err := r.Read(n, count)
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *Reader) load(n, count int) *page {
 	return r.pages[n].Load()
 }
 
-// Page returns page n of a table, counting from 0: its rows, unused space and checksum.
+// Page returns page n of a table, counting from 0, with its rows, unused space and checksum.
 func (r *Reader) Page(table, n int) *[Size]byte {
 	n += r.starts[table]
 	if p := r.pages[n].Load(); p != nil {
@@ -165,16 +165,15 @@ func (r *Reader) Page(table, n int) *[Size]byte {
 	return r.load(n, 1)
 }
 
-// Row returns a row.
 func (r *Reader) Row(table, i int) []byte {
 	size := r.tables[table].Row
 	perPage := Data / size
 	return r.Page(table, i/perPage)[i%perPage*size:][:size]
 }
 
-// Each calls fn with the rows of each page of a table, in order. The rows are not cached,
-// and fn must not keep them. If a page cannot be read, Each ends and returns the error,
-// which Err returns as well.
+// Each calls fn with the rows of each page of a table, in order. The rows are not cached, and fn
+// must not keep them. If a page cannot be read, Each stops and returns the error. Err also returns
+// it.
 func (r *Reader) Each(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
 	perPage, left := Data/t.Row, t.Count
@@ -198,7 +197,7 @@ func (r *Reader) Each(table int, fn func(rows []byte)) error {
 	return nil
 }
 
-// Load reads the pages of a table with few system calls.
+// Load reads all pages of a table into the cache, with few system calls.
 func (r *Reader) Load(table int) {
 	for n, end := r.starts[table], r.starts[table]+r.tables[table].Pages(); n < end; n += run {
 		if r.pages[n].Load() == nil {
@@ -207,7 +206,7 @@ func (r *Reader) Load(table int) {
 	}
 }
 
-// Bytes returns a table of plain bytes.
+// Bytes returns the contents of a table of plain bytes.
 func (r *Reader) Bytes(table int) []byte {
 	r.Load(table)
 	b := make([]byte, 0, r.Count(table))
@@ -222,8 +221,8 @@ func (r *Reader) Bytes(table int) []byte {
 // Key returns the first 8 bytes of a row as a number.
 func (r *Reader) Key(table, i int) uint64 { return binary.LittleEndian.Uint64(r.Row(table, i)) }
 
-// Search returns the first row whose key is at least key. The keys of the table must
-// ascend. If there is no such row, it returns the number of rows.
+// Search returns the index of the first row whose key is at least key, or the number of rows if
+// there is no such row. The keys of the table must be ascending.
 func (r *Reader) Search(table int, key uint64) int {
 	count, perPage := r.Count(table), Data/r.tables[table].Row
 	n := sort.Search(r.tables[table].Pages(), func(n int) bool {
@@ -233,9 +232,8 @@ func (r *Reader) Search(table int, key uint64) int {
 	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.Key(table, first+i) >= key })
 }
 
-// Find returns the index of a key among n ascending keys, and whether it exists. It uses
-// interpolation: because keys have few gaps, the first page that it reads usually has the
-// key.
+// Find returns the index of a key among n ascending keys. It uses interpolation: because the keys
+// have few gaps, usually the first page that it reads contains the key.
 func Find(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, n-1
 	for guesses := 4; lo <= hi; guesses-- {

@@ -7,16 +7,15 @@ import (
 	"io"
 )
 
-// Writer writes page 0 and the tables, each of which ends with a call of Close. It keeps
-// one page in memory. Errors of the underlying writer must be sticky.
+// A Writer writes page 0 and the tables. The caller must call Close after page 0 and after each
+// table. Writer keeps one page in memory. Errors of the underlying writer must be sticky.
 type Writer struct {
 	out  io.Writer
-	page []byte // the last page
-	n    int    // number of the last page
+	page []byte // current page
+	n    int    // number of the current page
 	head uint32 // checksum of page 0
 }
 
-// NewWriter returns a writer that writes pages to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, Size)} }
 
 // fit starts a new page, unless n bytes fit into the current page.
@@ -42,10 +41,10 @@ func (w *Writer) Close() {
 	w.page, w.n = w.page[:0], w.n+1
 }
 
-// Head returns the checksum of page 0 after it was closed.
+// Head returns the checksum of page 0, which must be closed.
 func (w *Writer) Head() uint32 { return w.head }
 
-// Row appends a row of 8-byte numbers.
+// Row appends a row that consists of 8-byte numbers.
 func (w *Writer) Row(numbers ...uint64) {
 	w.fit(8 * len(numbers))
 	for _, n := range numbers {
@@ -53,7 +52,7 @@ func (w *Writer) Row(numbers ...uint64) {
 	}
 }
 
-// Row4 appends a row of one 4-byte number.
+// Row4 appends a row that consists of one 4-byte number.
 func (w *Writer) Row4(n uint32) {
 	w.fit(4)
 	w.page = binary.LittleEndian.AppendUint32(w.page, n)
@@ -65,7 +64,7 @@ func (w *Writer) Copy(row []byte) {
 	w.page = append(w.page, row...)
 }
 
-// Write appends bytes, on as many pages as needed.
+// Write appends bytes, using as many pages as needed.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {
 		w.fit(1)

@@ -1,14 +1,13 @@
-// Package progress reports the progress of a long call to those who wait for it. The
-// function that receives the reports is passed in the call's context, so that no call needs
-// a parameter for it.
+// Package progress reports the progress of a long call. The call's context contains the function
+// that receives the reports, so that calls need no parameter for it.
 package progress
 
 import "context"
 
-// Unit is the unit that a call counts, in singular and plural.
+// A Unit is the name of the things that a call counts, in singular and plural.
 type Unit struct{ One, Many string }
 
-// The units.
+// All units.
 var (
 	Bytes   = Unit{"byte", "bytes"}
 	Changes = Unit{"change", "changes"}
@@ -22,19 +21,19 @@ type State struct {
 	Unit  Unit
 	Done  int64
 	Total int64   // 0 if unknown
-	Part  float64 // share of all work, from 0 to 1 (0 if it follows from Done and Total)
+	Part  float64 // share of all work, from 0 to 1; 0 if Done and Total are to be used
 }
 
 type key struct{}
 
-// With returns a context whose calls report their progress to show. show may be called very
-// often and by several goroutines at once, so it must be fast.
+// With returns a context whose calls report their progress to show. Several goroutines may call
+// show at the same time, and very often. Therefore show must be fast.
 func With(ctx context.Context, show func(State)) context.Context {
 	return context.WithValue(ctx, key{}, show)
 }
 
-// Of returns the function that receives the progress of a call with this context. If there
-// is none, it returns a function that does nothing.
+// Of returns the function that receives the progress of a call with this context. If the context
+// has none, Of returns a function that does nothing.
 func Of(ctx context.Context) func(State) {
 	if show, ok := ctx.Value(key{}).(func(State)); ok {
 		return show
@@ -42,8 +41,8 @@ func Of(ctx context.Context) func(State) {
 	return func(State) {}
 }
 
-// Counter returns a function that reports the number of done units and their total, which
-// is 0 if it is unknown.
+// Counter returns a function that reports the number of units that are done, and their total. The
+// total is 0 if it is unknown.
 func Counter(ctx context.Context, u Unit) func(done, total int) {
 	show := Of(ctx)
 	return func(done, total int) { show(State{Unit: u, Done: int64(done), Total: int64(total)}) }

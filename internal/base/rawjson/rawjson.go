@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Elements yields the elements of an array, or the keys and values of an object. b must be
+// Elements yields the elements of an array, or the keys and values of an object, in turn. b must be
 // valid JSON.
 func Elements(b []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
@@ -56,8 +56,8 @@ func valueEnd(b []byte, i int) int {
 // isBetween reports whether a byte may occur between values.
 func isBetween(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
 
-// Unquote returns the text of a string, which must be valid JSON and UTF-8. An invalid
-// escape or half of a surrogate pair becomes U+FFFD.
+// Unquote returns the text of a JSON string, which must be valid JSON and UTF-8. An invalid escape
+// or half of a surrogate pair becomes U+FFFD.
 func Unquote(raw []byte) string {
 	rest := raw[1 : len(raw)-1]
 	i := bytes.IndexByte(rest, '\\')
@@ -87,7 +87,8 @@ func Unquote(raw []byte) string {
 	return string(append(b, rest...))
 }
 
-// unit returns the UTF-16 unit of the \u escape at the start of b, or -1.
+// unit returns the UTF-16 code unit of the \u escape at the start of b, or -1 if b does not start
+// with such an escape.
 func unit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -99,8 +100,8 @@ func unit(b []byte) rune {
 	return rune(u)
 }
 
-// LoneSurrogate returns the offset of the first \u escape that is one half of a surrogate
-// pair without the other half, or -1.
+// LoneSurrogate returns the offset of the first \u escape that is only half of a surrogate pair, or
+// -1 if there is none.
 func LoneSurrogate(b []byte) int {
 	for i := 0; i < len(b); {
 		j := bytes.IndexByte(b[i:], '\\')
@@ -108,8 +109,8 @@ func LoneSurrogate(b []byte) int {
 			return -1
 		}
 		i += j
-		if i+2 >= len(b) || b[i+1] != 'u' || b[i+2]|0x20 != 'd' { // D800 to DFFF, mostly none
-			i += 2 // a \u and its digits hold no further backslash
+		if i+2 >= len(b) || b[i+1] != 'u' || b[i+2]|0x20 != 'd' { // most escapes are not D800 to DFFF
+			i += 2 // \u and its digits contain no other backslash
 			continue
 		}
 		switch u := unit(b[i:]); {

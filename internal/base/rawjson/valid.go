@@ -9,8 +9,8 @@ import (
 	"math/bits"
 )
 
-// Valid has the result of [json.Valid]. It skips the text of strings eight bytes at a time,
-// and json.Valid checks the rest.
+// Valid returns the same result as [json.Valid]. It is faster because it skips the text of strings
+// eight bytes at a time, and lets json.Valid check only the rest.
 func Valid(b []byte) bool {
 	rest := make([]byte, 0, 512)
 	for {
@@ -26,7 +26,7 @@ func Valid(b []byte) bool {
 			}
 			b, n = b[n:], 1
 			quoted = b[0] == '\\'
-			if quoted { // with four digits, if it is of a number
+			if quoted { // keep the escaped character, and the four digits after \u
 				n = min(2, len(b))
 				if n == 2 && b[1] == 'u' {
 					n = min(6, len(b))

@@ -1,4 +1,4 @@
-// This file writes server-sent events, which a browser's EventSource reads.
+// This file writes server-sent events, which a browser reads with EventSource.
 
 // Package sse writes server-sent events as defined by the HTML standard.
 package sse
@@ -20,16 +20,16 @@ const (
 // it received.
 const LastID = "Last-Event-ID"
 
-// Stream is a response that sends events. It is for one goroutine.
+// A Stream is a response that sends events. It must be used by only one goroutine.
 type Stream struct {
 	w    http.ResponseWriter
 	ctl  *http.ResponseController
 	wait time.Duration // maximum time for the client to receive an event
 }
 
-// Serve responds with a stream until ctx is done, the client disconnects or does not
-// receive an event within 10 s, or send returns an error. It calls send whenever there may
-// be something to send, and sends pings in between.
+// Serve responds with a stream. It calls send after each receive from wake, and sends pings in
+// between. It returns when ctx is done, when the client disconnects or does not receive an event
+// within 10 s, or when send returns an error.
 func Serve(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*Stream) error) {
 	s, err := start(w, takeWait)
 	ping := time.NewTicker(pingEvery)
@@ -57,9 +57,9 @@ func start(w http.ResponseWriter, wait time.Duration) (*Stream, error) {
 	return s, s.send([]byte("retry: 1000\n\n"))
 }
 
-// Event sends an event with this name. When the client reconnects, it sends the last ID in
-// the header Last-Event-ID. An empty id leaves the last ID unchanged. Line ends in data
-// arrive as \n.
+// Event sends an event with a name. When the client reconnects, it sends the ID of the last event
+// in the header Last-Event-ID. An empty id leaves this ID unchanged. Line ends in data arrive as
+// \n.
 func (s *Stream) Event(id, name string, data []byte) error {
 	var b bytes.Buffer
 	field := func(key, value string) {

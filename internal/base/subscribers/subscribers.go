@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// A List holds functions that receive events. Its zero value is empty. It is
-// safe for concurrent use.
+// A List contains functions that receive events. The zero List is empty. A List is safe for
+// concurrent use.
 type List[E any] struct {
 	mu      sync.Mutex // guards Add and stop
 	fns     atomic.Pointer[[]*func(E)]
-	sending sync.Mutex // held by a Send
+	sending sync.Mutex // locked while Send runs
 }
 
-// Add adds fn to the list until stop is called. A Send that is running when stop is called
-// may still call fn.
+// Add adds fn to the list. fn is called until stop is called. A Send that is running during the
+// call of stop may still call fn.
 func (l *List[E]) Add(fn func(E)) (stop func()) {
 	f := &fn
 	l.replace(func(fns []*func(E)) []*func(E) { return append(fns, f) })
@@ -27,7 +27,8 @@ func (l *List[E]) Add(fn func(E)) (stop func()) {
 	}
 }
 
-// replace publishes an edited copy. Send iterates over the old slice without a lock.
+// replace publishes an edited copy of the list, because Send iterates over the old slice without a
+// lock.
 func (l *List[E]) replace(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,8 +43,8 @@ func (l *List[E]) all() []*func(E) {
 	return nil
 }
 
-// Send calls each function with e, in the order in which they were added. Calls of Send run
-// one after the other, so that no function is called by two goroutines at once.
+// Send calls each function with e, in the order in which the functions were added. Two calls of
+// Send do not run at the same time, so that no function is called by two goroutines at once.
 func (l *List[E]) Send(e E) {
 	l.sending.Lock()
 	defer l.sending.Unlock()

@@ -1,6 +1,5 @@
-// Package syntax defines the words of filters and labels: the known keys, misspellings of
-// keys, and quoting. The root package uses it to format filters, and package query to parse
-// them.
+// Package syntax defines the words of filters and labels: the known keys, misspellings of keys, and
+// quotation. The root package uses it to format filters, and package query to parse filters.
 package syntax
 
 import (
@@ -12,14 +11,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// keys are the known keys: label keys and the keys of other conditions.
+// keys contains the known keys: common label keys, and the keys of other conditions.
 var keys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
-// Reserved are the words that cannot be label keys.
+// Reserved contains the words that cannot be label keys.
 var Reserved = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
-// synonyms are other words for known keys.
+// synonyms maps other words to known keys.
 var synonyms = map[string]string{
 	"tags": "tag", "projects": "project", "files": "file", "path": "file",
 	"type": "kind", "since": "after", "until": "before", "date": "on",
@@ -33,11 +32,11 @@ func Canonical(key string) string {
 	return key
 }
 
-// IsKnown reports whether key is a known key or a synonym of one.
+// IsKnown reports whether key is a known key or a synonym of a known key.
 func IsKnown(key string) bool { return slices.Contains(keys, Canonical(key)) }
 
-// IsLabelKey reports whether key has the form of a label key: a lower-case
-// ASCII letter, then letters, digits, - or _, at most 64 bytes in all.
+// IsLabelKey reports whether key has the form of a label key: a lower-case ASCII letter, followed
+// by lower-case letters, digits, - or _. The maximum length is 64 bytes.
 func IsLabelKey(key string) bool {
 	if key == "" || len(key) > 64 || key[0] < 'a' || key[0] > 'z' {
 		return false
@@ -47,10 +46,10 @@ func IsLabelKey(key string) bool {
 	})
 }
 
-// Nearest returns the known key of which key is probably a misspelling. It returns "" if
-// key is known itself or not similar to a known key. Similar means one typing error, or two
-// for keys with ten or more letters. Keys with two letters have no misspellings, and for
-// keys with three or four the first letter must be right.
+// Nearest returns the known key of which key is probably a misspelling. It returns "" if key is
+// known or not similar to a known key. A key with fewer than ten letters is similar after one
+// typing error, and a longer key after two. In keys of three or four letters, the first letter must
+// be correct. Keys of two letters have no misspellings.
 func Nearest(key string) string {
 	if IsKnown(key) || slices.Contains(Reserved, key) {
 		return ""
@@ -70,8 +69,8 @@ func Nearest(key string) string {
 	return ""
 }
 
-// QuoteKey returns a label key in the syntax of filters. It is quoted if it would otherwise
-// be read as another key or as a misspelling.
+// QuoteKey returns a label key in the syntax of filters. It quotes the key if it would otherwise be
+// read as another key or as a misspelling.
 func QuoteKey(key string) string {
 	if Canonical(key) != key || Nearest(key) != "" {
 		return strconv.Quote(key)
@@ -79,7 +78,7 @@ func QuoteKey(key string) string {
 	return key
 }
 
-// QuoteValue returns v as a value, in quotes if needed.
+// QuoteValue returns a value in the syntax of filters. It quotes the value if necessary.
 func QuoteValue(v string) string {
 	if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
 		return unicode.IsSpace(r) || r == '"' || r == ',' || r == '\\' || !unicode.IsPrint(r)

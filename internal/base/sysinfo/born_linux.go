@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bornAt returns the creation time in nanoseconds since 1970, or 0 if the file system does
+// bornAt returns the creation time in nanoseconds since 1970. It returns 0 if the file system does
 // not store it.
 func bornAt(path string, _ *syscall.Stat_t) int64 {
 	var st unix.Statx_t

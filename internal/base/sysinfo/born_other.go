@@ -1,4 +1,4 @@
-// The time at which a file was created, on other Unix systems.
+// This file is for other Unix systems, on which creation times are not read.
 
 //go:build unix && !linux && !darwin
 
@@ -6,5 +6,5 @@ package sysinfo
 
 import "syscall"
 
-// bornAt returns 0: the time is not read.
+// bornAt returns 0, which means that the creation time is unknown.
 func bornAt(string, *syscall.Stat_t) int64 { return 0 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Changed returns when the file was last changed: the modification time, or the change time
-// of the inode if that is later. Programs cannot set the latter.
+// Changed returns the time of the last change of a file: the modification time, or the change time
+// of the inode if that is later. Programs cannot set the change time of the inode.
 func Changed(fi fs.FileInfo) time.Time {
 	if at := changedOf(fi); at.After(fi.ModTime()) {
 		return at

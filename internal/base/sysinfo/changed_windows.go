@@ -1,5 +1,5 @@
-// The time at which a file was created, on Windows: Go does not tell when its
-// attributes were changed.
+// This file reads the creation time of a file on Windows, because Go does not report the time at
+// which the attributes were changed.
 
 package sysinfo
 

@@ -1,4 +1,4 @@
-// Identities of files, on systems that tell none.
+// This file is for systems that do not provide identities of files.
 
 //go:build !unix && !windows
 

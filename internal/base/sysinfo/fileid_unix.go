@@ -1,4 +1,4 @@
-// Identities of files, on Unix.
+// This file reads the identity of a file on Unix.
 
 //go:build unix
 

@@ -1,4 +1,4 @@
-// Identities of files, on Windows.
+// This file reads the identity of a file on Windows.
 
 package sysinfo
 

@@ -1,4 +1,5 @@
-// Facts from macOS, which names its file systems and says which are local.
+// This file describes file systems on macOS. The system reports the name of a file system, and
+// whether it is local.
 
 package sysinfo
 

@@ -1,5 +1,5 @@
-// This file describes file systems on Linux by statfs, which returns a number for each
-// type, and by /proc/self/mountinfo, which has the types of FUSE mounts.
+// This file describes file systems on Linux. statfs returns a number for each type, and
+// /proc/self/mountinfo contains the types of FUSE mounts.
 
 package sysinfo
 
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// known are the file systems by their number in statfs(2). Numbers without a name in
-// package unix are from the sources of these file systems.
+// known maps the numbers in statfs(2) to file systems. Numbers without a name in package unix are
+// from the sources of these file systems.
 var known = map[uint32]FileSystem{
 	unix.NFS_SUPER_MAGIC:   {Name: "nfs", Kind: Network},
 	unix.SMB_SUPER_MAGIC:   {Name: "smb", Kind: Network},
@@ -77,7 +77,7 @@ func look(path string) (FileSystem, error) {
 	return f, nil
 }
 
-// mountOf returns the type of the mount with the path, or "fuse".
+// mountOf returns the type of the mount that contains the path, or "fuse" if it is unknown.
 func mountOf(path string) string {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
@@ -90,8 +90,8 @@ func mountOf(path string) string {
 	return mountType(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
 }
 
-// mountType returns the type of a device, such as "major:minor", in the text of
-// /proc/self/mountinfo (see proc_pid_mountinfo(5)). The third field is the device, and the
+// mountType returns the type of the mount with a device, such as "8:1", from the text of
+// /proc/self/mountinfo (see proc_pid_mountinfo(5)). The third field of a line is the device. The
 // first field after a single dash is the type.
 func mountType(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {

@@ -1,5 +1,4 @@
-// Facts from Windows, which tells a drive of this machine from one of
-// another.
+// This file describes file systems on Windows, which distinguishes local and remote drives.
 
 package sysinfo
 
@@ -34,7 +33,7 @@ func look(path string) (FileSystem, error) {
 		f.Name = strings.ToLower(windows.UTF16ToString(kind[:]))
 		f.ReadOnly = flags&windows.FILE_READ_ONLY_VOLUME != 0
 	}
-	// What cannot be told stays 0.
+	// Ignore the error: Free and Total are then 0, which means unknown.
 	_ = windows.GetDiskFreeSpaceEx(name, &f.Free, &f.Total, nil)
 	return f, nil
 }

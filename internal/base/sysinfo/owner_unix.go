@@ -1,4 +1,4 @@
-// Owners of files, where users own files.
+// This file examines the owner of a file on Unix.
 
 //go:build unix
 
@@ -22,7 +22,7 @@ func ownerOf(path string) (o Owner) {
 	o.Mode = fi.Mode().Perm()
 	self, uid := os.Geteuid(), int(st.Uid)
 	o.Other = uid != self && (self != 0 || strconv.Itoa(uid) != os.Getenv("SUDO_UID"))
-	// A group of the user's own name, where umask 002 is the custom, has one member.
+	// With umask 002, a user usually has a group of their own, which has no other members.
 	private := int(st.Gid) == os.Getegid() && st.Gid == st.Uid
 	o.Writable = o.Mode&0o002 != 0 || (o.Mode&0o020 != 0 && !private)
 	return o

@@ -1,4 +1,4 @@
-// Looks into /proc for a stopped process.
+// This file reads from /proc whether a process is stopped.
 
 package sysinfo
 
@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// stopped reports whether the process is in state T or t, which is the field
-// after the last parenthesis of /proc/PID/stat.
+// stopped reports whether the process is in state T or t. The state is the field after the last
+// parenthesis of /proc/PID/stat.
 func stopped(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Facts from Unix about a process, and what this user may do.
+// This file examines processes and access rights on Unix.
 
 package sysinfo
 
@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process sends signal 0, which only looks. That it is refused shows that the
-// process is there.
+// process sends signal 0, which has no effect. If the error is not ESRCH, the process exists.
 func process(pid int) State {
 	switch err := unix.Kill(pid, 0); {
 	case err == unix.ESRCH:
@@ -21,5 +20,4 @@ func process(pid int) State {
 }
 
 // Writable reports whether this user can write the file or create files in the directory.
-// If this is unknown, it returns true.
 func Writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

@@ -1,4 +1,4 @@
-// Facts from Windows about a process.
+// This file examines processes on Windows.
 
 package sysinfo
 

@@ -1,7 +1,7 @@
-// This file describes file systems and owners of files.
+// This file describes file systems and the owners of files.
 
-// Package sysinfo examines the machine on which a store is: the kind of its file system,
-// the free space, and whether a process is alive. It changes nothing.
+// Package sysinfo examines the machine on which a store is: the kind of the file system, the free
+// space, and whether a process is alive. It does not change anything.
 package sysinfo
 
 import (
@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a file system, as far as it matters for a store.
+// Kind is a kind of file system, distinguished by what matters for a store.
 type Kind int
 
-// The kinds.
+// All kinds.
 const (
 	Unknown  Kind = iota
 	Local         // a disk of this machine
@@ -26,23 +26,23 @@ const (
 	Layered       // an overlay as in containers; lost with the container
 )
 
-// String returns the kind as one word.
+// String returns the name of the kind, which is a single word.
 func (k Kind) String() string {
 	return [...]string{"unknown", "local", "network", "shared", "volatile", "layered"}[k]
 }
 
 // FileSystem describes a file system.
 type FileSystem struct {
-	Name     string // name as used by the system, such as xfs or nfs ("" if unknown)
+	Name     string // name that the system uses, such as xfs or nfs; "" if unknown
 	Kind     Kind
 	ReadOnly bool
 	Free     uint64 // number of bytes available to this user
-	Total    uint64 // size in bytes (0 if unknown)
+	Total    uint64 // size in bytes; 0 if unknown
 }
 
-// Look describes the file system of the path. If the path does not exist, it describes that
-// of the nearest existing parent directory. If the platform does not provide the data, it
-// returns the zero FileSystem.
+// Look describes the file system that contains the path. If the path does not exist, Look describes
+// the file system of the nearest existing parent directory. If the platform does not provide the
+// data, Look returns the zero FileSystem.
 func Look(path string) (FileSystem, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -62,7 +62,7 @@ func Look(path string) (FileSystem, error) {
 	}
 }
 
-// isNotDir reports whether a parent of the path is not a directory.
+// isNotDir reports whether the nearest existing parent of the path is not a directory.
 func isNotDir(path string) bool {
 	for {
 		up := filepath.Dir(path)
@@ -76,7 +76,7 @@ func isNotDir(path string) bool {
 	}
 }
 
-// overNetwork are FUSE programs that store files on other hosts.
+// overNetwork contains FUSE programs that store files on other hosts.
 var overNetwork = []string{
 	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse",
 	"blobfuse", "blobfuse2",
@@ -85,13 +85,13 @@ var overNetwork = []string{
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
-// onDisk are FUSE programs that store files on a disk of this machine.
+// onDisk contains FUSE programs that store files on a local disk.
 var onDisk = []string{
 	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs",
 	"zfs-fuse", "ext2", "apfs",
 }
 
-// fuseKind returns the kind of a FUSE file system by the type of its mount, such as
+// fuseKind returns the kind of a FUSE file system. mount is the type of its mount, such as
 // "fuse.sshfs", "fuseblk" or "virtiofs".
 func fuseKind(mount string) Kind {
 	_, sub, _ := strings.Cut(mount, ".")
@@ -106,13 +106,13 @@ func fuseKind(mount string) Kind {
 	return Shared
 }
 
-// Owner describes who else can change a file.
+// An Owner describes who else can change a file.
 type Owner struct {
-	Other    bool        // another user owns it
-	Writable bool        // other users may write it
-	Mode     fs.FileMode // its permissions
+	Other    bool        // the file belongs to another user
+	Writable bool        // other users may write the file
+	Mode     fs.FileMode // permissions of the file
 }
 
-// OwnerOf examines a file or directory. If it does not exist, or on platforms without
-// owners, it returns the zero Owner.
+// OwnerOf examines a file or directory. It returns the zero Owner if the file does not exist, or on
+// platforms without owners.
 func OwnerOf(path string) Owner { return ownerOf(path) }

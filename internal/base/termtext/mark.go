@@ -20,8 +20,8 @@ func Found(s string, words []string) (at []ucd.Word) {
 	return at
 }
 
-// Mark highlights the words, which must be in lower case and sorted, in s. The other text
-// is printed with the code, which may be "".
+// Mark highlights the words in s. The words must be in lower case and sorted. The rest of s is
+// printed with the escape sequence code, which may be "".
 func Mark(s string, words []string, code string) string {
 	var b strings.Builder
 	paint := func(code, s string) {

@@ -1,5 +1,5 @@
-// This file makes text safe for a terminal: control characters, characters that reorder
-// text, and invisible characters are replaced by escapes.
+// This file makes text safe for a terminal. It replaces control characters, characters that reorder
+// text, and invisible characters by escapes.
 
 package termtext
 
@@ -23,7 +23,7 @@ func Harmful(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// The escape sequences that [Writer] permits: those of the sixteen colours that are
+// Escape sequences that [Writer] permits. They select those of the sixteen colours that are
 // readable on dark and light backgrounds.
 const (
 	Plain = "\x1b[0m"
@@ -33,10 +33,10 @@ const (
 	Green = "\x1b[32m"
 )
 
-// Painted are all permitted sequences.
+// Painted contains all permitted escape sequences.
 var Painted = []string{Plain, Bold, Dim, Red, Green}
 
-// Clean replaces harmful characters by JSON escapes, and line ends by line feeds.
+// Clean replaces harmful characters by JSON escapes, and CR LF by line feeds.
 func Clean(s string) string {
 	if !strings.ContainsFunc(s, Harmful) {
 		return s
@@ -48,7 +48,7 @@ func Clean(s string) string {
 	return string(out)
 }
 
-// appendSafe appends the character, or its JSON escape if it is harmful.
+// appendSafe appends a character, or its JSON escape if it is harmful.
 func appendSafe(b []byte, r rune) []byte {
 	switch {
 	case !Harmful(r):
@@ -60,13 +60,13 @@ func appendSafe(b []byte, r rune) []byte {
 	return fmt.Appendf(b, "\\u%04x", r)
 }
 
-// Writer writes text to a terminal like [Clean], but permits its own colours and line ends.
+// A Writer writes text to a terminal like [Clean], but permits its own escape sequences and CR LF.
 type Writer struct {
 	W    io.Writer
-	part []byte // the beginning of a character or permitted sequence whose rest has not been written yet
+	part []byte // start of a character or of a permitted sequence, whose rest has not been written yet
 }
 
-// passing are the sequences that [Writer] does not change.
+// passing contains the byte sequences that [Writer] does not change.
 var passing = append([]string{"\r\n"}, Painted...)
 
 func (s *Writer) Write(b []byte) (int, error) {
@@ -89,8 +89,8 @@ func (s *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// passed returns the permitted sequence at the start of b. If b is only the beginning of a
-// sequence, it returns that sequence and false. If there is none, it returns "".
+// passed returns the permitted sequence at the start of b, and true. If b is only the start of a
+// permitted sequence, passed returns that sequence and false. Otherwise it returns "".
 func passed(b []byte) (p string, whole bool) {
 	for _, p := range passing {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {

@@ -9,15 +9,15 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// cells measures width by grapheme clusters: East Asian wide characters and emoji have two
-// columns, escape sequences have none.
+// cells measures the width of grapheme clusters. East Asian wide characters and emoji have two
+// columns, and escape sequences have none.
 var cells = displaywidth.Options{ControlSequences: true}
 
-// Columns returns the number of columns of s. A tab counts as none.
+// Columns returns the number of columns of s. Tabs are not counted.
 func Columns(s string) int { return cells.String(s) }
 
-// Fit cuts text without colours to at most n columns. If text is cut off, an ellipsis shows
-// this. The result has at least one column.
+// Fit shortens a text without colours to at most n columns. A shortened text ends with an ellipsis,
+// so that the result has at least one column.
 func Fit(s string, n int) string {
 	if Columns(s) <= n {
 		return s
@@ -25,12 +25,12 @@ func Fit(s string, n int) string {
 	return strings.TrimRight(displaywidth.TruncateString(s, n-1, ""), " ") + "…"
 }
 
-// Pad appends spaces to s up to n columns.
+// Pad appends spaces to s until it has n columns.
 func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Columns(s))) }
 
-// Wrap breaks a text at line ends and spaces into lines of at most n columns. Tabs become
-// spaces. A continued line has the indentation of its first line. A longer ASCII word, such
-// as a path, is not broken, so that it can be copied.
+// Wrap breaks a text at line ends and spaces into lines of at most n columns. It replaces tabs by
+// spaces. The continuation of a line has the same indentation. A longer ASCII word, such as a path,
+// is not broken, so that it can be copied.
 func Wrap(s string, n int) (lines []string) {
 	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\t", "    "), "\n") {
 		if Columns(line) <= n {
@@ -49,7 +49,7 @@ func Wrap(s string, n int) (lines []string) {
 				space = ""
 			}
 			for wide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); wide; {
-				part := displaywidth.TruncateString(w, n-Columns(row), "") // looks no further
+				part := displaywidth.TruncateString(w, n-Columns(row), "") // reads only the start of w
 				if part == "" || part == w {
 					break
 				}
@@ -68,7 +68,7 @@ func Wrap(s string, n int) (lines []string) {
 func Break(s string, n int) (rows []string) {
 	for _, row := range Wrap(s, n) {
 		if Columns(row) > n {
-			part := displaywidth.TruncateString(row, n, "") // looks no further
+			part := displaywidth.TruncateString(row, n, "") // reads only the start of row
 			for part != "" && part != row {
 				rows, row = append(rows, part), row[len(part):]
 				part = displaywidth.TruncateString(row, n, "")

@@ -1,9 +1,9 @@
-// Clipping.
+// This file shortens a text with an ellipsis.
 
 package text
 
-// Clip returns s, or its first n bytes and an ellipsis if s is longer. It cuts
-// between characters.
+// Clip returns s if it has at most n bytes. Otherwise it returns the first n bytes, cut between
+// characters, and an ellipsis.
 func Clip(s string, n int) string {
 	if cut := Cut(s, n); cut != s {
 		return cut + ellipsis

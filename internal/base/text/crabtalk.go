@@ -1,30 +1,29 @@
 // This file implements the text analyzer of crabtalk.
 
-// Package text has functions of strings for ranking and prompts: terms, snippets, spelling
+// Package text has functions on strings that ranking and prompts need: terms, snippets, spelling
 // corrections, slugs, and token estimates.
 package text
 
 import "github.com/oxbow-memory/oxbow/internal/base/ucd"
 
-// Crabtalk returns the terms of s exactly like crabtalk's memory store (its RFC 0150): the
-// longest sequences of alphanumeric characters (Unicode 17), in full lower case, without
-// single characters and without 49 stop words. There is no stemming or normalization. Text
-// without spaces between words, such as Chinese, is one term. Invalid UTF-8 separates
-// terms.
+// Crabtalk returns the terms of s in exactly the same way as crabtalk's memory store (its RFC
+// 0150). The terms are the longest sequences of alphanumeric characters (Unicode 17) in full lower
+// case, except single characters and 49 stop words. There is no stemming or normalization. Text
+// without spaces between words, such as Chinese, is a single term. Invalid UTF-8 separates terms.
 //
-// Terms may share memory with s.
+// The terms may share memory with s.
 func Crabtalk(s string) []string {
 	return AppendCrabtalk(nil, s)
 }
 
-// AppendCrabtalk appends the terms that [Crabtalk] returns to terms.
+// AppendCrabtalk appends the terms of [Crabtalk] to a slice.
 func AppendCrabtalk(terms []string, s string) []string {
 	return analyze(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
-// CrabtalkBytes returns the terms of s like crabtalk's earlier memory with one file per
-// entry (its RFC 0038). Unlike [Crabtalk] it drops sequences of one byte, so single
-// characters outside of ASCII are kept.
+// CrabtalkBytes returns the terms of s in the same way as crabtalk's earlier memory with one file
+// per entry (its RFC 0038). Unlike [Crabtalk], it removes only terms of a single byte, so that
+// single characters outside of ASCII are kept.
 func CrabtalkBytes(s string) []string {
 	return analyze(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }

@@ -2,12 +2,12 @@
 
 package text
 
-// Distance returns the number of typing errors between a and b: inserted, deleted or
-// replaced elements and swapped neighbours, where no element is edited twice. This is the
-// optimal string alignment distance: Levenshtein's (1966) with the transposition of Damerau
-// (1964), computed with the table of Wagner and Fischer (1974).
+// Distance returns the number of typing errors between a and b: inserted, deleted or replaced
+// elements and swapped neighbours. No element is edited twice. This is the optimal string alignment
+// distance: Levenshtein's (1966) with the transposition of Damerau (1964), computed with the table
+// of Wagner and Fischer (1974).
 func Distance[E comparable](a, b []E) int {
-	var buf [3 * 32]int // on the stack, for short words
+	var buf [3 * 32]int // memory on the stack, for short words
 	cells := buf[:]
 	n := len(b) + 1
 	if 3*n > len(cells) {

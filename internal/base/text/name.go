@@ -4,9 +4,9 @@ package text
 
 import "strings"
 
-// NameOf derives a name from the first line of a text that has words. The name has no
-// Markdown markers and at most 60 bytes, and is cut between words. For a text without words
-// it is "note". If the text is UTF-8 without a NUL byte, the name is valid for an entry.
+// NameOf derives a name from the first line of a text that contains words. It removes Markdown
+// markers, and cuts the name between words to at most 60 bytes. It returns "note" for a text
+// without words. If the text is UTF-8 without a NUL byte, the name is valid for an entry.
 func NameOf(content string) string {
 	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
 	for line := range strings.Lines(content) {

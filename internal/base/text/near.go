@@ -1,4 +1,4 @@
-// This file finds the words that the user probably meant.
+// This file finds words that the user may have meant.
 
 package text
 
@@ -12,14 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Near returns at most limit candidates that are similar to word, best first. Case is
-// ignored. The best candidates are equal to word. Next are those where one is a prefix of
-// the other, then those where one contains the other, then those with at most 2 typing
-// errors (1 for words with fewer than 5 letters; none for candidates with more than 64).
-// For typing errors, see [Distance]. A part of a word must have at least 3 letters to
-// match. Among equally similar candidates, those with the same first byte come first, then
-// those with a similar length, then the lexically smaller string. Duplicates are removed.
-// Nothing is similar to an empty word.
+// Near returns at most limit candidates that are similar to word, the best first. It ignores case.
+// There are four classes of similarity, from best to worst:
+//
+//   - equal
+//   - one is a prefix of the other
+//   - one contains the other
+//   - at most 2 typing errors (see [Distance]), or 1 if word has fewer than 5 letters. Candidates
+//     with more than 64 letters are not compared in this way.
+//
+// In the second and third class, the shorter of the two must have at least 3 letters, unless word
+// is a prefix of the candidate. In a class, candidates with fewer typing errors come first, then
+// candidates with the same first byte, then candidates with a similar length, then in lexical
+// order. Duplicates are removed. Nothing is similar to an empty word.
 func Near(word string, candidates iter.Seq[string], limit int) []string {
 	w := newTarget(word)
 	if len(w.runes) == 0 || limit <= 0 {
@@ -66,8 +71,8 @@ func newTarget(word string) target {
 // match is a candidate that is similar to the word.
 type match struct {
 	text                    string
-	class, distance, length int // length is the difference in length
-	begins                  int // 0 if the first letter is the same, which is seldom mistyped, otherwise 1
+	class, distance, length int // length is the difference between the lengths
+	begins                  int // 0 if the first byte is the same, because it is seldom mistyped; otherwise 1
 }
 
 // compare orders matches by similarity, best first.
@@ -93,14 +98,14 @@ func (t target) match(candidate string) (match, bool) {
 		if text == "" || text[0] != t.text[0] {
 			m.begins = 1
 		}
-		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // otherwise the difference is too large
+		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // reject a difference as large as the word
 	default:
 		return m, false
 	}
 	return m, true
 }
 
-// lowerText returns s in lower case, character by character.
+// lowerText converts s to lower case, one character after another.
 func lowerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Count formats a number with its noun: "1 entry", "3 entries".
+// Count formats a number and its noun, such as "1 entry" or "3 entries".
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -15,7 +15,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Bytes formats a number of bytes.
+// Bytes formats a number of bytes, such as "1.5 MB".
 func Bytes(n int64) string {
 	for i, unit := range []string{"GB", "MB", "kB"} {
 		if size := int64(1) << (30 - 10*i); n >= size {
@@ -25,8 +25,8 @@ func Bytes(n int64) string {
 	return Count(int(n), "byte", "bytes")
 }
 
-// ShellName quotes a name as the last argument of a shell command. If the name begins with
-// a dash, "--" is put before it, so that it is not read as an option.
+// ShellName quotes a name as the last argument of a shell command. It puts "--" before a name that
+// begins with a dash, so that the name is not read as an option.
 func ShellName(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "-- " + ShellQuote(name)

@@ -1,4 +1,4 @@
-// This file converts names of entries to file names like crabtalk.
+// This file converts entry names to file names in the same way as crabtalk.
 
 package text
 
@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Slug returns s in the form of file names in crabtalk's memory with one file per entry
-// (its RFC 0038): alphanumeric characters (Unicode 17) in full lower case, with one dash
-// for each sequence of other characters between them. It never contains dots or slashes. It
-// is "" if there are no alphanumeric characters.
+// Slug returns s in the form of file names in crabtalk's memory with one file per entry (its RFC
+// 0038): alphanumeric characters (Unicode 17) in full lower case, with a single dash in place of
+// other characters between them. The result never contains dots or slashes. It is "" if s has no
+// alphanumeric characters.
 func Slug(s string) string {
 	var b strings.Builder
 	for w := range ucd.Words(s) {
@@ -30,8 +30,7 @@ func Slug(s string) string {
 	return b.String()
 }
 
-// Cut returns s or, if it is longer, its longest prefix of at most n bytes that ends
-// between characters.
+// Cut returns the longest prefix of s that has at most n bytes and ends between characters.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -42,8 +41,8 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// BadUTF8 returns the offset of the first byte that is not UTF-8, or the length of the text
-// if there is none.
+// BadUTF8 returns the offset of the first byte that is not UTF-8, or the length of the text if the
+// text is UTF-8.
 func BadUTF8(s string) int {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {

@@ -1,4 +1,4 @@
-// This file selects the part of a text that shows why it was found.
+// This file selects the part of a text that shows why a search found it.
 
 package text
 
@@ -14,25 +14,25 @@ import (
 // ellipsis replaces text that was cut off.
 const ellipsis = "…"
 
-// Snippet returns the part of content, about width characters long, with the most distinct
-// terms. If several parts have as many, it returns the first, and if there are no terms,
-// the beginning. The terms are those of [Crabtalk] or [CrabtalkBytes], in lower case.
+// Snippet returns the part of content, about width characters long, that contains the most distinct
+// terms. If several parts contain as many, it returns the first. Without terms, it returns the
+// beginning. The terms must be terms of [Crabtalk] or [CrabtalkBytes], in lower case.
 //
-// White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part
-// begins and ends between words or, if a word is too long or there are no spaces, between
-// characters, but never within a character or before a combining mark. It has at most width
-// characters, plus an ellipsis on each side where text was cut off. If width is below 1,
-// the result is empty. The running time is linear in the length of content.
+// White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part begins and
+// ends between words. If a word is too long or there are no spaces, it begins or ends between
+// characters, but never before a combining mark. It has at most width characters, plus an ellipsis
+// on each side that was cut off. If width is below 1, the result is empty. The running time is
+// linear in the length of content.
 func Snippet(content string, terms []string, width int) string {
 	return excerpt(fold(content), terms, width)
 }
 
-// Excerpt is like Snippet, but keeps lines that are not blank, with their indentation,
-// where a tab becomes two spaces. It prefers to begin at a line. Outside of code fences,
-// wrapped lines of prose are joined.
+// Excerpt is like Snippet, but keeps line breaks and indentation. It removes blank lines, and
+// replaces a tab by two spaces. If possible, it begins at the start of a line. It joins wrapped
+// lines of prose outside of code fences.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
-	long, fenced := false, false // properties of the previous line
+	long, fenced := false, false // long: the previous line may be wrapped; fenced: it is in a code fence
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
 		indent := strings.ReplaceAll(line[:len(line)-len(words)], "\t", "  ")
@@ -60,8 +60,8 @@ func excerpt(s string, terms []string, width int) string {
 		return s
 	}
 	start, stop, room := bestStretch(s, terms, width)
-	// Show a little of what comes before the words, and more of what follows;
-	// near the end of the text, more of what comes before.
+	// Show a little of the text before the terms, and more of the text after them. Near the end of
+	// the text, show more of the text before.
 	from := nextCut(s, min(back(s, start, room/3), back(s, len(s), width)), start)
 	to := lastCut(s, from, forth(s, from, width), stop)
 	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
@@ -74,8 +74,8 @@ func excerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCut returns the beginning of the next line between from and start, otherwise of the
-// next word, otherwise of the next character.
+// nextCut returns the first position between from and start at which a line begins. If there is
+// none, it returns the start of a word, or otherwise of a character.
 func nextCut(s string, from, start int) int {
 	if from == 0 || s[from-1] == '\n' {
 		return from
@@ -95,8 +95,8 @@ func nextCut(s string, from, start int) int {
 	return from
 }
 
-// lastCut returns the end of the last word between from and to, if it is not before stop,
-// otherwise of the last character.
+// lastCut returns the last position between from and to at which a word ends. If that is before
+// stop, it returns the end of the last character instead.
 func lastCut(s string, from, to, stop int) int {
 	if to == len(s) || s[to] == ' ' || s[to] == '\n' {
 		return to
@@ -112,15 +112,15 @@ func lastCut(s string, from, to, stop int) int {
 	return to
 }
 
-// fold returns s with each run of white space reduced to one space, without leading and
-// trailing spaces, and with U+FFFD for invalid UTF-8.
+// fold reduces each run of white space in s to a single space, removes leading and trailing spaces,
+// and replaces invalid UTF-8 by U+FFFD.
 func fold(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
 }
 
-// bestStretch finds the part of at most width characters with the most distinct terms. It
-// returns the start of its first term and the end of its last term in bytes, or 0 and 0 if
-// there is none, and the number of characters that are left of width.
+// bestStretch finds the part of at most width characters with the most distinct terms. It returns
+// the start of the first term and the end of the last term in bytes, or 0 and 0 if s contains no
+// terms. room is width minus the number of characters of this part.
 func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
 		term       int // index in terms
@@ -144,7 +144,7 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 		runes += p.Runes
 	}
 
-	// Two indexes move through the hits. The hits between them fit into width.
+	// first and last are the indexes of the first and last hit of a part that fits into width.
 	count := make([]int, len(terms))
 	distinct := 0
 	most := 0
@@ -179,7 +179,8 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 	return start, stop, room
 }
 
-// back returns the byte offset n characters before byte i, or 0.
+// back returns the byte offset that is n characters before byte i, or 0 if there are fewer
+// characters.
 func back(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
@@ -188,7 +189,8 @@ func back(s string, i, n int) int {
 	return i
 }
 
-// forth returns the byte offset n characters after byte i, or the end.
+// forth returns the byte offset that is n characters after byte i, or len(s) if there are fewer
+// characters.
 func forth(s string, i, n int) int {
 	for ; n > 0 && i < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -197,11 +199,11 @@ func forth(s string, i, n int) int {
 	return i
 }
 
-// joiners connect the characters around them, as in an emoji of a family.
+// joiners are characters that connect their neighbors, as in an emoji of a family.
 var joiners = []rune{'\u200d', '\ufe0f'}
 
-// canCut reports whether s may be cut before byte i: a character begins there that does not
-// belong to the previous one.
+// canCut reports whether s may be cut before byte i, because a character begins there that does not
+// belong to the previous character.
 func canCut(s string, i int) bool {
 	if i == 0 || i == len(s) {
 		return true

@@ -4,7 +4,7 @@ package text
 
 import "time"
 
-// The first and the last time that JSON can represent.
+// First and last time that JSON can represent.
 var (
 	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)

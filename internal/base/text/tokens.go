@@ -9,29 +9,29 @@ import (
 
 // Costs of pieces of text in hundredths of a token.
 const (
-	costWord       = 100 // a run of ASCII letters, up to easyLetters long
-	costLetter     = 22  // each further one, up to longLetters
-	costLongWord   = 40  // each one after that: long words are mostly not English
+	costWord       = 100 // a run of at most easyLetters ASCII letters
+	costLetter     = 22  // each further letter, up to longLetters
+	costLongWord   = 40  // each letter after longLetters, because most long words are not English
 	easyLetters    = 5
 	longLetters    = 9
-	costCapital    = 30  // a capital inside a run, as in camelCase
-	costCapitals   = 200 // each further one: no word, but a code
-	costConsonant  = 200 // a consonant after freeConsonants others: no word either
+	costCapital    = 30  // a capital letter inside a run, as in camelCase
+	costCapitals   = 200 // each further capital letter, because the run is not a word but a code
+	costConsonant  = 200 // each consonant after freeConsonants others, because the run is not a word
 	freeConsonants = 3
 	costDigits     = 100 // up to 3 digits
 	costMark       = 75  // a mark of punctuation in ASCII
-	costSameMark   = 10  // the same mark once more, as in a rule or a fence
-	costSpace      = 5   // a space: most belong to the word that follows
-	costApart      = 95  // additional cost of a digit after one space, which is a separate token
-	costSpaces     = 75  // the second space of a run; further ones are free
+	costSameMark   = 10  // each repetition of a mark, as in a rule or a fence
+	costSpace      = 5   // a single space, because most spaces belong to the next word
+	costApart      = 95  // a digit after a single space, which is a separate token
+	costSpaces     = 75  // a run of two or more spaces
 	costNewline    = 75  // the first line feed, return or tab of a run
-	costNextLine   = 10  // each further one
+	costNextLine   = 10  // each further line feed, return or tab
 	costLatin      = 100 // a letter with a diacritic
 	costCyrillic   = 60  // a Cyrillic letter
 	costArabic     = 90  // an Arabic letter
 	costGreek      = 105 // a Greek or Hebrew letter
-	costKana       = 105 // a syllable of Japanese
-	costHangul     = 115 // a syllable of Korean
+	costKana       = 105 // a Japanese syllable
+	costHangul     = 115 // a Korean syllable
 	costIdeograph  = 125 // a Chinese character
 	costIndic      = 140 // a letter or sign of Devanagari, Bengali, Tamil or Thai
 	costOther      = 200 // a code point of up to 3 bytes not named above
@@ -39,13 +39,13 @@ const (
 	costBad        = 100 // a byte that is not UTF-8
 )
 
-// EstimateTokens returns the approximate number of tokens that a large language model sees
-// in s. It is 0 for the empty string and at least 1 for any other.
+// EstimateTokens returns the approximate number of tokens that a large language model sees in s. It
+// returns 0 for the empty string and at least 1 for any other string.
 //
-// The estimate is the sum of costs for words, digit groups, marks and letters, which depend
-// on the script. The constants above are the whole formula. They were fitted to the
-// tokenizer cl100k_base, so that the estimate is rather too high than too low. These are
-// the ratios of the estimate to the true count, measured on texts of 20 to 60 kB:
+// The estimate is the sum of costs for words, digit groups, marks and letters, which depend on the
+// script. The constants above are the whole formula. They were fitted to the tokenizer cl100k_base,
+// so that the estimate is rather too high than too low. These are the ratios of the estimate to the
+// true count, measured on texts of 20 to 60 kB:
 //
 //	text                                      of cl100k_base   of o200k_base
 //	English prose, Markdown, Go, Python, JSON    0.98–1.23        0.97–1.22
@@ -55,9 +55,9 @@ const (
 //	Greek, Hebrew, Arabic, Persian               0.90–1.09        1.96–2.26
 //	Indic scripts, Thai, Georgian                0.93–1.41        2.74–4.56
 //
-// For tables of numbers the ratio to cl100k_base is 0.92, for base64 0.85, and for words of
-// random letters 0.69. The language with the lowest ratio is Finnish. Newer tokenizers have
-// more words for scripts other than Latin, so the estimate is far too high there.
+// The ratio to cl100k_base is 0.92 for tables of numbers, 0.85 for base64, and 0.69 for words of
+// random letters. The language with the lowest ratio is Finnish. Newer tokenizers have more words
+// for scripts other than Latin, so that the estimate is far too high for them.
 func EstimateTokens(s string) int {
 	sum := 0
 	apart := 0 // additional cost if the next character is a digit
@@ -101,7 +101,7 @@ const (
 	lineClass
 )
 
-// classes maps each byte to its class. Bytes that are not ASCII are marks.
+// classes maps each byte to its class. Bytes outside of ASCII are marks.
 var classes = func() (cs [256]class) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
@@ -118,8 +118,8 @@ var classes = func() (cs [256]class) {
 	return cs
 }()
 
-// runLength returns the number of bytes of the same class at the start of s. Marks must
-// also be the same character.
+// runLength returns the number of bytes of the same class at the start of s. Marks must also be
+// equal.
 func runLength(s string) int {
 	c, n := classes[s[0]], 1
 	for n < len(s) && classes[s[n]] == c && (c != markClass || s[n] == s[0]) {
@@ -166,7 +166,7 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// scripts are the scripts with specific costs.
+// scripts contains the scripts with a specific cost.
 var scripts = []struct {
 	tables []*unicode.RangeTable
 	cost   int
@@ -181,7 +181,7 @@ var scripts = []struct {
 	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
 }
 
-// costOf returns the cost of a rune of size bytes that is not ASCII.
+// costOf returns the cost of a rune outside of ASCII, which has size bytes.
 func costOf(r rune, size int) int {
 	switch {
 	case r == utf8.RuneError && size == 1:
