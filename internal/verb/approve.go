@@ -65,14 +65,14 @@ var (
 			{Key: "has", Values: oxbow.HeldLabels(), Not: true},
 		},
 	}
-
-	// SuspiciousFilter selects the entries that are [oxbow.Entry.Suspicious].
-	SuspiciousFilter = oxbow.Filter{
-		Terms: []oxbow.Term{
-			{Key: "has", Values: []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}},
-		},
-	}
 )
+
+// SuspiciousFilter selects the entries that are [oxbow.Entry.Suspicious].
+var SuspiciousFilter = oxbow.Filter{
+	Terms: []oxbow.Term{
+		{Key: "has", Values: []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}},
+	},
+}
 
 // NotSuspicious selects the entries that are not [oxbow.Entry.Suspicious].
 var NotSuspicious = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: SuspiciousFilter.Terms[0].Values, Not: true}}}

@@ -1,28 +1,36 @@
-// This file tests the verbs that delete old archives and that list names for a shell.
+// This file tests the verb that deletes old archives.
 
 package verb
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestPruneArchives(t *testing.T) {
-	b := newBench(t)
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	w := &Workspace{
+		Open:   func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
+		Now:    func() time.Time { return time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) },
+		Source: oxbow.Source{Door: "cli", Actor: oxbow.Person},
+	}
 	day := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	for i, name := range []string{"a", "b", "c", "d"} {
-		if err := b.m.Apply(
+		if err := m.Apply(
 			t.Context(),
 			oxbow.Add{Name: name, Kind: oxbow.Archive, Content: "x", Created: day.AddDate(0, 0, i)},
 		); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := b.m.Apply(
+	if err := m.Apply(
 		t.Context(),
 		oxbow.Add{Name: "note", Content: "x", Created: day.AddDate(-9, 0, 0)},
 	); err != nil {
@@ -30,7 +38,7 @@ func TestPruneArchives(t *testing.T) {
 	}
 	left := func() string {
 		var names []string
-		for e, err := range b.m.Entries(t.Context(), oxbow.Filter{}) {
+		for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +58,7 @@ func TestPruneArchives(t *testing.T) {
 		{PruneArchivesIn{Days: n(17)}, "c", "d note"}, // the clock is at noon on 20 April
 		{PruneArchivesIn{Days: n(17), Keep: n(7)}, "", "d note"},
 	} {
-		out, err := PruneArchives(t.Context(), b.Workspace, step.in)
+		out, err := PruneArchives(t.Context(), w, step.in)
 		var gone []string
 		for _, e := range out.Forgotten {
 			gone = append(gone, e.Name)
@@ -68,31 +76,8 @@ func TestPruneArchives(t *testing.T) {
 		}
 	}
 	for _, in := range []PruneArchivesIn{{}, {Keep: n(0)}, {Days: n(-1)}, {Before: "2026", Days: n(1)}} {
-		if _, err := PruneArchives(t.Context(), b.Workspace, in); !errors.Is(err, oxbow.ErrInvalid) {
+		if _, err := PruneArchives(t.Context(), w, in); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("PruneArchives(%+v) = %v, want ErrInvalid", in, err)
-		}
-	}
-}
-
-func TestNames(t *testing.T) {
-	b := newBench(t)
-	for _, name := range []string{"boat", "boom", "crew", "bow"} {
-		if err := b.m.Apply(t.Context(), oxbow.Add{Name: name, Content: "x"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, tt := range []struct {
-		in   NamesIn
-		want string
-	}{
-		{NamesIn{Limit: 2}, "bow crew"},
-		{NamesIn{Prefix: "bo", Limit: 9}, "boat boom bow"},
-		{NamesIn{Prefix: "bo", Limit: 2}, "boat boom"},
-		{NamesIn{Prefix: "z", Limit: 2}, ""},
-	} {
-		out, err := Names(t.Context(), b.Workspace, tt.in)
-		if got := strings.Join(out.Names, " "); err != nil || got != tt.want {
-			t.Errorf("Names(%+v) = %q, %v, want %q", tt.in, got, err, tt.want)
 		}
 	}
 }

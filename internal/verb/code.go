@@ -5,6 +5,7 @@ package verb
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,11 +17,32 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
+// What models read about the tools.
+var (
+	//go:embed annotate.md
+	annotateDescription string
+	//go:embed get_annotations.md
+	getAnnotationsDescription string
+)
+
 // Code returns the verbs for a working tree, which need [Workspace.Annotations]. They are not in
 // [Table], because most memories are independent of a repository.
 func Code() []Tool {
-	return []Tool{define("annotate", "Annotate code", traits{idempotent: true}, Annotate),
-		define("get_annotations", "Why code is as it is", traits{readOnly: true, idempotent: true}, GetAnnotations)}
+	return []Tool{
+		Define(
+			Tool{
+				Verb:        Verb{Name: "annotate", Title: "Annotate code", Idempotent: true},
+				Description: annotateDescription,
+			}, Annotate,
+		),
+		Define(
+			Tool{
+				Verb: Verb{Name: "get_annotations", Title: "Why code is as it is", ReadOnly: true,
+					Idempotent: true},
+				Description: getAnnotationsDescription,
+			}, GetAnnotations,
+		),
+	}
 }
 
 // AnnotateIn is the argument of annotate.

@@ -4,8 +4,10 @@ package verb
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +30,7 @@ func TestCodeVerbs(t *testing.T) {
 	verbs := map[string]Tool{}
 	for _, v := range Code() {
 		verbs[v.Name] = v
-		described(t, v)
+		checkDescribed(t, v)
 		if len(v.Description) > 700 || !strings.Contains(v.Description, "Call it ") {
 			t.Errorf("%s: description has %d bytes, or does not say when to call it", v.Name, len(v.Description))
 		}
@@ -41,12 +43,12 @@ func TestCodeVerbs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAnswer(t, verbs["annotate"], got)
+	checkAnnotationAnswer(t, verbs["annotate"], got)
 	got, err = call("get_annotations", `{"file":"a.go","start_line":3}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAnswer(t, verbs["get_annotations"], got)
+	checkAnnotationAnswer(t, verbs["get_annotations"], got)
 	out := got.(GetAnnotationsOut)
 	if len(out.Annotations) != 1 {
 		t.Fatalf("%d annotations, want 1", len(out.Annotations))
@@ -84,13 +86,13 @@ func TestCodeVerbs(t *testing.T) {
 			t.Errorf("get_annotations %s = %v", c.args, err)
 			continue
 		}
-		checkAnswer(t, verbs["get_annotations"], got)
+		checkAnnotationAnswer(t, verbs["get_annotations"], got)
 		out := got.(GetAnnotationsOut)
 		lines := ""
 		for _, a := range out.Annotations {
 			lines += fmt.Sprint(a.StartLine)
 		}
-		if lines != c.want || !strings.Contains(sentences(out.Notes), c.note) {
+		if lines != c.want || !strings.Contains(fmt.Sprint(out.Notes), c.note) {
 			t.Errorf("get_annotations %s = %s", c.args, got.Text())
 		}
 	}
@@ -117,5 +119,42 @@ func TestCodeVerbs(t *testing.T) {
 	d.Annotations = nil
 	if _, err := call("get_annotations", `{"file":"a.go"}`); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("without a working tree: %v, want ErrUnsupported", err)
+	}
+}
+
+// checkAnnotationAnswer checks that an answer is what the tool's schema allows, and has a text.
+func checkAnnotationAnswer(t *testing.T, tool Tool, a Answer) {
+	t.Helper()
+	resolved, err := tool.Output().Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := resolved.Validate(v); err != nil {
+		t.Errorf("%s answered what its schema forbids: %v\n%s", tool.Name, err, data)
+	}
+	if strings.TrimSpace(a.Text()) == "" {
+		t.Errorf("%s answered without text: %s", tool.Name, data)
+	}
+}
+
+// checkDescribed checks that the description or the schema tells of each parameter with a name that does not explain
+// itself.
+func checkDescribed(t *testing.T, tool Tool) {
+	t.Helper()
+	for _, p := range tool.Params {
+		if p.Unlisted || slices.Contains([]string{"start_line", "end_line"}, p.Name) {
+			continue
+		}
+		if tool.Input.Properties[p.Name].Description == "" && !strings.Contains(tool.Description, "`"+p.Name+"`") {
+			t.Errorf("%s: neither the description nor the schema tells of %s", tool.Name, p.Name)
+		}
 	}
 }

@@ -5,6 +5,7 @@ package verb
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,10 +19,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
+// spawnDescription is what models read about the tool.
+//
+//go:embed spawn_sub_agent.md
+var spawnDescription string
+
 // SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is not in
 // [Table], because some doors may not start programs.
 func SubAgents() []Tool {
-	return []Tool{define("spawn_sub_agent", "Start a sub-agent", traits{}, SpawnSubAgent)}
+	return []Tool{
+		Define(
+			Tool{
+				Verb:        Verb{Name: "spawn_sub_agent", Title: "Start a sub-agent"},
+				Description: spawnDescription,
+			}, SpawnSubAgent,
+		),
+	}
 }
 
 // SpawnSubAgentIn is the argument of spawn_sub_agent.
